@@ -1,0 +1,29 @@
+"""The one exception type that reaches a user.
+
+Every mistake a user can make (a wrong file, an unknown chip, a layer that a runtime refuses)
+is raised as a `HexsimError` whose text is one sentence: what is wrong, where, and what to do.
+The command line prints that sentence and exits with code 2; library callers catch the type.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class HexsimError(Exception):
+    """A mistake in what the user gave us, told in one sentence."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the tail of an 'unknown name' sentence: the nearest known names, or all of them."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    return f"known: {', '.join(names)}" if names else "none is known"
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> HexsimError:
+    """Build the error for a name that is not in a list of known names."""
+    return HexsimError(f"unknown {kind} '{name}'; {nearest(name, known)}")
