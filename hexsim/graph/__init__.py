@@ -1,0 +1,1 @@
+"""The network as every other part of hexsim sees it: layers, tensors and constants."""

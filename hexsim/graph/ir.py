@@ -1,0 +1,279 @@
+"""Network, Layer, Tensor, Constant: the one form in which hexsim holds a neural network.
+
+A `Network` is an immutable list of layers in topological order. A pass takes one and returns
+another. Tensors are known by their ONNX names throughout, so that encodings, reports and the
+user's file speak of the same thing.
+
+Axis order. Hexagon kernels keep channels last, ONNX keeps them second. A `Tensor` therefore
+records its *stored* shape and, in `order`, which source (ONNX) axis each stored axis is: an
+image that ONNX calls 1x3x224x224 is stored 1x224x224x3 with order (0, 2, 3, 1). All attributes
+of layers (axes, permutations, target shapes) refer to stored axes.
+
+Constants are lazy: a timing-only run knows every shape and never touches a weight.
+
+Left out: control flow, sequences and strings; a network is one static graph.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+Shape = tuple[int, ...]
+FloatArray = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """An activation: its name, stored shape, and where each stored axis comes from.
+
+    `order[i]` is the source (ONNX) axis held at stored axis i; `dtype` is the numpy name of the
+    element type in the float network.
+    """
+
+    name: str
+    shape: Shape
+    order: tuple[int, ...] = ()
+    dtype: str = "float32"
+
+    def __post_init__(self) -> None:
+        if not self.order:
+            object.__setattr__(self, "order", tuple(range(len(self.shape))))
+        if sorted(self.order) != list(range(len(self.shape))):
+            raise ValueError(f"tensor {self.name}: order {self.order} does not fit {self.shape}")
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def source_shape(self) -> Shape:
+        """Shape in the ONNX file's own axis order."""
+        by_source = dict(zip(self.order, self.shape, strict=True))
+        return tuple(by_source[axis] for axis in range(len(self.shape)))
+
+    def to_source(self, stored: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """Return `stored` (shape `shape`) in the ONNX file's axis order."""
+        return stored.transpose(np.argsort(self.order)) if self.order else stored
+
+    def from_source(self, source: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """Return `source` (shape `source_shape`) in stored axis order."""
+        return np.ascontiguousarray(source.transpose(self.order)) if self.order else source
+
+
+class Constant:
+    """A weight, bias or other array known before the network runs; computed when first read.
+
+    `value` is a numpy array or a function without arguments that makes one. Whoever derives a
+    constant from others (folding a batch norm, changing axis order) passes such a function, so
+    that shapes are known at once and arithmetic happens only if somebody needs the numbers.
+    """
+
+    __slots__ = ("_make", "_value", "dtype", "name", "shape")
+
+    def __init__(
+        self,
+        name: str,
+        shape: Sequence[int],
+        value: npt.NDArray[np.generic] | Callable[[], npt.NDArray[np.generic]],
+        dtype: str = "float32",
+    ) -> None:
+        self.name = name
+        self.shape: Shape = tuple(int(n) for n in shape)
+        self.dtype = dtype
+        self._make = value if callable(value) else None
+        self._value = None if callable(value) else value
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    def value(self) -> npt.NDArray[np.generic]:
+        """Return the array, read-only, of `shape` and `dtype`.
+
+        Raises HexsimError if a floating constant holds NaN or infinity.
+        """
+        if self._value is None:
+            assert self._make is not None
+            self._value = self._make()
+        array = np.ascontiguousarray(self._value, dtype=self.dtype).reshape(self.shape)
+        if self._make is not None or array.flags.writeable:
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                kind = "NaN" if np.isnan(array).any() else "infinite"
+                raise HexsimError(
+                    f"weight tensor '{self.name}' holds {kind} values; "
+                    "repair or export the model again"
+                )
+            array = array.view()
+            array.flags.writeable = False
+            self._value, self._make = array, None
+        return array
+
+    def derive(
+        self,
+        shape: Sequence[int],
+        change: Callable[[npt.NDArray[np.generic]], npt.NDArray[np.generic]],
+        name: str | None = None,
+    ) -> Constant:
+        """Return a constant that is `change` of this one, with `shape`, still lazy."""
+        return Constant(name or self.name, shape, lambda: change(self.value()), self.dtype)
+
+    def __repr__(self) -> str:
+        return f"Constant({self.name!r}, {self.shape}, {self.dtype})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """Base of all layer types (hexsim.layers): what it is called and what it connects.
+
+    `inputs` name tensors or constants, `outputs` name tensors. `fused` names the ONNX nodes that
+    graph passes absorbed into this layer. Subclasses are frozen dataclasses that add attributes
+    and override the rules below; constants that are parameters rather than operands (weight,
+    bias) are fields of the subclass and listed by `parameters`.
+    """
+
+    type: ClassVar[str] = "layer"
+    """Type name as the SNPE tools print it."""
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    fused: tuple[str, ...] = ()
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """Shape rule: stored shapes of the outputs from those of the inputs."""
+        raise NotImplementedError(type(self).__name__)
+
+    def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
+        """Multiply-accumulates of one inference; zero where the field counts none."""
+        return 0
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the constants that belong to this layer (weight first, then bias)."""
+        return ()
+
+    @property
+    def output(self) -> str:
+        """The only output of a single-output layer."""
+        (name,) = self.outputs
+        return name
+
+    def replace(self, **changes: object) -> Self:
+        """Return a copy with fields changed."""
+        return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers in topological order with the tensors and constants they name.
+
+    `inputs` and `outputs` are tensor names in the order of the ONNX file. `tensors` holds every
+    activation, `constants` every array known beforehand; the two sets of names are disjoint.
+    """
+
+    name: str
+    layers: tuple[Layer, ...]
+    tensors: Mapping[str, Tensor]
+    constants: Mapping[str, Constant] = field(repr=False)
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @cached_property
+    def producers(self) -> Mapping[str, Layer]:
+        """Tensor name -> the layer that writes it (inputs of the network are absent)."""
+        return {output: layer for layer in self.layers for output in layer.outputs}
+
+    @cached_property
+    def consumers(self) -> Mapping[str, tuple[Layer, ...]]:
+        """Tensor name -> the layers that read it, in order; names nobody reads are absent."""
+        readers: dict[str, list[Layer]] = {}
+        for layer in self.layers:
+            for name in dict.fromkeys(layer.inputs):
+                readers.setdefault(name, []).append(layer)
+        return {name: tuple(layers) for name, layers in readers.items()}
+
+    def shape(self, name: str) -> Shape:
+        """Stored shape of a tensor or constant."""
+        known = self.tensors.get(name) or self.constants[name]
+        return known.shape
+
+    def input_shapes(self, layer: Layer) -> tuple[Shape, ...]:
+        """Stored shapes of a layer's inputs."""
+        return tuple(self.shape(name) for name in layer.inputs)
+
+    def layer_outputs(self, layer: Layer) -> tuple[Shape, ...]:
+        """Stored shapes of a layer's outputs."""
+        return tuple(self.tensors[name].shape for name in layer.outputs)
+
+    def macs(self, layer: Layer) -> int:
+        """Multiply-accumulates of one layer."""
+        return layer.macs(self.input_shapes(layer), self.layer_outputs(layer))
+
+    def parameter_count(self, layer: Layer) -> int:
+        """Number of weights and biases of one layer."""
+        return sum(self.constants[name].elements for name in layer.parameters)
+
+    @cached_property
+    def total_macs(self) -> int:
+        """Multiply-accumulates of one inference."""
+        return sum(self.macs(layer) for layer in self.layers)
+
+    @cached_property
+    def total_parameters(self) -> int:
+        """Number of distinct weights and biases."""
+        names = dict.fromkeys(name for layer in self.layers for name in layer.parameters)
+        return sum(self.constants[name].elements for name in names)
+
+    def with_layers(
+        self,
+        layers: Iterable[Layer],
+        tensors: Iterable[Tensor] = (),
+        constants: Iterable[Constant] = (),
+    ) -> Network:
+        """Return the network with `layers`, new or changed `tensors` and `constants`.
+
+        Tensors and constants that no layer names any more are dropped.
+        """
+        kept = tuple(layers)
+        named = {n for layer in kept for n in (*layer.inputs, *layer.outputs, *layer.parameters)}
+        named.update(self.inputs, self.outputs)
+        all_tensors = {**self.tensors, **{t.name: t for t in tensors}}
+        all_constants = {**self.constants, **{c.name: c for c in constants}}
+        return dataclasses.replace(
+            self,
+            layers=kept,
+            tensors={n: t for n, t in all_tensors.items() if n in named},
+            constants={n: c for n, c in all_constants.items() if n in named},
+        )
+
+    def check(self) -> None:
+        """Raise ValueError unless order, names and shape rules all hold (used by tests)."""
+        seen = {*self.inputs, *self.constants}
+        for layer in self.layers:
+            missing = [n for n in (*layer.inputs, *layer.parameters) if n not in seen]
+            if missing:
+                raise ValueError(f"layer {layer.name} reads {missing} before they exist")
+            expected = layer.output_shapes(self.input_shapes(layer))
+            if expected != self.layer_outputs(layer):
+                raise ValueError(
+                    f"layer {layer.name}: shapes {self.layer_outputs(layer)}, rule gives {expected}"
+                )
+            seen.update(layer.outputs)
+        lost = [name for name in self.outputs if name not in seen]
+        if lost:
+            raise ValueError(f"outputs {lost} are written by no layer")

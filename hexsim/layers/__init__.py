@@ -1,0 +1,45 @@
+"""The layer types: one small file each; adding a layer is adding a file.
+
+The class name is the layer's name. A layer knows its attributes, its shape rule, its MACs and
+its parameters. Which runtimes take it, and the sentence why not, is data in
+`hexsim.layers.support`. What a layer computes is not written here: floats are onnxruntime's
+business (hexsim.onnx_io.writer), integers that of hexsim.int8.
+"""
+
+from hexsim.layers._clamp import NO_CLAMP, RELU, Clamp
+from hexsim.layers._window import Window
+from hexsim.layers.batch_norm import BatchNorm
+from hexsim.layers.channel_shuffle import ChannelShuffle
+from hexsim.layers.concat import Concat
+from hexsim.layers.convolution import Convolution
+from hexsim.layers.elementwise import Elementwise
+from hexsim.layers.fully_connected import FullyConnected
+from hexsim.layers.local_response_norm import LocalResponseNorm
+from hexsim.layers.neuron import Neuron
+from hexsim.layers.opaque import Opaque
+from hexsim.layers.permute import Permute
+from hexsim.layers.pooling import Pooling
+from hexsim.layers.prelu import Prelu
+from hexsim.layers.reshape import Reshape
+from hexsim.layers.softmax import Softmax
+
+__all__ = [
+    "NO_CLAMP",
+    "RELU",
+    "BatchNorm",
+    "ChannelShuffle",
+    "Clamp",
+    "Concat",
+    "Convolution",
+    "Elementwise",
+    "FullyConnected",
+    "LocalResponseNorm",
+    "Neuron",
+    "Opaque",
+    "Permute",
+    "Pooling",
+    "Prelu",
+    "Reshape",
+    "Softmax",
+    "Window",
+]

@@ -1,0 +1,45 @@
+"""The sliding window that convolutions and pooling share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Window:
+    """A 2-D window: (height, width) sizes and steps; `pads` is (top, left, bottom, right)."""
+
+    kernel: tuple[int, int]
+    strides: tuple[int, int] = (1, 1)
+    pads: tuple[int, int, int, int] = (0, 0, 0, 0)
+    dilations: tuple[int, int] = (1, 1)
+    ceil_mode: bool = False
+
+    @property
+    def taps(self) -> int:
+        """Number of positions in the window."""
+        return self.kernel[0] * self.kernel[1]
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """(height, width) of input that one window spans."""
+        return (
+            (self.kernel[0] - 1) * self.dilations[0] + 1,
+            (self.kernel[1] - 1) * self.dilations[1] + 1,
+        )
+
+    def output_size(self, height: int, width: int) -> tuple[int, int]:
+        """(height, width) of the output, by the ONNX rule.
+
+        With `ceil_mode` a last window that would start in the end padding is dropped.
+        """
+        sizes = []
+        for axis, size in enumerate((height, width)):
+            begin, end = self.pads[axis], self.pads[axis + 2]
+            free = size + begin + end - self.reach[axis]
+            step = self.strides[axis]
+            count = free // step + 1
+            if self.ceil_mode and free % step and count * step < size + begin:
+                count += 1
+            sizes.append(count)
+        return sizes[0], sizes[1]

@@ -1,0 +1,48 @@
+"""Convolution: dense, grouped or depthwise, with a fused clamp."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hexsim.graph.ir import Layer, Shape
+from hexsim.layers._clamp import NO_CLAMP, Clamp
+from hexsim.layers._window import Window
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convolution(Layer):
+    """2-D convolution of an NHWC tensor.
+
+    `weight` is (kernel height, kernel width, input channels / groups, output channels), so its
+    last axis is the output channel; `bias` is (output channels,) or None.
+    """
+
+    type: ClassVar[str] = "convolutional"
+
+    weight: str
+    bias: str | None = None
+    window: Window
+    groups: int = 1
+    clamp: Clamp = NO_CLAMP
+    output_channels: int
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """(N, H', W', output channels)."""
+        batch, height, width, _ = inputs[0]
+        return ((batch, *self.window.output_size(height, width), self.output_channels),)
+
+    def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
+        """One multiply-accumulate per output element, tap and input channel of its group."""
+        return math.prod(outputs[0]) * self.window.taps * inputs[0][-1] // self.groups
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Weight, then bias."""
+        return (self.weight,) if self.bias is None else (self.weight, self.bias)
+
+    def is_depthwise(self, input_channels: int) -> bool:
+        """True if every input channel is its own group."""
+        return self.groups == input_channels and self.groups > 1

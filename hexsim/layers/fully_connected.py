@@ -1,0 +1,39 @@
+"""FullyConnected: a matrix applied to the flattened input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hexsim.graph.ir import Layer, Shape
+from hexsim.layers._clamp import NO_CLAMP, Clamp
+
+
+@dataclass(frozen=True, kw_only=True)
+class FullyConnected(Layer):
+    """Flattens the input behind axis 0, in stored order, and multiplies by `weight`.
+
+    `weight` is (inputs, outputs), its last axis the output channel; `bias` is (outputs,) or None.
+    """
+
+    type: ClassVar[str] = "fully_connected"
+
+    weight: str
+    bias: str | None = None
+    clamp: Clamp = NO_CLAMP
+    output_channels: int
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """(N, output channels)."""
+        return ((inputs[0][0], self.output_channels),)
+
+    def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
+        """Inputs times outputs, per batch item."""
+        return math.prod(inputs[0]) * self.output_channels
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Weight, then bias."""
+        return (self.weight,) if self.bias is None else (self.weight, self.bias)

@@ -1,0 +1,29 @@
+"""Opaque: an ONNX node that is no layer of ours and runs as it is on the CPU runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hexsim.graph.ir import Layer, Shape
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opaque(Layer):
+    """One ONNX node in its own axis order.
+
+    `node` is the serialised NodeProto and `op_type` its operator; `shapes` are the output shapes
+    that ONNX inferred. Its tensors are stored in source order; permutes at its edges cost time.
+    `inputs` leaves out the optional inputs that the node omits.
+    """
+
+    type: ClassVar[str] = "opaque"
+
+    op_type: str
+    node: bytes
+    shapes: tuple[Shape, ...]
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """What ONNX inferred."""
+        return self.shapes

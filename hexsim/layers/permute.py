@@ -1,0 +1,25 @@
+"""Permute: stored axes in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hexsim.graph.ir import Layer, Shape
+
+
+@dataclass(frozen=True, kw_only=True)
+class Permute(Layer):
+    """Output axis i is input axis `permutation[i]`, both stored axes.
+
+    A transpose of the ONNX file, or a change of axis order that the layers around it need.
+    """
+
+    type: ClassVar[str] = "permute"
+
+    permutation: tuple[int, ...]
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """The permuted shape."""
+        return (tuple(inputs[0][axis] for axis in self.permutation),)

@@ -1,0 +1,33 @@
+"""Pooling: maximum or average over a window, global pooling included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from hexsim.graph.ir import Layer, Shape
+from hexsim.layers._window import Window
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pooling(Layer):
+    """2-D pooling of an NHWC tensor; a global pooling has a window as large as its input.
+
+    `count_include_pad` says whether an average counts the padding.
+    """
+
+    type: ClassVar[str] = "pooling"
+
+    kind: Literal["max", "average"]
+    window: Window
+    count_include_pad: bool = False
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """(N, H', W', C)."""
+        batch, height, width, channels = inputs[0]
+        return ((batch, *self.window.output_size(height, width), channels),)
+
+    def is_global(self, height: int, width: int) -> bool:
+        """True if one window covers the whole unpadded input."""
+        return self.window.kernel == (height, width) and not any(self.window.pads)

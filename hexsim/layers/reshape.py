@@ -1,0 +1,22 @@
+"""Reshape: the same elements in the same stored order under another shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hexsim.graph.ir import Layer, Shape
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reshape(Layer):
+    """Flatten, Squeeze, Unsqueeze and Reshape; `shape` is fully known."""
+
+    type: ClassVar[str] = "reshape"
+
+    shape: Shape
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """The target shape."""
+        return (self.shape,)

@@ -1,0 +1,1 @@
+"""Quantisation as SNPE does it: encodings, calibration, and the quantised network."""

@@ -1,0 +1,125 @@
+"""Encodings: how real numbers become integers.
+
+`real = delta * (q + offset)` with q in 0 .. 2^bitwidth - 1 and offset <= 0, so that zero is
+always exact. A symmetric encoding of weights is the same formula with offset -2^(bitwidth-1);
+its codes are stored signed, with that offset taken out.
+
+Source: the quantisation chapter of the SNPE reference guide (releases 1.17 to 2.5) and the AIMET
+sources, which agree except on ties: there AIMET's rounding is used, SNPE's is unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+MINIMUM_RANGE = 0.01
+"""Smallest max - min of an encoding, in real units (SNPE guide 1.17 to 2.5; documented)."""
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One tensor's (or one channel's) code: real = delta * (q + offset)."""
+
+    bitwidth: int
+    min: float
+    max: float
+    delta: float
+    offset: int
+    symmetric: bool = False
+
+    @property
+    def steps(self) -> int:
+        """Largest unsigned code, 2^bitwidth - 1."""
+        return 2**self.bitwidth - 1
+
+    @property
+    def zero_point(self) -> int:
+        """Stored code of real zero: 0 for signed (symmetric) codes, else -offset."""
+        return 0 if self.symmetric else -self.offset
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Storage type of the codes."""
+        bits = 8 if self.bitwidth <= 8 else 16 if self.bitwidth <= 16 else 32
+        return np.dtype(f"{'int' if self.symmetric else 'uint'}{bits}")
+
+    @classmethod
+    def from_range(
+        cls, low: float, high: float, bitwidth: int = 8, minimum_range: float = MINIMUM_RANGE
+    ) -> Encoding:
+        """Return the default ("tf") asymmetric encoding of values in [low, high].
+
+        The range is widened to hold zero and at least `minimum_range`, then shifted by less than
+        a step so that zero is a code.
+        """
+        steps = 2**bitwidth - 1
+        low, high = min(0.0, float(low)), max(0.0, float(high))
+        high = max(high, low + minimum_range)
+        delta = (high - low) / steps
+        offset = -int(np.clip(np.floor(-low / delta + 0.5), 0, steps))
+        return cls(bitwidth, delta * offset, (high - low) + delta * offset, delta, offset)
+
+    @classmethod
+    def symmetric_of(cls, limit: float, bitwidth: int = 8) -> Encoding:
+        """Return the symmetric encoding of values in [-limit, limit] (`limit` > 0)."""
+        half = 2 ** (bitwidth - 1)
+        delta = float(limit) / (half - 1)
+        return cls(bitwidth, -half * delta, (half - 1) * delta, delta, -half, symmetric=True)
+
+    def quantize(self, x: npt.NDArray[np.floating]) -> npt.NDArray[np.integer]:
+        """Return the stored codes of `x`, any shape."""
+        codes = _nearest_code(x, self.delta, self.offset, self.steps)
+        return (codes + self.offset if self.symmetric else codes).astype(self.dtype)
+
+    def dequantize(self, q: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+        """Return the real values (float32) of stored codes, any shape."""
+        return ((q.astype(np.float64) - self.zero_point) * self.delta).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class AxisEncoding:
+    """One symmetric encoding per output channel, the last axis of a weight."""
+
+    channels: tuple[Encoding, ...]
+
+    def __post_init__(self) -> None:
+        if not self.channels or not all(channel.symmetric for channel in self.channels):
+            raise ValueError("an axis encoding needs one symmetric encoding per channel")
+
+    @property
+    def bitwidth(self) -> int:
+        """Bits of a code, the same for all channels."""
+        return self.channels[0].bitwidth
+
+    @property
+    def deltas(self) -> npt.NDArray[np.float64]:
+        """Step of each channel, shape (channels,)."""
+        return np.array([channel.delta for channel in self.channels])
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Storage type of the codes."""
+        return self.channels[0].dtype
+
+    def quantize(self, x: npt.NDArray[np.floating]) -> npt.NDArray[np.integer]:
+        """Return the stored codes of `x`, shape (..., channels)."""
+        first = self.channels[0]
+        codes = _nearest_code(x, self.deltas, first.offset, first.steps)
+        return (codes + first.offset).astype(self.dtype)
+
+    def dequantize(self, q: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+        """Return the real values (float32) of stored codes, shape (..., channels)."""
+        return (q.astype(np.float64) * self.deltas).astype(np.float32)
+
+
+def _nearest_code(
+    x: npt.NDArray[np.floating],
+    delta: float | npt.NDArray[np.float64],
+    offset: int,
+    steps: int,
+) -> npt.NDArray[np.float64]:
+    """Unsigned codes as floats; a tie takes the larger code, values outside saturate."""
+    return np.clip(np.floor(x.astype(np.float64) / delta - offset + 0.5), 0, steps)

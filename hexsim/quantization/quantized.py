@@ -1,0 +1,52 @@
+"""QuantizedNetwork: a network with an encoding for every tensor that an integer kernel meets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.graph.ir import Network
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+
+
+@dataclass(frozen=True)
+class QuantizedNetwork:
+    """A float network and its encodings.
+
+    `activations` maps tensor names (and constants used as operands) to encodings; `parameters`
+    maps weights and biases. A bias of 32 bits has no encoding of its own: it is stored at the
+    accumulator's scale when the plan is bound.
+    """
+
+    network: Network
+    activations: Mapping[str, Encoding]
+    parameters: Mapping[str, Encoding | AxisEncoding]
+    _codes: dict[str, npt.NDArray[np.integer]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    @property
+    def name(self) -> str:
+        """Name of the network."""
+        return self.network.name
+
+    def codes(self, name: str) -> npt.NDArray[np.integer]:
+        """Stored codes of a constant, computed once."""
+        if name not in self._codes:
+            encoding = self.parameters.get(name) or self.activations[name]
+            value = self.network.constants[name].value()
+            self._codes[name] = encoding.quantize(value.astype(np.float32, copy=False))
+        return self._codes[name]
+
+    @cached_property
+    def weight_bytes(self) -> int:
+        """Bytes of all quantised parameters, biases without encoding counted as int32."""
+        total = 0
+        for name in dict.fromkeys(p for layer in self.network.layers for p in layer.parameters):
+            bits = self.parameters[name].bitwidth if name in self.parameters else 32
+            total += self.network.constants[name].elements * bits // 8
+        return total
