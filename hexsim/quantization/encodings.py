@@ -59,7 +59,7 @@ class Encoding:
         low, high = min(0.0, float(low)), max(0.0, float(high))
         high = max(high, low + minimum_range)
         delta = (high - low) / steps
-        offset = -int(np.clip(np.floor(-low / delta + 0.5), 0, steps))
+        offset = -min(int(-low / delta + 0.5), steps)
         return cls(bitwidth, delta * offset, (high - low) + delta * offset, delta, offset)
 
     @classmethod

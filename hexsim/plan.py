@@ -1,0 +1,176 @@
+"""The plan: the kernel calls of one inference, in order, cut into subnets.
+
+It is the one object in which values and time meet. The value side executes its subnets, the time
+side turns its calls into work items; neither looks at the other. A plan holds shapes and bit
+widths only, so making one touches no weight; the integer constants of a call come from
+`hexsim.binding`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from hexsim.graph.ir import Layer, Network, Shape
+from hexsim.partition import Subnet
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.runtimes import FIXED_POINT, Runtime
+
+Engine = Literal["cpu", "gpu", "hvx", "hta"]
+
+_ENGINES: dict[Runtime, Engine] = {
+    "cpu": "cpu",
+    "fxp_cpu": "cpu",
+    "gpu": "gpu",
+    "gpu_fp16": "gpu",
+    "dsp": "hvx",
+    "aip": "hvx",
+}
+_FLOAT_BITS: dict[Runtime, int] = {"cpu": 32, "gpu": 16, "gpu_fp16": 16}
+
+
+@dataclass(frozen=True)
+class KernelCall:
+    """One layer on one engine: shapes (stored order) and bit widths, no numbers.
+
+    `operands` are the shapes of all inputs, constants used as operands included.
+    """
+
+    layer: Layer
+    engine: Engine
+    operands: tuple[Shape, ...]
+    results: tuple[Shape, ...]
+    parameters: tuple[Shape, ...]
+    activation_bits: int
+    weight_bits: int
+    symmetric_weights: bool
+
+    @cached_property
+    def macs(self) -> int:
+        """Multiply-accumulates."""
+        return self.layer.macs(self.operands, self.results)
+
+    @property
+    def operand_bytes(self) -> int:
+        """Bytes of all inputs, without padding."""
+        return sum(math.prod(shape) for shape in self.operands) * self.activation_bits // 8
+
+    @property
+    def result_bytes(self) -> int:
+        """Bytes of all outputs, without padding."""
+        return sum(math.prod(shape) for shape in self.results) * self.activation_bits // 8
+
+    @property
+    def parameter_bytes(self) -> int:
+        """Bytes of weights and biases, without padding."""
+        return sum(math.prod(shape) for shape in self.parameters) * self.weight_bits // 8
+
+
+@dataclass(frozen=True)
+class PlannedSubnet:
+    """The calls of one subnet and the tensors that cross its edges.
+
+    `inputs` come from the application or another subnet, `outputs` go there. At the edges of a
+    fixed-point subnet they are converted between float32 and codes; the shapes say how much.
+    """
+
+    runtime: Runtime
+    reason: str
+    calls: tuple[KernelCall, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_shapes: tuple[Shape, ...]
+    output_shapes: tuple[Shape, ...]
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that runs the calls of this subnet."""
+        return _ENGINES[self.runtime]
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers of the calls."""
+        return tuple(call.layer for call in self.calls)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All subnets of one inference of `network` on `runtime`, in execution order."""
+
+    network: Network
+    runtime: Runtime
+    subnets: tuple[PlannedSubnet, ...]
+
+    def calls(self) -> Iterator[KernelCall]:
+        """All kernel calls in execution order."""
+        for subnet in self.subnets:
+            yield from subnet.calls
+
+
+def make_plan(model: Network | QuantizedNetwork, runtime: Runtime, cuts: list[Subnet]) -> Plan:
+    """Turn a partitioned network into kernel calls.
+
+    Without encodings (a plain Network) a fixed-point runtime is planned as the default
+    quantiser would leave it: 8-bit activations, 8-bit asymmetric weights.
+    """
+    if isinstance(model, QuantizedNetwork):
+        network, encodings = model.network, {**model.activations, **model.parameters}
+    else:
+        network, encodings = model, {}
+    return Plan(network, runtime, tuple(_subnet(network, cut, encodings) for cut in cuts))
+
+
+def _subnet(
+    network: Network, cut: Subnet, encodings: Mapping[str, Encoding | AxisEncoding]
+) -> PlannedSubnet:
+    written = {name for layer in cut.layers for name in layer.outputs}
+    read = dict.fromkeys(name for layer in cut.layers for name in layer.inputs)
+    names = {layer.name for layer in cut.layers}
+    inputs = tuple(n for n in read if n not in written and n in network.tensors)
+    outputs = tuple(
+        name
+        for layer in cut.layers
+        for name in layer.outputs
+        if name in network.outputs
+        or any(reader.name not in names for reader in network.consumers.get(name, ()))
+    )
+    return PlannedSubnet(
+        runtime=cut.runtime,
+        reason=cut.reason,
+        calls=tuple(_call(network, layer, cut.runtime, encodings) for layer in cut.layers),
+        inputs=inputs,
+        outputs=outputs,
+        input_shapes=tuple(network.shape(name) for name in inputs),
+        output_shapes=tuple(network.shape(name) for name in outputs),
+    )
+
+
+def _call(
+    network: Network,
+    layer: Layer,
+    runtime: Runtime,
+    encodings: Mapping[str, Encoding | AxisEncoding],
+) -> KernelCall:
+    activation_bits = weight_bits = _FLOAT_BITS.get(runtime, 8)
+    symmetric = False
+    if runtime in FIXED_POINT:
+        activation = encodings.get(layer.outputs[0])
+        activation_bits = activation.bitwidth if activation else 8
+        weight = encodings.get(layer.parameters[0]) if layer.parameters else None
+        if weight is not None:
+            weight_bits = weight.bitwidth
+            symmetric = isinstance(weight, AxisEncoding) or weight.symmetric
+    return KernelCall(
+        layer=layer,
+        engine=_ENGINES[runtime],
+        operands=network.input_shapes(layer),
+        results=network.layer_outputs(layer),
+        parameters=tuple(network.constants[name].shape for name in layer.parameters),
+        activation_bits=activation_bits,
+        weight_bits=weight_bits,
+        symmetric_weights=symmetric,
+    )
