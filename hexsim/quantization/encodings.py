@@ -33,7 +33,7 @@ class Encoding:
     @property
     def steps(self) -> int:
         """Largest unsigned code, 2^bitwidth - 1."""
-        return 2**self.bitwidth - 1
+        return (1 << self.bitwidth) - 1
 
     @property
     def zero_point(self) -> int:
@@ -55,7 +55,7 @@ class Encoding:
         The range is widened to hold zero and at least `minimum_range`, then shifted by less than
         a step so that zero is a code.
         """
-        steps = 2**bitwidth - 1
+        steps = (1 << bitwidth) - 1
         low, high = min(0.0, float(low)), max(0.0, float(high))
         high = max(high, low + minimum_range)
         delta = (high - low) / steps
@@ -65,7 +65,7 @@ class Encoding:
     @classmethod
     def symmetric_of(cls, limit: float, bitwidth: int = 8) -> Encoding:
         """Return the symmetric encoding of values in [-limit, limit] (`limit` > 0)."""
-        half = 2 ** (bitwidth - 1)
+        half = 1 << (bitwidth - 1)
         delta = float(limit) / (half - 1)
         return cls(bitwidth, -half * delta, (half - 1) * delta, delta, -half, symmetric=True)
 
