@@ -261,6 +261,13 @@ class Network:
             constants={n: c for n, c in all_constants.items() if n in named},
         )
 
+    def subnetwork(
+        self, layers: Sequence[Layer], inputs: Sequence[str], outputs: Sequence[str]
+    ) -> Network:
+        """Return the part of the network that `layers` are, with its own inputs and outputs."""
+        part = dataclasses.replace(self, inputs=tuple(inputs), outputs=tuple(outputs))
+        return part.with_layers(layers)
+
     def check(self) -> None:
         """Raise ValueError unless order, names and shape rules all hold (used by tests)."""
         seen = {*self.inputs, *self.constants}

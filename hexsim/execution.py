@@ -1,0 +1,116 @@
+"""Executes a plan's values: float subnets in onnxruntime, fixed-point subnets in int8 kernels.
+
+Between subnets every tensor is float32, as on the real runtime, where the CPU side of an edge
+holds floats and a fixed-point subnet converts at its edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.binding import bind
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.host.float_execution import FloatEngine, Precision
+from hexsim.int8.runner import IntegerSubnet
+from hexsim.plan import Plan, PlannedSubnet
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.runtimes import FIXED_POINT, Runtime
+
+_PRECISIONS: dict[Runtime, Precision] = {
+    "cpu": "float32",
+    "gpu": "half_storage",
+    "gpu_fp16": "float16",
+}
+
+
+class SubnetExecutor(Protocol):
+    """Anything that maps a subnet's input arrays to its output arrays."""
+
+    def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Arrays in stored order, by tensor name."""
+
+
+class PlanExecutor:
+    """A plan made ready to run on any number of inputs.
+
+    `signed_weights` says whether the fixed-point kernels take signed weights (V65 and later).
+    """
+
+    def __init__(
+        self, plan: Plan, model: Network | QuantizedNetwork, *, signed_weights: bool = False
+    ) -> None:
+        self.plan = plan
+        self._steps = [
+            (subnet, _executor(subnet, model, signed_weights)) for subnet in plan.subnets
+        ]
+
+    def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Return the network's outputs for `inputs`, all float32 in stored order."""
+        values = dict(inputs)
+        for subnet, executor in self._steps:
+            values.update(executor.run({name: values[name] for name in subnet.inputs}))
+        return {name: values[name] for name in self.plan.network.outputs}
+
+
+def _executor(
+    subnet: PlannedSubnet, model: Network | QuantizedNetwork, signed_weights: bool
+) -> SubnetExecutor:
+    if subnet.runtime not in FIXED_POINT:
+        network = model.network if isinstance(model, QuantizedNetwork) else model
+        part = network.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
+        return FloatEngine(part, precision=_PRECISIONS[subnet.runtime])
+    if not isinstance(model, QuantizedNetwork):
+        raise HexsimError(
+            f"runtime {subnet.runtime} computes in integers; quantise the model first"
+        )
+    calls = bind(subnet, model, signed_weights=signed_weights)
+    return IntegerSubnet(calls, subnet.inputs, subnet.outputs)
+
+
+def stored_inputs(
+    network: Network, arrays: Mapping[str, npt.NDArray[np.generic]] | Sequence[npt.ArrayLike]
+) -> dict[str, FloatArray]:
+    """Check a user's input arrays (ONNX axis order) and return them float32 in stored order.
+
+    A sequence is taken in the order of the network's inputs. Raises HexsimError naming the
+    input, what it is and what was expected.
+    """
+    if not isinstance(arrays, Mapping):
+        if len(arrays) != len(network.inputs):
+            raise HexsimError(
+                f"network '{network.name}' has {len(network.inputs)} inputs "
+                f"({', '.join(network.inputs)}), got {len(arrays)} arrays"
+            )
+        arrays = {n: np.asarray(a) for n, a in zip(network.inputs, arrays, strict=True)}
+    surplus = [name for name in arrays if name not in network.inputs]
+    missing = [name for name in network.inputs if name not in arrays]
+    if surplus or missing:
+        raise HexsimError(
+            f"network '{network.name}' has the inputs {', '.join(network.inputs)}; "
+            f"got {', '.join(arrays) or 'none'}"
+        )
+    return {name: _stored(network, name, np.asarray(arrays[name])) for name in network.inputs}
+
+
+def _stored(network: Network, name: str, array: npt.NDArray[np.generic]) -> FloatArray:
+    tensor = network.tensors[name]
+    if array.dtype.kind not in "fiub":
+        raise HexsimError(f"input '{name}' has dtype {array.dtype}; give numbers (float32)")
+    if array.shape != tensor.source_shape:
+        raise HexsimError(
+            f"input '{name}' has shape {_shape(array.shape)}, "
+            f"the model expects {_shape(tensor.source_shape)}"
+        )
+    values = array.astype(tensor.dtype, copy=False)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise HexsimError(f"input '{name}' holds NaN or infinite values")
+    return tensor.from_source(values)  # type: ignore[return-value]
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "scalar"
