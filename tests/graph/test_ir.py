@@ -1,0 +1,83 @@
+"""Tensors keep their axis order, constants stay lazy, networks check themselves."""
+
+import numpy as np
+import pytest
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Constant, Network, Tensor
+from hexsim.layers import Neuron, Reshape
+
+
+def _network() -> Network:
+    return Network(
+        name="two",
+        layers=(
+            Neuron(name="a", inputs=("x",), outputs=("y",), function="sigmoid"),
+            Reshape(name="b", inputs=("y",), outputs=("z",), shape=(1, 24)),
+        ),
+        tensors={
+            "x": Tensor("x", (1, 3, 4, 2), (0, 2, 3, 1)),
+            "y": Tensor("y", (1, 3, 4, 2), (0, 2, 3, 1)),
+            "z": Tensor("z", (1, 24)),
+        },
+        constants={},
+        inputs=("x",),
+        outputs=("z",),
+    )
+
+
+def test_axis_order_goes_there_and_back() -> None:
+    tensor = Tensor("x", (1, 3, 4, 2), (0, 2, 3, 1))
+    assert tensor.source_shape == (1, 2, 3, 4)
+    source = np.arange(24.0).reshape(1, 2, 3, 4)
+    stored = tensor.from_source(source)
+    assert stored.shape == tensor.shape
+    assert stored[0, 1, 2, 1] == source[0, 1, 1, 2]
+    np.testing.assert_array_equal(tensor.to_source(stored), source)
+
+
+def test_order_must_fit_the_shape() -> None:
+    with pytest.raises(ValueError, match="order"):
+        Tensor("x", (1, 2), (0, 2))
+
+
+def test_constant_is_made_once_when_first_read() -> None:
+    made = []
+
+    def make() -> np.ndarray:
+        made.append(1)
+        return np.ones((2, 3), np.float32)
+
+    constant = Constant("w", (2, 3), make)
+    turned = constant.derive((3, 2), np.transpose)
+    assert (turned.shape, made) == ((3, 2), [])
+    assert turned.value().shape == (3, 2)
+    turned.value()
+    constant.value()
+    assert made == [1]
+    with pytest.raises(ValueError, match="read-only"):
+        constant.value()[0, 0] = 2
+
+
+@pytest.mark.parametrize(("bad", "word"), [(np.nan, "NaN"), (np.inf, "infinite")])
+def test_unusable_weights_are_named(bad: float, word: str) -> None:
+    with pytest.raises(HexsimError, match=f"'conv1.w' holds {word}"):
+        Constant("conv1.w", (2,), np.array([1.0, bad], np.float32)).value()
+
+
+def test_producers_consumers_and_pruning() -> None:
+    network = _network()
+    network.check()
+    assert network.producers["z"].name == "b"
+    assert [layer.name for layer in network.consumers["y"]] == ["b"]
+    part = network.subnetwork(network.layers[:1], ["x"], ["y"])
+    assert set(part.tensors) == {"x", "y"}
+    part.check()
+
+
+def test_check_refuses_wrong_order_and_wrong_shapes() -> None:
+    network = _network()
+    with pytest.raises(ValueError, match="before they exist"):
+        network.with_layers(reversed(network.layers)).check()
+    with pytest.raises(ValueError, match="rule gives"):
+        network.with_layers(network.layers, [Tensor("z", (2, 12))]).check()
