@@ -1,0 +1,1 @@
+"""How far a runtime's answers are from the float network's."""

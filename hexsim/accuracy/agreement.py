@@ -1,0 +1,46 @@
+"""Agreement of a runtime with the float network over a set of inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.accuracy.metrics import margin, sqnr_db
+from hexsim.graph.ir import FloatArray
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Outputs of one runtime against float, over `inputs` inputs.
+
+    `sqnr_db` is over all outputs together. The rest is about the first output, read as class
+    scores: `top1` counts inputs with the same winner, `margin_ratio` is how much of the float
+    margin between winner and runner-up is left on average (1: all, below 0: overturned).
+    """
+
+    inputs: int
+    sqnr_db: float
+    top1: int
+    margin_ratio: float
+
+
+def agreement(
+    reference: Sequence[Mapping[str, FloatArray]], other: Sequence[Mapping[str, FloatArray]]
+) -> Agreement:
+    """Compare two runs over the same inputs, each a list of output arrays by tensor name."""
+    names = list(reference[0])
+    stacked = [
+        np.concatenate([np.ravel(run[name]) for run in runs for name in names])
+        for runs in (reference, other)
+    ]
+    top1, ratios = 0, []
+    for float_run, other_run in zip(reference, other, strict=True):
+        scores = float_run[names[0]]
+        winner = int(np.argmax(scores))
+        top1 += winner == int(np.argmax(other_run[names[0]]))
+        if scores.size > 1 and (float_margin := margin(scores, winner)) > 0:
+            ratios.append(margin(other_run[names[0]], winner) / float_margin)
+    mean_ratio = float(np.mean(ratios)) if ratios else float("nan")
+    return Agreement(len(reference), sqnr_db(stacked[0], stacked[1]), top1, mean_ratio)
