@@ -1,0 +1,132 @@
+"""The Python API: load, quantise, simulate.
+
+    net = hexsim.load("m.onnx")
+    q = hexsim.quantize(net, inputs)
+    r = hexsim.simulate(q, chip="sd835", runtime="dsp", inputs=x)
+    r.outputs, r.total_us, r.layers, r.timeline
+
+Arrays that come from or go to the caller are in the ONNX file's own axis order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.errors import HexsimError
+from hexsim.execution import PlanExecutor, stored_inputs
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.loading import load
+from hexsim.platform import Platform
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.quantizer import quantize as _quantize
+from hexsim.results import LayerTiming, Result, Span
+from hexsim.runtimes import Runtime
+from hexsim.seeded_inputs import seeded_inputs
+
+Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
+
+__all__ = ["Simulation", "load", "quantize", "seeded_calibration", "simulate"]
+
+CALIBRATION_INPUTS = 8
+"""Seeded inputs used when a float network is quantised at load and none are given; the SNPE
+guide calls 5 to 10 enough to try."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What one simulated inference took and, if inputs were given, what it answered.
+
+    `outputs` maps ONNX output names to float32 arrays in the ONNX file's axis order.
+    """
+
+    timing: Result
+    outputs: dict[str, FloatArray] | None
+
+    @property
+    def total_us(self) -> float:
+        """Total inference time in microseconds."""
+        return self.timing.total_ps / 1e6
+
+    @property
+    def layers(self) -> tuple[LayerTiming, ...]:
+        """Time and counters of each layer."""
+        return self.timing.layers
+
+    @property
+    def timeline(self) -> tuple[Span, ...]:
+        """Everything that happened, by track."""
+        return self.timing.timeline
+
+
+def quantize(
+    network: Network,
+    inputs: Iterable[Inputs] | None = None,
+    options: QuantizationOptions | None = None,
+) -> QuantizedNetwork:
+    """Quantise a float network.
+
+    `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
+    ONNX axis order; None takes seeded ones.
+    """
+    if inputs is None:
+        return _quantize(network, seeded_calibration(network), options)
+    return _quantize(network, (_stored(network, one) for one in inputs), options)
+
+
+def simulate(
+    model: Network | QuantizedNetwork | str | Path,
+    chip: str | Path = "sd835",
+    runtime: Runtime = "dsp",
+    inputs: Inputs | None = None,
+    *,
+    stack: str | Path | None = None,
+    perf_profile: str | None = None,
+    idle_ms: float = 0.0,
+    cpu_fallback: bool = True,
+) -> Simulation:
+    """Simulate one inference of `model` on `runtime` of `chip`.
+
+    Without `inputs` only time is simulated and no weight is touched. A float network on dsp is
+    quantised at load, which lengthens its initialisation. `idle_ms` is how long the phone had
+    been idle before the call. Raises HexsimError for anything that cannot be done, by name.
+    """
+    if isinstance(model, str | Path):
+        model = load(model)
+    platform = Platform.load(chip, stack)
+    plan = platform.plan(model, runtime, cpu_fallback=cpu_fallback)
+    timing = platform.simulate(plan, perf_profile=perf_profile, idle_ms=idle_ms)
+    if inputs is None:
+        return Simulation(timing, None)
+    network = plan.network
+    feed = _stored(network, inputs)
+    if runtime == "dsp" and isinstance(model, Network):
+        model = _quantize(network, seeded_calibration(network))
+    outputs = PlanExecutor(plan, model, signed_weights=platform.signed_weights(runtime)).run(feed)
+    return Simulation(timing, {n: _source(network, n, a) for n, a in outputs.items()})
+
+
+def seeded_calibration(network: Network, count: int = CALIBRATION_INPUTS, seed: int = 0) -> list[
+    dict[str, FloatArray]
+]:
+    """Seeded inputs for `network`, in stored order."""
+    shapes = {name: network.tensors[name].source_shape for name in network.inputs}
+    return [stored_inputs(network, one) for one in seeded_inputs(shapes, count, seed)]
+
+
+def _stored(network: Network, inputs: Inputs) -> dict[str, FloatArray]:
+    if isinstance(inputs, Mapping):
+        return stored_inputs(network, {n: np.asarray(a) for n, a in inputs.items()})
+    if isinstance(inputs, Sequence) and not isinstance(inputs, np.ndarray):
+        raise HexsimError("inputs must be one array, or a mapping from input names to arrays")
+    return stored_inputs(network, [inputs])
+
+
+def _source(network: Network, name: str, array: FloatArray) -> FloatArray:
+    source: FloatArray = np.ascontiguousarray(network.tensors[name].to_source(array))
+    return source

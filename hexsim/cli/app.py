@@ -1,0 +1,58 @@
+"""The `hexsim` program: assembles the commands and turns user errors into exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from hexsim import __version__
+from hexsim.cli import bench, chips, models, profile, stacks
+from hexsim.cli._pairs import join_pairs
+from hexsim.errors import HexsimError
+
+app = typer.Typer(
+    name="hexsim",
+    help="Simulate how Qualcomm's Hexagon DSP runs neural networks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(bench.bench)
+app.command()(profile.profile)
+app.add_typer(chips.app, name="chips")
+app.add_typer(stacks.app, name="stacks")
+app.add_typer(models.app, name="models")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"hexsim {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+def main() -> None:
+    """Run the program; a `HexsimError` becomes one sentence on stderr and exit code 2."""
+    try:
+        app(args=join_pairs(sys.argv[1:]))
+    except HexsimError as error:
+        print(f"hexsim: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of a pipe (head, less) left: not an error, but stdout must not be flushed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(130)

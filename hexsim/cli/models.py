@@ -1,0 +1,44 @@
+"""`hexsim models`: the built-in benchmark networks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Built-in benchmark networks (seeded weights).", no_args_is_help=True)
+
+
+@app.command("list")
+def list_models() -> None:
+    """List the built-in networks with their size."""
+    from hexsim import models
+    from hexsim.loading import load
+    from hexsim.reports.text import table
+
+    rows = []
+    for name in models.names():
+        network = load(name)
+        first = network.tensors[network.inputs[0]]
+        rows.append(
+            (
+                name,
+                "x".join(map(str, first.shape)),
+                f"{len(network.layers)}",
+                f"{network.total_macs / 1e6:,.0f}",
+                f"{network.total_parameters / 1e6:.2f}",
+            )
+        )
+    typer.echo(table(("network", "input (NHWC)", "layers", "MMAC", "M parameters"), rows))
+
+
+@app.command()
+def export(
+    name: Annotated[str, typer.Argument(help="Network name, see `hexsim models list`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="ONNX file to write.")],
+) -> None:
+    """Write a built-in network as an ONNX file."""
+    from hexsim import models
+
+    models.export(name, output)

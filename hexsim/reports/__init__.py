@@ -1,0 +1,1 @@
+"""Reports: tables, JSON and CSV made of results; they know nothing of kernels."""

@@ -1,0 +1,18 @@
+"""Plain text tables and quantities."""
+
+import pytest
+
+from hexsim.reports.text import quantity, table
+
+
+def test_columns_line_up() -> None:
+    text = table(("name", "us"), [("conv1", "7.25"), ("x", "1000.00")])
+    assert text.splitlines() == ["name        us", "-----  -------", "conv1     7.25", "x      1000.00"]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [(825e6, "Hz", "825 MHz"), (3.5e9, "B/s", "3.5 GB/s"), (4, "1", "4"), (0.002, "s", "0.002 s")],
+)
+def test_quantities(value: float, unit: str, text: str) -> None:
+    assert quantity(value, unit) == text
