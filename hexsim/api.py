@@ -25,7 +25,7 @@ from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize as _quantize
-from hexsim.results import LayerTiming, Result, Span
+from hexsim.results import LayerTiming, Result, Timeline
 from hexsim.runtimes import Runtime
 from hexsim.seeded_inputs import seeded_inputs
 
@@ -51,7 +51,7 @@ class Simulation:
     @property
     def total_us(self) -> float:
         """Total inference time in microseconds."""
-        return self.timing.total_ps / 1e6
+        return self.timing.total_us
 
     @property
     def layers(self) -> tuple[LayerTiming, ...]:
@@ -59,7 +59,7 @@ class Simulation:
         return self.timing.layers
 
     @property
-    def timeline(self) -> tuple[Span, ...]:
+    def timeline(self) -> Timeline:
         """Everything that happened, by track."""
         return self.timing.timeline
 

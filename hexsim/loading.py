@@ -28,9 +28,14 @@ def load(
     return optimise(network) if optimised else network
 
 
+def is_builtin(source: str | Path) -> bool:
+    """True if `load` would take `source` as the name of a built-in network."""
+    return not Path(source).exists() and models.is_name(str(source))
+
+
 def _read(source: str, input_dims: Mapping[str, Sequence[int]] | None) -> Network:
     path = Path(source)
-    if not path.exists() and models.is_name(source):
+    if is_builtin(source):
         built = models.build(source)
         return read(built.proto, weights=built.weights, input_dims=input_dims, name=source)
     if not path.exists():

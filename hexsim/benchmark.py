@@ -1,0 +1,131 @@
+"""Runs networks on runtimes of one platform and sets the results beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from hexsim.accuracy.agreement import Agreement, agreement
+from hexsim.api import seeded_calibration
+from hexsim.execution import PlanExecutor
+from hexsim.graph.ir import FloatArray, Network, Shape
+from hexsim.host.float_execution import FloatEngine
+from hexsim.loading import is_builtin, load
+from hexsim.platform import Platform
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.quantizer import quantize
+from hexsim.results import Result
+from hexsim.runtimes import FIXED_POINT, Runtime
+
+EVALUATION_INPUTS = 4
+"""Seeded inputs on which a runtime's answers are compared with float; none is a calibration
+input."""
+
+_EVALUATION_SEED = 1
+
+
+@dataclass(frozen=True)
+class Case:
+    """One network on one runtime: its simulated time and, if asked, its agreement with float.
+
+    `builtin` tells a built-in network, whose measurements are known, from a file of any name.
+    """
+
+    network: str
+    chip: str
+    stack: str
+    perf_profile: str
+    builtin: bool
+    inputs: tuple[str, ...]
+    input_shape: Shape
+    runtime: Runtime
+    timing: Result
+    agreement: Agreement | None
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What all cases of one benchmark share."""
+
+    perf_profile: str | None = None
+    idle_ms: float = 0.0
+    cpu_fallback: bool = True
+    accuracy: bool = True
+    quantize: bool = False
+    input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+def run_benchmark(
+    sources: Sequence[str],
+    platform: Platform,
+    runtimes: Sequence[Runtime],
+    conditions: Conditions,
+    progress: Callable[[str], None] = lambda what: None,
+) -> Iterator[Case]:
+    """Yield one case per source (file or built-in network) and runtime, in that order.
+
+    With `conditions.quantize` a float network is quantised before it meets a runtime that only
+    loads quantised ones, calibrated on seeded inputs. `progress` is told what is going on.
+    """
+    for source in sources:
+        progress(f"loading {source}")
+        network = load(source, input_dims=conditions.input_dims)
+        models = _Models(network, progress)
+        for runtime in runtimes:
+            progress(f"{network.name} on {runtime}")
+            model = models.for_runtime(runtime, conditions)
+            plan = platform.plan(model, runtime, cpu_fallback=conditions.cpu_fallback)
+            timing = platform.simulate(
+                plan, perf_profile=conditions.perf_profile, idle_ms=conditions.idle_ms
+            )
+            match = None
+            if conditions.accuracy:
+                if runtime in FIXED_POINT:
+                    model = models.quantized
+                executor = PlanExecutor(
+                    plan, model, signed_weights=platform.signed_weights(runtime)
+                )
+                match = agreement(models.reference, [executor.run(x) for x in models.evaluation])
+            yield Case(
+                network.name,
+                platform.chip.name,
+                platform.stack.name,
+                conditions.perf_profile or platform.stack.default_profile,
+                is_builtin(source),
+                network.inputs,
+                network.shape(network.inputs[0]),
+                runtime,
+                timing,
+                match,
+            )
+
+
+class _Models:
+    """What the runtimes share of one network, each part made when first needed."""
+
+    def __init__(self, network: Network, progress: Callable[[str], None]) -> None:
+        self.network = network
+        self._progress = progress
+
+    def for_runtime(self, runtime: Runtime, conditions: Conditions) -> Network | QuantizedNetwork:
+        """The network as the runtime loads it; dsp loads floats and quantises them itself."""
+        needs_codes = runtime in FIXED_POINT and runtime != "dsp"
+        return self.quantized if needs_codes and conditions.quantize else self.network
+
+    @cached_property
+    def quantized(self) -> QuantizedNetwork:
+        """The network quantised with default options on seeded inputs."""
+        self._progress(f"quantising {self.network.name}")
+        return quantize(self.network, seeded_calibration(self.network))
+
+    @cached_property
+    def evaluation(self) -> list[dict[str, FloatArray]]:
+        """Inputs on which runtimes are compared with float, in stored order."""
+        return seeded_calibration(self.network, EVALUATION_INPUTS, _EVALUATION_SEED)
+
+    @cached_property
+    def reference(self) -> list[dict[str, FloatArray]]:
+        """The float network's outputs on the evaluation inputs."""
+        engine = FloatEngine(self.network)
+        return [engine.run(x) for x in self.evaluation]

@@ -1,0 +1,83 @@
+"""`hexsim bench`: networks on the runtimes of a chip, beside what was measured."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hexsim.cli._options import (
+    ChipOption,
+    CsvOption,
+    IdleOption,
+    InputDimOption,
+    JsonOption,
+    NoFallbackOption,
+    ProfileOption,
+    StackOption,
+    parse_input_dims,
+    parse_runtimes,
+)
+
+DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
+"""The networks of the published Snapdragon 835 benchmark."""
+
+
+def bench(
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", help="ONNX file or built-in network; repeatable."),
+    ] = None,
+    chip: ChipOption = "sd835",
+    stack: StackOption = None,
+    runtime: Annotated[
+        str | None, typer.Option("--runtime", help="Comma separated; default: all of the chip.")
+    ] = None,
+    perf_profile: ProfileOption = None,
+    idle_ms: IdleOption = 0.0,
+    input_dim: InputDimOption = None,
+    no_cpu_fallback: NoFallbackOption = False,
+    quantize: Annotated[
+        bool, typer.Option("--quantize", help="Quantise float models for aip and fxp_cpu.")
+    ] = False,
+    timing_only: Annotated[
+        bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
+    ] = False,
+    json: JsonOption = None,
+    csv: CsvOption = None,
+) -> None:
+    """Benchmark networks: latency per runtime, measured values, agreement with float."""
+    from hexsim.benchmark import Conditions, run_benchmark
+    from hexsim.cli._progress import status
+    from hexsim.platform import Platform
+    from hexsim.reports.benchmark_csv import benchmark_csv
+    from hexsim.reports.benchmark_json import benchmark_json
+    from hexsim.reports.benchmark_table import benchmark_tables, footnotes
+    from hexsim.reports.files import write_text
+
+    platform = Platform.load(chip, stack)
+    runtimes = parse_runtimes(runtime)
+    conditions = Conditions(
+        perf_profile=perf_profile,
+        idle_ms=idle_ms,
+        cpu_fallback=not no_cpu_fallback,
+        accuracy=not timing_only,
+        quantize=quantize or runtimes is None,
+        input_dims=parse_input_dims(input_dim),
+    )
+    with status() as progress:
+        cases = list(
+            run_benchmark(
+                model or DEFAULT_MODELS,
+                platform,
+                runtimes or platform.chip.runtimes,
+                conditions,
+                progress,
+            )
+        )
+    if json is not None:
+        write_text(json, benchmark_json(cases))
+    if csv is not None:
+        write_text(csv, benchmark_csv(cases))
+    typer.echo(benchmark_tables(cases))
+    typer.echo("\n" + footnotes(cases))

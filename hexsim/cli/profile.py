@@ -1,0 +1,54 @@
+"""`hexsim profile`: where the time of one inference goes, layer by layer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hexsim.cli._options import (
+    ChipOption,
+    IdleOption,
+    InputDimOption,
+    NoFallbackOption,
+    ProfileOption,
+    StackOption,
+    parse_input_dims,
+    parse_runtime,
+)
+
+
+def profile(
+    model: Annotated[str, typer.Argument(help="ONNX file or built-in network.")],
+    chip: ChipOption = "sd835",
+    stack: StackOption = None,
+    runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
+    perf_profile: ProfileOption = None,
+    idle_ms: IdleOption = 0.0,
+    input_dim: InputDimOption = None,
+    no_cpu_fallback: NoFallbackOption = False,
+    quantize: Annotated[
+        bool, typer.Option("--quantize", help="Quantise a float model for aip and fxp_cpu.")
+    ] = False,
+) -> None:
+    """Profile one inference: cycles, time, MACs, memory traffic and bound of every layer."""
+    from hexsim.benchmark import Conditions, run_benchmark
+    from hexsim.cli._progress import status
+    from hexsim.platform import Platform
+    from hexsim.reports.profile_table import profile_table
+
+    platform = Platform.load(chip, stack)
+    conditions = Conditions(
+        perf_profile=perf_profile,
+        idle_ms=idle_ms,
+        cpu_fallback=not no_cpu_fallback,
+        accuracy=False,
+        quantize=quantize,
+        input_dims=parse_input_dims(input_dim),
+    )
+    with status() as progress:
+        (case,) = run_benchmark([model], platform, [parse_runtime(runtime)], conditions, progress)
+    typer.echo(
+        f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}\n"
+    )
+    typer.echo(profile_table(case.timing))

@@ -1,0 +1,64 @@
+"""A platform: a chip with a software stack, and what can be asked of the pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hexsim import chips, stacks
+from hexsim.chips.chip import Chip
+from hexsim.errors import HexsimError, nearest
+from hexsim.graph.ir import Network
+from hexsim.partition import partition
+from hexsim.plan import Plan, make_plan
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.results import Result
+from hexsim.runtimes import Runtime
+from hexsim.simulator import Workload, simulate
+from hexsim.stacks.stack import Stack
+
+
+@dataclass(frozen=True)
+class Platform:
+    """One chip and one stack."""
+
+    chip: Chip
+    stack: Stack
+
+    @classmethod
+    def load(cls, chip: str | Path = "sd835", stack: str | Path | None = None) -> Platform:
+        """Load both by name or TOML file; `stack` None takes the chip's default."""
+        loaded = chips.load(chip)
+        return cls(loaded, stacks.load(stack or loaded.default_stack))
+
+    def plan(
+        self, model: Network | QuantizedNetwork, runtime: Runtime, *, cpu_fallback: bool = True
+    ) -> Plan:
+        """Cut `model` for `runtime` and list its kernel calls.
+
+        Raises HexsimError if the chip lacks the runtime, or if a float network is given to a
+        runtime that only loads quantised ones.
+        """
+        if runtime not in self.chip.runtimes:
+            raise HexsimError(
+                f"{self.chip.name} has no runtime '{runtime}'; {nearest(runtime, self.chip.runtimes)}"
+            )
+        quantized = isinstance(model, QuantizedNetwork)
+        network = model.network if isinstance(model, QuantizedNetwork) else model
+        if runtime in ("aip", "fxp_cpu") and not quantized:
+            raise HexsimError(
+                f"runtime {runtime} loads quantised networks only and '{network.name}' is float; "
+                "quantise it first (--quantize)"
+            )
+        return make_plan(model, runtime, partition(network, runtime, cpu_fallback=cpu_fallback))
+
+    def simulate(
+        self, plan: Plan, *, perf_profile: str | None = None, idle_ms: float = 0.0
+    ) -> Result:
+        """Simulate one inference of `plan`, `idle_ms` after the phone went idle."""
+        workload = Workload.single(plan, perf_profile=perf_profile, idle_ms=idle_ms)
+        return simulate(workload, self.chip, self.stack)
+
+    def signed_weights(self, runtime: Runtime) -> bool:
+        """True if the runtime's integer kernels take signed weights (HVX V65 and later)."""
+        return runtime in ("dsp", "aip") and self.chip.dsp.arch in ("v65", "v66")

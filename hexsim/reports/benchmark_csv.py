@@ -1,0 +1,40 @@
+"""The results of a benchmark as CSV: one row per figure, with the row names of snpe_bench."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+
+from hexsim.benchmark import Case
+
+HEADER = ("network", "chip", "stack", "runtime", "perf_profile", "row", "engine", "us")
+
+
+def benchmark_csv(cases: Sequence[Case]) -> str:
+    """Return the cases as CSV text; times in microseconds.
+
+    Rows are "Total Inference Time", "Forward Propagate", then `layer_000 (Name:data Type:data)`
+    and so on, numbered as snpe-dlc-info numbers layers: the inputs of the network come first.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for case in cases:
+        shared = (case.network, case.chip, case.stack, case.runtime, case.perf_profile)
+        writer.writerows((*shared, *row) for row in _rows(case))
+    return text.getvalue()
+
+
+def _rows(case: Case) -> Iterator[tuple[str, str, str]]:
+    timing = case.timing
+    yield "Total Inference Time", "", _us(timing.total_ps)
+    yield "Forward Propagate", "", _us(timing.forward_ps)
+    named = [(name, "data", "", 0) for name in case.inputs]
+    named += [(la.name, la.type, la.engine, la.duration_ps) for la in timing.layers]
+    for index, (name, kind, engine, duration_ps) in enumerate(named):
+        yield f"layer_{index:03d} (Name:{name} Type:{kind})", engine, _us(duration_ps)
+
+
+def _us(duration_ps: int) -> str:
+    return f"{duration_ps / 1e6:.3f}"

@@ -1,0 +1,71 @@
+"""The results of a benchmark as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from hexsim import __version__
+from hexsim.accuracy.agreement import Agreement
+from hexsim.benchmark import Case
+from hexsim.reports.measured import measured_ms
+
+
+def benchmark_json(cases: Sequence[Case]) -> str:
+    """Return the cases as a JSON document; times in microseconds, cycles in the engine's clock."""
+    document = {"hexsim_version": __version__, "results": [_case(case) for case in cases]}
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _case(case: Case) -> dict[str, Any]:
+    timing = case.timing
+    return {
+        "network": case.network,
+        "chip": case.chip,
+        "stack": case.stack,
+        "runtime": case.runtime,
+        "perf_profile": case.perf_profile,
+        "total_inference_us": timing.total_us,
+        "forward_propagate_us": timing.forward_us,
+        "measured_ms": {
+            statistic: measured_ms(case, statistic)
+            for statistic in ("total_inference", "forward_propagate")
+        },
+        "initialisation_us": {part.name: part.us for part in timing.init},
+        "overheads_us": {part.name: part.us for part in timing.overheads},
+        "coverage": {
+            model: {
+                "layers": timing.coverage.layer_share(model),
+                "macs": timing.coverage.mac_share(model),
+            }
+            for model in timing.coverage.layers
+        },
+        "accuracy": _accuracy(case.agreement),
+        "layers": [
+            {
+                "name": layer.name,
+                "type": layer.type,
+                "engine": layer.engine,
+                "cycles": layer.cycles,
+                "us": layer.us,
+                "macs": layer.macs,
+                "ddr_bytes": layer.ddr_bytes,
+                "bound": layer.bound,
+                "cost_model": layer.cost_model,
+            }
+            for layer in timing.layers
+        ],
+    }
+
+
+def _accuracy(match: Agreement | None) -> dict[str, Any] | None:
+    if match is None:
+        return None
+    return {
+        "inputs": match.inputs,
+        "sqnr_db": match.sqnr_db if math.isfinite(match.sqnr_db) else None,
+        "top1_agreement": match.top1,
+        "top1_margin_ratio": match.margin_ratio if math.isfinite(match.margin_ratio) else None,
+    }
