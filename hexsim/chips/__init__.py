@@ -1,0 +1,22 @@
+"""The Snapdragons that ship with hexsim, and the reader of the user's own chip files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hexsim.chips.chip import RUNTIMES, Arch, Chip, Corner, Runtime
+from hexsim.datasheet import Shelf
+
+__all__ = ["RUNTIMES", "Arch", "Chip", "Corner", "Runtime", "load", "names"]
+
+_SHELF = Shelf(Chip, "chip", Path(__file__).parent)
+
+
+def names() -> tuple[str, ...]:
+    """List the built-in chips, without reading their files."""
+    return _SHELF.names()
+
+
+def load(name_or_path: str | Path) -> Chip:
+    """Load a built-in chip by name ("sd835"), or a chip file by its path (ends in .toml)."""
+    return _SHELF.load(name_or_path)

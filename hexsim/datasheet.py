@@ -1,0 +1,193 @@
+"""A TOML file of owned numbers, read into a frozen and validated model.
+
+Chips and stacks are both datasheets. A directory of them is a `Shelf`; its `shared.toml` holds
+what all its files have in common. A top-level table that a file has is filled up from there, and
+one that it does not have is not added: a chip without a tensor engine does not grow one. Every
+mistake in a file is told in one sentence with file, key and what was expected.
+"""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+from pydantic.fields import FieldInfo
+
+from hexsim.errors import HexsimError, nearest, unknown
+from hexsim.quantity import Quantity, Unit
+
+Tree = dict[str, Any]
+
+_SHARED = "shared.toml"
+
+
+class Table(BaseModel):
+    """One table of a datasheet: frozen, and closed to keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Datasheet(Table):
+    """A whole file. Fields read as plain numbers; `quantities` gives them back with owners."""
+
+    name: str
+    title: str
+    _tree: Tree = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def from_tree(cls, tree: Tree, where: str) -> Self:
+        """Validate a parsed file; raise HexsimError naming `where`, the key and the expected."""
+        try:
+            sheet = cls.model_validate(tree)
+        except ValidationError as error:
+            raise HexsimError(_sentence(cls, error, where)) from None
+        sheet._tree = tree
+        return sheet
+
+    def quantities(self) -> Iterator[tuple[str, Quantity]]:
+        """Yield (dotted path, constant) for every owned number, in file order."""
+        return _quantities(self._tree, "")
+
+    def with_value(self, path: str, value: float) -> Self:
+        """Return a copy in which the constant at the dotted `path` has another value.
+
+        The copy says that its caller set the value. Raises HexsimError for an unknown path and
+        for a value the schema refuses.
+        """
+        known = dict(self.quantities())
+        if path not in known:
+            raise unknown(f"constant of {self.name}", path, known)
+        tree = copy.deepcopy(self._tree)
+        *tables, key = path.split(".")
+        table = tree
+        for step in tables:
+            table = table[step]
+        table[key] = {
+            "value": value,
+            "unit": known[path].unit,
+            "source": "set by the caller",
+            "confidence": "assumed",
+            "low": value,
+            "high": value,
+        }
+        return type(self).from_tree(tree, self.name)
+
+
+SheetT = TypeVar("SheetT", bound=Datasheet)
+
+
+class Shelf(Generic[SheetT]):
+    """The datasheets of one kind that ship in one directory."""
+
+    def __init__(self, sheet: type[SheetT], kind: str, directory: Path) -> None:
+        self._sheet = sheet
+        self._kind = kind
+        self._directory = directory
+
+    def names(self) -> tuple[str, ...]:
+        """List the built-in names, without reading a file."""
+        files = self._directory.glob("*.toml")
+        return tuple(sorted(file.stem for file in files if file.name != _SHARED))
+
+    def load(self, name_or_path: str | Path) -> SheetT:
+        """Load a built-in datasheet by name, or the user's own by the path of its .toml file."""
+        text = str(name_or_path)
+        if text.endswith(".toml"):
+            path = Path(name_or_path)
+        elif text in self.names():
+            path = self._directory / f"{text}.toml"
+        else:
+            raise unknown(self._kind, text, self.names())
+        tree = _read(path)
+        shared = _read(self._directory / _SHARED)
+        _fill(tree, {key: table for key, table in shared.items() if key in tree})
+        return self._sheet.from_tree(tree, str(path))
+
+
+def _read(path: Path) -> Tree:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HexsimError(f"{path}: cannot be read ({error.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise HexsimError(f"{path}: not valid TOML: {error}") from None
+
+
+def _is_quantity(node: object) -> bool:
+    return isinstance(node, dict) and "value" in node
+
+
+def _fill(tree: Tree, shared: Tree) -> None:
+    """Add to `tree` what `shared` states and it does not, table by table."""
+    for key, node in shared.items():
+        given = tree.setdefault(key, node)
+        if isinstance(given, dict) and isinstance(node, dict) and not _is_quantity(given):
+            _fill(given, node)
+
+
+def _quantities(tree: Tree, prefix: str) -> Iterator[tuple[str, Quantity]]:
+    for key, node in tree.items():
+        if _is_quantity(node):
+            yield prefix + key, Quantity.model_validate(node)
+        elif isinstance(node, dict):
+            yield from _quantities(node, f"{prefix}{key}.")
+
+
+def _sentence(sheet: type[Datasheet], error: ValidationError, where: str) -> str:
+    """Turn the first validation error into: file, key, what is there, what was expected."""
+    first = error.errors()[0]
+    key = ".".join(str(step) for step in first["loc"])
+    owner, field = _field_at(sheet, first["loc"])
+    if first["type"] == "missing":
+        return f"{where}: key '{key}' is missing; expected {_expected(field)}"
+    if first["type"] == "extra_forbidden":
+        known = [info.alias or name for name, info in owner.model_fields.items()]
+        return f"{where}: key '{key}' is not known; {nearest(str(first['loc'][-1]), known)}"
+    if first["type"] == "model_type":
+        return f"{where}: key '{key}' is {first['input']!r}; expected {_expected(field)}"
+    given = "" if isinstance(first["input"], (dict, BaseModel)) else f" is {first['input']!r}"
+    wanted = first["msg"].replace("Input should be", "expected")
+    return f"{where}: key '{key}'{given or ' is wrong'}; {wanted}"
+
+
+def _field_at(
+    sheet: type[Datasheet], location: tuple[int | str, ...]
+) -> tuple[type[BaseModel], FieldInfo | None]:
+    """Follow an error's location: the innermost table's model, and the field if it exists."""
+    owner: type[BaseModel] = sheet
+    field: FieldInfo | None = None
+    for step in location:
+        if field is not None:
+            owner = _model_of(field) or owner
+        fields = {info.alias or name: info for name, info in owner.model_fields.items()}
+        field = fields.get(str(step))
+        if field is None:
+            break
+    return owner, field
+
+
+def _model_of(field: FieldInfo) -> type[BaseModel] | None:
+    if any(isinstance(mark, Unit) for mark in field.metadata):
+        return Quantity
+    for candidate in (field.annotation, *getattr(field.annotation, "__args__", ())):
+        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+            return candidate
+    return None
+
+
+def _expected(field: FieldInfo | None) -> str:
+    if field is None:
+        return "another kind of value"
+    for mark in field.metadata:
+        if isinstance(mark, Unit):
+            return (
+                f'a constant {{ value = ..., unit = "{mark.symbol}", source = "...", '
+                'confidence = "documented, inferred, calibrated or assumed" }'
+            )
+    if _model_of(field) is not None:
+        return "a table"
+    return getattr(field.annotation, "__name__", str(field.annotation)).replace("typing.", "")

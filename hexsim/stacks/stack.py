@@ -1,0 +1,203 @@
+"""What a stack file states: software only.
+
+Modelled: what it costs to enter the DSP, how the runtime library dispatches, what a performance
+profile asks of the hardware, which partition rules hold, what loading a model costs, and how well
+the CPU and GPU runtimes use their engines. Left out: silicon (see hexsim.chips) and layer support,
+which the layers themselves state.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from hexsim.chips import Corner, Runtime
+from hexsim.datasheet import Datasheet, Table
+from hexsim.errors import HexsimError, unknown
+from hexsim.quantity import (
+    BytesPerSecond,
+    Clocks,
+    ClocksPerElement,
+    Count,
+    Fraction,
+    Ratio,
+    Real,
+    Seconds,
+    SecondsPerByte,
+    SecondsPerElement,
+)
+
+Qos = Literal["none", "adaptive", "pm_qos", "polling"]
+BufferType = Literal["float", "tf8"]
+
+
+class Profile(Table):
+    """What a performance profile asks for.
+
+    `bus_vote` is the share of the DDR bandwidth voted for; `hold_s` is how long the votes stay
+    after the last inference, so that a call within it finds the hardware awake.
+    """
+
+    meaning: str
+    dsp_corner: Corner
+    qos: Qos
+    bus_vote: Fraction
+    hold_s: Seconds
+
+
+class Profiles(Table):
+    """The profiles of the SNPE API; a stack without such an API maps its modes onto them."""
+
+    burst: Profile
+    sustained_high_performance: Profile
+    high_performance: Profile
+    balanced: Profile
+    low_balanced: Profile
+    high_power_saver: Profile
+    power_saver: Profile
+    low_power_saver: Profile
+    system_settings: Profile
+
+
+class Rpc(Table):
+    """Round trip of a FastRPC call above the DSP's own time, by the length of the DSP job.
+
+    The longer the CPU waits, the deeper it sleeps. Between the three lengths a reader
+    interpolates; outside them the nearest holds.
+    """
+
+    job_100us_s: Seconds
+    job_1200us_s: Seconds
+    job_11ms_s: Seconds
+
+
+class RpcModes(Table):
+    """FastRPC round trips for each quality-of-service mode."""
+
+    none: Rpc
+    adaptive: Rpc
+    pm_qos: Rpc
+    polling: Rpc
+
+
+class Wake(Table):
+    """A part that falls asleep `after_idle_s` beyond the profile's hold, and its time to wake."""
+
+    after_idle_s: Seconds
+    wake_s: Seconds
+
+
+class Conversion(Table):
+    """Converting float buffers at the network's edge: where it runs and its clocks per element."""
+
+    engine: Literal["cpu", "dsp_scalar", "hvx"]
+    clk_per_element: ClocksPerElement
+
+
+class Entry(Table):
+    """The named parts of one call into the DSP."""
+
+    rpc: RpcModes
+    buffer_s: Seconds
+    buffer_s_per_byte: SecondsPerByte
+    cache_s_per_byte: SecondsPerByte
+    cpu_wake: Wake
+    dsp_wake: Wake
+    hta_wake: Wake
+    input_conversion: Conversion
+    output_conversion: Conversion
+
+
+class Dispatch(Table):
+    """Running a graph on the DSP: costs in DSP clocks per inference, per node and per job."""
+
+    max_vector_workers: Count
+    inference_clk: Clocks
+    node_clk: Clocks
+    hand_off_clk: Clocks
+
+
+class Kernels(Table):
+    """The kernel library. `stall_factor` stretches packets for stalls that are not scheduled."""
+
+    generation: Literal["hexagon-nn"]
+    stall_factor: Ratio
+
+
+class Partitioning(Table):
+    """Rules of the AIP partitioner and the cost of a boundary between its subnets."""
+
+    rules: Literal["1.23", "1.25+"]
+    hta_subnet_s: Seconds
+    hnn_subnet_s: Seconds
+
+
+class Quantization(Table):
+    """Defaults of the quantiser that belongs to the release."""
+
+    min_range: Real
+
+
+class Load(Table):
+    """What making a network ready costs, before the first inference."""
+
+    file_bytes_per_s: BytesPerSecond
+    deserialize_s_per_byte: SecondsPerByte
+    create_s_per_layer: Seconds
+    quantize_s_per_element: SecondsPerElement
+    dequantize_s_per_element: SecondsPerElement
+
+
+class CpuRuntime(Table):
+    """Share of the CPU's peak that a layer class reaches, and the cost of one layer."""
+
+    layer_s: Seconds
+    convolution_efficiency: Fraction
+    depthwise_efficiency: Fraction
+    fully_connected_efficiency: Fraction
+    other_efficiency: Fraction
+
+
+class GpuRuntime(Table):
+    """Share of the GPU's peak that layers reach, and the cost of one layer."""
+
+    layer_s: Seconds
+    efficiency: Fraction
+
+
+class Stack(Datasheet):
+    """One software release, from the API call down to the kernel library."""
+
+    runtimes: tuple[Runtime, ...]
+    default_profile: str
+    buffer_types: tuple[BufferType, ...] = Field(min_length=1)
+    profiles: Profiles
+    entry: Entry
+    dispatch: Dispatch
+    kernels: Kernels
+    partitioning: Partitioning
+    quantization: Quantization
+    load: Load
+    cpu: CpuRuntime
+    gpu: GpuRuntime
+
+    @property
+    def default_buffer(self) -> BufferType:
+        """The buffer type used when the caller asks for none: the first one listed."""
+        return self.buffer_types[0]
+
+    def profile(self, name: str | None = None) -> Profile:
+        """Return a performance profile by name, by default the stack's own."""
+        name = name or self.default_profile
+        if name not in Profiles.model_fields:
+            raise unknown("performance profile", name, Profiles.model_fields)
+        profile: Profile = getattr(self.profiles, name)
+        return profile
+
+    def require(self, runtime: Runtime) -> None:
+        """Raise HexsimError if the release has no such runtime."""
+        if runtime not in self.runtimes:
+            raise HexsimError(
+                f"stack {self.name} has no {runtime} runtime; it has {', '.join(self.runtimes)}"
+            )
