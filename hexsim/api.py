@@ -111,9 +111,9 @@ def simulate(
     return Simulation(timing, {n: _source(network, n, a) for n, a in outputs.items()})
 
 
-def seeded_calibration(network: Network, count: int = CALIBRATION_INPUTS, seed: int = 0) -> list[
-    dict[str, FloatArray]
-]:
+def seeded_calibration(
+    network: Network, count: int = CALIBRATION_INPUTS, seed: int = 0
+) -> list[dict[str, FloatArray]]:
     """Seeded inputs for `network`, in stored order."""
     shapes = {name: network.tensors[name].source_shape for name in network.inputs}
     return [stored_inputs(network, one) for one in seeded_inputs(shapes, count, seed)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hexsim import chips, stacks
 from hexsim.chips.chip import Chip
-from hexsim.errors import HexsimError, nearest
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.partition import partition
 from hexsim.plan import Plan, make_plan
@@ -36,13 +36,11 @@ class Platform:
     ) -> Plan:
         """Cut `model` for `runtime` and list its kernel calls.
 
-        Raises HexsimError if the chip lacks the runtime, or if a float network is given to a
+        Raises HexsimError if chip or stack lack the runtime, or if a float network is given to a
         runtime that only loads quantised ones.
         """
-        if runtime not in self.chip.runtimes:
-            raise HexsimError(
-                f"{self.chip.name} has no runtime '{runtime}'; {nearest(runtime, self.chip.runtimes)}"
-            )
+        self.chip.require(runtime)
+        self.stack.require(runtime)
         quantized = isinstance(model, QuantizedNetwork)
         network = model.network if isinstance(model, QuantizedNetwork) else model
         if runtime in ("aip", "fxp_cpu") and not quantized:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hexsim.chips.chip import RUNTIMES, Arch, Chip, Corner, Runtime
+from hexsim.chips.chip import Arch, Chip, Corner
 from hexsim.datasheet import Shelf
 
-__all__ = ["RUNTIMES", "Arch", "Chip", "Corner", "Runtime", "load", "names"]
+__all__ = ["Arch", "Chip", "Corner", "load", "names"]
 
 _SHELF = Shelf(Chip, "chip", Path(__file__).parent)
 

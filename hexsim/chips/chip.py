@@ -8,7 +8,7 @@ Left out: power, temperature, and everything that software decides (see hexsim.s
 
 from __future__ import annotations
 
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
 from pydantic import Field
 
@@ -29,12 +29,10 @@ from hexsim.quantity import (
     Ratio,
     Seconds,
 )
+from hexsim.runtimes import RUNTIMES, Runtime
 
 Arch = Literal["v60", "v62", "v65", "v66"]
 Corner = Literal["turbo_l1", "turbo", "nominal_plus", "svs"]
-Runtime = Literal["cpu", "fxp_cpu", "gpu", "gpu_fp16", "dsp", "aip"]
-
-RUNTIMES: tuple[Runtime, ...] = get_args(Runtime)
 
 
 class ClockTable(Table):

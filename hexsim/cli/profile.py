@@ -48,7 +48,5 @@ def profile(
     )
     with status() as progress:
         (case,) = run_benchmark([model], platform, [parse_runtime(runtime)], conditions, progress)
-    typer.echo(
-        f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}\n"
-    )
+    typer.echo(f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}\n")
     typer.echo(profile_table(case.timing))

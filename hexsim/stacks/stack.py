@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from hexsim.chips import Corner, Runtime
+from hexsim.chips.chip import Corner
 from hexsim.datasheet import Datasheet, Table
 from hexsim.errors import HexsimError, unknown
 from hexsim.quantity import (
@@ -27,6 +27,7 @@ from hexsim.quantity import (
     SecondsPerByte,
     SecondsPerElement,
 )
+from hexsim.runtimes import Runtime
 
 Qos = Literal["none", "adaptive", "pm_qos", "polling"]
 BufferType = Literal["float", "tf8"]

@@ -7,7 +7,12 @@ from hexsim.reports.text import quantity, table
 
 def test_columns_line_up() -> None:
     text = table(("name", "us"), [("conv1", "7.25"), ("x", "1000.00")])
-    assert text.splitlines() == ["name        us", "-----  -------", "conv1     7.25", "x      1000.00"]
+    assert text.splitlines() == [
+        "name        us",
+        "-----  -------",
+        "conv1     7.25",
+        "x      1000.00",
+    ]
 
 
 @pytest.mark.parametrize(

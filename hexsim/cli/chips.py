@@ -1,0 +1,34 @@
+"""`hexsim chips`: the Snapdragons and where their numbers come from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Chips: list them, show every constant with its source.", no_args_is_help=True
+)
+
+
+@app.command("list")
+def list_chips() -> None:
+    """List the chips; a runtime in brackets cannot be simulated, its data is not known."""
+    from hexsim import chips
+    from hexsim.reports.text import table
+
+    rows = []
+    for name in chips.names():
+        chip = chips.load(name)
+        runtimes = (r if chip.simulates(r) else f"({r})" for r in chip.runtimes)
+        rows.append((chip.name, chip.title, chip.default_stack, " ".join(runtimes)))
+    typer.echo(table(("chip", "name", "stack", "runtimes"), rows, left=frozenset(range(4))))
+
+
+@app.command()
+def show(name: Annotated[str, typer.Argument(help="Chip name, or a TOML file.")]) -> None:
+    """Show every constant of a chip: value, unit, confidence and source."""
+    from hexsim import chips
+    from hexsim.reports.datasheet_table import datasheet_table
+
+    typer.echo(datasheet_table(chips.load(name)))

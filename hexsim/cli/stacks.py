@@ -1,0 +1,32 @@
+"""`hexsim stacks`: the software releases and where their numbers come from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Software stacks: list them, show every constant.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_stacks() -> None:
+    """List the software stacks with their runtimes and default performance profile."""
+    from hexsim import stacks
+    from hexsim.reports.text import table
+
+    rows = []
+    for name in stacks.names():
+        stack = stacks.load(name)
+        rows.append((stack.name, stack.title, stack.default_profile, " ".join(stack.runtimes)))
+    header = ("stack", "name", "default profile", "runtimes")
+    typer.echo(table(header, rows, left=frozenset(range(4))))
+
+
+@app.command()
+def show(name: Annotated[str, typer.Argument(help="Stack name, or a TOML file.")]) -> None:
+    """Show every constant of a stack: value, unit, confidence and source."""
+    from hexsim import stacks
+    from hexsim.reports.datasheet_table import datasheet_table
+
+    typer.echo(datasheet_table(stacks.load(name)))
