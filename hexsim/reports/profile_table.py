@@ -53,7 +53,8 @@ def _layer_row(layer: LayerTiming, total_ps: int) -> tuple[str, ...]:
 def _coverage(result: Result) -> str:
     coverage = result.coverage
     parts = (
-        f"{model} {coverage.layer_share(model):.1%} of layers, {coverage.mac_share(model):.1%} of MACs"
+        f"{model} {coverage.layer_share(model):.1%} of layers, "
+        f"{coverage.mac_share(model):.1%} of MACs"
         for model in sorted(coverage.layers)
     )
     return f"costed by: {'; '.join(parts)}"

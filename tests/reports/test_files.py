@@ -17,7 +17,7 @@ def test_replaces_a_file(tmp_path: Path) -> None:
 
 
 def test_missing_folder_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(HexsimError, match="cannot write .*No such file"):
+    with pytest.raises(HexsimError, match=r"cannot write .*No such file"):
         write_text(tmp_path / "nowhere" / "out.json", "x")
 
 
