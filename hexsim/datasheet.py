@@ -1,9 +1,9 @@
 """A TOML file of owned numbers, read into a frozen and validated model.
 
 Chips and stacks are both datasheets. A directory of them is a `Shelf`; its `shared.toml` holds
-what all its files have in common. A top-level table that a file has is filled up from there, and
-one that it does not have is not added: a chip without a tensor engine does not grow one. Every
-mistake in a file is told in one sentence with file, key and what was expected.
+what all its files have in common and fills up what a file leaves out. A table that the schema
+calls optional is filled up but never added: a chip without a tensor engine does not grow one.
+Every mistake in a file is told in one sentence with file, key and what was expected.
 """
 
 from __future__ import annotations
@@ -103,9 +103,15 @@ class Shelf(Generic[SheetT]):
         else:
             raise unknown(self._kind, text, self.names())
         tree = _read(path)
-        shared = _read(self._directory / _SHARED)
-        _fill(tree, {key: table for key, table in shared.items() if key in tree})
+        _fill(tree, self._shared_by(tree))
         return self._sheet.from_tree(tree, str(path))
+
+    def _shared_by(self, tree: Tree) -> Tree:
+        """Read what all files have in common, without the optional tables that `tree` lacks."""
+        fields = self._sheet.model_fields.items()
+        required = {info.alias or name for name, info in fields if info.is_required()}
+        shared = _read(self._directory / _SHARED)
+        return {key: node for key, node in shared.items() if key in required or key in tree}
 
 
 def _read(path: Path) -> Tree:

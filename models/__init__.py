@@ -1,0 +1,55 @@
+"""Benchmark networks as ONNX, with seeded weights: the structures of the published networks.
+
+Each file without a leading underscore is one network, called like the file, with a function
+`build`. The exception is conv1x1.py, a family of one-layer probes called by their size, such
+as `conv1x1_1920to5120@113x1`. Structures, MACs and parameter counts are the published ones;
+the weights are random, scaled so that activations stay in range and different inputs get
+different classes. They say nothing about the accuracy of the trained networks.
+"""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from hexsim.errors import unknown
+
+from . import conv1x1
+from ._built import LOCATION, BuiltModel, materialise, write
+
+if TYPE_CHECKING:
+    import onnx
+
+__all__ = ["LOCATION", "BuiltModel", "build", "export", "materialise", "names"]
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the networks in alphabetical order, then the measured probes."""
+    files = (module.name for module in pkgutil.iter_modules(__path__))
+    networks = (name for name in files if not name.startswith("_") and name != "conv1x1")
+    return (*sorted(networks), *conv1x1.MEASURED)
+
+
+def build(name: str) -> BuiltModel:
+    """Return the network called `name`, its large weights still to be made.
+
+    Any `conv1x1_<input channels>to<output channels>@<height>x<width>` is known beside `names()`.
+    Raises HexsimError if the name is unknown.
+    """
+    if conv1x1.is_probe(name):
+        return conv1x1.build(name)
+    if name not in names():
+        raise unknown("network", name, names())
+    built = import_module(f"{__name__}.{name}").build()
+    assert isinstance(built, BuiltModel)
+    return built
+
+
+def export(name: str, path: str | os.PathLike[str]) -> None:
+    """Write the network called `name` to `path` as one self-contained ONNX file.
+
+    Raises HexsimError if the name is unknown or the place cannot be written.
+    """
+    write(build(name), path)

@@ -1,0 +1,53 @@
+"""MobileNetV1 1.0 224 as in TensorFlow's slim models: depthwise separable blocks, ReLU6.
+
+Howard et al., "MobileNets: Efficient Convolutional Neural Networks for Mobile Vision
+Applications", 2017, table 1. As in TensorFlow, "same" padding puts the odd pixel of a strided
+convolution at the bottom and right, and the classifier is a 1x1 convolution. 1000 classes, as
+the paper counts; the released checkpoints have one more, for background.
+"""
+
+from __future__ import annotations
+
+from ._builder import LOGIT_STD, Builder, Pads
+from ._built import BuiltModel
+
+# Stride of the depthwise and channels of the pointwise convolution of each block.
+_BLOCKS = (
+    (1, 64),
+    (2, 128),
+    (1, 128),
+    (2, 256),
+    (1, 256),
+    (2, 512),
+    *((1, 512),) * 5,
+    (2, 1024),
+    (1, 1024),
+)
+
+
+def _same(stride: int) -> Pads:
+    """Padding of a 3x3 window on an even-sized image."""
+    return 1 if stride == 1 else (0, 0, 1, 1)
+
+
+def _norm_relu6(net: Builder, x: str) -> str:
+    return net.relu6(net.batch_norm(x, f"{x}/BatchNorm", epsilon=1e-3), f"{x}/Relu6")
+
+
+def build() -> BuiltModel:
+    """Return MobileNetV1 with a softmax over 1000 classes."""
+    net = Builder("mobilenet_v1", "input", (1, 3, 224, 224))
+    x = net.conv("input", "Conv2d_0", 32, 3, stride=2, pads=_same(2), bias=False)
+    x = _norm_relu6(net, x)
+    for index, (stride, channels) in enumerate(_BLOCKS, start=1):
+        size = net.channels(x)
+        name, pads = f"Conv2d_{index}_depthwise", _same(stride)
+        x = net.conv(x, name, size, 3, stride=stride, pads=pads, groups=size, bias=False)
+        x = _norm_relu6(net, x)
+        x = net.conv(x, f"Conv2d_{index}_pointwise", channels, 1, bias=False)
+        x = _norm_relu6(net, x)
+    x = net.average_pool(x, "AvgPool_1a", 7, 1)
+    x = net.dropout(x, "Dropout_1b")
+    x = net.conv(x, "Conv2d_1c_1x1", 1000, 1, std=LOGIT_STD)
+    x = net.flatten(x, "SpatialSqueeze")
+    return net.finish(net.softmax(x, "Predictions"))
