@@ -10,14 +10,13 @@ Arrays that come from or go to the caller are in the ONNX file's own axis order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError
 from hexsim.execution import PlanExecutor, stored_inputs
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.loading import load
@@ -122,9 +121,7 @@ def seeded_calibration(
 def _stored(network: Network, inputs: Inputs) -> dict[str, FloatArray]:
     if isinstance(inputs, Mapping):
         return stored_inputs(network, {n: np.asarray(a) for n, a in inputs.items()})
-    if isinstance(inputs, Sequence) and not isinstance(inputs, np.ndarray):
-        raise HexsimError("inputs must be one array, or a mapping from input names to arrays")
-    return stored_inputs(network, [inputs])
+    return stored_inputs(network, {network.inputs[0]: np.asarray(inputs)})
 
 
 def _source(network: Network, name: str, array: FloatArray) -> FloatArray:

@@ -73,20 +73,12 @@ def _executor(
 
 
 def stored_inputs(
-    network: Network, arrays: Mapping[str, npt.NDArray[np.generic]] | Sequence[npt.ArrayLike]
+    network: Network, arrays: Mapping[str, npt.NDArray[np.generic]]
 ) -> dict[str, FloatArray]:
     """Check a user's input arrays (ONNX axis order) and return them float32 in stored order.
 
-    A sequence is taken in the order of the network's inputs. Raises HexsimError naming the
-    input, what it is and what was expected.
+    Raises HexsimError naming the input, what it is and what was expected.
     """
-    if not isinstance(arrays, Mapping):
-        if len(arrays) != len(network.inputs):
-            raise HexsimError(
-                f"network '{network.name}' has {len(network.inputs)} inputs "
-                f"({', '.join(network.inputs)}), got {len(arrays)} arrays"
-            )
-        arrays = {n: np.asarray(a) for n, a in zip(network.inputs, arrays, strict=True)}
     surplus = [name for name in arrays if name not in network.inputs]
     missing = [name for name in network.inputs if name not in arrays]
     if surplus or missing:

@@ -12,17 +12,13 @@ from __future__ import annotations
 import os
 import pkgutil
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from hexsim.errors import unknown
 
 from . import conv1x1
 from ._built import LOCATION, BuiltModel, materialise, write
 
-if TYPE_CHECKING:
-    import onnx
-
-__all__ = ["LOCATION", "BuiltModel", "build", "export", "materialise", "names"]
+__all__ = ["LOCATION", "BuiltModel", "build", "export", "is_name", "materialise", "names"]
 
 
 def names() -> tuple[str, ...]:
@@ -30,6 +26,11 @@ def names() -> tuple[str, ...]:
     files = (module.name for module in pkgutil.iter_modules(__path__))
     networks = (name for name in files if not name.startswith("_") and name != "conv1x1")
     return (*sorted(networks), *conv1x1.MEASURED)
+
+
+def is_name(name: str) -> bool:
+    """Tell whether `name` asks for a built-in network, a probe of any size included."""
+    return conv1x1.is_probe(name) or name in names()
 
 
 def build(name: str) -> BuiltModel:

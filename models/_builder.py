@@ -111,13 +111,9 @@ class Builder:
         """Multiply a matrix of rows by the transposed weight matrix and add a bias."""
         batch, features = self._shapes[x]
         inputs = self._filters(x, name, (outputs, features), bias=True, std=std)
-        return self._add(
-            "Gemm", name, (x, *inputs), (batch, outputs), Moments(0.0, std), transB=1
-        )
+        return self._add("Gemm", name, (x, *inputs), (batch, outputs), Moments(0.0, std), transB=1)
 
-    def batch_norm(
-        self, x: str, name: str, *, gamma: float = 1.0, epsilon: float = 1e-5
-    ) -> str:
+    def batch_norm(self, x: str, name: str, *, gamma: float = 1.0, epsilon: float = 1e-5) -> str:
         """Normalise a convolution's outputs by their expected statistics; `gamma` is the mean."""
         size = self.channels(x)
         statistics = self._statistics[x]
@@ -167,9 +163,7 @@ class Builder:
         """Take the maximum of each window; `ceil` keeps windows that begin inside and end out."""
         return self._pool("MaxPool", x, name, kernel, stride, pads, ceil_mode=int(ceil))
 
-    def average_pool(
-        self, x: str, name: str, kernel: int, stride: int, *, pads: Pads = 0
-    ) -> str:
+    def average_pool(self, x: str, name: str, kernel: int, stride: int, *, pads: Pads = 0) -> str:
         """Take the mean of each window, padding counted as zeros."""
         return self._pool("AveragePool", x, name, kernel, stride, pads, count_include_pad=1)
 
@@ -270,9 +264,7 @@ class Builder:
         self._moments[name] = moments
         return name
 
-    def _initialise(
-        self, name: str, shape: tuple[int, ...], make: Callable[[], FloatArray]
-    ) -> str:
+    def _initialise(self, name: str, shape: tuple[int, ...], make: Callable[[], FloatArray]) -> str:
         self._initialisers[name] = _Initialiser(shape, make)
         return name
 

@@ -35,6 +35,30 @@ class Measurement:
     note: str
     source: str
 
+    @property
+    def model(self) -> str:
+        """Name of the built-in network that has the measured structure."""
+        if self.network.startswith("conv1x1"):
+            _, height, width, _ = self.input_nhwc
+            size = "" if (height, width) == (1, 1) else f"@{height}x{width}"
+            return self.network + size
+        if self.network == "googlenet" and self.network_variant.startswith("torchvision"):
+            return "googlenet_torchvision"
+        return self.network
+
+    @property
+    def stack_model(self) -> str:
+        """Name of the stack file that stands for the measured software.
+
+        TensorFlow Lite over QNN, as a service ran it, is taken as QNN itself.
+        """
+        return "qnn-2.45" if self.stack == "tflite-qnn-hub" else self.stack
+
+    @property
+    def forward(self) -> bool:
+        """True if the number is the forward propagate time, False if wall clock of the call."""
+        return self.statistic == "forward_propagate"
+
 
 @functools.cache
 def rows() -> tuple[Measurement, ...]:
@@ -43,13 +67,15 @@ def rows() -> tuple[Measurement, ...]:
         return tuple(_measurement(record) for record in csv.DictReader(file))
 
 
-def find(chip: str, runtime: str, network: str, statistic: str) -> tuple[Measurement, ...]:
-    """Return the rows that match exactly, in file order; a published range is two rows."""
+def find(model: str, chip: str, stack: str, runtime: str, *, forward: bool) -> tuple[float, ...]:
+    """Return the latencies (ms, ascending) of a built-in network; a published range is two."""
+    key = (model, chip, stack, runtime, forward)
     return tuple(
-        row
-        for row in rows()
-        if (row.chip, row.runtime, row.network, row.statistic)
-        == (chip, runtime, network, statistic)
+        sorted(
+            row.latency_ms
+            for row in rows()
+            if (row.model, row.chip, row.stack_model, row.runtime, row.forward) == key
+        )
     )
 
 

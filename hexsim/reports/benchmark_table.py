@@ -23,7 +23,7 @@ def benchmark_tables(cases: Sequence[Case]) -> str:
 def footnotes(cases: Sequence[Case]) -> str:
     """Return what a reader of the tables has to know, only as far as it applies to them."""
     notes = []
-    if any(measured_ms(c, s) for c in cases for s in ("total_inference", "forward_propagate")):
+    if any(measured_ms(c, forward=f) for c in cases for f in (False, True)):
         notes.append("[x]: measured on the device; its sources are in measured_latency.csv.")
     if any(case.agreement for case in cases):
         notes.append(
@@ -44,10 +44,10 @@ def _network_table(cases: list[Case]) -> str:
     title = f"{first.network} on {first.chip}, {first.stack}, {first.perf_profile}"
     header = ("", *(case.runtime for case in cases))
     rows = [
-        ("total inference (ms)", *(_time(c, c.timing.total_ps, "total_inference") for c in cases)),
+        ("total inference (ms)", *(_time(c, forward=False) for c in cases)),
         (
             "forward propagate (ms)",
-            *(_time(c, c.timing.forward_ps, "forward_propagate") for c in cases),
+            *(_time(c, forward=True) for c in cases),
         ),
     ]
     if any(case.agreement for case in cases):
@@ -59,9 +59,9 @@ def _network_table(cases: list[Case]) -> str:
     return f"{title}\n{table(header, rows)}"
 
 
-def _time(case: Case, duration_ps: int, statistic: str) -> str:
-    text = f"{duration_ps / 1e9:.2f}"
-    measured = measured_ms(case, statistic)
+def _time(case: Case, *, forward: bool) -> str:
+    text = f"{(case.timing.forward_us if forward else case.timing.total_us) / 1e3:.2f}"
+    measured = measured_ms(case, forward=forward)
     return f"{text} [{'-'.join(f'{ms:g}' for ms in measured)}]" if measured else text
 
 

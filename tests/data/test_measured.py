@@ -1,0 +1,33 @@
+"""The published measurements: read as they stand, found by the network they were made on."""
+
+import csv
+from pathlib import Path
+
+from hexsim import chips, data, models, stacks
+
+
+def test_every_row_is_read_and_names_things_that_exist() -> None:
+    with Path(data.__file__).with_name("measured_latency.csv").open(encoding="utf-8") as file:
+        assert len(data.rows()) == len(list(csv.DictReader(file))) > 0
+    for row in data.rows():
+        assert row.chip in chips.names()
+        assert row.stack_model in (*stacks.names(), "tflite-cpu")
+        assert row.latency_ms > 0
+        assert row.resolution_ms > 0
+        assert models.is_name(row.model)
+
+
+def test_rows_meet_the_network_with_the_measured_structure() -> None:
+    assert data.find("googlenet", "sd835", "snpe-1.23", "dsp", forward=True) == (22.0,)
+    assert data.find("googlenet", "sd865", "qnn-2.45", "dsp", forward=False) == ()
+    assert data.find("googlenet_torchvision", "sd865", "qnn-2.45", "dsp", forward=False) == (5.7,)
+
+
+def test_a_published_range_is_two_values() -> None:
+    assert data.find("alexnet", "sd835", "snpe-1.23", "cpu", forward=False) == (196.0, 278.0)
+
+
+def test_unknown_idle_is_not_zero() -> None:
+    idles = {row.chip: row.idle_ms for row in data.rows() if row.runtime == "dsp"}
+    assert idles["sd835"] is None
+    assert idles["sd855"] == 0.0
