@@ -1,0 +1,1 @@
+"""Benchmarks and the calibration: how fast hexsim is, and how near to measured devices."""

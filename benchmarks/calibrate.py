@@ -1,0 +1,199 @@
+"""Fits the calibrated constants to the published measurements.
+
+    python -m benchmarks.calibrate            fit, then leave one network and one chip out
+    python -m benchmarks.calibrate --no-fit   errors of the constants as they are committed
+
+What is fitted: at most five constants, shared by all networks and chips; a stack's entry parts
+belong to that stack. How: robust least squares (soft L1) in the logarithm of time, inside the
+bounds that each constant states in its file. A residual is weighted by the resolution of its
+measurement together with MODEL_ERROR. CPU rows are software artefacts of their release and are
+never fitted; HTA rows have no model yet.
+
+Nothing is written: whoever runs this copies the result into the chip and stack files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import least_squares
+
+from hexsim import data
+from hexsim.datasheet import Datasheet
+from hexsim.loading import load
+from hexsim.plan import Plan
+from hexsim.platform import Platform
+from hexsim.reports.text import table
+
+MODEL_ERROR = 0.05
+"""Relative error that even a right model is granted, so that a row measured to 1 % does not
+outweigh all others (assumed)."""
+
+RUNTIMES = ("dsp", "gpu", "gpu_fp16")
+
+Values = Mapping["Parameter", float]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One fitted constant: a dotted path in every chip, every stack, or one stack."""
+
+    kind: str
+    path: str
+    stack: str | None = None
+
+    @property
+    def label(self) -> str:
+        """How the tables call it."""
+        return f"{self.stack or self.kind}: {self.path}"
+
+    def bounds(self) -> tuple[float, float, float]:
+        """(low, committed value, high) as the first file that has the constant states them."""
+        platform = Platform.load("sd835", self.stack)
+        sheet: Datasheet = platform.chip if self.kind == "chip" else platform.stack
+        constant = dict(sheet.quantities())[self.path]
+        assert constant.low is not None and constant.high is not None
+        return constant.low, constant.value, constant.high
+
+    def applies(self, platform: Platform) -> bool:
+        """True if the constant is part of this platform."""
+        return self.stack is None or self.stack == platform.stack.name
+
+
+PARAMETERS = (
+    Parameter("stack", "kernels.stall_factor"),
+    Parameter("chip", "memory.stream_bytes_in_flight"),
+    Parameter("stack", "entry.input_conversion.clk_per_element", "snpe-1.23"),
+    Parameter("stack", "gpu.efficiency"),
+    Parameter("stack", "gpu.layer_s"),
+)
+
+
+def fitted_rows() -> list[data.Measurement]:
+    """The rows that the fit may see."""
+    return [row for row in data.rows() if row.runtime in RUNTIMES]
+
+
+@cache
+def _plan(row: data.Measurement) -> Plan:
+    """Plans depend on no fitted constant, so one serves all evaluations."""
+    return Platform.load(row.chip, row.stack_model).plan(load(row.model), row.runtime)  # type: ignore[arg-type]
+
+
+def predict_ms(row: data.Measurement, values: Values) -> float:
+    """Simulated latency of a row's case; unknown idle time counts as none (a benchmark loop)."""
+    platform = Platform.load(row.chip, row.stack_model)
+    chip, stack = platform.chip, platform.stack
+    for parameter, value in values.items():
+        if not parameter.applies(platform):
+            continue
+        if parameter.kind == "chip":
+            chip = chip.with_value(parameter.path, value)
+        else:
+            stack = stack.with_value(parameter.path, value)
+    result = Platform(chip, stack).simulate(_plan(row), idle_ms=row.idle_ms or 0.0)
+    return (result.forward_us if row.forward else result.total_us) / 1e3
+
+
+def weight(row: data.Measurement) -> float:
+    """Weight of a row's log residual."""
+    return 1.0 / math.hypot(row.resolution_ms / row.latency_ms, MODEL_ERROR)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted values and their standard errors in the logarithm (infinite: not identified)."""
+
+    values: dict[Parameter, float]
+    log_errors: dict[Parameter, float]
+
+
+def fit(rows: Sequence[data.Measurement]) -> Fit:
+    """Fit all parameters to `rows`."""
+    low, start, high = (np.log(column) for column in np.array([p.bounds() for p in PARAMETERS]).T)
+
+    def residuals(logs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        values = dict(zip(PARAMETERS, np.exp(logs), strict=True))
+        return np.array(
+            [weight(row) * math.log(predict_ms(row, values) / row.latency_ms) for row in rows]
+        )
+
+    inside = np.clip(start, low + 1e-6, high - 1e-6)
+    solution = least_squares(
+        residuals, inside, bounds=(low, high), loss="soft_l1", diff_step=0.02, max_nfev=25
+    )
+    curvature = solution.jac.T @ solution.jac
+    spread = np.sqrt(np.diag(np.linalg.pinv(curvature)))
+    blind = np.diag(curvature) < 1e-9
+    return Fit(
+        dict(zip(PARAMETERS, np.exp(solution.x), strict=True)),
+        dict(zip(PARAMETERS, np.where(blind, np.inf, spread), strict=True)),
+    )
+
+
+def leave_out(
+    rows: Sequence[data.Measurement], group: Callable[[data.Measurement], str]
+) -> dict[data.Measurement, float]:
+    """Predict every row by a fit that has seen no row of its group."""
+    predictions = {}
+    for name in dict.fromkeys(map(group, rows)):
+        values = fit([row for row in rows if group(row) != name]).values
+        predictions.update({row: predict_ms(row, values) for row in rows if group(row) == name})
+    return predictions
+
+
+def report(
+    rows: Sequence[data.Measurement], columns: Mapping[str, Mapping[data.Measurement, float]]
+) -> str:
+    """Return a line per row: measured, then prediction and error per column."""
+    header = ("chip", "runtime", "network", "figure", "measured", *columns)
+    lines = []
+    for row in rows:
+        cells = (f"{c[row]:.2f} ({c[row] / row.latency_ms - 1:+.0%})" for c in columns.values())
+        figure = "forward" if row.forward else "total"
+        lines.append((row.chip, row.runtime, row.model, figure, f"{row.latency_ms:g}", *cells))
+    return table(header, lines, left=frozenset({0, 1, 2, 3}))
+
+
+def summary(rows: Iterable[data.Measurement], predictions: Mapping[data.Measurement, float]) -> str:
+    """Return median and largest absolute error."""
+    errors = [abs(predictions[row] / row.latency_ms - 1) for row in rows]
+    return f"median {np.median(errors):.0%}, largest {max(errors):.0%} of {len(errors)} rows"
+
+
+def main() -> None:
+    """Run the fit and print everything."""
+    arguments = argparse.ArgumentParser(description="Fit the calibrated constants.")
+    arguments.add_argument("--no-fit", action="store_true", help="only the committed constants")
+    rows = fitted_rows()
+    columns = {"committed": {row: predict_ms(row, {}) for row in rows}}
+    if not arguments.parse_args().no_fit:
+        best = fit(rows)
+        constants = [
+            (
+                p.label,
+                f"{p.bounds()[1]:.4g}",
+                f"{value:.4g}",
+                f"x/ {math.exp(best.log_errors[p]):.2f}",
+            )
+            for p, value in best.values.items()
+        ]
+        print(table(("constant", "committed", "fitted", "one sigma"), constants), end="\n\n")
+        columns["fitted"] = {row: predict_ms(row, best.values) for row in rows}
+        columns["network left out"] = leave_out(rows, lambda row: row.model)
+        columns["chip left out"] = leave_out(rows, lambda row: row.chip)
+    print(report(rows, columns), end="\n\n")
+    for name, predictions in columns.items():
+        for runtime in RUNTIMES:
+            chosen = [row for row in rows if row.runtime == runtime]
+            print(f"{name}, {runtime}: {summary(chosen, predictions)}")
+
+
+if __name__ == "__main__":
+    main()
