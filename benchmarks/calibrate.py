@@ -58,7 +58,8 @@ class Parameter:
         platform = Platform.load("sd835", self.stack)
         sheet: Datasheet = platform.chip if self.kind == "chip" else platform.stack
         constant = dict(sheet.quantities())[self.path]
-        assert constant.low is not None and constant.high is not None
+        assert constant.low is not None
+        assert constant.high is not None
         return constant.low, constant.value, constant.high
 
     def applies(self, platform: Platform) -> bool:
