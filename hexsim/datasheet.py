@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
-from pydantic.fields import FieldInfo
 
-from hexsim.errors import HexsimError, nearest, unknown
-from hexsim.quantity import Quantity, Unit
+from hexsim.errors import HexsimError, unknown
+from hexsim.quantity import Quantity
+from hexsim.validation import sentence
 
 Tree = dict[str, Any]
 
@@ -44,7 +44,7 @@ class Datasheet(Table):
         try:
             sheet = cls.model_validate(tree)
         except ValidationError as error:
-            raise HexsimError(_sentence(cls, error, where)) from None
+            raise HexsimError(sentence(cls, error, where)) from None
         sheet._tree = tree
         return sheet
 
@@ -131,7 +131,7 @@ def _fill(tree: Tree, shared: Tree) -> None:
     """Add to `tree` what `shared` states and it does not, table by table."""
     for key, node in shared.items():
         given = tree.setdefault(key, node)
-        if isinstance(given, dict) and isinstance(node, dict) and not _is_quantity(given):
+        if isinstance(given, dict) and isinstance(node, dict) and not _is_quantity(node):
             _fill(given, node)
 
 
@@ -141,59 +141,3 @@ def _quantities(tree: Tree, prefix: str) -> Iterator[tuple[str, Quantity]]:
             yield prefix + key, Quantity.model_validate(node)
         elif isinstance(node, dict):
             yield from _quantities(node, f"{prefix}{key}.")
-
-
-def _sentence(sheet: type[Datasheet], error: ValidationError, where: str) -> str:
-    """Turn the first validation error into: file, key, what is there, what was expected."""
-    first = error.errors()[0]
-    key = ".".join(str(step) for step in first["loc"])
-    owner, field = _field_at(sheet, first["loc"])
-    if first["type"] == "missing":
-        return f"{where}: key '{key}' is missing; expected {_expected(field)}"
-    if first["type"] == "extra_forbidden":
-        known = [info.alias or name for name, info in owner.model_fields.items()]
-        return f"{where}: key '{key}' is not known; {nearest(str(first['loc'][-1]), known)}"
-    if first["type"] == "model_type":
-        return f"{where}: key '{key}' is {first['input']!r}; expected {_expected(field)}"
-    given = "" if isinstance(first["input"], (dict, BaseModel)) else f" is {first['input']!r}"
-    wanted = first["msg"].replace("Input should be", "expected")
-    return f"{where}: key '{key}'{given or ' is wrong'}; {wanted}"
-
-
-def _field_at(
-    sheet: type[Datasheet], location: tuple[int | str, ...]
-) -> tuple[type[BaseModel], FieldInfo | None]:
-    """Follow an error's location: the innermost table's model, and the field if it exists."""
-    owner: type[BaseModel] = sheet
-    field: FieldInfo | None = None
-    for step in location:
-        if field is not None:
-            owner = _model_of(field) or owner
-        fields = {info.alias or name: info for name, info in owner.model_fields.items()}
-        field = fields.get(str(step))
-        if field is None:
-            break
-    return owner, field
-
-
-def _model_of(field: FieldInfo) -> type[BaseModel] | None:
-    if any(isinstance(mark, Unit) for mark in field.metadata):
-        return Quantity
-    for candidate in (field.annotation, *getattr(field.annotation, "__args__", ())):
-        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-            return candidate
-    return None
-
-
-def _expected(field: FieldInfo | None) -> str:
-    if field is None:
-        return "another kind of value"
-    for mark in field.metadata:
-        if isinstance(mark, Unit):
-            return (
-                f'a constant {{ value = ..., unit = "{mark.symbol}", source = "...", '
-                'confidence = "documented, inferred, calibrated or assumed" }'
-            )
-    if _model_of(field) is not None:
-        return "a table"
-    return getattr(field.annotation, "__name__", str(field.annotation)).replace("typing.", "")

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from hexsim.chips.chip import Corner
 from hexsim.datasheet import Datasheet, Table
@@ -182,6 +183,15 @@ class Stack(Datasheet):
     load: Load
     cpu: CpuRuntime
     gpu: GpuRuntime
+
+    @field_validator("default_profile")
+    @classmethod
+    def _is_a_profile(cls, name: str) -> str:
+        if name not in Profiles.model_fields:
+            raise PydanticCustomError(
+                "profile", "expected {names}", {"names": " or ".join(Profiles.model_fields)}
+            )
+        return name
 
     @property
     def default_buffer(self) -> BufferType:

@@ -1,7 +1,11 @@
 """The published measurements: read as they stand, found by the network they were made on."""
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from hexsim import chips, data, models, stacks
 
@@ -31,3 +35,9 @@ def test_unknown_idle_is_not_zero() -> None:
     idles = {row.chip: row.idle_ms for row in data.rows() if row.runtime == "dsp"}
     assert idles["sd835"] is None
     assert idles["sd855"] == 0.0
+
+
+@pytest.mark.parametrize("heavy", ["pydantic", "numpy"])
+def test_reading_them_needs_nothing_heavy(heavy: str) -> None:
+    code = f"import sys, hexsim.data; hexsim.data.rows(); sys.exit('{heavy}' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
