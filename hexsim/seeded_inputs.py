@@ -64,4 +64,6 @@ def _stretch(field: npt.NDArray[np.float64], axis: int, size: int) -> npt.NDArra
     left = np.minimum(at.astype(int), max(knots - 2, 0))
     right = np.minimum(left + 1, knots - 1)
     part = (at - left).reshape([-1 if a == axis else 1 for a in range(field.ndim)])
-    return (1 - part) * field.take(left, axis) + part * field.take(right, axis)
+    stretched: npt.NDArray[np.float64] = (1 - part) * field.take(left, axis)
+    stretched += part * field.take(right, axis)
+    return stretched

@@ -43,8 +43,7 @@ def build(name: str) -> BuiltModel:
         return conv1x1.build(name)
     if name not in names():
         raise unknown("network", name, names())
-    built = import_module(f"{__name__}.{name}").build()
-    assert isinstance(built, BuiltModel)
+    built: BuiltModel = import_module(f"{__name__}.{name}").build()
     return built
 
 

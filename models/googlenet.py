@@ -57,7 +57,7 @@ def build() -> BuiltModel:
             x = _inception(net, x, f"inception_{stage}{letter}", sizes)
         if stage < 5:
             x = net.max_pool(x, f"pool{stage}/3x3_s2", 3, 2, ceil=True)
-    x = net.average_pool(x, "pool5/7x7_s1", 7, 1)
+    x = net.average_pool(x, "pool5/7x7_s1", 7)
     x = net.dropout(x, "pool5/drop_7x7_s1")
     x = net.flatten(x, "flatten")
     x = net.fully_connected(x, "loss3/classifier", 1000, std=LOGIT_STD)

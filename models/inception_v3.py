@@ -7,8 +7,9 @@ rescaling that goes with torchvision's trained weights.
 
 from __future__ import annotations
 
-from ._builder import LOGIT_STD, Builder, Pads
+from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel
+from ._window import Kernel, Pads
 
 
 class _Module:
@@ -22,7 +23,7 @@ class _Module:
         x: str,
         name: str,
         channels: int,
-        kernel: int | tuple[int, int],
+        kernel: Kernel,
         stride: int = 1,
         pads: Pads | None = None,
     ) -> str:
@@ -41,7 +42,7 @@ class _Module:
 
     def pool(self, x: str, channels: int) -> str:
         """Average pool, then a 1x1 convolution."""
-        x = self._net.average_pool(x, f"{self._prefix}avg_pool", 3, 1, pads=1)
+        x = self._net.average_pool(x, f"{self._prefix}avg_pool", 3, pads=1)
         return self.conv(x, "branch_pool", channels, 1)
 
     def join(self, *branches: str, name: str = "cat") -> str:

@@ -8,8 +8,9 @@ the paper counts; the released checkpoints have one more, for background.
 
 from __future__ import annotations
 
-from ._builder import LOGIT_STD, Builder, Pads
+from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel
+from ._window import Pads
 
 # Stride of the depthwise and channels of the pointwise convolution of each block.
 _BLOCKS = (
@@ -46,7 +47,7 @@ def build() -> BuiltModel:
         x = _norm_relu6(net, x)
         x = net.conv(x, f"Conv2d_{index}_pointwise", channels, 1, bias=False)
         x = _norm_relu6(net, x)
-    x = net.average_pool(x, "AvgPool_1a", 7, 1)
+    x = net.average_pool(x, "AvgPool_1a", 7)
     x = net.dropout(x, "Dropout_1b")
     x = net.conv(x, "Conv2d_1c_1x1", 1000, 1, std=LOGIT_STD)
     x = net.flatten(x, "SpatialSqueeze")
