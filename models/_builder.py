@@ -28,9 +28,9 @@ from ._window import Kernel, Pads, Window
 LIFT = 1.0
 """Mean of a layer's outputs in standard deviations (assumed).
 
-A ReLU after it then passes most values unchanged. About zero, each layer would amplify small
-differences between its inputs, such as rounding errors, by half, far more than trained
-networks do.
+A ReLU after it then passes most values unchanged. Of normal values about zero, a ReLU and the
+next layer of centred filters amplify small differences, such as rounding errors, 1.47 times in
+variance relative to the signal; of values about one standard deviation, 1.12 times.
 """
 
 LOGIT_STD = 3.0

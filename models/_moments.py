@@ -53,7 +53,7 @@ class Moments:
         mean = self.mean * below + self.std * density
         power = (self.mean**2 + self.std**2) * below + self.mean * self.std * density
         variance = np.maximum(power - mean**2, np.float32(0))
-        return Moments(mean, np.sqrt(variance).astype(np.float32))
+        return Moments(mean.astype(np.float32), np.sqrt(variance).astype(np.float32))
 
     def plus(self, other: Moments) -> Moments:
         """Moments of the sum of two independent tensors."""
@@ -61,7 +61,7 @@ class Moments:
 
     def averaged(self, pixels: int) -> Moments:
         """Moments of the mean of `pixels` pixels."""
-        return Moments(self.mean, self.std * pixels**-AVERAGING)
+        return Moments(self.mean, self.std * np.float32(pixels**-AVERAGING))
 
     def flattened(self, pixels: int) -> Moments:
         """Moments of the rows in which each channel's `pixels` have become features."""

@@ -1,0 +1,64 @@
+"""The builder: the weights it promises do what it expects of them."""
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from hexsim.models import BuiltModel, materialise
+from hexsim.models._builder import LIFT, Builder
+
+
+def run(built: BuiltModel, x: np.ndarray) -> np.ndarray:
+    proto = materialise(built)
+    onnx.checker.check_model(proto, full_check=True)
+    session = onnxruntime.InferenceSession(
+        proto.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    (y,) = session.run(None, {"x": x})
+    return y
+
+
+def noise(channels: int, size: int) -> np.ndarray:
+    rng = np.random.default_rng(7)
+    return rng.standard_normal((1, channels, size, size)).astype(np.float32)
+
+
+@pytest.mark.parametrize(("groups", "kernel"), [(1, 1), (1, 3), (4, 3)])
+def test_convolutions_have_the_deviation_that_was_asked(groups: int, kernel: int) -> None:
+    net = Builder("test", "x", (1, 64, 24, 24))
+    built = net.finish(net.conv("x", "conv", 128, kernel, groups=groups, std=5.0))
+    y = run(built, noise(64, 24))
+    assert np.mean(y.std(axis=(0, 2, 3)) ** 2) ** 0.5 == pytest.approx(5.0, rel=0.1)
+    assert y.mean() == pytest.approx(5.0 * LIFT, rel=0.1)
+
+
+def test_batch_norm_matches_what_it_sees_after_a_relu() -> None:
+    """Statistics made from weights and expected moments are those of the activations."""
+    net = Builder("test", "x", (1, 64, 40, 40))
+    y = net.relu(net.batch_norm(net.conv("x", "a", 64, 1, bias=False), "an"), "ar")
+    built = net.finish(net.conv(y, "b", 128, 3, pads=1, bias=False))
+    seen = run(built, noise(64, 40))
+    net.batch_norm("b", "bn")
+    whole = net.finish("bn")
+    mean = whole.weights["bn.running_mean"]()
+    actual = seen.mean(axis=(0, 2, 3))
+    assert np.corrcoef(mean, actual)[0, 1] > 0.9
+    assert np.abs(actual - mean).mean() < 0.1 * seen.std()
+
+
+def test_biases_cancel_the_answer_to_expected_means() -> None:
+    """Two layers on, each channel's mean is what its bias was drawn to give."""
+    net = Builder("test", "x", (1, 64, 40, 40))
+    y = net.relu(net.conv("x", "a", 64, 1), "ar")
+    built = net.finish(net.conv(y, "b", 128, 1))
+    means = run(built, noise(64, 40)).mean(axis=(0, 2, 3))
+    assert means.mean() == pytest.approx(LIFT, rel=0.1)
+    assert means.std() < 0.5  # the spread of channel scales gives 0.27
+
+
+def test_two_tensors_of_one_name_are_a_mistake() -> None:
+    net = Builder("test", "x", (1, 8, 4, 4))
+    net.relu("x", "y")
+    with pytest.raises(ValueError, match="two tensors named y"):
+        net.relu("x", "y")
