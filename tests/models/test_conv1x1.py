@@ -1,11 +1,8 @@
 """The probes: names, shapes and refusals."""
 
-import csv
-from importlib import resources
-
 import pytest
 
-from hexsim import models
+from hexsim import data, models
 from hexsim.errors import HexsimError
 from hexsim.models import conv1x1
 
@@ -45,14 +42,5 @@ def test_probe_too_big_for_a_file_is_refused() -> None:
 
 
 def test_measured_probes_are_those_of_the_measurement_file() -> None:
-    table = resources.files("hexsim") / "data" / "measured_latency.csv"
-    if not table.is_file():
-        pytest.skip("hexsim/data/measured_latency.csv is not there yet")
-    wanted = set()
-    with table.open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["network"].startswith("conv1x1"):
-                _, height, width, _ = row["input_nhwc"].split("x")
-                size = "" if (height, width) == ("1", "1") else f"@{height}x{width}"
-                wanted.add(row["network"] + size)
-    assert set(conv1x1.MEASURED) == wanted
+    measured = {row.model for row in data.rows() if row.model.startswith("conv1x1")}
+    assert set(conv1x1.MEASURED) == measured

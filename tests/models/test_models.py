@@ -28,6 +28,11 @@ def test_unknown_name_is_told_with_the_nearest() -> None:
         models.build("mobilnet_v2")
 
 
+def test_is_name_knows_probes_of_any_size() -> None:
+    assert all(models.is_name(name) for name in (*models.names(), "conv1x1_5to6@7x8"))
+    assert not any(models.is_name(name) for name in ("alexnet.onnx", "_builder", ""))
+
+
 @pytest.mark.parametrize("name", ["_builder", "models", "", "../alexnet", "hexsim.errors"])
 def test_only_networks_can_be_built(name: str) -> None:
     with pytest.raises(HexsimError, match="unknown network"):
