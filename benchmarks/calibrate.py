@@ -3,8 +3,8 @@
     python -m benchmarks.calibrate            fit, then leave one network and one chip out
     python -m benchmarks.calibrate --no-fit   errors of the constants as they are committed
 
-What is fitted: at most five constants, shared by all networks and chips; a stack's entry parts
-belong to that stack. How: robust least squares (soft L1) in the logarithm of time, inside the
+What is fitted: the constants that chip and stack files mark calibrated. They are at most five,
+shared by all networks and chips; a stack's entry parts belong to that stack. How: robust least squares (soft L1) in the logarithm of time, inside the
 bounds that each constant states in its file. A residual is weighted by the resolution of its
 measurement together with MODEL_ERROR. CPU rows are software artefacts of their release and are
 never fitted; HTA rows have no model yet.
@@ -19,16 +19,18 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
-from hexsim import data
+from hexsim import chips, data, stacks
 from hexsim.datasheet import Datasheet
 from hexsim.loading import load
 from hexsim.plan import Plan
 from hexsim.platform import Platform
+from hexsim.quantity import Quantity
 from hexsim.reports.text import table
 
 MODEL_ERROR = 0.05
@@ -37,43 +39,47 @@ outweigh all others (assumed)."""
 
 RUNTIMES = ("dsp", "gpu", "gpu_fp16")
 
+SheetT = TypeVar("SheetT", bound=Datasheet)
 Values = Mapping["Parameter", float]
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One fitted constant: a dotted path in every chip, every stack, or one stack."""
+    """One constant marked calibrated: its dotted path and the chips or stacks that have it."""
 
-    kind: str
     path: str
-    stack: str | None = None
+    sheets: frozenset[str]
+    low: float
+    committed: float
+    high: float
+    unit: str
 
     @property
     def label(self) -> str:
         """How the tables call it."""
-        return f"{self.stack or self.kind}: {self.path}"
+        return f"{self.path} ({', '.join(sorted(self.sheets))})"
 
-    def bounds(self) -> tuple[float, float, float]:
-        """(low, committed value, high) as the first file that has the constant states them."""
-        platform = Platform.load("sd835", self.stack)
-        sheet: Datasheet = platform.chip if self.kind == "chip" else platform.stack
-        constant = dict(sheet.quantities())[self.path]
-        assert constant.low is not None
-        assert constant.high is not None
-        return constant.low, constant.value, constant.high
-
-    def applies(self, platform: Platform) -> bool:
-        """True if the constant is part of this platform."""
-        return self.stack is None or self.stack == platform.stack.name
+    def set(self, sheet: SheetT, value: float) -> SheetT:
+        """Return the sheet with the constant at `value`, or as it is if it has no such constant."""
+        if sheet.name not in self.sheets:
+            return sheet
+        return sheet.with_value(self.path, round(value) if self.unit == "B" else value)
 
 
-PARAMETERS = (
-    Parameter("stack", "kernels.stall_factor"),
-    Parameter("chip", "memory.stream_bytes_in_flight"),
-    Parameter("stack", "entry.input_conversion.clk_per_element", "snpe-1.23"),
-    Parameter("stack", "gpu.efficiency"),
-    Parameter("stack", "gpu.layer_s"),
-)
+@cache
+def parameters() -> tuple[Parameter, ...]:
+    """Every constant that the chip and stack files mark calibrated; equal ones are one."""
+    sheets: list[Datasheet] = [stacks.load(name) for name in stacks.names()]
+    sheets += [chips.load(name) for name in chips.names()]
+    found: dict[tuple[str, float], tuple[Quantity, set[str]]] = {}
+    for sheet in sheets:
+        for path, constant in sheet.quantities():
+            if constant.confidence == "calibrated":
+                found.setdefault((path, constant.value), (constant, set()))[1].add(sheet.name)
+    return tuple(
+        Parameter(path, frozenset(names), c.low or 0.0, c.value, c.high or math.inf, c.unit)
+        for (path, _), (c, names) in found.items()
+    )
 
 
 def fitted_rows() -> list[data.Measurement]:
@@ -89,15 +95,9 @@ def _plan(row: data.Measurement) -> Plan:
 
 def predict_ms(row: data.Measurement, values: Values) -> float:
     """Simulated latency of a row's case; unknown idle time counts as none (a benchmark loop)."""
-    platform = Platform.load(row.chip, row.stack_model)
-    chip, stack = platform.chip, platform.stack
+    chip, stack = chips.load(row.chip), stacks.load(row.stack_model)
     for parameter, value in values.items():
-        if not parameter.applies(platform):
-            continue
-        if parameter.kind == "chip":
-            chip = chip.with_value(parameter.path, value)
-        else:
-            stack = stack.with_value(parameter.path, value)
+        chip, stack = parameter.set(chip, value), parameter.set(stack, value)
     result = Platform(chip, stack).simulate(_plan(row), idle_ms=row.idle_ms or 0.0)
     return (result.forward_us if row.forward else result.total_us) / 1e3
 
@@ -116,26 +116,36 @@ class Fit:
 
 
 def fit(rows: Sequence[data.Measurement]) -> Fit:
-    """Fit all parameters to `rows`."""
-    low, start, high = (np.log(column) for column in np.array([p.bounds() for p in PARAMETERS]).T)
+    """Fit all parameters to `rows`.
 
-    def residuals(logs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        values = dict(zip(PARAMETERS, np.exp(logs), strict=True))
+    The optimiser works in 1 + log(value / low), which is never near zero, so that its relative
+    steps stay far above the picosecond to which times are rounded.
+    """
+    chosen = parameters()
+    low, start, high = np.log(np.array([(p.low, p.committed, p.high) for p in chosen]).T)
+
+    def values(x: npt.NDArray[np.float64]) -> dict[Parameter, float]:
+        return dict(zip(chosen, np.exp(x - 1.0 + low), strict=True))
+
+    def residuals(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        setting = values(x)
         return np.array(
-            [weight(row) * math.log(predict_ms(row, values) / row.latency_ms) for row in rows]
+            [weight(row) * math.log(predict_ms(row, setting) / row.latency_ms) for row in rows]
         )
 
-    inside = np.clip(start, low + 1e-6, high - 1e-6)
     solution = least_squares(
-        residuals, inside, bounds=(low, high), loss="soft_l1", diff_step=0.02, max_nfev=25
+        residuals,
+        np.clip(start - low, 1e-3, high - low - 1e-3) + 1.0,
+        bounds=(np.ones(len(chosen)), high - low + 1.0),
+        loss="soft_l1",
+        diff_step=0.01,
+        max_nfev=20,
     )
     curvature = solution.jac.T @ solution.jac
     spread = np.sqrt(np.diag(np.linalg.pinv(curvature)))
     blind = np.diag(curvature) < 1e-9
-    return Fit(
-        dict(zip(PARAMETERS, np.exp(solution.x), strict=True)),
-        dict(zip(PARAMETERS, np.where(blind, np.inf, spread), strict=True)),
-    )
+    errors = np.where(blind, np.inf, spread)
+    return Fit(values(solution.x), dict(zip(chosen, errors, strict=True)))
 
 
 def leave_out(
@@ -179,7 +189,7 @@ def main() -> None:
         constants = [
             (
                 p.label,
-                f"{p.bounds()[1]:.4g}",
+                f"{p.committed:.4g}",
                 f"{value:.4g}",
                 f"x/ {math.exp(best.log_errors[p]):.2f}",
             )
