@@ -17,13 +17,15 @@ from typing import Generic, TypeVar
 
 import simpy
 
+from hexsim.simtime import Environment
+
 DemandT = TypeVar("DemandT")
 
 
 class Use(simpy.Event, Generic[DemandT]):
     """One user's stay: an event that succeeds when its work is done."""
 
-    def __init__(self, env: simpy.Environment, amount: float, demand: DemandT) -> None:
+    def __init__(self, env: Environment, amount: float, demand: DemandT) -> None:
         super().__init__(env)
         self.demand = demand
         self.remaining = amount
@@ -33,7 +35,7 @@ class Use(simpy.Event, Generic[DemandT]):
 class SharedRate(ABC, Generic[DemandT]):
     """Users of one resource, in the order in which they came."""
 
-    def __init__(self, env: simpy.Environment) -> None:
+    def __init__(self, env: Environment) -> None:
         self.env = env
         self._users: list[Use[DemandT]] = []
         self._booked_ps = 0

@@ -7,12 +7,8 @@ moment it has passed, to one layer or one named overhead; so they add up to the 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
-
-import simpy
 
 from hexsim.graph.ir import Shape
 from hexsim.host import cpu, entry, gpu
@@ -25,11 +21,9 @@ from hexsim.memory import l2_traffic
 from hexsim.plan import KernelCall, Plan, PlannedSubnet
 from hexsim.q6_scheduler import GraphSession, NodeTiming
 from hexsim.results import InferenceTiming, LayerTiming, Overhead, Span
-from hexsim.simtime import PS_PER_SECOND, seconds_to_ps
+from hexsim.simtime import PS_PER_SECOND, Environment, Process, seconds_to_ps
 from hexsim.stacks import BufferType, Profile
 from hexsim.work import NodeWork, Stage
-
-Process = Generator[simpy.Event, Any, Any]
 
 
 @dataclass(frozen=True)
@@ -49,7 +43,7 @@ class Request:
 class _Ledger:
     """The charges of one inference so far; `now` is where the last one ended."""
 
-    env: simpy.Environment
+    env: Environment
     spans: list[Span]
     track: str
     now: int
@@ -105,7 +99,7 @@ class Inference:
         """Copy float buffers on the application's side of the call."""
         if self._request.buffer == "float":
             elements = sum(math.prod(shape) for shape in shapes)
-            seconds = elements * self._machine.stack.entry.buffer_s_per_byte * 100
+            seconds = elements * self._machine.stack.application.copy_s_per_element
             yield self._machine.env.timeout(seconds_to_ps(seconds))
         ledger.overhead(name, forward=False)
 

@@ -16,6 +16,7 @@ from hexsim.memory import Ddr, DdrRule
 from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core
 from hexsim.results import Span
+from hexsim.simtime import Environment
 from hexsim.stacks import Profile, Stack
 
 
@@ -23,7 +24,7 @@ class Machine:
     """Everything that inferences share; the DSP is built when a job first needs it."""
 
     def __init__(self, chip: Chip, stack: Stack, profiles: Iterable[Profile]) -> None:
-        self.env = simpy.Environment()
+        self.env = Environment()
         self.chip = chip
         self.stack = stack
         self.spans: list[Span] = []

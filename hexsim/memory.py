@@ -16,11 +16,9 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import simpy
-
 from hexsim.fluid import SharedRate, Use, max_min
 from hexsim.plan import PlannedSubnet
-from hexsim.simtime import PS_PER_SECOND, seconds_to_ps
+from hexsim.simtime import PS_PER_SECOND, Environment
 
 
 @dataclass(frozen=True)
@@ -35,9 +33,8 @@ class DdrRule:
 class Ddr(SharedRate[None]):
     """The path to DDR; every stream has the same cap."""
 
-    def __init__(self, env: simpy.Environment, rule: DdrRule) -> None:
+    def __init__(self, env: Environment, rule: DdrRule) -> None:
         super().__init__(env)
-        self.latency_ps = seconds_to_ps(rule.latency_s)
         self._capacity = rule.bytes_per_second / PS_PER_SECOND
         self._stream = min(self._capacity, rule.bytes_in_flight / rule.latency_s / PS_PER_SECOND)
 

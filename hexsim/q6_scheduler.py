@@ -16,18 +16,16 @@ Sources: Hexagon NN, hexagon/src/execute.c, nn_os.c, nn_os_qurt.c (thread priori
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import simpy
 
 from hexsim.memory import Ddr
 from hexsim.qurt_threads import Q6Core, SoftwareThread
 from hexsim.results import Bound, Span
+from hexsim.simtime import Environment, Process
 from hexsim.work import NodeWork, Slice, Stage, WorkItem
-
-Process = Generator[simpy.Event, Any, Any]
 
 _MAIN_PRIORITY = 0xC0
 _WORKER_PRIORITY = 0xD0
@@ -82,7 +80,7 @@ class GraphSession:
 
     def __init__(
         self,
-        env: simpy.Environment,
+        env: Environment,
         core: Q6Core,
         ddr: Ddr,
         rule: DispatchRule,

@@ -23,10 +23,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import simpy
-
 from hexsim.fluid import SharedRate, Use, max_min
-from hexsim.simtime import PS_PER_SECOND
+from hexsim.simtime import PS_PER_SECOND, Environment
 from hexsim.work import WorkItem
 
 
@@ -61,7 +59,7 @@ class _Demand:
 class Q6Core(SharedRate[_Demand]):
     """The hardware threads of one DSP, shared by all software threads that are ready."""
 
-    def __init__(self, env: simpy.Environment, rule: IssueRule) -> None:
+    def __init__(self, env: Environment, rule: IssueRule) -> None:
         super().__init__(env)
         self.rule = rule
         self._packets_per_ps = rule.clock_hz / PS_PER_SECOND / rule.clocks_per_packet

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Generator
+from typing import Any
+
+import simpy
 
 PS_PER_SECOND = 10**12
 PS_PER_MS = 10**9
@@ -14,11 +17,19 @@ def seconds_to_ps(seconds: float) -> int:
     return round(seconds * PS_PER_SECOND)
 
 
-def clocks_to_ps(clocks: float, clock_hz: float) -> int:
-    """Return the picoseconds that `clocks` cycles of a clock take, rounded up."""
-    return math.ceil(clocks * PS_PER_SECOND / clock_hz)
-
-
 def ps_to_clocks(ps: int, clock_hz: float) -> int:
     """Return the whole cycles of a clock that end within `ps`, rounded to the nearest."""
     return round(ps * clock_hz / PS_PER_SECOND)
+
+
+Process = Generator[simpy.Event, Any, Any]
+"""A simpy process; the docstring of the function says what it returns."""
+
+
+class Environment(simpy.Environment):
+    """A simpy environment whose clock counts whole picoseconds."""
+
+    @property
+    def now(self) -> int:
+        """Current time in picoseconds."""
+        return int(self._now)

@@ -7,11 +7,7 @@ byte-equal results.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
-
-import simpy
 
 from hexsim.chips import Chip
 from hexsim.errors import HexsimError
@@ -20,7 +16,7 @@ from hexsim.inference import Inference, Request
 from hexsim.machine import Machine
 from hexsim.plan import Plan
 from hexsim.results import InferenceTiming, Result, Timeline
-from hexsim.simtime import PS_PER_MS
+from hexsim.simtime import PS_PER_MS, Process
 from hexsim.stacks import BufferType, Stack
 
 
@@ -29,7 +25,7 @@ class Job:
     """A plan to be run `count` times from `arrival_ps` on.
 
     `idle_ms` is the silence before each inference. `urgency` shifts the QuRT priorities of the
-    job's threads, negative for sooner. `profile` and `buffer` default to the stack's own.
+    job's threads, negative for sooner. `perf_profile` and `buffer` default to the stack's own.
     `stored_bits` is the width of a weight in the model's file: 32 for floats, 8 if quantised.
     """
 
@@ -37,7 +33,7 @@ class Job:
     arrival_ps: int = 0
     count: int = 1
     urgency: int = 0
-    profile: str | None = None
+    perf_profile: str | None = None
     idle_ms: float = 0.0
     buffer: BufferType | None = None
     stored_bits: int = 32
@@ -48,6 +44,18 @@ class Workload:
     """Jobs that share a phone."""
 
     jobs: tuple[Job, ...]
+
+    @classmethod
+    def single(
+        cls,
+        plan: Plan,
+        *,
+        perf_profile: str | None = None,
+        idle_ms: float = 0.0,
+        buffer: BufferType | None = None,
+    ) -> Workload:
+        """One inference of `plan`."""
+        return cls((Job(plan, perf_profile=perf_profile, idle_ms=idle_ms, buffer=buffer),))
 
 
 def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
@@ -61,9 +69,9 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
         for runtime in dict.fromkeys(subnet.runtime for subnet in job.plan.subnets):
             chip.require(runtime)
             stack.require(runtime)
-    machine = Machine(chip, stack, [stack.profile(job.profile) for job in workload.jobs])
+    machine = Machine(chip, stack, [stack.profile(job.perf_profile) for job in workload.jobs])
     finished: list[InferenceTiming] = []
-    for index, job in enumerate(workload.jobs):
+    for index in range(len(workload.jobs)):
         machine.env.process(_run_job(machine, workload, index, finished))
     machine.env.run()
     finished.sort(key=lambda inference: (inference.start_ps, inference.job))
@@ -73,19 +81,19 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
         inferences=tuple(finished),
         timeline=Timeline(tuple(spans), machine.env.now),
         counters=_counters(finished),
-        init=initialisation(first.plan, stack, stack.profile(first.profile), first.stored_bits),
+        init=initialisation(first.plan, stack, stack.profile(first.perf_profile), first.stored_bits),
     )
 
 
 def _run_job(
     machine: Machine, workload: Workload, index: int, finished: list[InferenceTiming]
-) -> Generator[simpy.Event, Any, None]:
+) -> Process:
     job = workload.jobs[index]
     request = Request(
         job=index,
         name=f"job {index} " if len(workload.jobs) > 1 else "",
         plan=job.plan,
-        profile=machine.stack.profile(job.profile),
+        profile=machine.stack.profile(job.perf_profile),
         buffer=job.buffer or machine.stack.default_buffer,
         idle_s=job.idle_ms / 1e3,
         urgency=job.urgency,

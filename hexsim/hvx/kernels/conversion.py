@@ -19,7 +19,8 @@ def to_d32(shape: Shape, target: Target) -> Stage | None:
     if height * width == 1 or channels <= 4:
         return None
     threads = min(_THREADS, target.workers)
-    return per_vector_stage(shape, counted.TO_D32, threads, Traffic(0, _traffic(shape, target)), target.l2_bytes)
+    traffic = Traffic(0, _misses(shape, target))
+    return per_vector_stage(shape, counted.TO_D32, threads, traffic, target.l2_bytes)
 
 
 def from_d32(shape: Shape, target: Target) -> Stage | None:
@@ -28,10 +29,11 @@ def from_d32(shape: Shape, target: Target) -> Stage | None:
     if height * width == 1:
         return None
     threads = min(_THREADS, target.workers)
-    return per_vector_stage(shape, counted.FROM_D32, threads, Traffic(_traffic(shape, target), 0), target.l2_bytes)
+    traffic = Traffic(_misses(shape, target), 0)
+    return per_vector_stage(shape, counted.FROM_D32, threads, traffic, target.l2_bytes)
 
 
-def _traffic(shape: Shape, target: Target) -> int:
+def _misses(shape: Shape, target: Target) -> int:
     """Bytes of the d32 form that do not stay in L2."""
     size = stored_bytes(shape)
     return size if size > target.activation_l2_bytes else 0
