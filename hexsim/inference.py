@@ -16,6 +16,7 @@ from hexsim.host.entry import Call, Part
 from hexsim.hvx.kernels import node_work
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.layout import tensor_sizes
+from hexsim.layers import Opaque
 from hexsim.machine import Machine
 from hexsim.memory import l2_traffic
 from hexsim.plan import KernelCall, Plan, PlannedSubnet
@@ -132,7 +133,7 @@ class Inference:
                         l2_bytes=0,
                         vtcm_bytes=0,
                         bound=cost.bound,
-                        cost_model="analytic",
+                        cost_model="generic" if isinstance(call.layer, Opaque) else "analytic",
                     )
                 )
 
@@ -177,9 +178,7 @@ class Inference:
         if part.place == "host":
             yield self._machine.env.timeout(seconds_to_ps(part.seconds))
         else:
-            yield from self._session.run_clocks(
-                part.name, part.clocks, vector=part.place == "hvx"
-            )
+            yield from self._session.run_clocks(part.name, part.clocks, vector=part.place == "hvx")
         ledger.overhead(part.name)
 
     def _edge(self, ledger: _Ledger, name: str, stage: Stage | None) -> Process:

@@ -142,9 +142,7 @@ class GraphSession:
         finished = [ends[process] for process in processes]
         timing.join_ps += sum(env.now - end for end in finished[: len(workers)])
 
-    def _work(
-        self, name: str, thread: SoftwareThread, flow: _Flow, timing: NodeTiming
-    ) -> Process:
+    def _work(self, name: str, thread: SoftwareThread, flow: _Flow, timing: NodeTiming) -> Process:
         """Take jobs until the queue is empty; return when this worker became idle."""
         env = self._env
         while flow.queue:

@@ -81,7 +81,9 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
         inferences=tuple(finished),
         timeline=Timeline(tuple(spans), machine.env.now),
         counters=_counters(finished),
-        init=initialisation(first.plan, stack, stack.profile(first.perf_profile), first.stored_bits),
+        init=initialisation(
+            first.plan, stack, stack.profile(first.perf_profile), first.stored_bits
+        ),
     )
 
 

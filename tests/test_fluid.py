@@ -85,11 +85,7 @@ def test_a_user_without_work_leaves_at_once() -> None:
     assert finish_times([(7, 0)]) == [7]
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 60), st.integers(1, 80)), min_size=1, max_size=5)
-)
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 80)), min_size=1, max_size=5))
 def test_fluid_agrees_with_stepping(arrivals: list[tuple[int, int]]) -> None:
-    for end, reference in zip(
-        finish_times(arrivals), stepwise_finish_times(arrivals), strict=True
-    ):
+    for end, reference in zip(finish_times(arrivals), stepwise_finish_times(arrivals), strict=True):
         assert abs(end - reference) <= len(arrivals)

@@ -38,7 +38,7 @@ def test_streams_share_the_bandwidth_once_it_is_the_limit() -> None:
 
 
 def test_sharing_agrees_with_packet_by_packet_arbitration() -> None:
-    """A memory that serves one byte at a time, always to the stream served least per cap."""
+    """A memory that serves a quarter byte at a time, always to the stream served least."""
     rule = DdrRule(bytes_per_second=5e9, latency_s=250e-9, bytes_in_flight=1000)
     sizes = [2000, 5000, 3000]
     left, served, now = list(sizes), [0.0] * 3, 0.0
@@ -55,7 +55,7 @@ def test_sharing_agrees_with_packet_by_packet_arbitration() -> None:
             hungry = [i for i in active if given[i] + crumb <= cap and given[i] + crumb <= left[i]]
             if not hungry:
                 break
-            first = min(hungry, key=lambda i: given[i])
+            first = min(hungry, key=lambda i: served[i] + given[i])
             given[first] += crumb
             budget -= crumb
         for i in active:

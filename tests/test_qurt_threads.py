@@ -73,14 +73,20 @@ def stepped_ends(rule: IssueRule, jobs: list[Job]) -> list[int]:
             stalls = rule.vector_stalls if jobs[i].vector else 1.0
             speed = (rule.lone_scalar_speedup if lone else 1.0) / rule.clocks_per_packet / stalls
             credit[i] = min(credit[i] + speed, 2.0)
-        for i in sorted(running, key=lambda i: served[i]):
-            while left[i] and credit[i] >= 1 and jobs[i].l2_per_packet <= port:
-                credit[i] -= 1
-                port -= jobs[i].l2_per_packet
-                served[i] += jobs[i].l2_per_packet
-                left[i] -= 1
-                if not left[i]:
-                    ends[i] = clock
+        while True:
+            able = [i for i in running if left[i] and credit[i] >= 1]
+            free = [i for i in able if not jobs[i].l2_per_packet]
+            if not able:
+                break
+            i = free[0] if free else min(able, key=lambda i: served[i])
+            if jobs[i].l2_per_packet > port:
+                break  # whoever has had least of the port is next, even if its packet is larger
+            credit[i] -= 1
+            port -= jobs[i].l2_per_packet
+            served[i] += jobs[i].l2_per_packet
+            left[i] -= 1
+            if not left[i]:
+                ends[i] = clock
     return ends
 
 
@@ -97,7 +103,11 @@ def test_only_a_lone_scalar_thread_is_faster() -> None:
 
 def test_a_barrel_core_gives_each_of_three_threads_a_third_of_600_mhz() -> None:
     barrel = replace(
-        RULE, clock_hz=600e6, hardware_threads=3, clusters=1, clocks_per_packet=3,
+        RULE,
+        clock_hz=600e6,
+        hardware_threads=3,
+        clusters=1,
+        clocks_per_packet=3,
         lone_scalar_speedup=1.0,
     )
     ends = fluid_ends(barrel, [Job(0, 200_000, vector=False)] * 3)

@@ -118,7 +118,7 @@ class Application(Table):
 
 
 class Dispatch(Table):
-    """Running a graph on the DSP: clocks per inference, per node, and per worker that a node wakes."""
+    """Running a graph on the DSP: per inference, per node, and per worker that a node wakes."""
 
     max_vector_workers: Count
     inference_clk: Clocks

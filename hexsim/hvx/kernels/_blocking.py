@@ -6,6 +6,7 @@ worker threads and, if activations come from or go to DDR, in blocks that a pref
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -73,7 +74,7 @@ def cut_evenly(total: int, weights: list[int]) -> list[int]:
     for weight in weights:
         seen += weight
         edges.append(total * seen // whole)
-    return [end - begin for begin, end in zip(edges, edges[1:], strict=False)]
+    return [end - begin for begin, end in itertools.pairwise(edges)]
 
 
 def row_stage(

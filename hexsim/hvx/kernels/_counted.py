@@ -82,9 +82,7 @@ def conv_v66(fw: int, depth_rows: int, stride: int) -> LoopCost:
     """gvconv2dbbb_d32_s1f_h_v66.S, and gvconv2dbbb_d32_h_v66.S (estimated tail) for stride 2."""
     steps = fw * depth_rows
     tail = 14 if stride == 1 else depth_rows + 25
-    return LoopCost(
-        8 * steps + tail, call=60, l2_vectors=2 * steps + 1, vtcm_vectors=8 * steps
-    )
+    return LoopCost(8 * steps + tail, call=60, l2_vectors=2 * steps + 1, vtcm_vectors=8 * steps)
 
 
 def conv_input(kernel: tuple[int, int], stride: int) -> LoopCost:
