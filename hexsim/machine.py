@@ -58,7 +58,7 @@ class Dsp:
                 clusters=chip.clusters,
                 clocks_per_packet=chip.issue_clk_per_packet,
                 lone_scalar_speedup=chip.lone_thread_speedup,
-                vector_stalls=stack.kernels.stall_factor,
+                scalar_fed_stall=stack.kernels.stall_factor,
                 l2_bytes_per_clock=chip.l2_port_bytes_per_clk,
             ),
         )

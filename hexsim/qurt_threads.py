@@ -8,8 +8,8 @@ hardware's interrupt steering does.
 Issue rule. A hardware thread issues one packet per `clocks_per_packet` clocks (2 on dynamic
 multithreading; the number of threads on a barrel core). A thread whose cluster neighbour is
 idle takes some of its slots if its work is scalar; vector work gets no such bonus, because the
-documented vector peak is exactly one packet per two clocks. Stalls of vector code (operands that
-arrive late, cache misses inside a loop) stretch every packet by `vector_stalls`.
+documented vector peak is exactly one packet per two clocks. Loops whose vector multiplies take
+operands from scalar loads wait for them now and then; `scalar_fed_stall` stretches their packets.
 Threads that together ask for more bytes than the L2 port moves share it max-min fairly.
 
 Left out: the scalar multipliers that clusters of older cores share, the cost of a context switch
@@ -45,7 +45,7 @@ class IssueRule:
     clusters: int
     clocks_per_packet: float
     lone_scalar_speedup: float
-    vector_stalls: float
+    scalar_fed_stall: float
     l2_bytes_per_clock: float
 
 
@@ -53,7 +53,7 @@ class IssueRule:
 class _Demand:
     thread: SoftwareThread
     vector: bool
-    l2_bytes_per_packet: float
+    l2_bytes_per_slot: float
 
 
 class Q6Core(SharedRate[_Demand]):
@@ -67,11 +67,12 @@ class Q6Core(SharedRate[_Demand]):
 
     def run(self, thread: SoftwareThread, item: WorkItem) -> Use[_Demand]:
         """Make `thread` ready with the packets of `item`; succeeds when they have issued."""
-        per_packet = item.l2_bytes / item.packets if item.packets else 0.0
-        return self.use(item.packets, _Demand(thread, item.vector, per_packet))
+        slots = self._slots(item)
+        per_slot = item.l2_bytes / slots if slots else 0.0
+        return self.use(slots, _Demand(thread, item.vector, per_slot))
 
     def vector_item(self, clocks: float) -> WorkItem:
-        """Return vector work that takes `clocks` of a thread, stalls not counted."""
+        """Return vector work that takes `clocks` of a thread."""
         return WorkItem(round(clocks / self.rule.clocks_per_packet))
 
     def scalar_item(self, clocks: float) -> WorkItem:
@@ -82,8 +83,11 @@ class Q6Core(SharedRate[_Demand]):
 
     def issue_ps(self, item: WorkItem) -> float:
         """Picoseconds that issuing an item takes if nothing but the issue rule limits it."""
-        stalls = self.rule.vector_stalls if item.vector else 1.0
-        return item.packets * stalls / self._packets_per_ps
+        return self._slots(item) / self._packets_per_ps
+
+    def _slots(self, item: WorkItem) -> float:
+        """Issue slots: packets, and those lost to stalls."""
+        return item.packets + item.scalar_fed * (self.rule.scalar_fed_stall - 1)
 
     def _rates(self, demands: Sequence[_Demand]) -> Sequence[float]:
         rule = self.rule
@@ -93,20 +97,16 @@ class Q6Core(SharedRate[_Demand]):
         for place, user in enumerate(running):
             cluster = place % rule.clusters
             neighbours = (len(running) - 1 - cluster) // rule.clusters
-            if demands[user].vector:
-                limits[user] = self._packets_per_ps / rule.vector_stalls
-            elif neighbours == 0:
-                limits[user] = self._packets_per_ps * rule.lone_scalar_speedup
-            else:
-                limits[user] = self._packets_per_ps
+            is_lone_scalar = neighbours == 0 and not demands[user].vector
+            speedup = rule.lone_scalar_speedup if is_lone_scalar else 1.0
+            limits[user] = self._packets_per_ps * speedup
         wanted = [
-            limit * demand.l2_bytes_per_packet
-            for limit, demand in zip(limits, demands, strict=True)
+            limit * demand.l2_bytes_per_slot for limit, demand in zip(limits, demands, strict=True)
         ]
         if sum(wanted) <= self._l2_bytes_per_ps:
             return limits
         granted = max_min(self._l2_bytes_per_ps, wanted)
         return [
-            share / demand.l2_bytes_per_packet if demand.l2_bytes_per_packet else limit
+            share / demand.l2_bytes_per_slot if demand.l2_bytes_per_slot else limit
             for share, limit, demand in zip(granted, limits, demands, strict=True)
         ]

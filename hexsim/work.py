@@ -20,11 +20,13 @@ elementwise operations, the roofline of CPU or GPU, or not at all."""
 class WorkItem:
     """One call of a thread: packets to issue and the bytes they move in L2 and VTCM.
 
-    `vector` is False for work of the scalar units, which needs no vector context and may run
-    faster when the neighbouring hardware thread is idle.
+    `scalar_fed` of the packets belong to loops whose vector multiplies take operands that scalar
+    loads have just brought, and stall on them. `vector` is False for work of the scalar units,
+    which may run faster when the neighbouring hardware thread is idle.
     """
 
     packets: int
+    scalar_fed: int = 0
     l2_bytes: int = 0
     vtcm_bytes: int = 0
     vector: bool = True

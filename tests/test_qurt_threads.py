@@ -18,7 +18,7 @@ RULE = IssueRule(
     clusters=2,
     clocks_per_packet=2,
     lone_scalar_speedup=1.25,
-    vector_stalls=1.0,
+    scalar_fed_stall=1.5,
     l2_bytes_per_clock=128,
 )
 CLOCK_PS = 1000
@@ -30,11 +30,13 @@ class Job:
     packets: int
     priority: int = 10
     vector: bool = True
+    scalar_fed: bool = False
     l2_per_packet: int = 0
 
     @property
     def item(self) -> WorkItem:
-        return WorkItem(self.packets, self.packets * self.l2_per_packet, vector=self.vector)
+        fed = self.packets if self.scalar_fed else 0
+        return WorkItem(self.packets, fed, self.packets * self.l2_per_packet, vector=self.vector)
 
 
 def fluid_ends(rule: IssueRule, jobs: list[Job]) -> list[float]:
@@ -70,7 +72,7 @@ def stepped_ends(rule: IssueRule, jobs: list[Job]) -> list[int]:
         served = [size * 0.98 for size in served]  # fair over the last clocks, not for ever
         for place, i in enumerate(running):
             lone = clusters.count(clusters[place]) == 1 and not jobs[i].vector
-            stalls = rule.vector_stalls if jobs[i].vector else 1.0
+            stalls = rule.scalar_fed_stall if jobs[i].scalar_fed else 1.0
             speed = (rule.lone_scalar_speedup if lone else 1.0) / rule.clocks_per_packet / stalls
             credit[i] = min(credit[i] + speed, 2.0)
         while True:
@@ -99,6 +101,10 @@ def test_only_a_lone_scalar_thread_is_faster() -> None:
     assert fluid_ends(RULE, [Job(0, 1000, vector=False)]) == [1600]
     assert fluid_ends(RULE, [Job(0, 1000, vector=False)] * 2) == [1600] * 2
     assert fluid_ends(RULE, [Job(0, 1000, vector=False)] * 4) == [2000] * 4
+
+
+def test_stalls_stretch_only_packets_that_scalar_loads_feed() -> None:
+    assert fluid_ends(RULE, [Job(0, 1000, scalar_fed=True)]) == [3000]
 
 
 def test_a_barrel_core_gives_each_of_three_threads_a_third_of_600_mhz() -> None:
@@ -137,6 +143,7 @@ MIXES = st.lists(
         packets=st.integers(1000, 2000),
         priority=st.integers(0, 8),
         vector=st.booleans(),
+        scalar_fed=st.booleans(),
         l2_per_packet=st.sampled_from([0, 64, 128, 192]),
     ),
     min_size=1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -92,7 +93,7 @@ def test_tracks_do_not_overlap_and_busy_and_idle_make_the_total(
     timeline = run(network, phone).timeline
     for track in timeline.tracks:
         spans = [span for span in timeline.spans if span.track == track]
-        for before, after in zip(spans, spans[1:], strict=False):
+        for before, after in itertools.pairwise(spans):
             assert before.t1_ps <= after.t0_ps
         assert spans[-1].t1_ps <= timeline.end_ps
         assert timeline.idle_ps(track) >= 0
@@ -187,7 +188,7 @@ def test_arrivals_and_counts_are_kept() -> None:
     job = replace(Job(plan(chain())), arrival_ps=5_000_000, count=3, idle_ms=2.0)
     inferences = simulate(Workload((job,)), *phone()).inferences
     assert inferences[0].start_ps == 5_000_000
-    for before, after in zip(inferences, inferences[1:], strict=False):
+    for before, after in itertools.pairwise(inferences):
         assert after.start_ps - before.end_ps == 2_000_000_000
 
 

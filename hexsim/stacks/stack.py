@@ -127,7 +127,7 @@ class Dispatch(Table):
 
 
 class Kernels(Table):
-    """The kernel library. `stall_factor` stretches packets for stalls that are not scheduled."""
+    """The kernel library. `stall_factor` stretches loops that scalar loads feed."""
 
     generation: Literal["hexagon-nn"]
     stall_factor: Ratio

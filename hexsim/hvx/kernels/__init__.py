@@ -98,6 +98,7 @@ def _twice(work: NodeWork) -> NodeWork:
                         dataclasses.replace(
                             item,
                             packets=2 * item.packets,
+                            scalar_fed=2 * item.scalar_fed,
                             l2_bytes=2 * item.l2_bytes,
                             vtcm_bytes=2 * item.vtcm_bytes,
                         )

@@ -26,14 +26,17 @@ class RowCost:
     """What one row of an output costs on one thread."""
 
     packets: int = 0
+    scalar_fed: int = 0
     l2_bytes: int = 0
     vtcm_bytes: int = 0
 
     @classmethod
     def of(cls, cost: LoopCost, tiles: int, loop_rows: int = 0) -> RowCost:
         """Cost of `tiles` tiles in `loop_rows` rows of tiles (rows of one sheet)."""
+        packets = cost.tile * tiles + cost.row * loop_rows
         return cls(
-            cost.tile * tiles + cost.row * loop_rows,
+            packets,
+            packets if cost.scalar_fed else 0,
             cost.l2_vectors * tiles * VECTOR_BYTES,
             cost.vtcm_vectors * tiles * VECTOR_BYTES,
         )
@@ -41,6 +44,7 @@ class RowCost:
     def __add__(self, other: RowCost) -> RowCost:
         return RowCost(
             self.packets + other.packets,
+            self.scalar_fed + other.scalar_fed,
             self.l2_bytes + other.l2_bytes,
             self.vtcm_bytes + other.vtcm_bytes,
         )
@@ -48,7 +52,10 @@ class RowCost:
     def item(self, rows: int, call_packets: int = 0) -> WorkItem:
         """One job of `rows` rows, with the packets of its calls."""
         return WorkItem(
-            self.packets * rows + call_packets, self.l2_bytes * rows, self.vtcm_bytes * rows
+            self.packets * rows + call_packets,
+            self.scalar_fed * rows,
+            self.l2_bytes * rows,
+            self.vtcm_bytes * rows,
         )
 
 

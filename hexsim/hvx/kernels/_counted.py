@@ -6,7 +6,7 @@ or memory. The counts were made by assembling the open sources of Hexagon NN (co
 V66 and reading the hardware loops; a comment names the file. "Estimated" marks what was split
 from file sizes or written in C there and so could not be counted.
 
-Left out: stalls, which the issue rule stretches packets by.
+Left out: stalls; a loop only says whether scalar loads feed its multiplies (`scalar_fed`).
 
 In the formulas `fw` is the filter width and `depth_rows` is filter height times sheets of input
 channels: the number of (filter row, sheet) pairs that a tile walks through.
@@ -22,7 +22,8 @@ class LoopCost:
     """Packets of a kernel's loops, and its 128-byte accesses per tile.
 
     A tile is `pixels` output pixels of `channels` output channels; `row` packets come on top for
-    every row of tiles in one sheet, `call` packets for every call.
+    every row of tiles in one sheet, `call` packets for every call. `scalar_fed` loops multiply
+    vectors by operands from scalar loads in the loop, and stall on them.
     """
 
     tile: int
@@ -32,12 +33,15 @@ class LoopCost:
     channels: int = 32
     l2_vectors: int = 0
     vtcm_vectors: int = 0
+    scalar_fed: bool = False
 
 
 def conv_v60(fw: int, depth_rows: int) -> LoopCost:
     """gvconv2dbbb_d32_v60_h.S: 16 fw per filter row, row header, 15 for requantise and store."""
     steps = fw * depth_rows
-    return LoopCost(16 * steps + depth_rows + 15, call=35, l2_vectors=8 * steps + 1)
+    return LoopCost(
+        16 * steps + depth_rows + 15, call=35, l2_vectors=8 * steps + 1, scalar_fed=True
+    )
 
 
 def conv_v65_pair(fw: int, depth_rows: int) -> LoopCost:
@@ -50,6 +54,7 @@ def conv_v65_pair(fw: int, depth_rows: int) -> LoopCost:
         channels=64,
         l2_vectors=4,
         vtcm_vectors=32 * steps,
+        scalar_fed=True,
     )
 
 
@@ -63,6 +68,7 @@ def conv_v65_pair_six(fw: int, depth_rows: int) -> LoopCost:
         channels=64,
         l2_vectors=3,
         vtcm_vectors=28 * steps,
+        scalar_fed=True,
     )
 
 
@@ -75,6 +81,7 @@ def conv_v65_single(fw: int, depth_rows: int) -> LoopCost:
         pixels=8,
         l2_vectors=2,
         vtcm_vectors=8 * steps,
+        scalar_fed=True,
     )
 
 
@@ -92,9 +99,9 @@ def conv_input(kernel: tuple[int, int], stride: int) -> LoopCost:
     """
     height, width = kernel
     if kernel == (3, 3) and stride == 2:
-        return LoopCost(7 * height + 20, call=35, l2_vectors=3 * height + 1)
+        return LoopCost(7 * height + 20, call=35, l2_vectors=3 * height + 1, scalar_fed=True)
     taps = height * width
-    return LoopCost(2 * taps + height + 20, call=35, l2_vectors=taps + 1)
+    return LoopCost(2 * taps + height + 20, call=35, l2_vectors=taps + 1, scalar_fed=True)
 
 
 def activation_sums(fw: int, fh: int) -> LoopCost:
@@ -134,10 +141,10 @@ def fully_connected(inputs: int, batch: int) -> LoopCost:
     A tile is 32 outputs of the whole batch.
     """
     if batch == 1:
-        return LoopCost(-(-inputs // 4) + 28, l2_vectors=-(-inputs // 4) + 1)
+        return LoopCost(-(-inputs // 4) + 28, l2_vectors=-(-inputs // 4) + 1, scalar_fed=True)
     pairs = -(-batch // 2)
     steps = pairs * -(-inputs // 16)
-    return LoopCost(5 * steps + 17 * pairs, l2_vectors=4 * steps + pairs)
+    return LoopCost(5 * steps + 17 * pairs, l2_vectors=4 * steps + pairs, scalar_fed=True)
 
 
 def max_pool(kernel: tuple[int, int], strides: tuple[int, int]) -> LoopCost:

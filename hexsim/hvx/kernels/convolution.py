@@ -119,6 +119,7 @@ def _with(item: WorkItem, once: RowCost, jobs: int) -> WorkItem:
     """Add to one of `jobs` jobs its part of the work that a whole group needs once."""
     return WorkItem(
         item.packets + ceil_div(once.packets, jobs),
+        item.scalar_fed + ceil_div(once.scalar_fed, jobs),
         item.l2_bytes + ceil_div(once.l2_bytes, jobs),
         item.vtcm_bytes + ceil_div(once.vtcm_bytes, jobs),
     )
