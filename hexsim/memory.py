@@ -53,10 +53,18 @@ class Ddr(SharedRate[None]):
 
 @dataclass(frozen=True)
 class Traffic:
-    """Activation bytes of one layer that miss L2: read from and written to DDR."""
+    """Bytes of one layer that miss L2: read from and written to DDR."""
 
     read_bytes: int = 0
     write_bytes: int = 0
+
+    def part(self, *, is_first: bool, is_last: bool) -> Traffic:
+        """What one of several passes moves: the first one reads, the last one writes."""
+        return Traffic(self.read_bytes if is_first else 0, self.write_bytes if is_last else 0)
+
+    def reading(self, size: int) -> Traffic:
+        """Return the traffic with `size` more bytes read (parameters)."""
+        return Traffic(self.read_bytes + size, self.write_bytes)
 
 
 class _TensorCache:

@@ -26,7 +26,7 @@ from hexsim.hvx.kernels import (
     prelu,
     softmax,
 )
-from hexsim.hvx.kernels._target import HvxVersion, Target
+from hexsim.hvx.kernels._target import Target
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
@@ -46,7 +46,7 @@ from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
-__all__ = ["HvxVersion", "Target", "node_work"]
+__all__ = ["Target", "node_work"]
 
 Kernel = Callable[[KernelCall, Target, Traffic], NodeWork]
 

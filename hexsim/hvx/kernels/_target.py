@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-HvxVersion = Literal["v60", "v62", "v65", "v66"]
+from hexsim.chips import Arch
 
 
 @dataclass(frozen=True)
@@ -16,7 +15,7 @@ class Target:
     `vtcm_bytes` the tightly coupled memory (0 where there is none).
     """
 
-    version: HvxVersion
+    version: Arch
     workers: int
     l2_bytes: int
     vtcm_bytes: int

@@ -21,7 +21,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         call.results[0],
         counted.ELEMENTWISE,
         min(_THREADS, target.workers),
-        traffic,
+        traffic.reading(call.parameter_bytes),
         target.l2_bytes,
     )
     return NodeWork((stage,), "generic")

@@ -4,6 +4,8 @@ Hexagon NN computes 32 output channels (a slice of weights) at a time. Slices ar
 groups, in order; inside a group the output rows are cut in equal parts for the workers. If the
 activations are not in L2 they are read again for every group.
 
+Left out: what a dilated window costs more than a dense one of the same taps.
+
 Sources: Hexagon NN, hexagon/ops/src/op_supernode_new.c (lines 594-1160, 2599-2765, 4596-4616).
 """
 

@@ -28,7 +28,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     assert isinstance(layer, Convolution)
     batch, height, width, channels = as_nhwc(call.results[0])
     window = layer.window
-    weights = Traffic(traffic.read_bytes + call.parameter_bytes, traffic.write_bytes)
+    moved = traffic.reading(call.parameter_bytes)
     stride = window.strides[0]
     cost = counted.depthwise(window.kernel, stride)
     suits = (
@@ -38,7 +38,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     )
     if cost is None or not suits:
         outputs = math.prod(call.results[0])
-        return NodeWork((reference_stage(call.macs, outputs, weights),), "generic")
+        return NodeWork((reference_stage(call.macs, outputs, moved),), "generic")
     row = RowCost.of(cost, sheets(channels) * row_vectors(width), sheets(channels))
-    stage = row_stage(batch * height, row, target.workers, weights, target.l2_bytes)
+    stage = row_stage(batch * height, row, target.workers, moved, target.l2_bytes)
     return NodeWork((stage,), "kernel")

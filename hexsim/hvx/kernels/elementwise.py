@@ -27,10 +27,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
             call.results[0],
             cost,
             target.workers,
-            Traffic(
-                traffic.read_bytes if step == 0 else 0,
-                traffic.write_bytes if step == steps - 1 else 0,
-            ),
+            traffic.part(is_first=step == 0, is_last=step == steps - 1),
             target.l2_bytes,
         )
         for step in range(steps)

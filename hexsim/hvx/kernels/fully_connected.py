@@ -9,6 +9,7 @@ Source: Hexagon NN, hexagon/ops/src/op_superfc_d32.c (lines 718-722, 1335-1400).
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 from hexsim.hvx.kernels import _counted as counted
@@ -22,6 +23,7 @@ from hexsim.work import NodeWork, Slice, Stage
 
 _GROUP_BYTES = 384 * 1024
 _BIAS_BYTES = 4
+_FLATTEN_THREADS = 2
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
@@ -36,10 +38,18 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     count = sheets(call.layer.output_channels)
     sizes = [min(group, count - begin) for begin in range(0, count, group)]
     one = RowCost.of(cost, 1)
-    pieces = tuple(Slice((one.item(size),), size * slice_bytes) for size in sizes)
-    stages = [Stage(pieces, target.workers, buffers=len(pieces))]
+    pieces = [Slice((one.item(size),), size * slice_bytes) for size in sizes]
+    pieces[-1] = dataclasses.replace(pieces[-1], write_bytes=traffic.write_bytes)
     _, height, width, _ = as_nhwc(source)
-    if height * width > 1:
-        flatten = RowCost.of(counted.FROM_D32, ceil_div(vectors(source), 4 * batch * height))
-        stages.insert(0, row_stage(batch * height, flatten, 2, traffic, target.l2_bytes))
-    return NodeWork(tuple(stages), "kernel", nodes=len(stages))
+    if height * width == 1:
+        first = pieces[0].read_bytes + traffic.read_bytes
+        pieces[0] = dataclasses.replace(pieces[0], read_bytes=first)
+        return NodeWork((_stage(pieces, target),), "kernel")
+    flatten = RowCost.of(counted.FROM_D32, ceil_div(vectors(source), 4 * batch * height))
+    read = traffic.part(is_first=True, is_last=False)
+    flat = row_stage(batch * height, flatten, _FLATTEN_THREADS, read, target.l2_bytes)
+    return NodeWork((flat, _stage(pieces, target)), "kernel", nodes=2)
+
+
+def _stage(pieces: list[Slice], target: Target) -> Stage:
+    return Stage(tuple(pieces), target.workers, buffers=len(pieces))

@@ -33,15 +33,15 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         shape.in_height,
         RowCost.of(counted.COPY, ceil_div(copied, shape.in_height)),
         target.workers,
-        Traffic(traffic.read_bytes, 0),
+        traffic.part(is_first=True, is_last=False),
         target.l2_bytes,
     )
-    each = dense_stage(shape, target, Traffic(0, 0))
+    each = dense_stage(shape, target, Traffic())
     join = row_stage(
         shape.rows,
         RowCost.of(counted.COPY, ceil_div(joined, shape.rows)),
         target.workers,
-        Traffic(0, traffic.write_bytes),
+        traffic.part(is_first=False, is_last=True),
         target.l2_bytes,
     )
     stages = (split, *(each,) * layer.groups, join)

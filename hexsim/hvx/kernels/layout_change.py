@@ -9,34 +9,44 @@ from __future__ import annotations
 
 from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels import _counted as counted
+from hexsim.hvx.kernels._counted import LoopCost
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import as_nhwc
 from hexsim.layers import Reshape
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
-from hexsim.work import NodeWork, Stage
+from hexsim.work import NodeWork
 
 _THREADS = 2
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """One stage per conversion, and one for the move itself if it is not a reshape."""
-    threads = min(_THREADS, target.workers)
     source, result = call.operands[0], call.results[0]
-    read, write = Traffic(traffic.read_bytes, 0), Traffic(0, traffic.write_bytes)
     is_reshape = isinstance(call.layer, Reshape)
-    stages: list[Stage] = []
+    steps: list[tuple[Shape, LoopCost]] = []
     if _is_spatial(source):
-        stages.append(per_vector_stage(source, counted.FROM_D32, threads, read, target.l2_bytes))
+        steps.append((source, counted.FROM_D32))
     if not is_reshape:
-        cost = counted.ELEMENTWISE
-        stages.append(per_vector_stage(result, cost, threads, Traffic(), target.l2_bytes))
+        steps.append((result, counted.ELEMENTWISE))
     if _is_spatial(result):
-        stages.append(per_vector_stage(result, counted.TO_D32, threads, write, target.l2_bytes))
-    if not stages:
-        stages.append(per_vector_stage(result, counted.COPY, threads, traffic, target.l2_bytes))
-    return NodeWork(tuple(stages), "kernel" if is_reshape else "generic", nodes=len(stages))
+        steps.append((result, counted.TO_D32))
+    if not steps:
+        steps.append((result, counted.COPY))
+    threads = min(_THREADS, target.workers)
+    last = len(steps) - 1
+    stages = tuple(
+        per_vector_stage(
+            shape,
+            cost,
+            threads,
+            traffic.part(is_first=number == 0, is_last=number == last),
+            target.l2_bytes,
+        )
+        for number, (shape, cost) in enumerate(steps)
+    )
+    return NodeWork(stages, "kernel" if is_reshape else "generic", nodes=len(stages))
 
 
 def _is_spatial(shape: Shape) -> bool:

@@ -13,6 +13,10 @@ from hexsim.work import NodeWork
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Rows over the workers."""
     stage = per_vector_stage(
-        call.results[0], counted.PRELU, target.workers, traffic, target.l2_bytes
+        call.results[0],
+        counted.PRELU,
+        target.workers,
+        traffic.reading(call.parameter_bytes),
+        target.l2_bytes,
     )
     return NodeWork((stage,), "kernel")
