@@ -14,7 +14,7 @@ SHAPES = st.tuples(st.integers(1, 2), st.integers(1, 9), st.integers(1, 9), st.i
 
 def addresses(shape: Shape) -> int:
     """Highest d32 address of an element, plus the rest of its vector."""
-    batch, height, width, channels = shape
+    _, height, width, channels = shape
     sheet_count = (channels + 31) // 32
     padded = (width + 3) // 4 * 4
     highest = max(

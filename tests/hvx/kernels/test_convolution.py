@@ -15,6 +15,7 @@ from hexsim.work import NodeWork, Stage
 from tests.small_networks import Sketch, only_call
 
 KB = 1024
+NONE = Traffic()
 TARGETS = {
     "v60": Target("v60", 2, 256 * KB, 0),
     "v62": Target("v62", 2, 256 * KB, 0),
@@ -29,7 +30,7 @@ def conv_work(
     channels: int,
     kernel: int = 1,
     stride: int = 1,
-    traffic: Traffic = Traffic(),
+    traffic: Traffic = NONE,
 ) -> NodeWork:
     net = Sketch((1, *size))
     call = only_call(net, net.conv("in", channels, kernel, stride))

@@ -30,9 +30,10 @@ from tests.small_networks import Sketch, networks, only_call, plan
 TARGET = Target("v66", 4, 1 << 20, 1 << 18)
 SHAPE = (1, 16, 16, 64)
 VECTORS = 16 * 4 * 2
+NONE = Traffic()
 
 
-def work_of(net: Sketch, output: str, traffic: Traffic = Traffic()) -> NodeWork:
+def work_of(net: Sketch, output: str, traffic: Traffic = NONE) -> NodeWork:
     return node_work(only_call(net, output), TARGET, traffic)
 
 
@@ -93,7 +94,7 @@ def test_a_grouped_convolution_is_slices_convolutions_and_a_concat() -> None:
 def test_fully_connected_streams_its_weights_in_groups() -> None:
     net = Sketch((1, 6, 6, 256))
     work = work_of(net, net.dense("in", 4096), Traffic(1000, 500))
-    flatten, matrix = work.stages
+    _, matrix = work.stages
     assert len(matrix.slices) == 64  # two slices of 288 KB reach the 384 KB of a group
     assert matrix.buffers == 64
     assert work.read_bytes == 1000 + 128 * 32 * (9216 + 4)
