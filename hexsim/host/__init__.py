@@ -1,1 +1,1 @@
-"""Around the DSP: CPU and GPU runtimes, and what a call into the DSP costs."""
+"""What is around the DSP: the float engine, the CPU and GPU models, the cost of entering."""
