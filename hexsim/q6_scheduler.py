@@ -139,8 +139,9 @@ class GraphSession:
         if any(piece.write_bytes for piece in stage.slices):
             processes.append(env.process(self._write_back(name, stage.slices, flow)))
         ends = yield env.all_of(processes)
-        finished = [ends[process] for process in processes]
-        timing.join_ps += sum(env.now - end for end in finished[: len(workers)])
+        idle_since = [ends[process] for process in processes[: len(workers)]]
+        timing.join_ps += sum(max(idle_since) - end for end in idle_since)
+        timing.waiting_ps += (env.now - max(idle_since)) * len(workers)
 
     def _work(self, name: str, thread: SoftwareThread, flow: _Flow, timing: NodeTiming) -> Process:
         """Take jobs until the queue is empty; return when this worker became idle."""

@@ -93,6 +93,7 @@ def test_stages_run_one_after_another() -> None:
     [
         (Stage((job(),) * 2, threads=2), "compute"),
         (Stage((job(read=5000),) * 2, threads=1), "ddr"),
+        (Stage((job(write=5000),), threads=1), "ddr"),
         (Stage((job(1000), job(50)), threads=2), "compute"),
         (Stage((Slice((WorkItem(500, l2_bytes=500 * 1024),)),), threads=1), "l2"),
     ],
