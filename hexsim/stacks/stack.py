@@ -111,8 +111,14 @@ class Entry(Table):
     output_conversion: Conversion
 
 
+class Application(Table):
+    """The application's side of a call: copying float buffers into and out of the runtime's."""
+
+    copy_s_per_element: SecondsPerElement
+
+
 class Dispatch(Table):
-    """Running a graph on the DSP: costs in DSP clocks per inference, per node and per job."""
+    """Running a graph on the DSP: per inference, per node, and per worker that a node wakes."""
 
     max_vector_workers: Count
     inference_clk: Clocks
@@ -121,7 +127,7 @@ class Dispatch(Table):
 
 
 class Kernels(Table):
-    """The kernel library. `stall_factor` stretches packets for stalls that are not scheduled."""
+    """The kernel library. `stall_factor` stretches loops that scalar loads feed."""
 
     generation: Literal["hexagon-nn"]
     stall_factor: Ratio
@@ -175,6 +181,7 @@ class Stack(Datasheet):
     default_profile: str
     buffer_types: tuple[BufferType, ...] = Field(min_length=1)
     profiles: Profiles
+    application: Application
     entry: Entry
     dispatch: Dispatch
     kernels: Kernels

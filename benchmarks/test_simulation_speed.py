@@ -1,0 +1,67 @@
+"""What timing a network costs, by phase: plan, work items, simulated time.
+
+The bound is on CPU time after imports; no weight is made. Networks are the five of the sd835
+measurements and the two that are deepest or largest.
+"""
+
+from __future__ import annotations
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from hexsim.graph.ir import Network
+from hexsim.hvx.kernels import node_work
+from hexsim.hvx.layout import tensor_sizes
+from hexsim.loading import load
+from hexsim.machine import Machine
+from hexsim.memory import l2_traffic
+from hexsim.plan import Plan
+from hexsim.platform import Platform
+from hexsim.simulator import Workload, simulate
+
+PLATFORM = Platform.load("sd835")
+NETWORKS = [
+    "alexnet",
+    "googlenet",
+    "mobilenet_v1",
+    "mobilenet_v2",
+    "squeezenet1_1",
+    "resnet50",
+    "inception_v3",
+]
+
+pytestmark = pytest.mark.parametrize("name", NETWORKS)
+
+
+@pytest.fixture
+def network(name: str) -> Network:
+    return load(name)
+
+
+@pytest.fixture
+def plan(network: Network) -> Plan:
+    return PLATFORM.plan(network, "dsp")
+
+
+def test_plan(benchmark: BenchmarkFixture, network: Network) -> None:
+    assert benchmark(PLATFORM.plan, network, "dsp").subnets
+
+
+def test_work_items(benchmark: BenchmarkFixture, plan: Plan) -> None:
+    dsp = Machine(PLATFORM.chip, PLATFORM.stack, [PLATFORM.stack.profile()]).dsp
+    (subnet,) = plan.subnets
+
+    def work_items() -> int:
+        traffic = l2_traffic(subnet, dsp.target.activation_l2_bytes, tensor_sizes(subnet))
+        works = [
+            node_work(call, dsp.target, moved)
+            for call, moved in zip(subnet.calls, traffic, strict=True)
+        ]
+        return sum(stage.jobs for work in works for stage in work.stages)
+
+    assert benchmark(work_items) > 0
+
+
+def test_plan_to_result(benchmark: BenchmarkFixture, plan: Plan) -> None:
+    result = benchmark(simulate, Workload.single(plan), PLATFORM.chip, PLATFORM.stack)
+    assert result.total_ps > 0

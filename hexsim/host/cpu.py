@@ -1,0 +1,46 @@
+"""The CPU runtime: an analytic roofline per layer class, because the CPU is the surroundings.
+
+A layer's arithmetic runs on all big cores at the share of their peak that its class reaches; its
+tensors and weights come from memory. A layer without MACs counts one operation per element read
+or written; an opaque node is such a layer, whatever it computes.
+
+Left out: caches, scheduling, the small cores, clocks below the highest.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hexsim.chips import Chip
+from hexsim.host._roofline import Roofline
+from hexsim.layers import Convolution, FullyConnected
+from hexsim.plan import KernelCall
+from hexsim.stacks import Stack
+
+_FIXED_BITS = 8
+
+
+def roofline(call: KernelCall, chip: Chip, stack: Stack) -> Roofline:
+    """Return the time of one call on the CPU."""
+    cpu, runtime = chip.cpu, stack.cpu
+    is_fixed = call.activation_bits <= _FIXED_BITS
+    macs_per_clk = cpu.int8_macs_per_clk if is_fixed else cpu.fp32_macs_per_clk
+    peak = cpu.cores * cpu.clock_hz * macs_per_clk
+    operations = call.macs or sum(math.prod(shape) for shape in (*call.operands, *call.results))
+    moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
+    return Roofline(
+        operations / (peak * _efficiency(call, stack)),
+        moved / cpu.bandwidth_bytes_per_s,
+        runtime.layer_s,
+    )
+
+
+def _efficiency(call: KernelCall, stack: Stack) -> float:
+    layer, runtime = call.layer, stack.cpu
+    if isinstance(layer, Convolution):
+        if layer.is_depthwise(call.operands[0][-1]):
+            return runtime.depthwise_efficiency
+        return runtime.convolution_efficiency
+    if isinstance(layer, FullyConnected):
+        return runtime.fully_connected_efficiency
+    return runtime.other_efficiency

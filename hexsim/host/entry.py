@@ -1,0 +1,145 @@
+"""Entering the DSP: the named parts of one call, before and after the graph runs.
+
+A call wakes a CPU that slept, cleans caches, hands buffers to FastRPC, crosses to the DSP, wakes
+it if it slept, and converts float buffers to codes; the way back mirrors it. Each part is named
+and has its own constants in the stack file, so that a report can say where the time went.
+
+The round trip of FastRPC depends on how long the DSP computes, because the CPU sleeps meanwhile.
+Half of the shortest round trip is charged on the way in, the rest on the way out.
+
+Left out: retries, contention of FastRPC itself, the ramp of a clock after a vote.
+
+Sources: Hexagon SDK 3.5.4, FastRPC latency and QoS pages; DSP User Guide 80-VB419-108 page 21.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from hexsim.chips import Chip
+from hexsim.plan import PlannedSubnet
+from hexsim.stacks import BufferType, Profile, Stack
+from hexsim.stacks.stack import Conversion, Rpc, Wake
+
+Place = Literal["host", "dsp_scalar", "hvx"]
+
+_FLOAT_BYTES = 4
+_RPC_JOB_S = (100e-6, 1.2e-3, 11e-3)
+"""Lengths of the DSP jobs for which a stack states the round trip of FastRPC."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part: on the host it takes seconds, on the DSP core clocks of a lone thread."""
+
+    name: str
+    place: Place
+    seconds: float = 0.0
+    clocks: float = 0.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """What one call into the DSP is asked to do: `idle_s` of silence came before it."""
+
+    subnet: PlannedSubnet
+    chip: Chip
+    stack: Stack
+    profile: Profile
+    buffer: BufferType
+    idle_s: float
+
+    @property
+    def input_elements(self) -> int:
+        """Elements of all inputs."""
+        return sum(math.prod(shape) for shape in self.subnet.input_shapes)
+
+    @property
+    def output_elements(self) -> int:
+        """Elements of all outputs."""
+        return sum(math.prod(shape) for shape in self.subnet.output_shapes)
+
+    def crossing_bytes(self, elements: int, conversion: Conversion) -> int:
+        """Bytes that cross to the DSP: floats only if the DSP is to convert them."""
+        is_float = self.buffer == "float" and conversion.engine != "cpu"
+        return elements * (_FLOAT_BYTES if is_float else 1)
+
+
+def way_in(call: Call) -> list[Part]:
+    """Return the parts before the graph runs, in order, without those that take no time."""
+    entry = call.stack.entry
+    size = call.crossing_bytes(call.input_elements, entry.input_conversion)
+    parts = [
+        _on_host("cpu_wake", _wake(entry.cpu_wake, call)),
+        *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "cpu"),
+        _on_host("cache_flush", 0.0 if _is_coherent(call) else size * entry.cache_s_per_byte),
+        _on_host("buffers", entry.buffer_s + size * entry.buffer_s_per_byte),
+        _on_host("rpc_invoke", _rpc(call).job_100us_s / 2),
+        _on_host("dsp_wake", _wake(entry.dsp_wake, call)),
+        Part("graph_start", "dsp_scalar", clocks=call.stack.dispatch.inference_clk),
+        *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "dsp"),
+    ]
+    return [part for part in parts if part.seconds or part.clocks]
+
+
+def leave_dsp(call: Call) -> list[Part]:
+    """Return the parts that the DSP adds after the graph."""
+    conversion = call.stack.entry.output_conversion
+    return _conversion("output_conversion", conversion, call, call.output_elements, "dsp")
+
+
+def way_out(call: Call, dsp_s: float) -> list[Part]:
+    """Return the parts after the DSP, which was busy for `dsp_s`."""
+    entry = call.stack.entry
+    size = call.crossing_bytes(call.output_elements, entry.output_conversion)
+    rpc = _rpc(call)
+    parts = [
+        _on_host("rpc_return", _round_trip(rpc, dsp_s) - rpc.job_100us_s / 2),
+        _on_host("cache_invalidate", size * entry.cache_s_per_byte),
+        *_conversion(
+            "output_conversion", entry.output_conversion, call, call.output_elements, "cpu"
+        ),
+    ]
+    return [part for part in parts if part.seconds or part.clocks]
+
+
+def _on_host(name: str, seconds: float) -> Part:
+    return Part(name, "host", seconds=seconds)
+
+
+def _is_coherent(call: Call) -> bool:
+    """With one-way coherence the DSP sees the CPU's caches, so inputs need no flush."""
+    return call.chip.memory.io_coherence == "one_way"
+
+
+def _wake(part: Wake, call: Call) -> float:
+    asleep = call.idle_s > part.after_idle_s + call.profile.hold_s
+    return part.wake_s if asleep else 0.0
+
+
+def _conversion(
+    name: str, conversion: Conversion, call: Call, elements: int, side: Literal["cpu", "dsp"]
+) -> list[Part]:
+    """The conversion of float buffers, if it runs on this side of the link."""
+    if call.buffer != "float" or (conversion.engine == "cpu") != (side == "cpu"):
+        return []
+    clocks = elements * conversion.clk_per_element
+    if conversion.engine == "cpu":
+        return [_on_host(name, clocks / call.chip.cpu.clock_hz)]
+    return [Part(name, conversion.engine, clocks=clocks)]
+
+
+def _rpc(call: Call) -> Rpc:
+    modes: dict[str, Rpc] = dict(call.stack.entry.rpc)
+    return modes[call.profile.qos]
+
+
+def _round_trip(rpc: Rpc, dsp_s: float) -> float:
+    """Interpolate between the three measured lengths of a job, in the logarithm of the length."""
+    lengths = [math.log(length) for length in _RPC_JOB_S]
+    times = [rpc.job_100us_s, rpc.job_1200us_s, rpc.job_11ms_s]
+    return float(np.interp(math.log(max(dsp_s, _RPC_JOB_S[0])), lengths, times))

@@ -1,0 +1,1 @@
+"""The 1024-bit vector unit, seen from its time side."""

@@ -1,0 +1,100 @@
+"""From loop costs to work items: rows over threads, blocks of rows over prefetches.
+
+A kernel says what one row of its output costs; this file cuts the rows in equal parts for the
+worker threads and, if activations come from or go to DDR, in blocks that a prefetch can hold.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hexsim.hvx.kernels._counted import LoopCost
+from hexsim.hvx.layout import VECTOR_BYTES, ceil_div
+from hexsim.memory import Traffic
+from hexsim.work import Slice, Stage, WorkItem
+
+_MOST_BLOCKS = 8
+"""Blocks of rows that a layer is simulated in at most; finer ones change only its first fetch."""
+_BLOCK_L2_SHARE = 8
+"""A prefetch of activations takes at most this part of L2 (Hexagon NN: 32 KB to 64 KB)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowCost:
+    """What one row of an output costs on one thread."""
+
+    packets: int = 0
+    scalar_fed: int = 0
+    l2_bytes: int = 0
+    vtcm_bytes: int = 0
+
+    @classmethod
+    def of(cls, cost: LoopCost, tiles: int, loop_rows: int = 0) -> RowCost:
+        """Cost of `tiles` tiles in `loop_rows` rows of tiles (rows of one sheet)."""
+        packets = cost.tile * tiles + cost.row * loop_rows
+        return cls(
+            packets,
+            packets if cost.scalar_fed else 0,
+            cost.l2_vectors * tiles * VECTOR_BYTES,
+            cost.vtcm_vectors * tiles * VECTOR_BYTES,
+        )
+
+    def __add__(self, other: RowCost) -> RowCost:
+        return RowCost(
+            self.packets + other.packets,
+            self.scalar_fed + other.scalar_fed,
+            self.l2_bytes + other.l2_bytes,
+            self.vtcm_bytes + other.vtcm_bytes,
+        )
+
+    def item(self, rows: int, call_packets: int = 0) -> WorkItem:
+        """One job of `rows` rows, with the packets of its calls."""
+        return WorkItem(
+            self.packets * rows + call_packets,
+            self.scalar_fed * rows,
+            self.l2_bytes * rows,
+            self.vtcm_bytes * rows,
+        )
+
+
+def parts(total: int, count: int) -> Iterator[int]:
+    """Cut `total` in at most `count` parts of equal size, the last one smaller."""
+    size = ceil_div(total, count)
+    while total > 0:
+        yield min(size, total)
+        total -= size
+
+
+def blocks(rows: int, traffic: Traffic, l2_bytes: int) -> list[int]:
+    """Cut rows in blocks whose activations a prefetch can hold."""
+    moved = max(traffic.read_bytes, traffic.write_bytes)
+    wanted = ceil_div(moved, max(1, l2_bytes // _BLOCK_L2_SHARE))
+    return list(parts(rows, max(1, min(wanted, _MOST_BLOCKS))))
+
+
+def cut_evenly(total: int, weights: list[int]) -> list[int]:
+    """Cut `total` in proportion to `weights`, exactly."""
+    whole = sum(weights)
+    edges, seen = [0], 0
+    for weight in weights:
+        seen += weight
+        edges.append(total * seen // whole)
+    return [end - begin for begin, end in itertools.pairwise(edges)]
+
+
+def row_stage(
+    rows: int, row: RowCost, threads: int, traffic: Traffic, l2_bytes: int, call_packets: int = 0
+) -> Stage:
+    """Spread `rows` equal rows over `threads`, streaming `traffic` block by block."""
+    cut = blocks(rows, traffic, l2_bytes)
+    reads = cut_evenly(traffic.read_bytes, cut)
+    writes = cut_evenly(traffic.write_bytes, cut)
+    return Stage(
+        tuple(
+            Slice(tuple(row.item(n, call_packets) for n in parts(block, threads)), read, write)
+            for block, read, write in zip(cut, reads, writes, strict=True)
+        ),
+        threads,
+    )

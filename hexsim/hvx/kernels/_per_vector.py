@@ -1,0 +1,27 @@
+"""Kernels that do the same to every vector of a tensor."""
+
+from __future__ import annotations
+
+from hexsim.graph.ir import Shape
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._counted import LoopCost
+from hexsim.hvx.layout import PIXELS, as_nhwc, ceil_div, row_vectors, sheets
+from hexsim.memory import Traffic
+from hexsim.work import Stage
+
+
+def per_vector_stage(
+    shape: Shape, cost: LoopCost, threads: int, traffic: Traffic, l2_bytes: int
+) -> Stage:
+    """Spread the rows of `shape` over `threads`; `cost` is per `cost.pixels` pixels of a sheet.
+
+    A tensor without spatial axes has one row and is kept flat, 128 elements to a vector.
+    """
+    batch, height, width, channels = as_nhwc(shape)
+    if height == width == 1:
+        row = RowCost.of(cost, ceil_div(channels, cost.pixels * cost.channels), 1)
+        return row_stage(batch, row, threads, traffic, l2_bytes)
+    tiles = sheets(channels) * ceil_div(row_vectors(width) * PIXELS, cost.pixels)
+    return row_stage(
+        batch * height, RowCost.of(cost, tiles, sheets(channels)), threads, traffic, l2_bytes
+    )

@@ -1,0 +1,28 @@
+"""Concat: every input is brought to the encoding of the output.
+
+Inputs of different range are rescaled, which is the usual case with encodings per tensor. Along
+the channels of whole sheets that is all; sheets that straddle two inputs, and other axes, cost
+the same loop on the vectors they touch.
+
+Left out: producers that write straight into the output because their encoding is the same.
+Source: Hexagon NN, scalemem_d32.S.
+"""
+
+from __future__ import annotations
+
+from hexsim.hvx.kernels import _counted as counted
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.layout import as_nhwc, ceil_div, vectors
+from hexsim.memory import Traffic
+from hexsim.plan import KernelCall
+from hexsim.work import NodeWork
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Rows of the output over the workers."""
+    batch, height, _, _ = as_nhwc(call.results[0])
+    rows = batch * height
+    moved = sum(vectors(shape) for shape in call.operands)
+    row = RowCost.of(counted.RESCALE, ceil_div(moved, rows), len(call.operands))
+    return NodeWork((row_stage(rows, row, target.workers, traffic, target.l2_bytes),), "kernel")

@@ -1,0 +1,55 @@
+"""Fully connected: groups of weight slices as jobs that the workers take in turn.
+
+The main thread issues the prefetch of every group while it queues the jobs and waits for none of
+them, so fetches run ahead of the work; with a batch of one the layer runs at the speed of DDR.
+A spatial input is first taken out of the d32 layout.
+
+Source: Hexagon NN, hexagon/ops/src/op_superfc_d32.c (lines 718-722, 1335-1400).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from hexsim.hvx.kernels import _counted as counted
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.layout import SHEET, as_nhwc, ceil_div, sheets, vectors
+from hexsim.layers import FullyConnected
+from hexsim.memory import Traffic
+from hexsim.plan import KernelCall
+from hexsim.work import NodeWork, Slice, Stage
+
+_GROUP_BYTES = 384 * 1024
+_BIAS_BYTES = 4
+_FLATTEN_THREADS = 2
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """One job per weight group."""
+    assert isinstance(call.layer, FullyConnected)
+    source = call.operands[0]
+    batch = source[0]
+    inputs = math.prod(source) // batch
+    cost = counted.fully_connected(inputs, batch)
+    slice_bytes = SHEET * (ceil_div(inputs, SHEET) * SHEET + _BIAS_BYTES)
+    group = ceil_div(_GROUP_BYTES, slice_bytes)
+    count = sheets(call.layer.output_channels)
+    sizes = [min(group, count - begin) for begin in range(0, count, group)]
+    one = RowCost.of(cost, 1)
+    pieces = [Slice((one.item(size),), size * slice_bytes) for size in sizes]
+    pieces[-1] = dataclasses.replace(pieces[-1], write_bytes=traffic.write_bytes)
+    _, height, width, _ = as_nhwc(source)
+    if height * width == 1:
+        first = pieces[0].read_bytes + traffic.read_bytes
+        pieces[0] = dataclasses.replace(pieces[0], read_bytes=first)
+        return NodeWork((_stage(pieces, target),), "kernel")
+    flatten = RowCost.of(counted.FROM_D32, ceil_div(vectors(source), 4 * batch * height))
+    read = traffic.part(is_first=True, is_last=False)
+    flat = row_stage(batch * height, flatten, _FLATTEN_THREADS, read, target.l2_bytes)
+    return NodeWork((flat, _stage(pieces, target)), "kernel", nodes=2)
+
+
+def _stage(pieces: list[Slice], target: Target) -> Stage:
+    return Stage(tuple(pieces), target.workers, buffers=len(pieces))

@@ -1,0 +1,48 @@
+"""Grouped convolution: slices of the input, a convolution each, and a concat.
+
+Hexagon NN has no grouped kernel; the graph is rewritten when it is prepared. Every slice and the
+concat copy their tensors, and each small convolution pays its own padding and its own node.
+
+Source: Hexagon NN, hexagon/src/expand_grouped_conv_nodes.c.
+"""
+
+from __future__ import annotations
+
+from hexsim.hvx.kernels import _counted as counted
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels.convolution import DenseShape, dense_stage
+from hexsim.hvx.layout import ceil_div, vectors
+from hexsim.layers import Convolution
+from hexsim.memory import Traffic
+from hexsim.plan import KernelCall
+from hexsim.work import NodeWork
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Slice nodes, convolution nodes and a concat node, one after another."""
+    layer = call.layer
+    assert isinstance(layer, Convolution)
+    shape = DenseShape.of(call, layer)
+    source, result = call.operands[0], call.results[0]
+    one_in = (*source[:-1], shape.in_channels)
+    one_out = (*result[:-1], shape.channels)
+    copied = layer.groups * vectors(one_in)
+    joined = layer.groups * vectors(one_out)
+    split = row_stage(
+        shape.in_height,
+        RowCost.of(counted.COPY, ceil_div(copied, shape.in_height)),
+        target.workers,
+        traffic.part(is_first=True, is_last=False),
+        target.l2_bytes,
+    )
+    each = dense_stage(shape, target, Traffic())
+    join = row_stage(
+        shape.rows,
+        RowCost.of(counted.COPY, ceil_div(joined, shape.rows)),
+        target.workers,
+        traffic.part(is_first=False, is_last=True),
+        target.l2_bytes,
+    )
+    stages = (split, *(each,) * layer.groups, join)
+    return NodeWork(stages, "kernel", nodes=2 * layer.groups + 1)

@@ -1,0 +1,84 @@
+"""The d32 layout: how Hexagon NN keeps activations, and what it wastes on padding.
+
+NHWC cut into sheets of 32 channels, `[batch][height][depth / 32][width][32]`: four pixels of one
+sheet are one 128-byte vector. The width is a multiple of four, the channels a multiple of 32.
+
+Left out: the padding around the image (four pixels on the left, rows above and below), which is
+neither computed nor, beyond a few lines, moved.
+
+Source: Hexagon NN, docs/d32.txt and hexagon/ops/src/op_supernode_new.c.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hexsim.graph.ir import Shape
+from hexsim.plan import PlannedSubnet
+
+VECTOR_BYTES = 128
+SHEET = 32
+"""Channels of one sheet."""
+PIXELS = 4
+"""Pixels of one vector."""
+
+
+def ceil_div(a: int, b: int) -> int:
+    """Return a / b rounded up."""
+    return -(-a // b)
+
+
+def as_nhwc(shape: Shape) -> tuple[int, int, int, int]:
+    """Return a shape as (batch, height, width, channels), filling in or joining leading axes."""
+    if len(shape) == 4:
+        batch, height, width, channels = shape
+        return batch, height, width, channels
+    if len(shape) < 4:
+        padded = (1,) * (4 - len(shape)) + shape
+        return padded[0], padded[1], padded[2], padded[3]
+    joined = 1
+    for size in shape[:-3]:
+        joined *= size
+    return joined, shape[-3], shape[-2], shape[-1]
+
+
+def sheets(channels: int) -> int:
+    """Number of 32-channel sheets."""
+    return ceil_div(channels, SHEET)
+
+
+def row_vectors(width: int) -> int:
+    """Vectors of one row of one sheet that are computed."""
+    return ceil_div(width, PIXELS)
+
+
+def vectors(shape: Shape) -> int:
+    """Vectors that a kernel computes to fill a tensor, padding channels and pixels included."""
+    batch, height, width, channels = as_nhwc(shape)
+    return batch * height * sheets(channels) * row_vectors(width)
+
+
+def stored_bytes(shape: Shape) -> int:
+    """Bytes that a tensor of 8-bit codes occupies; without spatial axes it is kept flat."""
+    batch, height, width, channels = as_nhwc(shape)
+    if height == width == 1:
+        return batch * ceil_div(channels, VECTOR_BYTES) * VECTOR_BYTES
+    return vectors(shape) * VECTOR_BYTES
+
+
+def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
+    """Stored bytes of every tensor and operand of a subnet, by name.
+
+    Images of up to four channels enter flat, because the first-layer kernel takes them so.
+    """
+    sizes: dict[str, int] = {}
+    for call in subnet.calls:
+        width = max(1, call.activation_bits // 8)
+        named = zip(
+            (*call.layer.inputs, *call.layer.outputs), (*call.operands, *call.results), strict=True
+        )
+        sizes.update({name: stored_bytes(shape) * width for name, shape in named})
+    for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True):
+        if shape and shape[-1] <= PIXELS:
+            sizes[name] = math.prod(shape)
+    return sizes

@@ -1,0 +1,207 @@
+"""One inference: from the application through its subnets and back, charged part by part.
+
+The process of an inference walks along its critical path. Whatever time passes is charged, the
+moment it has passed, to one layer or one named overhead; so they add up to the total exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from hexsim.graph.ir import Shape
+from hexsim.host import cpu, entry, gpu
+from hexsim.host.entry import Call, Part
+from hexsim.hvx.kernels import node_work
+from hexsim.hvx.kernels.conversion import from_d32, to_d32
+from hexsim.hvx.layout import tensor_sizes
+from hexsim.layers import Opaque
+from hexsim.machine import Machine
+from hexsim.memory import l2_traffic
+from hexsim.plan import KernelCall, Plan, PlannedSubnet
+from hexsim.q6_scheduler import GraphSession, NodeTiming
+from hexsim.results import InferenceTiming, LayerTiming, Overhead, Span
+from hexsim.simtime import PS_PER_SECOND, Environment, Process, seconds_to_ps
+from hexsim.stacks import BufferType, Profile
+from hexsim.work import NodeWork, Stage
+
+
+@dataclass(frozen=True)
+class Request:
+    """How one job's inferences are run; `name` prefixes the tracks of its spans."""
+
+    job: int
+    name: str
+    plan: Plan
+    profile: Profile
+    buffer: BufferType
+    idle_s: float
+    urgency: int
+
+
+@dataclass
+class _Ledger:
+    """The charges of one inference so far; `now` is where the last one ended."""
+
+    env: Environment
+    spans: list[Span]
+    track: str
+    now: int
+    layers: list[LayerTiming] = field(default_factory=list)
+    overheads: list[Overhead] = field(default_factory=list)
+
+    def overhead(self, name: str, *, forward: bool = True) -> None:
+        """Charge the time since the last charge to a named part."""
+        start, self.now = self.now, self.env.now
+        if self.now > start:
+            self.overheads.append(Overhead(name, start, self.now - start, forward))
+            self.spans.append(Span(self.track, name, start, self.now))
+
+    def layer(self, timing: LayerTiming) -> None:
+        """Charge the time since the last charge to a layer."""
+        self.layers.append(timing)
+        self.spans.append(Span(self.track, timing.name, self.now, self.env.now))
+        self.now = self.env.now
+
+
+class Inference:
+    """Runs one request again and again; what does not depend on time is prepared once."""
+
+    def __init__(self, machine: Machine, request: Request) -> None:
+        self._machine = machine
+        self._request = request
+        self._prepared: dict[int, list[NodeWork]] = {}
+
+    @cached_property
+    def _session(self) -> GraphSession:
+        return self._machine.dsp.session(f"{self._request.name}q6", self._request.urgency)
+
+    def run(self) -> Process:
+        """Run one inference now; the process returns its `InferenceTiming`."""
+        env = self._machine.env
+        start = env.now
+        ledger = _Ledger(env, self._machine.spans, f"{self._request.name}inference", start)
+        subnets = self._request.plan.subnets
+        if subnets:
+            yield from self._copy(ledger, "input_copy", subnets[0].input_shapes)
+        for index, subnet in enumerate(subnets):
+            if subnet.engine == "hvx":
+                yield from self._on_dsp(ledger, index, subnet)
+            else:
+                yield from self._on_host(ledger, subnet)
+        if subnets:
+            yield from self._copy(ledger, "output_copy", subnets[-1].output_shapes)
+        return InferenceTiming(
+            self._request.job, start, env.now, tuple(ledger.layers), tuple(ledger.overheads)
+        )
+
+    def _copy(self, ledger: _Ledger, name: str, shapes: tuple[Shape, ...]) -> Process:
+        """Copy float buffers on the application's side of the call."""
+        if self._request.buffer == "float":
+            elements = sum(math.prod(shape) for shape in shapes)
+            seconds = elements * self._machine.stack.application.copy_s_per_element
+            yield self._machine.env.timeout(seconds_to_ps(seconds))
+        ledger.overhead(name, forward=False)
+
+    def _on_host(self, ledger: _Ledger, subnet: PlannedSubnet) -> Process:
+        """Run a CPU or GPU subnet, layer by layer, with the engine to itself."""
+        machine = self._machine
+        if subnet.engine == "gpu":
+            engine, roofline, clock_hz = machine.gpu, gpu.roofline, machine.chip.gpu.clock_hz
+        else:
+            engine, roofline, clock_hz = machine.cpu, cpu.roofline, machine.chip.cpu.clock_hz
+        with engine.request() as turn:
+            yield turn
+            ledger.overhead(f"{subnet.engine}_wait")
+            for call in subnet.calls:
+                cost = roofline(call, machine.chip, machine.stack)
+                start = machine.env.now
+                yield machine.env.timeout(cost.duration_ps)
+                ledger.layer(
+                    LayerTiming(
+                        name=call.layer.name,
+                        type=call.layer.type,
+                        engine=call.engine,
+                        start_ps=start,
+                        duration_ps=machine.env.now - start,
+                        clock_hz=clock_hz,
+                        macs=call.macs,
+                        packets=0,
+                        ddr_read_bytes=call.operand_bytes + call.parameter_bytes,
+                        ddr_write_bytes=call.result_bytes,
+                        l2_bytes=0,
+                        vtcm_bytes=0,
+                        bound=cost.bound,
+                        cost_model="generic" if isinstance(call.layer, Opaque) else "analytic",
+                    )
+                )
+
+    def _on_dsp(self, ledger: _Ledger, index: int, subnet: PlannedSubnet) -> Process:
+        """Call into the DSP, run the graph, and come back."""
+        request, env = self._request, self._machine.env
+        dsp, session = self._machine.dsp, self._session
+        idle_s = request.idle_s if index == 0 else 0.0
+        call = Call(
+            subnet, self._machine.chip, self._machine.stack, request.profile, request.buffer, idle_s
+        )
+        for part in entry.way_in(call):
+            yield from self._part(ledger, part)
+        begin = env.now
+        yield dsp.contexts.get(dsp.rule.workers)
+        ledger.overhead("context_wait")
+        if index not in self._prepared:
+            self._prepared[index] = self._prepare(subnet)
+        for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True):
+            yield from self._edge(ledger, f"to_d32 {name}", to_d32(shape, dsp.target))
+        for kernel_call, work in zip(subnet.calls, self._prepared[index], strict=True):
+            timing = yield from session.run_node(kernel_call.layer.name, work)
+            ledger.layer(self._layer(kernel_call, work, timing))
+        for name, shape in zip(subnet.outputs, subnet.output_shapes, strict=True):
+            yield from self._edge(ledger, f"from_d32 {name}", from_d32(shape, dsp.target))
+        yield dsp.contexts.put(dsp.rule.workers)
+        for part in entry.leave_dsp(call):
+            yield from self._part(ledger, part)
+        for part in entry.way_out(call, (env.now - begin) / PS_PER_SECOND):
+            yield from self._part(ledger, part)
+
+    def _prepare(self, subnet: PlannedSubnet) -> list[NodeWork]:
+        target = self._machine.dsp.target
+        traffic = l2_traffic(subnet, target.activation_l2_bytes, tensor_sizes(subnet))
+        return [
+            node_work(call, target, moved)
+            for call, moved in zip(subnet.calls, traffic, strict=True)
+        ]
+
+    def _part(self, ledger: _Ledger, part: Part) -> Process:
+        """Spend one named part where it runs."""
+        if part.place == "host":
+            yield self._machine.env.timeout(seconds_to_ps(part.seconds))
+        else:
+            yield from self._session.run_clocks(part.name, part.clocks, vector=part.place == "hvx")
+        ledger.overhead(part.name)
+
+    def _edge(self, ledger: _Ledger, name: str, stage: Stage | None) -> Process:
+        """Run a change of layout at the edge of a subnet as a node of its own."""
+        if stage is not None:
+            yield from self._session.run_node(name, NodeWork((stage,), "kernel"))
+            ledger.overhead(name)
+
+    def _layer(self, call: KernelCall, work: NodeWork, timing: NodeTiming) -> LayerTiming:
+        dsp = self._machine.dsp
+        return LayerTiming(
+            name=call.layer.name,
+            type=call.layer.type,
+            engine=call.engine,
+            start_ps=timing.start_ps,
+            duration_ps=timing.end_ps - timing.start_ps,
+            clock_hz=dsp.clock_hz,
+            macs=call.macs,
+            packets=work.packets,
+            ddr_read_bytes=work.read_bytes,
+            ddr_write_bytes=work.write_bytes,
+            l2_bytes=work.l2_bytes,
+            vtcm_bytes=work.vtcm_bytes,
+            bound=timing.bound(latency_bound=dsp.ddr.latency_bound),
+            cost_model=work.cost_model,
+        )

@@ -1,0 +1,92 @@
+"""The simulated phone: a chip under a stack with a performance profile, as simpy resources.
+
+Clock and bus are those of the highest vote among the jobs of a workload. Vector workers are one
+per context, as many as the stack's library starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import simpy
+
+from hexsim.chips import Chip
+from hexsim.hvx.kernels import Target
+from hexsim.memory import Ddr, DdrRule
+from hexsim.q6_scheduler import DispatchRule, GraphSession
+from hexsim.qurt_threads import IssueRule, Q6Core
+from hexsim.results import Span
+from hexsim.simtime import Environment
+from hexsim.stacks import Profile, Stack
+
+
+class Machine:
+    """Everything that inferences share; the DSP is built when a job first needs it."""
+
+    def __init__(self, chip: Chip, stack: Stack, profiles: Iterable[Profile]) -> None:
+        self.env = Environment()
+        self.chip = chip
+        self.stack = stack
+        self.spans: list[Span] = []
+        self.cpu = simpy.Resource(self.env)
+        self.gpu = simpy.Resource(self.env)
+        self._profiles = tuple(profiles)
+        self._dsp: Dsp | None = None
+
+    @property
+    def dsp(self) -> Dsp:
+        """The DSP; raises HexsimError if the chip states none."""
+        if self._dsp is None:
+            self._dsp = Dsp(self, self._profiles)
+        return self._dsp
+
+
+class Dsp:
+    """Hardware threads, vector contexts and the path to DDR at the clocks that were voted for."""
+
+    def __init__(self, machine: Machine, profiles: Iterable[Profile]) -> None:
+        chip, stack = machine.chip.dsp, machine.stack
+        memory = machine.chip.memory
+        votes = tuple(profiles)
+        self._machine = machine
+        self.clock_hz = max(chip.clock_hz(profile.dsp_corner) for profile in votes)
+        self.core = Q6Core(
+            machine.env,
+            IssueRule(
+                clock_hz=self.clock_hz,
+                hardware_threads=chip.hardware_threads,
+                clusters=chip.clusters,
+                clocks_per_packet=chip.issue_clk_per_packet,
+                lone_scalar_speedup=chip.lone_thread_speedup,
+                scalar_fed_stall=stack.kernels.stall_factor,
+                l2_bytes_per_clock=chip.l2_port_bytes_per_clk,
+            ),
+        )
+        bandwidth = memory.ddr_peak_bytes_per_s * memory.efficiency
+        self.ddr = Ddr(
+            machine.env,
+            DdrRule(
+                bytes_per_second=bandwidth * max(profile.bus_vote for profile in votes),
+                latency_s=memory.dsp_latency_s,
+                bytes_in_flight=memory.stream_bytes_in_flight,
+            ),
+        )
+        self.contexts = simpy.Container(machine.env, chip.hvx.contexts, init=chip.hvx.contexts)
+        self.rule = DispatchRule(
+            node_clocks=stack.dispatch.node_clk,
+            hand_off_clocks=stack.dispatch.hand_off_clk,
+            workers=min(stack.dispatch.max_vector_workers, chip.hvx.contexts),
+        )
+        self.target = Target(
+            version=chip.arch,
+            workers=self.rule.workers,
+            l2_bytes=chip.l2_bytes - chip.l2_audio_bytes,
+            vtcm_bytes=chip.vtcm_bytes,
+        )
+
+    def session(self, name: str, urgency: int) -> GraphSession:
+        """Return a graph's threads; `urgency` shifts their QuRT priorities, negative is sooner."""
+        machine = self._machine
+        return GraphSession(
+            machine.env, self.core, self.ddr, self.rule, name, urgency, machine.spans
+        )

@@ -1,0 +1,193 @@
+"""The Q6: Hexagon NN's node by node execution on the hardware threads of the DSP.
+
+One graph runs as one main thread and a few vector workers. Nodes run strictly one after another:
+the main thread prepares a node, queues its jobs, wakes the workers and waits for the join. The
+workers take jobs from one queue, in order; a job waits for the prefetch of its slice. The next
+slice is fetched while the workers compute, as far as there are buffers, so the first slice of
+every node is exposed. Results that do not stay in L2 are written back behind the jobs.
+
+A worker holds a vector context for the whole inference, as the real workers lock theirs.
+
+Left out: early work for the next node, reruns for exceeded ranges, try-locks on contexts.
+
+Sources: Hexagon NN, hexagon/src/execute.c, nn_os.c, nn_os_qurt.c (thread priorities).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import simpy
+
+from hexsim.memory import Ddr
+from hexsim.qurt_threads import Q6Core, SoftwareThread
+from hexsim.results import Bound, Span
+from hexsim.simtime import Environment, Process
+from hexsim.work import NodeWork, Slice, Stage, WorkItem
+
+_MAIN_PRIORITY = 0xC0
+_WORKER_PRIORITY = 0xD0
+
+
+@dataclass(frozen=True)
+class DispatchRule:
+    """What the main thread spends, in core clocks: per graph node, and per worker it wakes."""
+
+    node_clocks: float
+    hand_off_clocks: float
+    workers: int
+
+
+@dataclass
+class NodeTiming:
+    """When a node ran, and where its workers' time went (picoseconds summed over workers)."""
+
+    start_ps: int = 0
+    end_ps: int = 0
+    dispatch_ps: int = 0
+    issuing_ps: float = 0.0
+    running_ps: int = 0
+    waiting_ps: int = 0
+    join_ps: int = 0
+    threads: int = 1
+
+    def bound(self, *, latency_bound: bool) -> Bound:
+        """Name what the node spent most of its time on."""
+        parts: dict[Bound, float] = {
+            "compute": self.issuing_ps / self.threads,
+            "overhead": self.dispatch_ps,
+            "l2": (self.running_ps - self.issuing_ps) / self.threads,
+            "latency" if latency_bound else "ddr": self.waiting_ps / self.threads,
+            "imbalance": self.join_ps / self.threads,
+        }
+        return max(parts, key=lambda part: parts[part])
+
+
+@dataclass
+class _Flow:
+    """Signals of one stage: which slices have arrived, which are done."""
+
+    arrived: list[simpy.Event | None]
+    done: list[simpy.Event]
+    unfinished: list[int]
+    queue: deque[tuple[int, WorkItem]] = field(default_factory=deque)
+
+
+class GraphSession:
+    """One graph on the DSP: its threads, and the spans they leave."""
+
+    def __init__(
+        self,
+        env: Environment,
+        core: Q6Core,
+        ddr: Ddr,
+        rule: DispatchRule,
+        name: str,
+        urgency: int,
+        spans: list[Span],
+    ) -> None:
+        self._env = env
+        self._core = core
+        self._ddr = ddr
+        self._rule = rule
+        self._name = name
+        self._spans = spans
+        self.main = SoftwareThread(f"{name} main", _MAIN_PRIORITY + urgency)
+        self.workers = tuple(
+            SoftwareThread(f"{name} worker {index}", _WORKER_PRIORITY + urgency)
+            for index in range(rule.workers)
+        )
+
+    def run_node(self, name: str, work: NodeWork) -> Process:
+        """Run one node; the process returns its `NodeTiming`."""
+        timing = NodeTiming(start_ps=self._env.now)
+        yield from self.run_clocks(name, self._rule.node_clocks * work.nodes)
+        timing.dispatch_ps = self._env.now - timing.start_ps
+        for stage in work.stages:
+            workers = self.workers[: min(stage.threads, stage.jobs)]
+            timing.threads = max(timing.threads, len(workers))
+            start = self._env.now
+            yield from self.run_clocks(name, self._rule.hand_off_clocks * len(workers))
+            timing.dispatch_ps += self._env.now - start
+            yield from self._run_stage(name, stage, workers, timing)
+        timing.end_ps = self._env.now
+        return timing
+
+    def run_clocks(self, name: str, clocks: float, *, vector: bool = False) -> Process:
+        """Run code of `clocks` on the main thread, scalar code unless `vector`."""
+        start = self._env.now
+        item = self._core.vector_item(clocks) if vector else self._core.scalar_item(clocks)
+        yield self._core.run(self.main, item)
+        self._record(self.main.name, name, start)
+
+    def _run_stage(
+        self, name: str, stage: Stage, workers: Sequence[SoftwareThread], timing: NodeTiming
+    ) -> Process:
+        env = self._env
+        fetches = any(piece.read_bytes for piece in stage.slices)
+        flow = _Flow(
+            arrived=[env.event() if fetches else None for _ in stage.slices],
+            done=[env.event() for _ in stage.slices],
+            unfinished=[len(piece.items) for piece in stage.slices],
+            queue=deque((k, item) for k, piece in enumerate(stage.slices) for item in piece.items),
+        )
+        if fetches:
+            env.process(self._fetch(name, stage, flow))
+        processes = [env.process(self._work(name, worker, flow, timing)) for worker in workers]
+        if any(piece.write_bytes for piece in stage.slices):
+            processes.append(env.process(self._write_back(name, stage.slices, flow)))
+        ends = yield env.all_of(processes)
+        idle_since = [ends[process] for process in processes[: len(workers)]]
+        timing.join_ps += sum(max(idle_since) - end for end in idle_since)
+        timing.waiting_ps += (env.now - max(idle_since)) * len(workers)
+
+    def _work(self, name: str, thread: SoftwareThread, flow: _Flow, timing: NodeTiming) -> Process:
+        """Take jobs until the queue is empty; return when this worker became idle."""
+        env = self._env
+        while flow.queue:
+            number, item = flow.queue.popleft()
+            start = env.now
+            arrived = flow.arrived[number]
+            if arrived is not None and not arrived.processed:
+                yield arrived
+            timing.waiting_ps += env.now - start
+            start = env.now
+            yield self._core.run(thread, item)
+            timing.running_ps += env.now - start
+            timing.issuing_ps += self._core.issue_ps(item)
+            self._record(thread.name, name, start)
+            flow.unfinished[number] -= 1
+            if not flow.unfinished[number]:
+                flow.done[number].succeed()
+        return env.now
+
+    def _fetch(self, name: str, stage: Stage, flow: _Flow) -> Process:
+        """Prefetch the slices in order, each when its buffer is free."""
+        for number, piece in enumerate(stage.slices):
+            if number >= stage.buffers:
+                freed = flow.done[number - stage.buffers]
+                if not freed.processed:
+                    yield freed
+            if piece.read_bytes:
+                start = self._env.now
+                yield self._ddr.transfer(piece.read_bytes)
+                self._record(f"{self._name} prefetch", name, start)
+            arrived = flow.arrived[number]
+            assert arrived is not None
+            arrived.succeed()
+
+    def _write_back(self, name: str, slices: Sequence[Slice], flow: _Flow) -> Process:
+        """Write the results of the slices to DDR, in order."""
+        for number, piece in enumerate(slices):
+            if not flow.done[number].processed:
+                yield flow.done[number]
+            if piece.write_bytes:
+                start = self._env.now
+                yield self._ddr.transfer(piece.write_bytes)
+                self._record(f"{self._name} write-back", name, start)
+
+    def _record(self, track: str, name: str, start: int) -> None:
+        if self._env.now > start:
+            self._spans.append(Span(track, name, start, self._env.now))

@@ -1,0 +1,35 @@
+"""Simulated time: integer picoseconds, so that equal inputs give byte-equal timelines."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import simpy
+
+PS_PER_SECOND = 10**12
+PS_PER_MS = 10**9
+PS_PER_US = 10**6
+
+
+def seconds_to_ps(seconds: float) -> int:
+    """Return the nearest picosecond."""
+    return round(seconds * PS_PER_SECOND)
+
+
+def ps_to_clocks(ps: int, clock_hz: float) -> int:
+    """Return the whole cycles of a clock that end within `ps`, rounded to the nearest."""
+    return round(ps * clock_hz / PS_PER_SECOND)
+
+
+Process = Generator[simpy.Event, Any, Any]
+"""A simpy process; the docstring of the function says what it returns."""
+
+
+class Environment(simpy.Environment):
+    """A simpy environment whose clock counts whole picoseconds."""
+
+    @property
+    def now(self) -> int:
+        """Current time in picoseconds."""
+        return int(self._now)

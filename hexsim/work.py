@@ -1,0 +1,97 @@
+"""Work items: the unit that simulated time moves.
+
+A kernel model turns one layer into a `NodeWork`: stages that run one after another, each a queue
+of slices. A slice is what one prefetch brings from DDR and the jobs that need it; a job is one
+call of a worker thread. A layer is tens of jobs, never one event per packet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+CostModel = Literal["kernel", "generic", "analytic", "none"]
+"""How a layer's cost was found: counted kernel loops, the generic model of moved bytes and
+elementwise operations, the roofline of CPU or GPU, or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkItem:
+    """One call of a thread: packets to issue and the bytes they move in L2 and VTCM.
+
+    `scalar_fed` of the packets belong to loops whose vector multiplies take operands that scalar
+    loads have just brought, and stall on them. `vector` is False for work of the scalar units,
+    which may run faster when the neighbouring hardware thread is idle.
+    """
+
+    packets: int
+    scalar_fed: int = 0
+    l2_bytes: int = 0
+    vtcm_bytes: int = 0
+    vector: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One prefetch and the jobs that wait for it; `write_bytes` go back to DDR after them."""
+
+    items: tuple[WorkItem, ...]
+    read_bytes: int = 0
+    write_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Slices in the order of their prefetch, taken by up to `threads` workers, then a join.
+
+    Slice k is fetched once the jobs of slice k - `buffers` have freed their buffer.
+    """
+
+    slices: tuple[Slice, ...]
+    threads: int
+    buffers: int = 2
+
+    @property
+    def jobs(self) -> int:
+        """Number of jobs."""
+        return sum(len(piece.items) for piece in self.slices)
+
+    @property
+    def items(self) -> Iterable[WorkItem]:
+        """All jobs in queue order."""
+        return (item for piece in self.slices for item in piece.items)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeWork:
+    """One layer on the DSP; `nodes` is how many graph nodes the runtime makes of it."""
+
+    stages: tuple[Stage, ...]
+    cost_model: CostModel
+    nodes: int = 1
+
+    @property
+    def packets(self) -> int:
+        """Packets of all jobs."""
+        return sum(item.packets for stage in self.stages for item in stage.items)
+
+    @property
+    def l2_bytes(self) -> int:
+        """Bytes through the L2 port."""
+        return sum(item.l2_bytes for stage in self.stages for item in stage.items)
+
+    @property
+    def vtcm_bytes(self) -> int:
+        """Bytes read and written in VTCM."""
+        return sum(item.vtcm_bytes for stage in self.stages for item in stage.items)
+
+    @property
+    def read_bytes(self) -> int:
+        """Bytes from DDR."""
+        return sum(piece.read_bytes for stage in self.stages for piece in stage.slices)
+
+    @property
+    def write_bytes(self) -> int:
+        """Bytes to DDR."""
+        return sum(piece.write_bytes for stage in self.stages for piece in stage.slices)

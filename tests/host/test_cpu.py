@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from hexsim import chips, stacks
+from hexsim.host._roofline import Roofline
+from hexsim.host.cpu import roofline
+from hexsim.layers import Neuron
+from hexsim.plan import KernelCall
+from tests.small_networks import Sketch, plan
+
+CHIP, STACK = chips.load("sd835"), stacks.load("snpe-1.23")
+
+
+def call(net: Sketch, output: str, runtime: str = "cpu") -> KernelCall:
+    calls = plan(net.network(output), runtime).calls()  # type: ignore[arg-type]
+    return next(c for c in calls if output in c.layer.outputs)
+
+
+def test_a_convolution_runs_at_its_share_of_the_float_peak() -> None:
+    net = Sketch((1, 56, 56, 64))
+    cost = roofline(call(net, net.conv("in", 64, 3)), CHIP, STACK)
+    peak = CHIP.cpu.cores * CHIP.cpu.clock_hz * CHIP.cpu.fp32_macs_per_clk
+    macs = 56 * 56 * 64 * 64 * 9
+    assert cost.compute_s == pytest.approx(macs / peak / STACK.cpu.convolution_efficiency)
+    assert cost.bound == "compute"
+
+
+def test_integers_run_at_the_integer_peak_and_move_a_quarter() -> None:
+    net = Sketch((1, 56, 56, 64))
+    out = net.conv("in", 64, 3)
+    floats, codes = (roofline(call(net, out, r), CHIP, STACK) for r in ("cpu", "fxp_cpu"))
+    ratio = CHIP.cpu.int8_macs_per_clk / CHIP.cpu.fp32_macs_per_clk
+    assert floats.compute_s == pytest.approx(ratio * codes.compute_s)
+    assert floats.memory_s == pytest.approx(4 * codes.memory_s)
+
+
+def test_depthwise_and_dense_have_efficiencies_of_their_own() -> None:
+    net = Sketch((1, 56, 56, 64))
+    depthwise = roofline(call(net, net.depthwise("in")), CHIP, STACK)
+    peak = CHIP.cpu.cores * CHIP.cpu.clock_hz * CHIP.cpu.fp32_macs_per_clk
+    macs = 56 * 56 * 64 * 9
+    assert depthwise.compute_s == pytest.approx(macs / peak / STACK.cpu.depthwise_efficiency)
+    flat = Sketch((1, 4096))
+    assert roofline(call(flat, flat.dense("in", 4096)), CHIP, STACK).bound == "ddr"
+
+
+def test_a_layer_without_macs_counts_its_elements() -> None:
+    net = Sketch((1, 56, 56, 64))
+    cost = roofline(call(net, net.add(Neuron, "in", function="tanh")), CHIP, STACK)
+    assert cost.compute_s > 0
+    assert cost.memory_s == pytest.approx(2 * 56 * 56 * 64 * 4 / CHIP.cpu.bandwidth_bytes_per_s)
+
+
+def test_a_short_layer_is_bound_by_its_start() -> None:
+    cost = Roofline(compute_s=1e-6, memory_s=2e-6, start_s=10e-6)
+    assert cost.duration_ps == 12_000_000
+    assert cost.bound == "overhead"

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from hexsim import stacks
+from hexsim.host.initialisation import initialisation
+from tests.small_networks import Sketch, plan
+
+STACK = stacks.load("snpe-1.30")
+
+
+def parts(runtime: str, stored_bits: int) -> dict[str, float]:
+    net = Sketch((1, 8, 8, 32))
+    network = net.network(net.dense(net.conv("in", 32), 10))
+    result = initialisation(plan(network, runtime), STACK, STACK.profile(), stored_bits)  # type: ignore[arg-type]
+    now = 0
+    for part in result:
+        assert part.start_ps == now
+        now += part.duration_ps
+    return {part.name: part.duration_ps / 1e12 for part in result}
+
+
+WEIGHTS = 32 * 32 + 8 * 8 * 32 * 10
+
+
+def test_a_float_file_on_the_dsp_is_quantised_at_load() -> None:
+    taken = parts("dsp", 32)
+    assert list(taken) == ["load", "deserialize", "quantize", "create", "rpc_init"]
+    assert taken["load"] == pytest.approx(4 * WEIGHTS / STACK.load.file_bytes_per_s)
+    assert taken["quantize"] == pytest.approx(WEIGHTS * STACK.load.quantize_s_per_element)
+    assert taken["create"] == pytest.approx(2 * STACK.load.create_s_per_layer)
+
+
+def test_a_quantised_file_loads_a_quarter_of_the_bytes() -> None:
+    assert parts("dsp", 8)["load"] == pytest.approx(parts("dsp", 32)["load"] / 4)
+    assert "quantize" not in parts("dsp", 8)
+
+
+def test_float_runtimes_dequantise_and_need_no_remote_call() -> None:
+    assert list(parts("cpu", 8)) == ["load", "deserialize", "dequantize", "create"]
+    assert list(parts("gpu", 32)) == ["load", "deserialize", "create"]

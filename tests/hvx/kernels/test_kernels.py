@@ -1,0 +1,172 @@
+"""What holds for the kernel of every layer type."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexsim.graph.ir import Network
+from hexsim.hvx.kernels import Target, node_work
+from hexsim.layers import (
+    BatchNorm,
+    ChannelShuffle,
+    Concat,
+    Elementwise,
+    LocalResponseNorm,
+    Neuron,
+    Opaque,
+    Permute,
+    Prelu,
+    Reshape,
+    Softmax,
+)
+from hexsim.memory import Traffic
+from hexsim.work import NodeWork
+from tests.small_networks import Sketch, networks, only_call, plan
+
+TARGET = Target("v66", 4, 1 << 20, 1 << 18)
+SHAPE = (1, 16, 16, 64)
+VECTORS = 16 * 4 * 2
+NONE = Traffic()
+
+
+def work_of(net: Sketch, output: str, traffic: Traffic = NONE) -> NodeWork:
+    return node_work(only_call(net, output), TARGET, traffic)
+
+
+def test_costs_per_vector_are_the_counted_ones() -> None:
+    net = Sketch(SHAPE)
+    add = net.add(Elementwise, "in", "in", kind="sum")
+    clamp = net.add(Neuron, "in", function="clamp")
+    prelu = net.add(Prelu, "in", slope=net.weight((64,)))
+    norm = net.add(LocalResponseNorm, "in", size=5, alpha=1.0, beta=0.75, bias=1.0)
+    assert work_of(net, add).packets == 6 * VECTORS
+    assert work_of(net, clamp).packets == VECTORS
+    assert work_of(net, prelu).packets == 8 * VECTORS + 16 * 2
+    assert work_of(net, norm).packets == 93 * VECTORS
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "per_tile", "tile_pixels", "per_row"),
+    [(3, 2, 10, 8, 12), (3, 1, 6, 8, 13), (2, 2, 4, 4, 12)],
+)
+def test_max_pool_loops(
+    kernel: int, stride: int, per_tile: int, tile_pixels: int, per_row: int
+) -> None:
+    net = Sketch((1, 32, 32, 64))
+    out = net.pool("in", "max", kernel, stride)
+    _, height, width, _ = net.shape(out)
+    tiles = -(-width // tile_pixels)
+    assert work_of(net, out).packets == height * 2 * (per_tile * tiles + per_row)
+
+
+def test_a_global_pool_is_cut_by_sheets() -> None:
+    net = Sketch((1, 7, 7, 1024))
+    work = work_of(net, net.pool("in", "average", 7, 7))
+    (stage,) = work.stages
+    assert stage.jobs == 4
+
+
+def test_depthwise_three_by_three_is_vector_code_and_other_shapes_are_not() -> None:
+    net = Sketch((1, 28, 28, 144))
+    fast = work_of(net, net.depthwise("in"))
+    slow = work_of(net, net.depthwise("in", kernel=1))
+    assert fast.packets == 28 * 5 * (26 * 7 + 7)
+    assert fast.cost_model == "kernel"
+    assert slow.cost_model == "generic"
+    assert not any(item.vector for stage in slow.stages for item in stage.items)
+
+
+def test_a_grouped_convolution_is_slices_convolutions_and_a_concat() -> None:
+    net = Sketch((1, 27, 27, 96))
+    work = work_of(net, net.conv("in", 256, 5, groups=2))
+    dense = Sketch((1, 27, 27, 48))
+    one = work_of(dense, dense.conv("in", 128, 5))
+    assert work.nodes == 5
+    assert len(work.stages) == 4
+    assert work.packets > 2 * one.packets
+    assert work.read_bytes == 2 * one.read_bytes
+
+
+def test_fully_connected_streams_its_weights_in_groups() -> None:
+    net = Sketch((1, 6, 6, 256))
+    work = work_of(net, net.dense("in", 4096), Traffic(1000, 500))
+    _, matrix = work.stages
+    assert len(matrix.slices) == 64  # two slices of 288 KB reach the 384 KB of a group
+    assert matrix.buffers == 64
+    assert work.read_bytes == 1000 + 128 * 32 * (9216 + 4)
+    assert work.write_bytes == 500
+
+
+def test_a_batch_shares_the_weights_of_a_fully_connected_layer() -> None:
+    one, four = Sketch((1, 1024)), Sketch((4, 1024))
+    single, batch = work_of(one, one.dense("in", 96)), work_of(four, four.dense("in", 96))
+    assert batch.read_bytes == single.read_bytes
+    assert single.packets < batch.packets < 4 * single.packets
+
+
+def test_softmax_and_layout_changes_run_on_two_threads_at_most() -> None:
+    net = Sketch(SHAPE)
+    for output in (
+        net.add(Softmax, "in", axes=(3,)),
+        net.add(Permute, "in", permutation=(0, 2, 1, 3)),
+        net.add(ChannelShuffle, "in", groups=2),
+        net.add(BatchNorm, "in", scale=net.weight((64,)), shift=net.weight((64,))),
+    ):
+        work = work_of(net, output)
+        assert max(stage.threads for stage in work.stages) == 2
+        assert work.cost_model == "generic"
+
+
+def test_a_reshape_of_an_image_leaves_d32_and_a_flat_one_copies() -> None:
+    net = Sketch(SHAPE)
+    flat = net.add(Reshape, "in", shape=(1, 16 * 16 * 64))
+    again = net.add(Reshape, flat, shape=(1, 64, 256))
+    assert work_of(net, flat).packets > work_of(net, again).packets / 2 > 0
+    assert len(work_of(net, flat).stages) == 1
+
+
+def test_concat_rescales_every_vector_of_its_inputs() -> None:
+    net = Sketch(SHAPE)
+    out = net.add(Concat, "in", "in", axis=3)
+    work = work_of(net, out)
+    assert work.packets == 16 * (3 * (2 * VECTORS // 16) + 2 * 6)
+
+
+def test_an_unknown_layer_gets_the_generic_cost() -> None:
+    net = Sketch(SHAPE)
+    known = only_call(net, net.add(Neuron, "in", function="clamp"))
+    opaque = Opaque(
+        name="o", inputs=("in",), outputs=("x",), op_type="Erf", node=b"", shapes=(SHAPE,)
+    )
+    work = node_work(dataclasses.replace(known, layer=opaque), TARGET, Traffic(10, 20))
+    assert work.cost_model == "generic"
+    assert work.packets == 8 * 2 * VECTORS
+    assert (work.read_bytes, work.write_bytes) == (10, 20)
+
+
+def test_sixteen_bit_activations_cost_twice_and_are_generic() -> None:
+    net = Sketch(SHAPE)
+    call = only_call(net, net.conv("in", 64, 3))
+    wide = dataclasses.replace(call, activation_bits=16)
+    narrow_work, wide_work = (node_work(c, TARGET, Traffic()) for c in (call, wide))
+    assert wide_work.packets == 2 * narrow_work.packets
+    assert wide_work.cost_model == "generic"
+
+
+@settings(deadline=None)
+@given(networks(), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_no_kernel_loses_traffic_or_work(network: Network, read: int, write: int) -> None:
+    for subnet in plan(network).subnets:
+        if subnet.engine != "hvx":
+            continue
+        for call in subnet.calls:
+            work = node_work(call, TARGET, Traffic(read, write))
+            assert work.read_bytes >= read + call.parameter_bytes
+            assert work.write_bytes == write
+            assert work.packets > 0
+            assert all(item.packets >= item.scalar_fed for s in work.stages for item in s.items)
+            assert sum(stage.jobs for stage in work.stages) < 400

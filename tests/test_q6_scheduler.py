@@ -1,0 +1,123 @@
+"""Small nodes whose times follow from arithmetic: one packet is 2 ns, one byte from DDR 1 ns."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexsim.memory import Ddr, DdrRule
+from hexsim.q6_scheduler import DispatchRule, GraphSession, NodeTiming
+from hexsim.qurt_threads import IssueRule, Q6Core
+from hexsim.results import Span
+from hexsim.simtime import Environment
+from hexsim.work import NodeWork, Slice, Stage, WorkItem
+
+ISSUE = IssueRule(
+    clock_hz=1e9,
+    hardware_threads=4,
+    clusters=2,
+    clocks_per_packet=2,
+    lone_scalar_speedup=1.0,
+    scalar_fed_stall=1.0,
+    l2_bytes_per_clock=128,
+)
+DDR = DdrRule(bytes_per_second=1e9, latency_s=1e-9, bytes_in_flight=10)
+
+
+def run(
+    *stages: Stage, node_clocks: float = 0, hand_off_clocks: float = 0, ddr: DdrRule = DDR
+) -> tuple[NodeTiming, list[Span]]:
+    env = Environment()
+    spans: list[Span] = []
+    rule = DispatchRule(node_clocks, hand_off_clocks, workers=2)
+    session = GraphSession(env, Q6Core(env, ISSUE), Ddr(env, ddr), rule, "q6", 0, spans)
+    work = NodeWork(stages, "kernel")
+    timing = env.run(env.process(session.run_node("node", work)))
+    assert isinstance(timing, NodeTiming)
+    return timing, spans
+
+
+def ns(timing: NodeTiming) -> float:
+    return (timing.end_ps - timing.start_ps) / 1000
+
+
+def job(packets: int = 500, read: int = 0, write: int = 0) -> Slice:
+    return Slice((WorkItem(packets),), read, write)
+
+
+def test_jobs_spread_over_the_workers() -> None:
+    assert ns(run(Stage((job(),) * 4, threads=2))[0]) == 2000
+    assert ns(run(Stage((job(),) * 4, threads=1))[0]) == 4000
+    assert ns(run(Stage((job(),) * 3, threads=2))[0]) == 2000
+
+
+def test_only_the_first_fetch_is_exposed_when_compute_is_longer() -> None:
+    assert ns(run(Stage((job(read=600),) * 3, threads=1))[0]) == 600 + 3 * 1000
+
+
+def test_only_the_last_job_is_exposed_when_the_fetch_is_longer() -> None:
+    assert ns(run(Stage((job(read=3000),) * 3, threads=1))[0]) == 3 * 3000 + 1000
+
+
+def test_a_fetch_waits_until_a_buffer_is_free() -> None:
+    """One buffer: fetch and job alternate; two: they overlap."""
+    pieces = (job(read=1000),) * 3
+    assert ns(run(Stage(pieces, threads=1, buffers=1))[0]) == 6000
+    assert ns(run(Stage(pieces, threads=1, buffers=2))[0]) == 4000
+
+
+def test_the_write_back_of_the_last_slice_is_waited_for() -> None:
+    assert ns(run(Stage((job(write=300),) * 2, threads=1))[0]) == 2300
+
+
+def test_reads_and_writes_share_the_bandwidth() -> None:
+    """The write of slice 0 and the fetch of slice 2 start together and halve each other."""
+    pieces = (job(write=1000), job(), job(read=1000))
+    assert ns(run(Stage(pieces, threads=1))[0]) == 1000 + 2000 + 1000
+
+
+def test_dispatch_is_paid_per_node_and_hand_off_per_woken_worker() -> None:
+    timing, _ = run(Stage((job(),) * 2, threads=2), node_clocks=100, hand_off_clocks=30)
+    assert ns(timing) == 100 + 2 * 30 + 1000
+    assert timing.dispatch_ps == 160_000
+    one, _ = run(Stage((job(),), threads=2), node_clocks=100, hand_off_clocks=30)
+    assert ns(one) == 100 + 30 + 1000
+
+
+def test_stages_run_one_after_another() -> None:
+    stage = Stage((job(),) * 2, threads=2)
+    assert ns(run(stage, stage)[0]) == 2000
+
+
+@pytest.mark.parametrize(
+    ("stage", "bound"),
+    [
+        (Stage((job(),) * 2, threads=2), "compute"),
+        (Stage((job(read=5000),) * 2, threads=1), "ddr"),
+        (Stage((job(write=5000),), threads=1), "ddr"),
+        (Stage((job(1000), job(50)), threads=2), "compute"),
+        (Stage((Slice((WorkItem(500, l2_bytes=500 * 1024),)),), threads=1), "l2"),
+    ],
+)
+def test_bounds(stage: Stage, bound: str) -> None:
+    timing, _ = run(stage)
+    assert timing.bound(latency_bound=False) == bound
+
+
+def test_imbalance_and_overhead_are_bounds_too() -> None:
+    uneven = Stage((Slice((WorkItem(10), WorkItem(1000))),), threads=2)
+    timing, _ = run(uneven)
+    assert timing.join_ps == (1000 - 10) * 2000
+    timing, _ = run(Stage((job(10),), threads=1), node_clocks=5000)
+    assert timing.bound(latency_bound=False) == "overhead"
+
+
+def test_a_single_stream_below_the_bandwidth_is_bound_by_latency() -> None:
+    timing, _ = run(Stage((job(read=5000),) * 2, threads=1))
+    assert timing.bound(latency_bound=True) == "latency"
+
+
+def test_spans_name_the_thread_and_the_node() -> None:
+    _, spans = run(Stage((job(read=10, write=10),) * 2, threads=2), node_clocks=100)
+    tracks = {span.track for span in spans}
+    assert tracks == {"q6 main", "q6 worker 0", "q6 worker 1", "q6 prefetch", "q6 write-back"}
+    assert {span.name for span in spans} == {"node"}
