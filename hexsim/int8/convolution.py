@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8.features import use_avx2
-from hexsim.int8.jit import kernel
+from hexsim.int8.jit import inlined, kernel
 from hexsim.int8.microkernel import COLUMNS, ROWS, multiply_tile
 from hexsim.int8.padded import Int16, Int64, PaddedInput
 from hexsim.int8.requantise import requantise
@@ -85,6 +84,14 @@ def _pad_to_panels(per_channel: Int32, groups: int) -> Int32:
     whole = np.zeros((groups, -(-columns // COLUMNS) * COLUMNS), np.int32)
     whole[:, :columns] = per_channel.reshape(groups, columns)
     return whole.reshape(-1)
+
+
+@inlined
+def _requantise_row(
+    sums: Int32, preload: Int32, multiplier: Int32, shift: Int32, low: int, high: int, out: Codes
+) -> None:
+    for i in range(out.size):
+        out[i] = requantise(np.int32(sums[i] + preload[i]), multiplier[i], shift[i], low, high)
 
 
 _SIGNATURE = (
@@ -174,12 +181,12 @@ def _convolve_avx2(
                     )
                     for row in range(min(ROWS, end - pixel)):
                         to = (pixel + row) * channels + group * columns + panel * COLUMNS
-                        for column in range(valid):
-                            c = at * COLUMNS + column
-                            out[to + column] = requantise(
-                                np.int32(tile[row * COLUMNS + column] + preload[c]),
-                                multiplier[c],
-                                shift[c],
-                                low,
-                                high,
-                            )
+                        _requantise_row(
+                            tile[row * COLUMNS : row * COLUMNS + valid],
+                            preload[at * COLUMNS : at * COLUMNS + valid],
+                            multiplier[at * COLUMNS : at * COLUMNS + valid],
+                            shift[at * COLUMNS : at * COLUMNS + valid],
+                            low,
+                            high,
+                            out[to : to + valid],
+                        )

@@ -21,7 +21,7 @@ _compiling = threading.RLock()
 
 
 class Kernel:
-    """A compiled function without result; `signature` is numba's, for example "void(int32[::1])"."""
+    """A compiled function without result; `signature` is numba's: "void(int32[::1])"."""
 
     def __init__(self, function: Callable[..., None], signature: str) -> None:
         self.function = function

@@ -8,9 +8,7 @@ from hexsim.int8.jit import inlined
 
 
 @inlined
-def requantise(  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    accumulator, multiplier, shift, low, high
-):
+def requantise(accumulator: int, multiplier: int, shift: int, low: int, high: int) -> np.uint8:
     """One accumulator to one code; all int32, the result a u8 in low .. high.
 
     Saturation of the left shift is decided before shifting, in 32 bits, which vectorises better
@@ -23,4 +21,4 @@ def requantise(  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
         shifted = np.int32(-0x80000000)
     product = np.int64(shifted) * np.int64(multiplier) + np.int64(1 << 30)
     code = np.int32(product >> np.int64(31))
-    return np.uint8(min(max(code, low), high))
+    return np.uint8(min(max(code, low), high))  # type: ignore[arg-type]
