@@ -49,19 +49,18 @@ def subnet_of(model, signed_weights=False):
     return IntegerSubnet(calls, subnet.inputs, subnet.outputs)
 
 
-def run_layer(layer, feeds, output_range, constants=None, operand_ranges=None):
+def run_layer(layer, feeds, output_range, constants=None, signed_weights=False):
     """Run one layer; return its float result, the reals its kernel saw, and the output's step."""
     constants = constants or {}
-    ranges = operand_ranges or {}
     encodings = {
-        name: Encoding.from_range(*ranges.get(name, _range(array)))
+        name: Encoding.from_range(*_range(array))
         for name, array in {**feeds, **constants}.items()
         if name in layer.inputs
     }
     encodings[layer.output] = Encoding.from_range(*output_range)
     shapes = {name: array.shape for name, array in feeds.items()}
     model = quantized([layer], shapes, constants, encodings, [layer.output])
-    result = subnet_of(model).run(feeds)[layer.output]
+    result = subnet_of(model, signed_weights).run(feeds)[layer.output]
     seen = {
         name: encodings[name].dequantize(encodings[name].quantize(array)).astype(np.float64)
         for name, array in {**feeds, **constants}.items()
