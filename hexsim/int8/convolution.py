@@ -15,10 +15,11 @@ import numpy as np
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8.features import use_avx2
-from hexsim.int8.jit import inlined, kernel
+from hexsim.int8.jit import kernel
 from hexsim.int8.microkernel import COLUMNS, ROWS, multiply_tile
 from hexsim.int8.padded import Int16, Int64, PaddedInput
 from hexsim.int8.requantise import requantise
+from hexsim.int8.vector_requantise import requantise_row
 
 _BLOCK = 96
 """Pixels that pass over all weights together, so that both stay in the caches (measured)."""
@@ -62,8 +63,10 @@ class PreparedConvolution:
             self._tail.low, self._tail.high, output.reshape(-1),
         )  # fmt: skip
         if self._avx2:
-            scratch = np.empty(ROWS, np.int64), np.empty(ROWS * COLUMNS, np.int32)
-            _convolve_avx2(*arguments, *scratch)
+            _convolve_avx2(
+                *arguments, np.empty(ROWS, np.int64), np.empty(ROWS * COLUMNS, np.int32),
+                np.empty(COLUMNS, np.uint8),
+            )  # fmt: skip
         else:
             _convolve_portable(*arguments)
 
@@ -84,14 +87,6 @@ def _pad_to_panels(per_channel: Int32, groups: int) -> Int32:
     whole = np.zeros((groups, -(-columns // COLUMNS) * COLUMNS), np.int32)
     whole[:, :columns] = per_channel.reshape(groups, columns)
     return whole.reshape(-1)
-
-
-@inlined
-def _requantise_row(
-    sums: Int32, preload: Int32, multiplier: Int32, shift: Int32, low: int, high: int, out: Codes
-) -> None:
-    for i in range(out.size):
-        out[i] = requantise(np.int32(sums[i] + preload[i]), multiplier[i], shift[i], low, high)
 
 
 _SIGNATURE = (
@@ -138,7 +133,7 @@ def _convolve_portable(
                 )
 
 
-@kernel(f"void({_SIGNATURE},int64[::1],int32[::1])")
+@kernel(f"void({_SIGNATURE},int64[::1],int32[::1],uint8[::1])")
 def _convolve_avx2(
     x: Int16,
     starts: Int64,
@@ -156,6 +151,7 @@ def _convolve_avx2(
     out: Codes,
     rows: Int64,
     tile: Int32,
+    codes: Codes,
 ) -> None:
     channels = groups * columns
     pairs = (run + 1) // 2
@@ -163,30 +159,35 @@ def _convolve_avx2(
     panel_bytes = offsets.size * pairs * COLUMNS * 4
     for block in range(0, starts.size, _BLOCK):
         end = min(block + _BLOCK, starts.size)
-        for group in range(groups):
+        for at in range(groups * panels):
+            group = at // panels
+            column = (at - group * panels) * COLUMNS
+            valid = min(COLUMNS, columns - column)
             base = x.ctypes.data + 2 * group * group_channels
-            for panel in range(panels):
-                at = group * panels + panel
-                valid = min(COLUMNS, columns - panel * COLUMNS)
-                for pixel in range(block, end, ROWS):
-                    for row in range(ROWS):
-                        rows[row] = base + 2 * starts[min(pixel + row, end - 1)]
-                    multiply_tile(
-                        rows.ctypes.data,
-                        offsets.ctypes.data,
-                        offsets.size,
-                        pairs,
-                        weights.ctypes.data + at * panel_bytes,
-                        tile.ctypes.data,
+            constants = 4 * at * COLUMNS
+            for pixel in range(block, end, ROWS):
+                for row in range(ROWS):
+                    rows[row] = base + 2 * starts[min(pixel + row, end - 1)]
+                multiply_tile(
+                    rows.ctypes.data,
+                    offsets.ctypes.data,
+                    offsets.size,
+                    pairs,
+                    weights.ctypes.data + at * panel_bytes,
+                    tile.ctypes.data,
+                )
+                for row in range(min(ROWS, end - pixel)):
+                    to = (pixel + row) * channels + group * columns + column
+                    whole = valid == COLUMNS
+                    requantise_row(
+                        tile.ctypes.data + 4 * row * COLUMNS,
+                        preload.ctypes.data + constants,
+                        multiplier.ctypes.data + constants,
+                        shift.ctypes.data + constants,
+                        low,
+                        high,
+                        out.ctypes.data + to if whole else codes.ctypes.data,
                     )
-                    for row in range(min(ROWS, end - pixel)):
-                        to = (pixel + row) * channels + group * columns + panel * COLUMNS
-                        _requantise_row(
-                            tile[row * COLUMNS : row * COLUMNS + valid],
-                            preload[at * COLUMNS : at * COLUMNS + valid],
-                            multiplier[at * COLUMNS : at * COLUMNS + valid],
-                            shift[at * COLUMNS : at * COLUMNS + valid],
-                            low,
-                            high,
-                            out[to : to + valid],
-                        )
+                    if not whole:
+                        for i in range(valid):
+                            out[to + i] = codes[i]

@@ -76,7 +76,8 @@ def _depthwise(
 ) -> None:
     channels = preload.size
     for pixel in range(starts.size):
-        sums[:] = preload
+        for c in range(channels):
+            sums[c] = preload[c]
         for tap in range(offsets.size):
             at = starts[pixel] + offsets[tap]
             a = x[at : at + channels]

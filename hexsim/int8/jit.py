@@ -2,7 +2,9 @@
 
 A network pays only for the kernels it uses, and only once per machine: compiled code is kept in
 `hexsim.int8.cache`. Kernels release the GIL, check nothing and allocate nothing; the callers in
-this package check shapes and types.
+this package check shapes and types. Inside a kernel, loop over a slice instead of indexing with a
+computed start (LLVM then knows no index is negative and vectorises), and copy arrays element by
+element (assigning an array to a slice costs more than a second of compilation).
 """
 
 from __future__ import annotations

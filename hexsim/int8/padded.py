@@ -102,7 +102,9 @@ def _widen(
                 continue
             source = (image * height + y - top) * width * channels
             copy[to : to + before] = 0
+            pixels = codes[source : source + kept]
+            wide = copy[to + before : to + before + kept]
             for i in range(kept):
-                copy[to + before + i] = np.int16(codes[source + i]) - zero
+                wide[i] = np.int16(pixels[i]) - zero
             copy[to + before + kept : to + line] = 0
     copy[batch * padded_height * line :] = 0
