@@ -22,7 +22,7 @@ from hexsim.int8.requantise import requantise
 from hexsim.int8.vector_requantise import requantise_row
 
 _BLOCK = 96
-"""Pixels that pass over all weights together, so that both stay in the caches (measured)."""
+"""Pixels for which a panel of weights is read once (24 to 768 measured alike with 1 MB of L2)."""
 
 
 class PreparedConvolution:

@@ -89,4 +89,6 @@ def test_rescale_is_monotone_and_within_a_step(delta, zero, out_delta, out_zero)
     table = table.astype(np.int64)
     assert (np.diff(table) >= 0).all()
     exact = np.clip((np.arange(256) - zero) * delta / out_delta + out_zero, 0, 255)
-    np.testing.assert_array_less(np.abs(table - exact), 0.51)
+    # Half a code, and half an accumulator step because the preload holds the zero point rounded.
+    limit = 0.51 + 0.5 * delta / out_delta * 2.0**-14
+    np.testing.assert_array_less(np.abs(table - exact), limit)
