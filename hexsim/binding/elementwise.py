@@ -1,7 +1,8 @@
 """Elementwise layers of two or more operands, broadcast as numpy does.
 
-Sum and difference: each operand is brought to the scale of the coarsest by a signed 16-bit factor
-k = round(delta / coarsest delta * 2^14), negative if it is subtracted; acc = preload + sum of
+Sum and difference: each operand is brought to the coarsest scale by a signed 16-bit factor
+k = round(delta / coarsest * 2^14), negative if it is subtracted, where `coarsest` is the largest
+step of the operands and the output; acc = preload + sum of
 k * (x - zx), requantised once however many operands there are.
 Product: acc = preload + product of (x - zx), at most three operands, which is what int32 holds.
 Maximum and minimum: operands are rescaled to the output's encoding and compared as codes.
@@ -13,22 +14,14 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from hexsim.binding.call import BoundCall, Codes, Int32
-from hexsim.binding.requantise import (
-    FACTOR_BITS,
-    Requantise,
-    requantise,
-    rescale_table,
-    rounded,
-)
+from hexsim.binding.requantise import Requantise, common_scale, requantise, rescale_table
 from hexsim.binding.source import Source
 from hexsim.errors import HexsimError
 from hexsim.layers import Elementwise
 
 _MOST_FACTORS = 3
-"""255^3 < 2^31 <= 255^4 (documented by arithmetic)."""
+"""What an int32 holds: 255^3 < 2^31 <= 255^4."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,21 +58,20 @@ def bind_elementwise(layer: Elementwise, source: Source) -> BoundSum | BoundProd
             kind=layer.kind,
             tables=tuple(rescale_table(x, output.encoding, layer.clamp) for x in inputs),
         )
-    deltas = np.array([x.delta for x in inputs])
+    deltas = [x.delta for x in inputs]
     if layer.kind == "product":
         if len(inputs) > _MOST_FACTORS:
             raise HexsimError(
                 f"layer '{layer.name}' multiplies {len(inputs)} operands; the integer kernel "
                 f"takes {_MOST_FACTORS} at most, so split it into several products"
             )
-        step = math.prod(deltas)
         return BoundProduct(
             layer=layer.name,
             inputs=inputs,
             output=output,
-            tail=requantise(step, output.encoding, layer.clamp),
+            tail=requantise(math.prod(deltas), output.encoding, layer.clamp),
         )
-    factors = rounded(deltas / deltas.max() * (1 << FACTOR_BITS)).astype(np.int32)
+    factors, step = common_scale(deltas, output.encoding)
     if layer.kind == "sub":
         factors[1:] *= -1
     return BoundSum(
@@ -87,5 +79,5 @@ def bind_elementwise(layer: Elementwise, source: Source) -> BoundSum | BoundProd
         inputs=inputs,
         output=output,
         factors=factors,
-        tail=requantise(deltas.max() * 2.0**-FACTOR_BITS, output.encoding, layer.clamp),
+        tail=requantise(step, output.encoding, layer.clamp),
     )

@@ -15,6 +15,7 @@ left, then `vmpye` and `vmpyo:<<1:rnd:sat`, then saturating packs.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,7 @@ _INT32_MIN, _INT32_MAX = -(1 << 31), (1 << 31) - 1
 
 FACTOR_BITS = 14
 """Fraction bits of the 16-bit factors that bring codes to a common scale (our choice: the most
-for which the factor 1 fits a signed 16-bit lane with room for its sign)."""
+for which a factor of one fits a signed 16-bit lane)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +62,11 @@ def requantise(
     """
     step = np.atleast_1d(np.asarray(steps, np.float64))
     scale = step / output.delta
+    shift = np.clip(np.frexp(scale)[1], 0, 31).astype(np.int32)
+    multiplier = np.clip(rounded(np.ldexp(scale, 31 - shift)), 1, _INT32_MAX)
     preload = rounded(output.zero_point / scale)
     if bias is not None:
         preload = preload + rounded(bias / step)
-    exponent = np.frexp(scale)[1].astype(np.int32)
-    shift = np.clip(exponent, 0, 31).astype(np.int32)
-    multiplier = np.clip(rounded(np.ldexp(scale, 31 - shift)), 1, _INT32_MAX)
     return Requantise(
         saturated(preload), multiplier.astype(np.int32), shift, *clamp_codes(clamp, output)
     )
@@ -86,7 +86,7 @@ def clamp_codes(clamp: Clamp, encoding: Encoding) -> tuple[int, int]:
 def rescale_table(source: Operand, output: Encoding, clamp: Clamp = NO_CLAMP) -> Codes | None:
     """Return the 256 output codes of the 256 input codes, or None if no code changes.
 
-    A code is rescaled as a sum of one operand: its distance from zero times 2^14, requantised.
+    A code is rescaled as a sum of one operand: its distance from zero times a factor.
     """
     low, high = clamp_codes(clamp, output)
     same = (source.encoding.delta, source.encoding.offset) == (output.delta, output.offset)
@@ -94,9 +94,22 @@ def rescale_table(source: Operand, output: Encoding, clamp: Clamp = NO_CLAMP) ->
         return None
     if same:
         return np.arange(256).clip(low, high).astype(np.uint8)
-    tail = requantise(source.delta * 2.0**-FACTOR_BITS, output, clamp)
+    factors, step = common_scale([source.delta], output)
+    tail = requantise(step, output, clamp)
     distance = np.arange(256, dtype=np.int64) - source.zero_point
-    return tail.apply((distance << FACTOR_BITS) + tail.preload)
+    return tail.apply(distance * factors[0] + tail.preload)
+
+
+def common_scale(deltas: Sequence[float], output: Encoding) -> tuple[Int32, float]:
+    """Return a signed 16-bit factor per operand and the step of the sum of the products.
+
+    factor = round(delta / coarsest * 2^14), where `coarsest` is the largest step of the operands
+    and the output. (Without the output, operands much finer than it would leave the multiplier
+    few bits and the output's zero point could exceed the accumulator.)
+    """
+    coarsest = max(*deltas, output.delta)
+    factors = rounded(np.array(deltas) / coarsest * (1 << FACTOR_BITS)).astype(np.int32)
+    return factors, coarsest * 2.0**-FACTOR_BITS
 
 
 def rounded(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -53,6 +53,12 @@ def test_preload_holds_bias_and_zero_point_each_rounded():
     assert constants(0.4, 0, np.array([-1.0]))[2] == -2  # -2.5: ties go up
 
 
+@given(st.floats(1e-6, 1e-3), st.integers(0, 255))
+def test_real_zero_keeps_its_code(scale, zero_point):
+    tail = requantise(scale, encoding(1.0, zero_point))
+    assert tail.apply(tail.preload.astype(np.int64)) == zero_point
+
+
 def test_preload_saturates():
     assert constants(1e-9, 255)[2] == 2**31 - 1
     assert constants(1e-9, 0, np.array([-100.0]))[2] == -(2**31)
@@ -89,6 +95,6 @@ def test_rescale_is_monotone_and_within_a_step(delta, zero, out_delta, out_zero)
     table = table.astype(np.int64)
     assert (np.diff(table) >= 0).all()
     exact = np.clip((np.arange(256) - zero) * delta / out_delta + out_zero, 0, 255)
-    # Half a code, and half an accumulator step because the preload holds the zero point rounded.
-    limit = 0.51 + 0.5 * delta / out_delta * 2.0**-14
+    # Half a code, half an accumulator step for the preload, half a unit of the 14-bit factor.
+    limit = 0.501 + 2.0**-15 * max(delta / out_delta, 1) + 255 * 2.0**-15
     np.testing.assert_array_less(np.abs(table - exact), limit)

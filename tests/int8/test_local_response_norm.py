@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundLocalResponseNorm
+from hexsim.binding import BoundLocalResponseNorm, Operand, Requantise
 from hexsim.binding.local_response_norm import power_knots
 from hexsim.layers import LocalResponseNorm
-from tests.int8.drawn import arrays, assert_equals_twin, operands, tails
+from tests.int8.drawn import SEEDS, arrays, assert_equals_twin, encoding, operands, tails
 from tests.int8.single_layer import assert_within, run_layer
 
 
@@ -27,6 +27,28 @@ def test_equals_twin(data):
         tail=data.draw(tails(1)),
     )
     assert_equals_twin(call, [data.draw(arrays(shape))])
+
+
+@given(SEEDS)
+@settings(max_examples=20, deadline=None)
+def test_interpolation_is_rounded_once(seed):
+    """Every second code is one, so there the output is the interpolated power itself."""
+    random = np.random.default_rng(seed)
+    codes = random.integers(0, 256, (1, 50), np.uint8)
+    codes[:, ::2] = 1
+    operand = Operand("x", codes.shape, encoding(0))
+    powers = np.sort(random.integers(0, 256, power_knots(5 * 255**2).size, np.int32))
+    call = BoundLocalResponseNorm(
+        layer="norm",
+        inputs=(operand,),
+        output=operand,
+        size=5,
+        powers=powers[::-1].copy(),
+        tail=Requantise(
+            np.array([0], np.int32), np.array([2**30], np.int32), np.array([1], np.int32), 0, 255
+        ),
+    )
+    assert_equals_twin(call, [codes])
 
 
 @pytest.mark.parametrize(("alpha", "bias"), [(1e-4, 1.0), (1e-4, 2.0), (5.0, 1.0)])
