@@ -2,8 +2,8 @@
 
 Sum and difference: each operand is brought to the coarsest scale by a signed 16-bit factor
 k = round(delta / coarsest * 2^14), negative if it is subtracted, where `coarsest` is the largest
-step of the operands and the output; acc = preload + sum of
-k * (x - zx), requantised once however many operands there are.
+step of the operands and the output; acc = preload + sum of k * (x - zx), requantised once however
+many operands there are.
 Product: acc = preload + product of (x - zx), at most three operands, which is what int32 holds.
 Maximum and minimum: operands are rescaled to the output's encoding and compared as codes.
 """

@@ -2,8 +2,8 @@
 
     S   = sum of (x - zx)^2 over the channels of the window that exist
     f(S) = (bias + alpha / size * delta_x^2 * S)^-beta
-    F   = interpolated table of f(S) / f(0) * 2^21
-    acc = preload + (x - zx) * F, with the step delta_x * f(0) * 2^-21
+    F   = interpolated table of f(S) / f(0) * 2^17
+    acc = preload + (x - zx) * F, with the step delta_x * f(0) * 2^-17
 
 Knots of the table lie at every S below 64 and at 64 equal steps in each octave above, because f is
 smooth in log S: linear interpolation is then within beta * (beta + 1) / 8 / 64^2 of f, relative.
@@ -25,8 +25,8 @@ from hexsim.layers import LocalResponseNorm
 
 OCTAVE_BITS = 6
 """log2 of the knots per octave (our choice: an error of 1/25000 at beta 0.75)."""
-POWER_BITS = 21
-"""Fraction bits of the table (our choice: 255 * 2^21 leaves two bits of an int32 free)."""
+POWER_BITS = 17
+"""Fraction bits of the table (our choice: fewer would blur small powers, more the multiplier)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
