@@ -1,0 +1,42 @@
+"""BatchNorm that no convolution absorbed: a signed 16-bit factor and a shift per channel.
+
+factor = round(scale / step), step = largest |scale| / 32767; acc = preload + factor * (x - zx),
+where the preload holds the shift at the accumulator's step delta_x * step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.binding.call import BoundCall
+from hexsim.binding.requantise import Requantise, requantise, rounded
+from hexsim.binding.source import Source
+from hexsim.layers import BatchNorm
+
+_S16_LIMIT = 32767
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundBatchNorm(BoundCall):
+    """`factors` and `tail` have one entry per channel of the last stored axis."""
+
+    factors: npt.NDArray[np.int16]
+    tail: Requantise
+
+
+def bind_batch_norm(layer: BatchNorm, source: Source) -> BoundBatchNorm:
+    """Turn a batch norm into integers."""
+    inputs, output = source.ends(layer)
+    scale, shift = source.real(layer.scale), source.real(layer.shift)
+    step = (float(np.abs(scale).max()) or 1.0) / _S16_LIMIT
+    steps = np.full(scale.shape, inputs[0].delta * step)
+    return BoundBatchNorm(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        factors=rounded(scale / step).astype(np.int16),
+        tail=requantise(steps, output.encoding, layer.clamp, shift),
+    )

@@ -1,0 +1,44 @@
+"""What every bound kernel call has: the layer's name, its operands and its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.graph.ir import Shape
+from hexsim.quantization.encodings import Encoding
+
+Codes = npt.NDArray[np.uint8]
+Int32 = npt.NDArray[np.int32]
+Real = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Operand:
+    """An 8-bit tensor a kernel reads or writes: stored shape, encoding, and codes if constant."""
+
+    name: str
+    shape: Shape
+    encoding: Encoding
+    codes: Codes | None = None
+
+    @property
+    def zero_point(self) -> int:
+        """Code of real zero."""
+        return self.encoding.zero_point
+
+    @property
+    def delta(self) -> float:
+        """Real units per code."""
+        return self.encoding.delta
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundCall:
+    """One kernel call as integers; each layer family adds its own."""
+
+    layer: str
+    inputs: tuple[Operand, ...]
+    output: Operand

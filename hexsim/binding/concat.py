@@ -1,0 +1,30 @@
+"""Concat: inputs rescaled to the output's encoding where theirs differs, then joined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.binding.call import BoundCall, Codes
+from hexsim.binding.requantise import rescale_table
+from hexsim.binding.source import Source
+from hexsim.layers import Concat
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundConcat(BoundCall):
+    """Joins along stored axis `axis`; `tables` are None for inputs that are copied."""
+
+    axis: int
+    tables: tuple[Codes | None, ...]
+
+
+def bind_concat(layer: Concat, source: Source) -> BoundConcat:
+    """Turn a concatenation into integers."""
+    inputs, output = source.ends(layer)
+    return BoundConcat(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        axis=layer.axis,
+        tables=tuple(rescale_table(x, output.encoding) for x in inputs),
+    )

@@ -1,0 +1,45 @@
+"""Convolution: acc = preload + sum of (x - zx) * (w - zw), requantised per channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.binding.call import BoundCall
+from hexsim.binding.requantise import Requantise, requantise
+from hexsim.binding.source import Source
+from hexsim.binding.weights import Weights, bind_weights
+from hexsim.layers import Convolution, Window
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundConvolution(BoundCall):
+    """Dense, grouped or depthwise; padding counts as real zero.
+
+    `weights.codes` is (kernel height, kernel width, input channels / groups, output channels);
+    `tail` has one entry per output channel.
+    """
+
+    weights: Weights
+    window: Window
+    groups: int
+    tail: Requantise
+
+
+def bind_convolution(layer: Convolution, source: Source) -> BoundConvolution:
+    """Turn a convolution into integers."""
+    inputs, output = source.ends(layer)
+    weights = bind_weights(layer.weight, layer, source)
+    return BoundConvolution(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        weights=weights,
+        window=layer.window,
+        groups=layer.groups,
+        tail=requantise(
+            inputs[0].delta * weights.steps,
+            output.encoding,
+            layer.clamp,
+            None if layer.bias is None else source.real(layer.bias),
+        ),
+    )

@@ -1,0 +1,83 @@
+"""Elementwise layers of two or more operands, broadcast as numpy does.
+
+Sum and difference: each operand is brought to the coarsest scale by a signed 16-bit factor
+k = round(delta / coarsest * 2^14), negative if it is subtracted, where `coarsest` is the largest
+step of the operands and the output; acc = preload + sum of k * (x - zx), requantised once however
+many operands there are.
+Product: acc = preload + product of (x - zx), at most three operands, which is what int32 holds.
+Maximum and minimum: operands are rescaled to the output's encoding and compared as codes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from hexsim.binding.call import BoundCall, Codes, Int32
+from hexsim.binding.requantise import Requantise, common_scale, requantise, rescale_table
+from hexsim.binding.source import Source
+from hexsim.errors import HexsimError
+from hexsim.layers import Elementwise
+
+_MOST_FACTORS = 3
+"""What an int32 holds: 255^3 < 2^31 <= 255^4."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundSum(BoundCall):
+    """`factors` has one signed 16-bit value per operand; `tail` has one entry."""
+
+    factors: Int32
+    tail: Requantise
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundProduct(BoundCall):
+    """`tail` has one entry."""
+
+    tail: Requantise
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundExtremum(BoundCall):
+    """`tables` rescale the operands, None where the codes stay."""
+
+    kind: Literal["max", "min"]
+    tables: tuple[Codes | None, ...]
+
+
+def bind_elementwise(layer: Elementwise, source: Source) -> BoundSum | BoundProduct | BoundExtremum:
+    """Turn an elementwise layer into integers; HexsimError for a product of more than three."""
+    inputs, output = source.ends(layer)
+    if layer.kind == "max" or layer.kind == "min":
+        return BoundExtremum(
+            layer=layer.name,
+            inputs=inputs,
+            output=output,
+            kind=layer.kind,
+            tables=tuple(rescale_table(x, output.encoding, layer.clamp) for x in inputs),
+        )
+    deltas = [x.delta for x in inputs]
+    if layer.kind == "product":
+        if len(inputs) > _MOST_FACTORS:
+            raise HexsimError(
+                f"layer '{layer.name}' multiplies {len(inputs)} operands; the integer kernel "
+                f"takes {_MOST_FACTORS} at most, so split it into several products"
+            )
+        return BoundProduct(
+            layer=layer.name,
+            inputs=inputs,
+            output=output,
+            tail=requantise(math.prod(deltas), output.encoding, layer.clamp),
+        )
+    factors, step = common_scale(deltas, output.encoding)
+    if layer.kind == "sub":
+        factors[1:] *= -1
+    return BoundSum(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        factors=factors,
+        tail=requantise(step, output.encoding, layer.clamp),
+    )

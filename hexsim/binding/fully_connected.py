@@ -1,0 +1,37 @@
+"""FullyConnected: the convolution's arithmetic on a flattened input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.binding.call import BoundCall
+from hexsim.binding.requantise import Requantise, requantise
+from hexsim.binding.source import Source
+from hexsim.binding.weights import Weights, bind_weights
+from hexsim.layers import FullyConnected
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundFullyConnected(BoundCall):
+    """`weights.codes` is (inputs, outputs); `tail` has one entry per output."""
+
+    weights: Weights
+    tail: Requantise
+
+
+def bind_fully_connected(layer: FullyConnected, source: Source) -> BoundFullyConnected:
+    """Turn a fully connected layer into integers."""
+    inputs, output = source.ends(layer)
+    weights = bind_weights(layer.weight, layer, source)
+    return BoundFullyConnected(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        weights=weights,
+        tail=requantise(
+            inputs[0].delta * weights.steps,
+            output.encoding,
+            layer.clamp,
+            None if layer.bias is None else source.real(layer.bias),
+        ),
+    )

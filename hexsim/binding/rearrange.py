@@ -1,0 +1,45 @@
+"""Reshape, permute and channel shuffle: codes take other places.
+
+All three are one movement: see the input under the shape `split`, permute its axes, see the
+result under the output's shape. Codes are rescaled only if the output's encoding differs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.binding.call import BoundCall, Codes
+from hexsim.binding.requantise import rescale_table
+from hexsim.binding.source import Source
+from hexsim.graph.ir import Shape
+from hexsim.layers import ChannelShuffle, Permute, Reshape
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundRearrange(BoundCall):
+    """Axis i of the permuted `split` view is its axis `permutation[i]`."""
+
+    split: Shape
+    permutation: tuple[int, ...]
+    table: Codes | None
+
+
+def bind_rearrange(layer: Reshape | Permute | ChannelShuffle, source: Source) -> BoundRearrange:
+    """Turn a layer that moves codes into integers."""
+    inputs, output = source.ends(layer)
+    split = inputs[0].shape
+    permutation = tuple(range(len(split)))
+    if isinstance(layer, Permute):
+        permutation = layer.permutation
+    elif isinstance(layer, ChannelShuffle):
+        last = len(split) - 1
+        split = (*split[:-1], layer.groups, split[-1] // layer.groups)
+        permutation = (*range(last), last + 1, last)
+    return BoundRearrange(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        split=split,
+        permutation=permutation,
+        table=rescale_table(inputs[0], output.encoding),
+    )

@@ -1,0 +1,61 @@
+"""Where a binder finds operands and constants: the quantised network, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.binding.call import Operand, Real
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Layer
+from hexsim.quantization.quantized import QuantizedNetwork
+
+
+@dataclass(frozen=True)
+class Source:
+    """A quantised network as one generation of kernels reads it.
+
+    `signed_weights` is true for kernels that multiply by signed 8-bit weights (V65 and later).
+    """
+
+    model: QuantizedNetwork
+    signed_weights: bool
+
+    def operand(self, name: str, layer: Layer) -> Operand:
+        """Return tensor or constant `name` as an 8-bit operand of `layer`.
+
+        Raises HexsimError if it has no encoding, or one that is not 8 bit asymmetric.
+        """
+        encoding = self.model.activations.get(name)
+        if encoding is None:
+            raise HexsimError(
+                f"layer '{layer.name}': tensor '{name}' has no encoding; quantise the model with "
+                "inputs that reach it"
+            )
+        if encoding.bitwidth != 8 or encoding.symmetric:
+            kind = "symmetric" if encoding.symmetric else "asymmetric"
+            raise HexsimError(
+                f"layer '{layer.name}': tensor '{name}' has a {encoding.bitwidth}-bit {kind} "
+                "encoding; the integer kernels take 8-bit asymmetric activations"
+            )
+        network = self.model.network
+        codes = None
+        if name in network.constants:
+            codes = self.model.codes(name).astype(np.uint8, copy=False)
+        return Operand(name, network.shape(name), encoding, codes)
+
+    def ends(self, layer: Layer) -> tuple[tuple[Operand, ...], Operand]:
+        """Return the operands of `layer` and its result."""
+        inputs = tuple(self.operand(name, layer) for name in layer.inputs)
+        return inputs, self.operand(layer.output, layer)
+
+    def real(self, name: str) -> Real:
+        """Return a constant's real values: those of its codes if it has an encoding, else its own.
+
+        This is how an 8-bit bias reaches the accumulator: its codes are made real again.
+        """
+        encoding = self.model.parameters.get(name)
+        if encoding is None:
+            return self.model.network.constants[name].value().astype(np.float64)
+        return encoding.dequantize(self.model.codes(name)).astype(np.float64)

@@ -1,0 +1,89 @@
+"""Depthwise convolution: every channel its own sum; batch norm is one with a single tap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.binding.batch_norm import BoundBatchNorm
+from hexsim.binding.call import Codes, Int32
+from hexsim.binding.convolution import BoundConvolution
+from hexsim.binding.requantise import Requantise
+from hexsim.graph.ir import Shape
+from hexsim.int8.jit import kernel
+from hexsim.int8.padded import Int16, Int64, PaddedInput
+from hexsim.int8.requantise import requantise
+from hexsim.layers import Window
+
+
+class PreparedDepthwise:
+    """As many groups as input channels, one output channel each.
+
+    `weights` is (taps, channels); `shape` the NHWC shape as which the input is read.
+    """
+
+    def __init__(
+        self, shape: Shape, zero_point: int, window: Window, weights: Int16, tail: Requantise
+    ) -> None:
+        self._padded = PaddedInput(shape, window, zero_point)
+        self._starts = self._padded.starts()
+        self._offsets = self._padded.tap_offsets().ravel()
+        self._weights = np.ascontiguousarray(weights).reshape(-1)
+        self._tail = tail
+
+    @classmethod
+    def of_convolution(cls, call: BoundConvolution) -> PreparedDepthwise:
+        """Prepare a convolution with one input and one output channel per group."""
+        x, codes = call.inputs[0], call.weights.codes
+        weights = codes.astype(np.int16) - np.int16(call.weights.zero_point)
+        return cls(x.shape, x.zero_point, call.window, weights.reshape(-1, x.shape[-1]), call.tail)
+
+    @classmethod
+    def of_batch_norm(cls, call: BoundBatchNorm) -> PreparedDepthwise:
+        """Prepare a batch norm; its 16-bit factors are the weights."""
+        x = call.inputs[0]
+        pixels, channels = math.prod(x.shape[:-1]), x.shape[-1]
+        return cls((1, 1, pixels, channels), x.zero_point, Window((1, 1)), call.factors, call.tail)
+
+    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+        """See PreparedCall."""
+        tail = self._tail
+        _depthwise(
+            self._padded.fill(inputs[0]), self._starts, self._offsets, self._weights,
+            tail.preload, tail.multiplier, tail.shift, tail.low, tail.high,
+            output.reshape(-1), np.empty(tail.preload.size, np.int32),
+        )  # fmt: skip
+
+
+@kernel(
+    "void(int16[::1],int64[::1],int64[::1],int16[::1],int32[::1],int32[::1],int32[::1],"
+    "int32,int32,uint8[::1],int32[::1])"
+)
+def _depthwise(
+    x: Int16,
+    starts: Int64,
+    offsets: Int64,
+    weights: Int16,
+    preload: Int32,
+    multiplier: Int32,
+    shift: Int32,
+    low: int,
+    high: int,
+    out: Codes,
+    sums: Int32,
+) -> None:
+    channels = preload.size
+    for pixel in range(starts.size):
+        for c in range(channels):
+            sums[c] = preload[c]
+        for tap in range(offsets.size):
+            at = starts[pixel] + offsets[tap]
+            a = x[at : at + channels]
+            b = weights[tap * channels : (tap + 1) * channels]
+            for c in range(channels):
+                sums[c] += np.int32(np.int32(a[c]) * np.int32(b[c]))
+        row = out[pixel * channels : (pixel + 1) * channels]
+        for c in range(channels):
+            row[c] = requantise(sums[c], multiplier[c], shift[c], low, high)

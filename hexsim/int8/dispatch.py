@@ -1,0 +1,70 @@
+"""Which kernel runs a bound call: the one place where kernels are chosen."""
+
+from __future__ import annotations
+
+from hexsim.binding import (
+    BoundAveragePool,
+    BoundBatchNorm,
+    BoundCall,
+    BoundConcat,
+    BoundConvolution,
+    BoundExtremum,
+    BoundFullyConnected,
+    BoundLocalResponseNorm,
+    BoundLookup,
+    BoundMaxPool,
+    BoundProduct,
+    BoundRearrange,
+    BoundSoftmax,
+    BoundSum,
+)
+from hexsim.int8.convolution import PreparedConvolution
+from hexsim.int8.depthwise import PreparedDepthwise
+from hexsim.int8.elementwise import PreparedExtremum, PreparedProduct, PreparedSum
+from hexsim.int8.fully_connected import PreparedFullyConnected
+from hexsim.int8.local_response_norm import PreparedLocalResponseNorm
+from hexsim.int8.lookup import PreparedLookup
+from hexsim.int8.movement import PreparedConcat, PreparedRearrange
+from hexsim.int8.pooling import PreparedAveragePool, PreparedMaxPool
+from hexsim.int8.prepared import PreparedCall
+from hexsim.int8.softmax import PreparedSoftmax
+
+
+def prepare(call: BoundCall) -> PreparedCall:
+    """Choose the kernel of `call` and pack its constants."""
+    match call:
+        case BoundConvolution():
+            return _prepare_convolution(call)
+        case BoundFullyConnected():
+            return PreparedFullyConnected(call)
+        case BoundMaxPool():
+            return PreparedMaxPool(call)
+        case BoundAveragePool():
+            return PreparedAveragePool(call)
+        case BoundSum():
+            return PreparedSum(call)
+        case BoundProduct():
+            return PreparedProduct(call)
+        case BoundExtremum():
+            return PreparedExtremum(call)
+        case BoundConcat():
+            return PreparedConcat(call)
+        case BoundRearrange():
+            return PreparedRearrange(call)
+        case BoundLookup():
+            return PreparedLookup(call)
+        case BoundBatchNorm():
+            return PreparedDepthwise.of_batch_norm(call)
+        case BoundLocalResponseNorm():
+            return PreparedLocalResponseNorm(call)
+        case BoundSoftmax():
+            return PreparedSoftmax(call)
+        case _:
+            raise TypeError(f"no kernel for {type(call).__name__}")
+
+
+def _prepare_convolution(call: BoundConvolution) -> PreparedCall:
+    channels = call.inputs[0].shape[-1]
+    if call.groups == channels == call.weights.codes.shape[-1]:
+        return PreparedDepthwise.of_convolution(call)
+    return PreparedConvolution(call)

@@ -1,0 +1,75 @@
+"""FullyConnected: dot products with weights kept at 8 bits, because reading them is the cost.
+
+    sum of (x - zx) * (w - zw) = sum of (x - zx) * w - zw * sum of (x - zx)
+
+so the zero point of the weights costs one sum per input, and asymmetric codes stay bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.binding.call import Codes, Int32
+from hexsim.binding.fully_connected import BoundFullyConnected
+from hexsim.int8.jit import kernel
+from hexsim.int8.padded import Int16, PaddedInput
+from hexsim.int8.requantise import requantise
+from hexsim.layers import Window
+
+_U8_TO_S8 = 128
+
+
+class PreparedFullyConnected:
+    """Weights are packed (outputs, inputs), signed."""
+
+    def __init__(self, call: BoundFullyConnected) -> None:
+        shape = call.inputs[0].shape
+        depth = math.prod(shape[1:])
+        self._wide = PaddedInput((shape[0], 1, 1, depth), Window((1, 1)), call.inputs[0].zero_point)
+        codes, zero_point = call.weights.codes, call.weights.zero_point
+        if codes.dtype == np.uint8:
+            codes = (codes ^ np.uint8(_U8_TO_S8)).view(np.int8)
+            zero_point -= _U8_TO_S8
+        self._weights = np.ascontiguousarray(codes.T)
+        self._zero_point = zero_point
+        self._tail = call.tail
+
+    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+        """See PreparedCall."""
+        batch, depth = self._wide.shape[0], self._wide.shape[3]
+        wide = self._wide.fill(inputs[0])
+        x = wide[: batch * depth].reshape(batch, depth)
+        correction = (x.sum(axis=1, dtype=np.int64) * self._zero_point).astype(np.int32)
+        tail = self._tail
+        _fully_connected(
+            x, self._weights, correction, tail.preload, tail.multiplier, tail.shift,
+            tail.low, tail.high, output,
+        )  # fmt: skip
+
+
+@kernel(
+    "void(int16[:,::1],int8[:,::1],int32[::1],int32[::1],int32[::1],int32[::1],"
+    "int32,int32,uint8[:,::1])"
+)
+def _fully_connected(
+    x: Int16,
+    weights: npt.NDArray[np.int8],
+    correction: Int32,
+    preload: Int32,
+    multiplier: Int32,
+    shift: Int32,
+    low: int,
+    high: int,
+    out: Codes,
+) -> None:
+    for channel in range(weights.shape[0]):
+        for item in range(x.shape[0]):
+            total = np.int32(preload[channel] - correction[item])
+            for k in range(x.shape[1]):
+                product = np.int32(np.int32(x[item, k]) * np.int32(weights[channel, k]))
+                total = np.int32(total + product)
+            out[item, channel] = requantise(total, multiplier[channel], shift[channel], low, high)

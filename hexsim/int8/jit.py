@@ -1,0 +1,59 @@
+"""Kernels: functions that numba compiles for one signature, when they are first called.
+
+A network pays only for the kernels it uses, and only once per machine: compiled code is kept in
+`hexsim.int8.cache`. Kernels release the GIL, check nothing and allocate nothing; the callers in
+this package check shapes and types. Inside a kernel, loop over a slice instead of indexing with a
+computed start (LLVM then knows no index is negative and vectorises), and copy arrays element by
+element (assigning an array to a slice costs more than a second of compilation).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numba
+from numba.core import config
+
+from hexsim.int8.cache import kernel_cache
+
+_compiling = threading.RLock()
+
+
+class Kernel:
+    """A compiled function without result; `signature` is numba's: "void(int32[::1])"."""
+
+    def __init__(self, function: Callable[..., None], signature: str) -> None:
+        self.function = function
+        self.signature = signature
+
+    def __call__(self, *arguments: object) -> None:
+        """Run on `arguments`, whose types and sizes the caller vouches for."""
+        self._compiled(*arguments)
+
+    @cached_property
+    def _compiled(self) -> Callable[..., None]:
+        folder = kernel_cache()
+        with _compiling:
+            before = config.CACHE_DIR
+            config.CACHE_DIR = "" if folder is None else str(folder)
+            try:
+                compiled: Callable[..., None] = numba.njit(
+                    self.signature, nogil=True, cache=folder is not None
+                )(self.function)
+            finally:
+                config.CACHE_DIR = before
+        return compiled
+
+
+def kernel(signature: str) -> Callable[[Callable[..., None]], Kernel]:
+    """Decorate a function as a kernel of that signature."""
+    return lambda function: Kernel(function, signature)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function that kernels call; it becomes part of each."""
+    decorated: Callable[..., Any] = numba.njit(inline="always")(function)
+    return decorated

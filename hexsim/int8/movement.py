@@ -1,0 +1,50 @@
+"""Concat and rearrangements: codes copied to other places, rescaled where encodings differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.binding.call import Codes
+from hexsim.binding.concat import BoundConcat
+from hexsim.binding.rearrange import BoundRearrange
+from hexsim.int8.lookup import look_up
+
+
+def rescaled(codes: Codes, table: Codes | None) -> Codes:
+    """Return `codes` through `table`; unchanged without one."""
+    if table is None:
+        return codes
+    result = np.empty_like(codes)
+    look_up(codes, table.reshape(1, 256), result)
+    return result
+
+
+class PreparedConcat:
+    """Inputs side by side along one axis."""
+
+    def __init__(self, call: BoundConcat) -> None:
+        self._axis = call.axis
+        self._tables = call.tables
+
+    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+        """See PreparedCall."""
+        parts = [rescaled(x, table) for x, table in zip(inputs, self._tables, strict=True)]
+        np.concatenate(parts, axis=self._axis, out=output)
+
+
+class PreparedRearrange:
+    """Reshape, permute or channel shuffle."""
+
+    def __init__(self, call: BoundRearrange) -> None:
+        self._split = call.split
+        self._permutation = call.permutation
+        self._table = call.table
+
+    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+        """See PreparedCall."""
+        moved = inputs[0].reshape(self._split).transpose(self._permutation)
+        output.reshape(moved.shape)[...] = moved
+        if self._table is not None:
+            look_up(output, self._table.reshape(1, 256), output)

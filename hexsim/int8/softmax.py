@@ -1,0 +1,51 @@
+"""Softmax: table of exponentials, integer sum, one rounded division."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.binding.call import Codes, Int32
+from hexsim.binding.softmax import SCALE_BITS, BoundSoftmax
+from hexsim.int8.jit import kernel
+
+
+class PreparedSoftmax:
+    """The summed axes are brought to the end, if they are not there."""
+
+    def __init__(self, call: BoundSoftmax) -> None:
+        shape = call.output.shape
+        kept = tuple(axis for axis in range(len(shape)) if axis not in call.axes)
+        self._order = (*kept, *sorted(call.axes))
+        self._summed = math.prod(shape[axis] for axis in call.axes)
+        self._exponentials = call.exponentials
+        self._scale = call.scale
+        self._zero_point = call.output.zero_point
+
+    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+        """See PreparedCall."""
+        moved = np.ascontiguousarray(inputs[0].transpose(self._order))
+        result = np.empty_like(moved)
+        _softmax(
+            moved.reshape(-1, self._summed), self._exponentials, self._scale, self._zero_point,
+            result.reshape(-1, self._summed),
+        )  # fmt: skip
+        output.transpose(self._order)[...] = result
+
+
+@kernel("void(uint8[:,::1],int32[::1],int64,int64,uint8[:,::1])")
+def _softmax(x: Codes, exponentials: Int32, scale: int, zero_point: int, out: Codes) -> None:
+    for row in range(x.shape[0]):
+        largest = np.uint8(0)
+        for k in range(x.shape[1]):
+            largest = max(largest, x[row, k])
+        total = np.int64(0)
+        for k in range(x.shape[1]):
+            total += exponentials[np.int64(largest) - np.int64(x[row, k])]
+        divisor = total << np.int64(SCALE_BITS)
+        for k in range(x.shape[1]):
+            share = np.int64(exponentials[np.int64(largest) - np.int64(x[row, k])]) * scale
+            code = zero_point + (2 * share + divisor) // (2 * divisor)
+            out[row, k] = np.uint8(min(max(code, 0), 255))  # type: ignore[arg-type]

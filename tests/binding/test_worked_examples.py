@@ -1,0 +1,78 @@
+"""The worked integers of docs/arithmetic.md."""
+
+import numpy as np
+
+from hexsim.binding.call import Operand
+from hexsim.binding.local_response_norm import bind_local_response_norm, power_knots
+from hexsim.binding.requantise import common_scale, requantise, rescale_table
+from hexsim.binding.softmax import bind_softmax
+from hexsim.int8.dispatch import prepare
+from hexsim.layers import LocalResponseNorm, Softmax
+from hexsim.quantization.encodings import Encoding
+
+
+def encoding(delta, zero_point):
+    return Encoding(8, -zero_point * delta, (255 - zero_point) * delta, delta, -zero_point)
+
+
+class Between:
+    """A source whose layers all read `x` and write `y`."""
+
+    def __init__(self, shape, x, y):
+        self.operands = (Operand("x", shape, x),), Operand("y", shape, y)
+
+    def ends(self, layer):
+        return self.operands
+
+
+def result(call, codes):
+    output = np.empty(call.output.shape, np.uint8)
+    prepare(call)([np.array(codes, np.uint8).reshape(call.output.shape)], output)
+    return output.ravel().tolist()
+
+
+def test_convolution():
+    tail = requantise(0.01 * 0.005, encoding(0.025, 40), bias=np.array([0.25]))
+    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (4294967, 0, 5000 + 20000)
+    assert tail.apply(np.array([30400])) == 61
+
+
+def test_average():
+    tail = requantise(0.1 / np.array([1, 4]), encoding(0.1, 0))
+    np.testing.assert_array_equal(tail.multiplier, [2**30, 2**29])
+    np.testing.assert_array_equal(tail.shift, [1, 0])
+    np.testing.assert_array_equal(tail.apply(np.array([[15, 61], [16, 62]])), [[15, 15], [16, 16]])
+
+
+def test_sum():
+    factors, step = common_scale([0.1, 0.025], encoding(0.05, 20))
+    np.testing.assert_array_equal(factors, [16384, 4096])
+    tail = requantise(step, encoding(0.05, 20))
+    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (262144, 0, 163840)
+    assert tail.apply(np.array([163840 + 16384 * 30 - 4096 * 40])) == 60
+
+
+def test_rescale():
+    x, y = Operand("x", (1,), encoding(0.02, 10)), encoding(0.05, 0)
+    assert common_scale([x.delta], y)[0] == [6554]
+    assert rescale_table(x, y)[60] == 20
+
+
+def test_local_response_norm():
+    layer = LocalResponseNorm(
+        name="n", inputs=("x",), outputs=("y",), size=5, alpha=5e-5, beta=0.75, bias=1.0
+    )
+    shape = (1, 2)
+    call = bind_local_response_norm(layer, Between(shape, encoding(1.0, 0), encoding(1.0, 0)))
+    np.testing.assert_array_equal(power_knots(5 * 255**2)[590:592], [19968, 20224])
+    np.testing.assert_array_equal(call.powers[590:592], [114343, 114161])
+    assert 114343 + ((-182 * 32 + 128) >> 8) == 114320
+    assert (call.tail.multiplier[0], call.tail.shift[0]) == (16384, 0)
+    assert result(call, [100, 100]) == [87, 87]
+
+
+def test_softmax():
+    layer = Softmax(name="s", inputs=("x",), outputs=("y",), axes=(1,))
+    call = bind_softmax(layer, Between((1, 3), encoding(0.1, 0), encoding(1 / 256, 0)))
+    assert (call.exponentials[0], call.exponentials[10], call.scale) == (8388608, 3085996, 2**24)
+    assert result(call, [10, 20, 20]) == [40, 108, 108]

@@ -1,0 +1,87 @@
+"""Hypothesis strategies for bound calls, extremes included, and the comparison with the twin."""
+
+import os
+from unittest.mock import patch
+
+import numpy as np
+from hypothesis import strategies as st
+
+from hexsim.binding import Operand, Requantise
+from hexsim.int8.dispatch import prepare
+from hexsim.layers import Window
+from hexsim.quantization.encodings import Encoding
+from tests.int8 import naive
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def encoding(zero_point, delta=0.1):
+    return Encoding(8, -zero_point * delta, (255 - zero_point) * delta, delta, -zero_point)
+
+
+@st.composite
+def operands(draw, shape, name="x"):
+    zero_point = draw(st.sampled_from([0, 255]) | st.integers(0, 255))
+    return Operand(name, tuple(shape), encoding(zero_point))
+
+
+@st.composite
+def arrays(draw, shape, dtype=np.uint8):
+    """Random values of the whole type, or its extremes: all least, all largest, alternating."""
+    info = np.iinfo(dtype)
+    pattern = draw(st.sampled_from(["random", "random", "low", "high", "alternating"]))
+    if pattern == "random":
+        return np.random.default_rng(draw(SEEDS)).integers(
+            info.min, info.max, shape, dtype, endpoint=True
+        )
+    flat = np.full(int(np.prod(shape)), info.max if pattern == "high" else info.min, dtype)
+    if pattern == "alternating":
+        flat[1::2] = info.max
+    return flat.reshape(shape)
+
+
+@st.composite
+def tails(draw, entries):
+    """Any constants a requantise may have, or plausible ones that spread over all codes."""
+    random = np.random.default_rng(draw(SEEDS))
+    wild = draw(st.booleans())
+    largest_shift = draw(st.sampled_from([1, 31])) if wild else 0
+    limit = 2**31 - 1 if wild else 2**20
+    low = draw(st.integers(0, 255))
+    return Requantise(
+        preload=random.integers(-limit, limit, entries, np.int32, endpoint=True),
+        multiplier=random.integers(1, 2**31 - 1 if wild else 2**22, entries, np.int32),
+        shift=random.integers(0, largest_shift, entries, np.int32, endpoint=True),
+        low=low if wild else 0,
+        high=draw(st.integers(low, 255)) if wild else 255,
+    )
+
+
+@st.composite
+def windows(draw, height, width, *, most=4):
+    """Windows with asymmetric pads, steps and dilations that fit an input of that size."""
+    kernel, strides, dilations, begin, end = [], [], [], [], []
+    for size in (height, width):
+        k, d = draw(st.integers(1, most)), draw(st.integers(1, 2))
+        before, after = draw(st.integers(0, k - 1)), draw(st.integers(0, k - 1))
+        missing = (k - 1) * d + 1 - size - before - after
+        kernel.append(k)
+        dilations.append(d)
+        strides.append(draw(st.integers(1, 3)))
+        begin.append(before)
+        end.append(after + max(missing, 0))
+    return Window(
+        tuple(kernel), tuple(strides), (*begin, *end), tuple(dilations), draw(st.booleans())
+    )
+
+
+def assert_equals_twin(call, inputs, kernels=("",)):
+    """Run `call` with each choice of HEXSIM_KERNELS and compare with the twin, bit for bit."""
+    expected = naive.run(call, inputs)
+    assert expected.shape == call.output.shape
+    for choice in kernels:
+        with patch.dict(os.environ, {"HEXSIM_KERNELS": choice}):
+            prepared = prepare(call)
+        output = np.full(call.output.shape, 77, np.uint8)
+        prepared(inputs, output)
+        np.testing.assert_array_equal(output, expected, err_msg=f"kernels '{choice}'")

@@ -1,0 +1,191 @@
+"""Slow, obvious twins of the integer kernels, written from docs/arithmetic.md.
+
+Every function takes a bound call and the codes of its operands and returns the output codes.
+Arithmetic is int64 or Python integers; `wrap` says where the contract has an int32.
+"""
+
+import itertools
+import math
+
+import numpy as np
+
+from hexsim import binding
+
+
+def run(call, inputs):
+    """Result of any bound call."""
+    return TWINS[type(call)](call, [np.asarray(x, np.int64) for x in inputs])
+
+
+def wrap(value):
+    return (np.asarray(value, np.int64) + 2**31) % 2**32 - 2**31
+
+
+def saturate(value):
+    return np.clip(value, -(2**31), 2**31 - 1)
+
+
+def requantise(accumulator, multiplier, shift, low, high):
+    scaled = saturate(np.asarray(accumulator, np.int64) * 2 ** np.asarray(shift, np.int64))
+    code = np.floor_divide(scaled * np.asarray(multiplier, np.int64) + 2**30, 2**31)
+    return np.clip(code, low, high).astype(np.uint8)
+
+
+def finish(accumulator, tail, entry=slice(None)):
+    """Requantise sums (without preload) by the constants `entry` of a tail."""
+    total = wrap(accumulator + tail.preload[entry].astype(np.int64))
+    return requantise(total, tail.multiplier[entry], tail.shift[entry], tail.low, tail.high)
+
+
+def taps(window, shape, oy, ox):
+    """(kernel row, kernel column, input row, input column) of the taps inside the input."""
+    for ky, kx in itertools.product(range(window.kernel[0]), range(window.kernel[1])):
+        y = oy * window.strides[0] - window.pads[0] + ky * window.dilations[0]
+        x = ox * window.strides[1] - window.pads[1] + kx * window.dilations[1]
+        if 0 <= y < shape[1] and 0 <= x < shape[2]:
+            yield ky, kx, y, x
+
+
+def pixels(shape):
+    return itertools.product(range(shape[0]), range(shape[1]), range(shape[2]))
+
+
+def convolution(call, inputs):
+    x = inputs[0] - call.inputs[0].zero_point
+    weights = call.weights.codes.astype(np.int64) - call.weights.zero_point
+    deep, wide = x.shape[-1] // call.groups, weights.shape[-1] // call.groups
+    sums = np.zeros(call.output.shape, np.int64)
+    for n, oy, ox in pixels(sums.shape):
+        for ky, kx, y, xx in taps(call.window, x.shape, oy, ox):
+            for g in range(call.groups):
+                columns = slice(g * wide, (g + 1) * wide)
+                pixel = x[n, y, xx, g * deep : (g + 1) * deep]
+                sums[n, oy, ox, columns] += pixel @ weights[ky, kx, :, columns]
+    return finish(sums, call.tail)
+
+
+def fully_connected(call, inputs):
+    x = (inputs[0] - call.inputs[0].zero_point).reshape(call.output.shape[0], -1)
+    return finish(x @ (call.weights.codes.astype(np.int64) - call.weights.zero_point), call.tail)
+
+
+def max_pool(call, inputs):
+    best = np.zeros(call.output.shape, np.int64)
+    for n, oy, ox in pixels(best.shape):
+        for _, _, y, x in taps(call.window, inputs[0].shape, oy, ox):
+            best[n, oy, ox] = np.maximum(best[n, oy, ox], inputs[0][n, y, x])
+    return through(call.table, best)
+
+
+def average_pool(call, inputs):
+    x = inputs[0] - call.inputs[0].zero_point
+    out = np.zeros(call.output.shape, np.uint8)
+    for n, oy, ox in pixels(out.shape):
+        total = np.zeros(out.shape[-1], np.int64)
+        for _, _, y, xx in taps(call.window, x.shape, oy, ox):
+            total += x[n, y, xx]
+        out[n, oy, ox] = finish(total, call.tail, call.tail_of[oy, ox])
+    return out
+
+
+def weighted_sum(call, inputs):
+    total = np.zeros(call.output.shape, np.int64)
+    for operand, codes, factor in zip(call.inputs, inputs, call.factors, strict=True):
+        total = total + int(factor) * (codes - operand.zero_point)
+    return finish(total, call.tail)
+
+
+def product(call, inputs):
+    total = np.ones(call.output.shape, np.int64)
+    for operand, codes in zip(call.inputs, inputs, strict=True):
+        total = total * (codes - operand.zero_point)
+    return finish(total, call.tail)
+
+
+def extremum(call, inputs):
+    parts = [through(table, x) for table, x in zip(call.tables, inputs, strict=True)]
+    spread = np.broadcast_arrays(*parts)
+    return np.stack(spread).max(axis=0) if call.kind == "max" else np.stack(spread).min(axis=0)
+
+
+def through(table, codes):
+    if table is None:
+        return np.asarray(codes).astype(np.uint8)
+    return np.array([table[q] for q in np.ravel(codes)], np.uint8).reshape(np.shape(codes))
+
+
+def concat(call, inputs):
+    parts = [through(table, x) for table, x in zip(call.tables, inputs, strict=True)]
+    return np.concatenate(parts, axis=call.axis)
+
+
+def rearrange(call, inputs):
+    split = inputs[0].reshape(call.split)
+    moved = np.empty([call.split[axis] for axis in call.permutation], np.int64)
+    for index in np.ndindex(*moved.shape):
+        at = [0] * len(index)
+        for axis, position in zip(call.permutation, index, strict=True):
+            at[axis] = position
+        moved[index] = split[tuple(at)]
+    return through(call.table, moved.reshape(call.output.shape))
+
+
+def lookup(call, inputs):
+    out = np.empty(call.output.shape, np.uint8)
+    for index in np.ndindex(*out.shape):
+        table = call.tables[index[-1] if len(call.tables) > 1 else 0]
+        out[index] = table[inputs[0][index]]
+    return out
+
+
+def batch_norm(call, inputs):
+    x = inputs[0] - call.inputs[0].zero_point
+    return finish(x * call.factors.astype(np.int64), call.tail)
+
+
+def local_response_norm(call, inputs):
+    x = inputs[0] - call.inputs[0].zero_point
+    channels = x.shape[-1]
+    accumulator = np.empty(x.shape, np.int64)
+    for index in np.ndindex(*x.shape):
+        first = index[-1] - (call.size - 1) // 2
+        window = range(max(first, 0), min(first + call.size, channels))
+        squares = sum(int(x[(*index[:-1], c)]) ** 2 for c in window)
+        accumulator[index] = int(x[index]) * power(call.powers, squares)
+    return finish(accumulator, call.tail)
+
+
+def power(powers, squares):
+    """Interpolate between knots: every integer to 64, then 64 in each octave."""
+    if squares < 64:
+        return int(powers[squares])
+    octave = squares.bit_length() - 7
+    step = 2**octave
+    knot = 64 * octave + squares // step
+    below, above = int(powers[knot]), int(powers[knot + 1])
+    return below + math.floor(((above - below) * (squares % step) + step // 2) / step)
+
+
+def softmax(call, inputs):
+    axes = tuple(call.axes)
+    e = call.exponentials[inputs[0].max(axis=axes, keepdims=True) - inputs[0]].astype(object)
+    divisor = 2**16 * e.sum(axis=axes, keepdims=True)
+    code = call.output.zero_point + (2 * e * call.scale + divisor) // (2 * divisor)
+    return np.clip(code, 0, 255).astype(np.uint8)
+
+
+TWINS = {
+    binding.BoundConvolution: convolution,
+    binding.BoundFullyConnected: fully_connected,
+    binding.BoundMaxPool: max_pool,
+    binding.BoundAveragePool: average_pool,
+    binding.BoundSum: weighted_sum,
+    binding.BoundProduct: product,
+    binding.BoundExtremum: extremum,
+    binding.BoundConcat: concat,
+    binding.BoundRearrange: rearrange,
+    binding.BoundLookup: lookup,
+    binding.BoundBatchNorm: batch_norm,
+    binding.BoundLocalResponseNorm: local_response_norm,
+    binding.BoundSoftmax: softmax,
+}

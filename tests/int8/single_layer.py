@@ -1,0 +1,80 @@
+"""One layer as a network, quantised by hand, so that its result can be held against floats."""
+
+import numpy as np
+
+from hexsim.binding import bind
+from hexsim.graph.ir import Constant, Network, Tensor
+from hexsim.int8.runner import IntegerSubnet
+from hexsim.partition import Subnet
+from hexsim.plan import make_plan
+from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.quantized import QuantizedNetwork
+
+
+def quantized(layers, inputs, constants, encodings, outputs):
+    """A quantised network; `inputs` maps names to shapes, `constants` names to arrays.
+
+    `encodings` maps activations and constant operands to theirs; weights get their own range.
+    """
+    shapes = dict(inputs)
+    for layer in layers:
+        of_inputs = [shapes.get(n) or constants[n].shape for n in layer.inputs]
+        shapes.update(zip(layer.outputs, layer.output_shapes(of_inputs), strict=True))
+    network = Network(
+        "hand-built",
+        tuple(layers),
+        {name: Tensor(name, shape) for name, shape in shapes.items()},
+        {name: Constant(name, array.shape, array) for name, array in constants.items()},
+        tuple(inputs),
+        tuple(outputs),
+    )
+    network.check()
+    parameters = {
+        layer.weight: Encoding.from_range(*_range(constants[layer.weight]))
+        for layer in layers
+        if hasattr(layer, "weight")
+    }
+    return QuantizedNetwork(network, encodings, parameters)
+
+
+def bound(model, signed_weights=False):
+    """All calls of a network that runs on the DSP."""
+    subnet = make_plan(model, "dsp", [Subnet("dsp", model.network.layers, "all")]).subnets[0]
+    return subnet, bind(subnet, model, signed_weights=signed_weights)
+
+
+def subnet_of(model, signed_weights=False):
+    """A network as an IntegerSubnet."""
+    subnet, calls = bound(model, signed_weights)
+    return IntegerSubnet(calls, subnet.inputs, subnet.outputs)
+
+
+def run_layer(layer, feeds, output_range, constants=None, signed_weights=False):
+    """Run one layer; return its float result, the reals its kernel saw, and the output's step."""
+    constants = constants or {}
+    encodings = {
+        name: Encoding.from_range(*_range(array))
+        for name, array in {**feeds, **constants}.items()
+        if name in layer.inputs
+    }
+    encodings[layer.output] = Encoding.from_range(*output_range)
+    shapes = {name: array.shape for name, array in feeds.items()}
+    model = quantized([layer], shapes, constants, encodings, [layer.output])
+    result = subnet_of(model, signed_weights).run(feeds)[layer.output]
+    seen = {
+        name: encodings[name].dequantize(encodings[name].quantize(array)).astype(np.float64)
+        for name, array in {**feeds, **constants}.items()
+        if name in encodings
+    }
+    for name, encoding in model.parameters.items():
+        seen[name] = encoding.dequantize(model.codes(name)).astype(np.float64)
+    return result, seen, encodings[layer.output].delta
+
+
+def assert_within(result, expected, step, steps=0.75):
+    """Every element is within `steps` output steps of the float answer."""
+    np.testing.assert_array_less(np.abs(result - expected), steps * step)
+
+
+def _range(array):
+    return float(np.min(array)), float(np.max(array))

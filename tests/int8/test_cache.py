@@ -1,0 +1,62 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from hexsim.int8 import cache
+from hexsim.int8.cache import kernel_cache
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    kernel_cache.cache_clear()
+    yield
+    kernel_cache.cache_clear()
+
+
+def test_own_variable_comes_first(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "shared"))
+    monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path / "own"))
+    folder = kernel_cache()
+    assert folder is not None
+    assert folder.parent == tmp_path / "own"
+
+
+def test_shared_variable_then_home(monkeypatch, tmp_path):
+    monkeypatch.delenv("HEXSIM_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "shared"))
+    assert kernel_cache().parent == tmp_path / "shared" / "hexsim"
+    kernel_cache.cache_clear()
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert kernel_cache().parent == tmp_path / "home" / ".cache" / "hexsim"
+
+
+def test_an_edit_of_any_file_changes_the_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path / "cache"))
+    package = tmp_path / "package"
+    package.mkdir()
+    for source in Path(cache.__file__).parent.glob("*.py"):
+        (package / source.name).write_bytes(source.read_bytes())
+    monkeypatch.setattr(cache, "__file__", str(package / "cache.py"))
+    before = kernel_cache()
+    kernel_cache.cache_clear()
+    assert kernel_cache() == before
+    with (package / "requantise.py").open("a") as file:
+        file.write("# edited\n")
+    kernel_cache.cache_clear()
+    assert kernel_cache() != before
+
+
+def test_no_folder_where_none_can_be_made(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path / "file"))
+    assert kernel_cache() is None
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_no_folder_where_it_is_read_only(monkeypatch, tmp_path):
+    monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path))
+    kernel_cache().chmod(0o500)
+    kernel_cache.cache_clear()
+    assert kernel_cache() is None

@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexsim.binding import BoundFullyConnected, Weights
+from hexsim.layers import RELU, FullyConnected
+from tests.int8.drawn import arrays, assert_equals_twin, operands, tails
+from tests.int8.single_layer import assert_within, run_layer
+
+
+@st.composite
+def fully_connected(draw):
+    batch, outputs = draw(st.integers(1, 3)), draw(st.integers(1, 20))
+    rest = draw(st.lists(st.sampled_from([1, 2, 7, 32]), min_size=1, max_size=3))
+    x = draw(operands((batch, *rest)))
+    depth = int(np.prod(rest))
+    dtype = draw(st.sampled_from([np.uint8, np.int8]))
+    call = BoundFullyConnected(
+        layer="fc",
+        inputs=(x,),
+        output=draw(operands((batch, outputs), "y")),
+        weights=Weights(
+            draw(arrays((depth, outputs), dtype)),
+            draw(st.integers(0, 255)) if dtype == np.uint8 else 0,
+            np.ones(outputs),
+        ),
+        tail=draw(tails(outputs)),
+    )
+    return call, draw(arrays(x.shape))
+
+
+@given(fully_connected())
+@settings(max_examples=100, deadline=None)
+def test_equals_twin(case):
+    call, codes = case
+    assert_equals_twin(call, [codes])
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_close_to_float(signed):
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(2, 3, 3, 20)).astype(np.float32)
+    weight = rng.normal(size=(180, 15)).astype(np.float32)
+    bias = rng.normal(size=15).astype(np.float32)
+    layer = FullyConnected(
+        name="fc",
+        inputs=("x",),
+        outputs=("y",),
+        weight="w",
+        bias="b",
+        clamp=RELU,
+        output_channels=15,
+    )
+    constants = {"w": weight, "b": bias}
+    result, seen, step = run_layer(layer, {"x": x}, (0, 40), constants, signed_weights=signed)
+    expected = np.maximum(seen["x"].reshape(2, -1) @ seen["w"] + bias, 0)
+    # The second rounding of signed weights (each within half a step of 1/127 of its channel's
+    # largest) is a random walk over 180 terms, not a bound, so it gets more room.
+    assert_within(result, np.minimum(expected, 40), step, steps=2.5 if signed else 0.75)

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexsim.binding import BoundLocalResponseNorm, Operand, Requantise
+from hexsim.binding.local_response_norm import power_knots
+from hexsim.layers import LocalResponseNorm
+from tests.int8.drawn import SEEDS, arrays, assert_equals_twin, encoding, operands, tails
+from tests.int8.single_layer import assert_within, run_layer
+
+
+@given(st.data())
+@settings(max_examples=80, deadline=None)
+def test_equals_twin(data):
+    size = data.draw(st.integers(1, 9))
+    shape = (*data.draw(st.lists(st.integers(1, 3), max_size=3)), data.draw(st.integers(1, 20)))
+    random = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    knots = power_knots(size * 255**2).size
+    powers = np.sort(random.integers(0, 2**17, knots, np.int32, endpoint=True))[::-1]
+    call = BoundLocalResponseNorm(
+        layer="norm",
+        inputs=(data.draw(operands(shape)),),
+        output=data.draw(operands(shape, "y")),
+        size=size,
+        powers=np.ascontiguousarray(powers),
+        tail=data.draw(tails(1)),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape))])
+
+
+@given(SEEDS)
+@settings(max_examples=20, deadline=None)
+def test_interpolation_is_rounded_once(seed):
+    """Every second code is one, so there the output is the interpolated power itself."""
+    random = np.random.default_rng(seed)
+    codes = random.integers(0, 256, (1, 50), np.uint8)
+    codes[:, ::2] = 1
+    operand = Operand("x", codes.shape, encoding(0))
+    powers = np.sort(random.integers(0, 256, power_knots(5 * 255**2).size, np.int32))
+    call = BoundLocalResponseNorm(
+        layer="norm",
+        inputs=(operand,),
+        output=operand,
+        size=5,
+        powers=powers[::-1].copy(),
+        tail=Requantise(
+            np.array([0], np.int32), np.array([2**30], np.int32), np.array([1], np.int32), 0, 255
+        ),
+    )
+    assert_equals_twin(call, [codes])
+
+
+@pytest.mark.parametrize(("alpha", "bias"), [(1e-4, 1.0), (1e-4, 2.0), (0.02, 1.0)])
+def test_close_to_float(alpha, bias):
+    rng = np.random.default_rng(11)
+    x = (40 * rng.normal(size=(1, 6, 6, 24))).clip(0).astype(np.float32)
+    layer = LocalResponseNorm(
+        name="norm", inputs=("x",), outputs=("y",), size=5, alpha=alpha, beta=0.75, bias=bias
+    )
+
+    def exact(values):
+        padded = np.pad(values.astype(np.float64) ** 2, [(0, 0)] * 3 + [(2, 2)])
+        squares = sum(padded[..., i : i + 24] for i in range(5))
+        return values / (bias + alpha / 5 * squares) ** 0.75
+
+    result, seen, step = run_layer(layer, {"x": x}, (0, exact(x).max()))
+    assert_within(result, np.minimum(exact(seen["x"]), exact(x).max()), step, steps=0.55)

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexsim.binding import BoundLookup
+from hexsim.layers import Clamp, Neuron, Prelu
+from tests.int8.drawn import arrays, assert_equals_twin, operands
+from tests.int8.single_layer import assert_within, run_layer
+
+
+@given(st.data())
+@settings(max_examples=50, deadline=None)
+def test_equals_twin(data):
+    channels = data.draw(st.integers(1, 20))
+    shape = (*data.draw(st.lists(st.integers(1, 4), max_size=3)), channels)
+    x, y = data.draw(operands(shape)), data.draw(operands(shape, "y"))
+    tables = data.draw(arrays((data.draw(st.sampled_from([1, channels])), 256)))
+    call = BoundLookup(layer="neuron", inputs=(x,), output=y, tables=tables)
+    assert_equals_twin(call, [data.draw(arrays(shape))])
+
+
+FLOAT = {
+    "clamp": lambda x: np.clip(x, -1, 2),
+    "leaky_relu": lambda x: np.where(x < 0, 0.2 * x, x),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+    "elu": lambda x: np.where(x < 0, 0.2 * (np.exp(x) - 1), x),
+    "hard_sigmoid": lambda x: np.clip(0.2 * x + 0.4, 0, 1),
+    "hard_swish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
+}
+
+
+@pytest.mark.parametrize("function", FLOAT)
+def test_close_to_float(function):
+    x = np.linspace(-5, 5, 600, dtype=np.float32).reshape(1, 10, 10, 6)
+    layer = Neuron(
+        name="n",
+        inputs=("x",),
+        outputs=("y",),
+        function=function,
+        clamp=Clamp(-1.0, 2.0),
+        alpha=0.2,
+        beta=0.4,
+    )
+    expected = FLOAT[function](x)
+    result, seen, step = run_layer(layer, {"x": x}, (expected.min(), expected.max()))
+    # Half a step: a table has one rounding. (Ranges are moved by up to half a step themselves.)
+    assert_within(result, FLOAT[function](seen["x"]), step, steps=1.01)
+
+
+def test_prelu_close_to_float():
+    x = np.linspace(-5, 5, 600, dtype=np.float32).reshape(1, 10, 10, 6)
+    slope = np.linspace(-1, 2, 6, dtype=np.float32)
+    layer = Prelu(name="p", inputs=("x",), outputs=("y",), slope="s")
+    result, seen, step = run_layer(layer, {"x": x}, (-10, 5), {"s": slope})
+    expected = np.where(seen["x"] < 0, slope * seen["x"], seen["x"])
+    assert_within(result, np.clip(expected, -10, 5), step, steps=1.01)

@@ -1,0 +1,74 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexsim.binding import BoundConcat, BoundRearrange
+from hexsim.layers import ChannelShuffle, Concat, Permute, Reshape
+from tests.int8.drawn import arrays, assert_equals_twin, operands
+from tests.int8.single_layer import assert_within, run_layer
+
+TABLES = st.none() | arrays((256,))
+
+
+@given(st.data())
+@settings(max_examples=50, deadline=None)
+def test_concat_equals_twin(data):
+    axis = data.draw(st.integers(0, 3))
+    shapes = []
+    for size in data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=4)):
+        shape = [2, 3, 4, 5]
+        shape[axis] = size
+        shapes.append(tuple(shape))
+    joined = [2, 3, 4, 5]
+    joined[axis] = sum(shape[axis] for shape in shapes)
+    call = BoundConcat(
+        layer="concat",
+        inputs=tuple(data.draw(operands(shape, f"x{i}")) for i, shape in enumerate(shapes)),
+        output=data.draw(operands(joined, "y")),
+        axis=axis,
+        tables=tuple(data.draw(TABLES) for _ in shapes),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape)) for shape in shapes])
+
+
+@given(st.data())
+@settings(max_examples=50, deadline=None)
+def test_rearrange_equals_twin(data):
+    split = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=5)))
+    permutation = tuple(data.draw(st.permutations(range(len(split)))))
+    shape = tuple(split[axis] for axis in permutation)
+    call = BoundRearrange(
+        layer="move",
+        inputs=(data.draw(operands(split)),),
+        output=data.draw(operands(shape, "y")),
+        split=split,
+        permutation=permutation,
+        table=data.draw(TABLES),
+    )
+    assert_equals_twin(call, [data.draw(arrays(split))])
+
+
+def test_concat_close_to_float():
+    rng = np.random.default_rng(10)
+    feeds = {
+        n: (s * rng.normal(size=(1, 3, 3, 4))).astype(np.float32)
+        for n, s in zip("ab", (1, 4), strict=True)
+    }
+    layer = Concat(name="c", inputs=("a", "b"), outputs=("y",), axis=3)
+    result, seen, step = run_layer(layer, feeds, (-20, 20))
+    assert_within(result, np.concatenate([seen["a"], seen["b"]], axis=3), step)
+
+
+def test_rearrangements_keep_their_values():
+    x = np.arange(2 * 3 * 4 * 6, dtype=np.float32).reshape(2, 3, 4, 6)
+    common = {"name": "m", "inputs": ("x",), "outputs": ("y",)}
+    shuffled = x.reshape(2, 3, 4, 2, 3).swapaxes(3, 4).reshape(x.shape)
+    for layer, expected in [
+        (Permute(**common, permutation=(0, 3, 1, 2)), x.transpose(0, 3, 1, 2)),
+        (Reshape(**common, shape=(2, 72)), x.reshape(2, 72)),
+        (ChannelShuffle(**common, groups=2), shuffled),
+    ]:
+        same, _, step = run_layer(layer, {"x": x}, (0, 143))
+        assert_within(same, expected, step)
+        wider, _, step = run_layer(layer, {"x": x}, (-100, 200))
+        assert_within(wider, expected, step, steps=1.0)  # two roundings, the input's and its own

@@ -1,0 +1,129 @@
+import threading
+
+import numpy as np
+import pytest
+
+from hexsim.errors import HexsimError
+from hexsim.int8.runner import IntegerSubnet
+from hexsim.layers import (
+    NO_CLAMP,
+    RELU,
+    Concat,
+    Convolution,
+    Elementwise,
+    FullyConnected,
+    Pooling,
+    Softmax,
+    Window,
+)
+from hexsim.quantization.encodings import Encoding
+from tests.int8 import naive
+from tests.int8.single_layer import bound, quantized, subnet_of
+
+
+def branching_network(batch=1):
+    """Convolution, depthwise, residual sum with a constant, concat, pool, classifier."""
+    rng = np.random.default_rng(0)
+    same = Window((3, 3), (1, 1), (1, 1, 1, 1))
+    layers = [
+        Convolution(
+            name="stem", inputs=("x",), outputs=("a",), weight="w0", bias="b0",
+            window=Window((3, 3), (2, 2), (0, 1, 1, 0)), clamp=RELU, output_channels=8,
+        ),
+        Convolution(
+            name="dw", inputs=("a",), outputs=("b",), weight="w1", window=same, groups=8,
+            clamp=NO_CLAMP, output_channels=8,
+        ),
+        Elementwise(name="add", inputs=("a", "b", "c"), outputs=("d",), kind="sum", clamp=RELU),
+        Concat(name="cat", inputs=("d", "a"), outputs=("e",), axis=3),
+        Pooling(
+            name="gap", inputs=("e",), outputs=("f",), kind="average", window=Window((6, 6))
+        ),
+        FullyConnected(
+            name="fc", inputs=("f",), outputs=("g",), weight="w2", clamp=NO_CLAMP,
+            output_channels=5,
+        ),
+        Softmax(name="prob", inputs=("g",), outputs=("p",), axes=(1,)),
+    ]  # fmt: skip
+    constants = {
+        "w0": rng.normal(size=(3, 3, 3, 8)).astype(np.float32),
+        "b0": rng.normal(size=8).astype(np.float32),
+        "w1": rng.normal(size=(3, 3, 1, 8)).astype(np.float32),
+        "w2": rng.normal(size=(16, 5)).astype(np.float32),
+        "c": rng.normal(size=8).astype(np.float32),
+    }
+    ranges = {
+        "x": (-1, 1), "a": (0, 8), "b": (-15, 15), "c": (-3, 3), "d": (0, 20), "e": (0, 20),
+        "f": (0, 6), "g": (-12, 12), "p": (0, 1),
+    }  # fmt: skip
+    encodings = {name: Encoding.from_range(*limits) for name, limits in ranges.items()}
+    model = quantized(layers, {"x": (batch, 12, 12, 3)}, constants, encodings, ["p", "d"])
+    images = rng.uniform(-1, 1, (batch, 12, 12, 3)).astype(np.float32)
+    return model, images
+
+
+@pytest.mark.parametrize("signed_weights", [False, True])
+def test_every_tensor_equals_the_twins(signed_weights):
+    model, images = branching_network(batch=2)
+    subnet, calls = bound(model, signed_weights)
+    codes = IntegerSubnet(calls, subnet.inputs, subnet.outputs).run_codes({"x": images})
+    expected = {"x": model.activations["x"].quantize(images)}
+    for call in calls:
+        inputs = [expected[x.name] if x.codes is None else x.codes for x in call.inputs]
+        expected[call.output.name] = naive.run(call, inputs)
+    assert codes.keys() == expected.keys()
+    for name, array in expected.items():
+        np.testing.assert_array_equal(codes[name], array, err_msg=name)
+    assert all(np.unique(array).size > 3 for array in codes.values())
+
+
+def test_run_returns_the_outputs_as_real_values():
+    model, images = branching_network()
+    subnet = subnet_of(model)
+    codes = subnet.run_codes({"x": images})
+    outputs = subnet.run({"x": images})
+    assert list(outputs) == ["d", "p"]
+    for name, array in outputs.items():
+        assert array.dtype == np.float32
+        np.testing.assert_array_equal(array, model.activations[name].dequantize(codes[name]))
+
+
+def test_a_batch_is_its_items():
+    model, images = branching_network(batch=3)
+    together = subnet_of(model).run_codes({"x": images})
+    single = subnet_of(branching_network()[0])
+    for item in range(3):
+        alone = single.run_codes({"x": images[item : item + 1]})
+        for name, array in alone.items():
+            np.testing.assert_array_equal(together[name][item], array[0], err_msg=name)
+
+
+def test_inputs_in_any_memory_order():
+    model, images = branching_network()
+    subnet = subnet_of(model)
+    strided = np.asfortranarray(images)
+    np.testing.assert_array_equal(subnet.run({"x": strided})["p"], subnet.run({"x": images})["p"])
+
+
+def test_several_threads_share_one_subnet():
+    model, images = branching_network(batch=2)
+    subnet = subnet_of(model)
+    feeds = [images, images[::-1].copy()] * 4
+    results = [None] * len(feeds)
+
+    def work(at):
+        results[at] = subnet.run({"x": feeds[at]})["p"]
+
+    threads = [threading.Thread(target=work, args=(at,)) for at in range(len(feeds))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for at, feed in enumerate(feeds):
+        np.testing.assert_array_equal(results[at], subnet.run({"x": feed})["p"])
+
+
+def test_wrong_shape_is_refused():
+    model, images = branching_network()
+    with pytest.raises(HexsimError, match=r"input 'x' has shape \(1, 6, 12, 3\)"):
+        subnet_of(model).run({"x": images[:, :6]})
