@@ -50,7 +50,8 @@ def reshape(node: Node, net: Importer) -> None:
 def flatten(node: Node, net: Importer) -> None:
     """Flatten to two axes."""
     source = net.tensor(node.input(0)).source_shape
-    axis = positive_axis(node.integer("axis", 1), len(source) + 1)
+    axis = node.integer("axis", 1)
+    axis = axis if axis == len(source) else positive_axis(axis, len(source))
     _reshape(node, net, (math.prod(source[:axis]), math.prod(source[axis:])))
 
 
