@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import onnx
 
-from hexsim.graph.ir import Network, Shape
+from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.layers import Clamp
 from hexsim.onnx_io.known import Array
 from hexsim.onnx_io.precision import Precision, rounded
@@ -93,12 +94,12 @@ class GraphBuilder:
         self._initialise(label, array)
         return label
 
-    def compute(self, operator: str, inputs: Sequence[str], **attributes: object) -> str:
+    def compute(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
         """Add an operator that does arithmetic; return its output, rounded if need be."""
         output = self.move(operator, inputs, **attributes)
         return self._round(output) if self._precision == "float16" else output
 
-    def move(self, operator: str, inputs: Sequence[str], **attributes: object) -> str:
+    def move(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
         """Add an operator whose result needs no rounding; return its output."""
         output = self._new(operator)
         self.nodes.append(onnx.helper.make_node(operator, inputs, [output], **attributes))
@@ -164,3 +165,8 @@ class GraphBuilder:
         tensor.external_data.add(key="location", value="memory")
         self.initialisers.append(tensor)
         self.weights[label] = array
+
+
+Emitter = Callable[[Any, GraphBuilder], None]
+"""Writes one layer; it takes layers of one type only."""
+Emitters = Mapping[type[Layer], Emitter]

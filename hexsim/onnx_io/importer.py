@@ -86,9 +86,7 @@ class Importer:
         self._names.add(candidate)
         return candidate
 
-    def constant(
-        self, name: str, form: str, shape: Shape, change: Callable[[Array], Array]
-    ) -> str:
+    def constant(self, name: str, form: str, shape: Shape, change: Callable[[Array], Array]) -> str:
         """Name the constant that is `change` of the known array `name`, with `shape`.
 
         `form` says which change it is: the same form of the same array is one constant. The
@@ -112,9 +110,7 @@ class Importer:
         if (name, form) not in self._forms:
             known = self.known[name]
             label = self.unique(f"{name}.{form}")
-            self.known[label] = Known(
-                label, known.shape, known.dtype, lambda: change(known.read())
-            )
+            self.known[label] = Known(label, known.shape, known.dtype, lambda: change(known.read()))
             self._forms[name, form] = label
         return self._forms[name, form]
 

@@ -106,9 +106,7 @@ def _written_types(source: Source) -> dict[str, onnx.TypeProto]:
     return {value.name: value.type for value in (*source.graph.value_info, *source.graph.output)}
 
 
-def _static(
-    node: Node, name: str, found: onnx.TypeProto | None, advice: str
-) -> tuple[Shape, str]:
+def _static(node: Node, name: str, found: onnx.TypeProto | None, advice: str) -> tuple[Shape, str]:
     if found is not None and found.WhichOneof("value") not in (None, "tensor_type"):
         kind = str(found.WhichOneof("value")).removesuffix("_type")
         raise node.error(f"output '{name}' is a {kind}; hexsim reads tensors only")

@@ -30,14 +30,14 @@ def bind_input_shapes(
     inputs = {i.name: i for i in source.graph.input if i.name not in weights}
     if not inputs:
         raise HexsimError(f"{source.label} has no input; hexsim runs networks on inputs")
-    given = {name: tuple(int(n) for n in shape) for name, shape in (given or {}).items()}
+    shapes = {name: tuple(int(n) for n in shape) for name, shape in (given or {}).items()}
     symbols: dict[str, int] = {}
-    for name, shape in given.items():
+    for name, shape in shapes.items():
         if name not in inputs:
             raise unknown(f"input of {source.label}", name, inputs)
         symbols.update(_symbols(source, inputs[name], shape))
     return {
-        name: given[name] if name in given else _shape(source, value, symbols)
+        name: shapes[name] if name in shapes else _shape(source, value, symbols)
         for name, value in inputs.items()
     }
 
@@ -83,8 +83,7 @@ def _dims(
 ) -> Sequence[onnx.TensorShapeProto.Dimension] | None:
     if not value.type.HasField("tensor_type"):
         kind = value.type.WhichOneof("value") or "unknown type"
-        raise HexsimError(
-            f"input '{value.name}' of {source.label} is no tensor but a {kind.removesuffix('_type')}"
-        )
+        kind = kind.removesuffix("_type")
+        raise HexsimError(f"input '{value.name}' of {source.label} is no tensor but a {kind}")
     tensor = value.type.tensor_type
     return tensor.shape.dim if tensor.HasField("shape") else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.source import Source
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 BUILT_IN = "hexsim.models"
 """Location of external data that the caller of `read` supplies."""
 _KEPT_ELEMENTS = 4096
@@ -52,9 +53,7 @@ class Known:
         return value
 
 
-def initialisers(
-    source: Source, weights: Mapping[str, Callable[[], Array]]
-) -> dict[str, Known]:
+def initialisers(source: Source, weights: Mapping[str, Callable[[], Array]]) -> dict[str, Known]:
     """Return all initialisers of a model by name.
 
     `weights` makes those whose data the file leaves to the caller. Raises HexsimError for data
@@ -74,7 +73,10 @@ def known_tensor(
 ) -> Known:
     """Return the array that `tensor` holds, wherever its data are."""
     return Known(
-        name, tuple(tensor.dims), dtype_name(tensor.data_type, name), _maker(tensor, name, source, weights)
+        name,
+        tuple(tensor.dims),
+        dtype_name(tensor.data_type, name),
+        _maker(tensor, name, source, weights),
     )
 
 

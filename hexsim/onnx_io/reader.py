@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import onnx
@@ -130,7 +131,9 @@ def _read_node(node: Node, net: Importer, source: Source) -> None:
         if all(name in net.known for name in filter(None, node.inputs)) and _folds(node):
             _fold(node, net, source)
             return
-        translate = None if node.proto.domain not in ("", "ai.onnx") else TRANSLATORS.get(node.standard)
+        translate = (
+            None if node.proto.domain not in ("", "ai.onnx") else TRANSLATORS.get(node.standard)
+        )
         try:
             if translate is None:
                 raise NotALayerError("unknown operator")
@@ -161,7 +164,7 @@ def _fold(node: Node, net: Importer, source: Source) -> None:
     types = inference.output_types(node, _operands(node, net), source)
     for position, name in enumerate(names):
         shape, dtype = types[name]
-        net.known[name] = Known(name, shape, dtype, lambda position=position: compute(position))
+        net.known[name] = Known(name, shape, dtype, partial(compute, position))
 
 
 def _opaque(node: Node, net: Importer, source: Source) -> None:

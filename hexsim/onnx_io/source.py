@@ -14,7 +14,6 @@ from pathlib import Path
 import onnx
 import onnx.inliner
 import onnx.version_converter
-from google.protobuf.message import DecodeError
 
 from hexsim.errors import HexsimError
 
@@ -57,7 +56,7 @@ def _load(path: Path) -> onnx.ModelProto:
         raise HexsimError(f"no such file: '{path}'") from None
     except OSError as error:
         raise HexsimError(f"cannot read '{path}': {error.strerror}") from None
-    except (DecodeError, RuntimeError, ValueError):
+    except Exception:  # of protobuf, which is not among our own dependencies
         raise HexsimError(
             f"'{path}' is not an ONNX model or is truncated; export or download it again"
         ) from None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from hexsim.graph.ir import Constant, Layer, Network, Shape
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 
 
 class Rewriter:

@@ -77,7 +77,11 @@ def _affine(layer: Layer, rewriter: Rewriter) -> _Affine | None:
         return None
     constant, shape = rewriter.constant(constants[0]), network.shape(data)
     per_channel = constant.elements == 1 or constant.shape[-1:] == (constant.elements,)
-    if not per_channel or constant.elements not in (1, shape[-1]) or len(constant.shape) > len(shape):
+    if (
+        not per_channel
+        or constant.elements not in (1, shape[-1])
+        or len(constant.shape) > len(shape)
+    ):
         return None
     match layer.kind:
         case "product":
@@ -116,9 +120,7 @@ def _into_weights(
     return before.replace(**changes)
 
 
-def _into_batch_norm(
-    before: BatchNorm, layer: Layer, affine: _Affine, rewriter: Rewriter
-) -> Layer:
+def _into_batch_norm(before: BatchNorm, layer: Layer, affine: _Affine, rewriter: Rewriter) -> Layer:
     channels = rewriter.constant(before.scale).shape
     return before.replace(
         **absorbed(before, layer),

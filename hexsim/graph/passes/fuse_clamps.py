@@ -28,5 +28,7 @@ def fuse_clamps(network: Network) -> Network:
                 rewriter.keep(layer)
                 continue
         assert isinstance(layer, Neuron)
-        rewriter.keep(before.replace(**absorbed(before, layer), clamp=before.clamp.then(layer.clamp)))
+        rewriter.keep(
+            before.replace(**absorbed(before, layer), clamp=before.clamp.then(layer.clamp))
+        )
     return rewriter.finish()

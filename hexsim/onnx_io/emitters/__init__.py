@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
-from hexsim.graph.ir import Layer
+from hexsim.layers import Opaque
 from hexsim.onnx_io.emitters import arrangement, elements, images, matrices
 from hexsim.onnx_io.emitters.opaque import emit_opaque
-from hexsim.onnx_io.graph_builder import GraphBuilder
-from hexsim.layers import Opaque
+from hexsim.onnx_io.graph_builder import Emitters
 
-Emitter = Callable[[Any, GraphBuilder], None]
-
-EMITTERS: Mapping[type[Layer], Emitter] = {
+EMITTERS: Emitters = {
     **arrangement.EMITTERS,
     **elements.EMITTERS,
     **images.EMITTERS,

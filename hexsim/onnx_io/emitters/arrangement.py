@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hexsim.layers import ChannelShuffle, Concat, Permute, Reshape
-from hexsim.onnx_io.graph_builder import GraphBuilder
+from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
 
 
 def emit_concat(layer: Concat, graph: GraphBuilder) -> None:
@@ -33,7 +33,7 @@ def emit_channel_shuffle(layer: ChannelShuffle, graph: GraphBuilder) -> None:
     graph.finish(graph.reshape(result, (*outer, channels)), layer.output)
 
 
-EMITTERS = {
+EMITTERS: Emitters = {
     ChannelShuffle: emit_channel_shuffle,
     Concat: emit_concat,
     Permute: emit_permute,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hexsim.layers import BatchNorm, Elementwise, Neuron, Prelu
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import NeuronFunction
-from hexsim.onnx_io.graph_builder import GraphBuilder
+from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
 
 _BINARY: dict[ElementwiseKind, str] = {
     "sum": "Add",
@@ -68,7 +68,7 @@ def emit_prelu(layer: Prelu, graph: GraphBuilder) -> None:
     graph.finish(graph.compute("PRelu", inputs), layer.output)
 
 
-EMITTERS = {
+EMITTERS: Emitters = {
     BatchNorm: emit_batch_norm,
     Elementwise: emit_elementwise,
     Neuron: emit_neuron,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hexsim.layers import Convolution, LocalResponseNorm, Pooling, Window
-from hexsim.onnx_io.graph_builder import GraphBuilder
+from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
 
 _TO_CHANNELS_FIRST = (0, 3, 1, 2)
 _TO_CHANNELS_LAST = (0, 2, 3, 1)
@@ -74,7 +74,7 @@ def _window_attributes(window: Window) -> dict[str, object]:
     return attributes
 
 
-EMITTERS = {
+EMITTERS: Emitters = {
     Convolution: emit_convolution,
     Pooling: emit_pooling,
     LocalResponseNorm: emit_local_response_norm,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from hexsim.layers import FullyConnected, Softmax
-from hexsim.onnx_io.graph_builder import GraphBuilder
+from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
 
 
 def emit_fully_connected(layer: FullyConnected, graph: GraphBuilder) -> None:
@@ -47,4 +47,4 @@ def emit_softmax(layer: Softmax, graph: GraphBuilder) -> None:
     graph.finish(result, layer.output)
 
 
-EMITTERS = {FullyConnected: emit_fully_connected, Softmax: emit_softmax}
+EMITTERS: Emitters = {FullyConnected: emit_fully_connected, Softmax: emit_softmax}

@@ -88,9 +88,7 @@ def transpose(node: Node, net: Importer) -> None:
     if sorted(permutation) != list(range(rank)):
         raise ValueError(f"perm {list(permutation)} does not fit {rank} axes")
     order, stored = transposed(data.order, permutation)
-    layer = Permute(
-        name=node.name, inputs=(data.name,), outputs=(node.output,), permutation=stored
-    )
+    layer = Permute(name=node.name, inputs=(data.name,), outputs=(node.output,), permutation=stored)
     net.add(layer, order)
 
 
@@ -100,9 +98,10 @@ def concat(node: Node, net: Importer) -> None:
     rank = len(order)
     axis = positive_axis(node.integer("axis", 1), rank)
     shapes = [net.source_shape(name) for name in node.inputs]
-    if len({len(shape) for shape in shapes}) > 1 or len(
-        {(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}
-    ) > 1:
+    if (
+        len({len(shape) for shape in shapes}) > 1
+        or len({(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}) > 1
+    ):
         listed = ", ".join(str(list(shape)) for shape in shapes)
         raise ValueError(f"cannot join {listed} along axis {axis}")
     net.add(

@@ -28,7 +28,7 @@ def batch_normalization(node: Node, net: Importer) -> None:
         return gamma.read().astype(np.float64) / np.sqrt(variance.read() + np.float64(epsilon))
 
     def shift() -> Array:
-        return beta.read() - mean.read() * scale()
+        return np.subtract(beta.read(), mean.read() * scale())
 
     form = f"batchnorm {node.inputs[1:5]} {epsilon}"
     net.add(
