@@ -13,15 +13,17 @@ from hexsim.graph.ir import Layer, Shape
 class Opaque(Layer):
     """One ONNX node in its own axis order.
 
-    `node` is the serialised NodeProto and `op_type` its operator; `shapes` are the output shapes
-    that ONNX inferred. Its tensors are stored in source order; permutes at its edges cost time.
-    `inputs` leaves out the optional inputs that the node omits.
+    `node` is the serialised NodeProto, `op_type` its operator and `opset` the version of the
+    operator set it was written for; `shapes` are the output shapes that ONNX inferred. Its
+    tensors are stored in source order; permutes at its edges cost time. `inputs` leaves out the
+    optional inputs that the node omits.
     """
 
     type: ClassVar[str] = "opaque"
 
     op_type: str
     node: bytes
+    opset: int = 17
     shapes: tuple[Shape, ...]
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:

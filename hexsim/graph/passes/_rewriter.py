@@ -1,0 +1,83 @@
+"""What the passes share: walking a network in order while layers absorb their consumers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy.typing as npt
+
+from hexsim.graph.ir import Constant, Layer, Network, Shape
+
+Array = npt.NDArray[Any]
+
+
+class Rewriter:
+    """The layers of a network rewritten so far, and the constants made on the way.
+
+    A pass walks `network.layers`; for each it either calls `keep` or lets another layer take its
+    place. Who reads a tensor is decided by the original network, which stays true because a
+    layer that absorbs another writes that one's output.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self._layers: dict[str, Layer] = {}
+        self._producers: dict[str, str] = {}
+        self._constants: dict[str, Constant] = {}
+        self._uses = Counter(
+            name for layer in network.layers for name in (*layer.inputs, *layer.parameters)
+        )
+
+    def keep(self, layer: Layer) -> None:
+        """Add `layer`, or put it in the place of the layer that had its name."""
+        self._layers[layer.name] = layer
+        self._producers.update(dict.fromkeys(layer.outputs, layer.name))
+
+    def drop(self, layer: Layer) -> None:
+        """Remove a layer that was kept."""
+        del self._layers[layer.name]
+
+    def producer(self, name: str) -> Layer | None:
+        """The rewritten layer that writes tensor `name`."""
+        label = self._producers.get(name)
+        return None if label is None else self._layers.get(label)
+
+    def private_producer(self, name: str) -> Layer | None:
+        """The layer that writes `name`, if one layer reads it and it is no network output."""
+        return self.producer(name) if is_private(self.network, name) else None
+
+    def constant(self, name: str) -> Constant:
+        """A constant of the network or one made on the way."""
+        return self._constants.get(name) or self.network.constants[name]
+
+    def derive(
+        self, layer: Layer, name: str, shape: Shape, change: Callable[[Array], Array]
+    ) -> str:
+        """Name the constant that is `change` of `name`; a shared one gets a name of its own."""
+        label = name if self._uses[name] <= 1 else f"{layer.name}.{name}"
+        self._constants[label] = self.constant(name).derive(shape, change, label)
+        return label
+
+    def new_constant(self, constant: Constant) -> str:
+        """Add a constant and return its name."""
+        self._constants[constant.name] = constant
+        return constant.name
+
+    def finish(self) -> Network:
+        """Return the rewritten network."""
+        return self.network.with_layers(self._layers.values(), constants=self._constants.values())
+
+
+def is_private(network: Network, name: str) -> bool:
+    """True if exactly one layer reads tensor `name` and it is no output of the network."""
+    return len(network.consumers.get(name, ())) == 1 and name not in network.outputs
+
+
+def absorbed(layer: Layer, other: Layer) -> dict[str, object]:
+    """Fields of `layer` once it computes `other` too: it writes the output of `other`."""
+    return {
+        "outputs": other.outputs,
+        "fused": (*layer.fused, other.name, *other.fused),
+    }

@@ -1,0 +1,73 @@
+"""Removes layers that leave their input as it is, and permutes that undo each other."""
+
+from __future__ import annotations
+
+from hexsim.graph.ir import Layer, Network
+from hexsim.layers import Concat, Neuron, Permute, Reshape
+
+
+def remove_no_ops(network: Network) -> Network:
+    """Remove layers without effect (a dropout, an identity, a transpose that moves nothing).
+
+    1. A Permute of a Permute becomes one Permute.
+    2. A Permute that keeps the order, a Reshape to the same shape, a clamp without limits and a
+       Concat of one tensor are no-ops.
+    3. Readers of a no-op's output read its input instead.
+    4. If the output is an output of the network, the layer that writes the input writes it
+       under that name; where that cannot be (the input is itself an input or output of the
+       network), the no-op stays.
+    """
+    names: dict[str, str] = {}
+    layers: dict[str, Layer] = {}
+    writers: dict[str, str] = {}
+    for original in network.layers:
+        layer = original.replace(inputs=tuple(names.get(n, n) for n in original.inputs))
+        if isinstance(layer, Permute):
+            layer = _joined(layer, layers.get(writers.get(layer.inputs[0], "")))
+        if _is_no_op(layer, network):
+            (source,) = layer.inputs
+            if layer.output not in network.outputs:
+                names[layer.output] = source
+                continue
+            if source in writers and source not in network.outputs:
+                names = {n: layer.output if to == source else to for n, to in names.items()}
+                names[source] = layer.output
+                _rename(layers, source, layer.output)
+                writers[layer.output] = writers.pop(source)
+                continue
+        layers[layer.name] = layer
+        writers.update(dict.fromkeys(layer.outputs, layer.name))
+    return network.with_layers(layers.values())
+
+
+def _joined(layer: Permute, before: Layer | None) -> Permute:
+    if not isinstance(before, Permute):
+        return layer
+    permutation = tuple(before.permutation[axis] for axis in layer.permutation)
+    return layer.replace(inputs=before.inputs, permutation=permutation)
+
+
+def _is_no_op(layer: Layer, network: Network) -> bool:
+    if not layer.inputs or layer.inputs[0] not in network.tensors:
+        return False
+    match layer:
+        case Permute():
+            return layer.permutation == tuple(range(len(layer.permutation)))
+        case Reshape():
+            return layer.shape == network.shape(layer.inputs[0])
+        case Neuron():
+            return layer.function == "clamp" and not layer.clamp.limits
+        case Concat():
+            return len(layer.inputs) == 1
+        case _:
+            return False
+
+
+def _rename(layers: dict[str, Layer], old: str, new: str) -> None:
+    """Give a tensor another name in all layers so far."""
+    for label, layer in layers.items():
+        if old in layer.inputs or old in layer.outputs:
+            layers[label] = layer.replace(
+                inputs=tuple(new if name == old else name for name in layer.inputs),
+                outputs=tuple(new if name == old else name for name in layer.outputs),
+            )

@@ -1,0 +1,85 @@
+"""Float arithmetic of the host: a Network run by onnxruntime on the CPU.
+
+float32 is the CPU runtime. half_storage stands for a GPU that stores halves and computes in
+single: inputs, weights and every layer's output are rounded to half. float16 stands for a GPU
+that computes in half as well, as far as onnxruntime allows: its CPU kernels have no half
+arithmetic, so besides half_storage the result of every operator within a layer (a sum before its
+bias, each partial sum of several operands, scale before shift) is rounded to half, but the
+products inside one convolution, matrix product, pooling or softmax are still summed in single.
+An opaque layer computes in single; its outputs are not rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.onnx_io.precision import Precision
+from hexsim.onnx_io.writer import write
+
+__all__ = ["FloatEngine", "Precision"]
+
+
+class FloatEngine:
+    """A network made ready to run on any number of inputs; equal inputs give equal bytes.
+
+    `outputs` are the tensors that `run` returns, by default the network's outputs. `threads` is
+    the number of threads inside one operator, 0 for one per core.
+    Raises HexsimError if a weight holds NaN or infinity, or if onnxruntime refuses the network.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        outputs: Sequence[str] | None = None,
+        precision: Precision = "float32",
+        threads: int = 0,
+    ) -> None:
+        import onnxruntime  # a timing-only run never needs it
+
+        self._network = network
+        self._outputs = tuple(network.outputs if outputs is None else outputs)
+        self._written = tuple(dict.fromkeys(n for n in self._outputs if n in network.producers))
+        graph = write(network, self._written, precision)
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4  # what goes wrong is raised
+        options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+        options.intra_op_num_threads = threads
+        options.use_deterministic_compute = True
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(a) for a in graph.weights.values()]
+        options.add_external_initializers(list(graph.weights), values)
+        try:
+            self._session = onnxruntime.InferenceSession(
+                graph.model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime's exceptions share no base class
+            raise _refused(network, error) from None
+
+    def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Return the outputs for `inputs`, arrays by tensor name in stored order.
+
+        Float tensors come as float32, others in their own type.
+        """
+        tensors = self._network.tensors
+        feed = {n: np.asarray(inputs[n], tensors[n].dtype) for n in self._network.inputs}
+        try:
+            results = self._session.run(self._written, feed)
+        except Exception as error:  # onnxruntime's exceptions share no base class
+            raise _refused(self._network, error) from None
+        values = {**feed, **dict(zip(self._written, results, strict=True))}
+        return {name: _single(values[name]) for name in self._outputs}
+
+
+def _single(array: np.ndarray) -> FloatArray:
+    return array.astype(np.float32, copy=False) if array.dtype.kind == "f" else array
+
+
+def _refused(network: Network, error: Exception) -> HexsimError:
+    reason = str(error).strip().splitlines()
+    return HexsimError(
+        f"onnxruntime cannot run network '{network.name}': "
+        f"{reason[0] if reason else type(error).__name__}"
+    )

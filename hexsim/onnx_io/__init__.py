@@ -1,0 +1,1 @@
+"""ONNX files in, ONNX graphs out: `reader.read` and `writer.write`."""

@@ -1,0 +1,172 @@
+"""An ONNX graph while the writer builds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+
+from hexsim.graph.ir import Layer, Network, Shape
+from hexsim.layers import Clamp
+from hexsim.onnx_io.known import Array
+from hexsim.onnx_io.precision import Precision, rounded
+
+_INLINE_ELEMENTS = 256
+"""Constants up to this size are written into the graph; larger ones stay arrays beside it."""
+
+
+@dataclass(frozen=True)
+class WrittenGraph:
+    """A graph whose large initialisers are declared external; `weights` holds their values.
+
+    That keeps a network of any size below protobuf's limit and spares copies.
+    """
+
+    model: onnx.ModelProto
+    weights: dict[str, Array]
+
+    def complete(self) -> onnx.ModelProto:
+        """Return the model with all weights inside, at most 2 GB."""
+        model = onnx.ModelProto()
+        model.CopyFrom(self.model)
+        for tensor in model.graph.initializer:
+            if tensor.name in self.weights:
+                array = self.weights[tensor.name]
+                tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+        return model
+
+
+class GraphBuilder:
+    """Nodes and initialisers written so far, with the rounding of one precision.
+
+    `opset` decides the few operators that changed their form.
+    """
+
+    def __init__(self, network: Network, precision: Precision, opset: int) -> None:
+        self.network = network
+        self.opset = opset
+        self.nodes: list[onnx.NodeProto] = []
+        self.initialisers: list[onnx.TensorProto] = []
+        self.weights: dict[str, Array] = {}
+        self._precision = precision
+        self._current: dict[str, str] = {}
+        self._constants: set[str] = set()
+        self._count = 0
+
+    @property
+    def separate_bias(self) -> bool:
+        """True if a bias is added by an operator of its own."""
+        return self._precision == "float16"
+
+    def begin(self) -> None:
+        """Round the network's inputs as the precision stores them."""
+        for name in self.network.inputs:
+            if self._precision != "float32" and self._is_single(name):
+                self._current[name] = self._round(name)
+
+    def read(self, name: str) -> str:
+        """Return the graph's name of a tensor or constant of the network."""
+        if name in self.network.constants:
+            return self.constant(name)
+        return self._current.get(name, name)
+
+    def shape(self, name: str) -> Shape:
+        """Stored shape of a tensor or constant of the network."""
+        return self.network.shape(name)
+
+    def constant(
+        self, name: str, form: str = "", change: Callable[[Array], Array] = lambda array: array
+    ) -> str:
+        """Return the initialiser that holds `change` of a constant of the network."""
+        label = f"{name}/{form}" if form else name
+        if label not in self._constants:
+            self._constants.add(label)
+            value = rounded(self.network.constants[name].value(), self._precision)
+            self._initialise(label, np.ascontiguousarray(change(value)))
+        return label
+
+    def literal(self, array: Array) -> str:
+        """Return an initialiser that holds `array`."""
+        label = self._new("literal")
+        self._initialise(label, array)
+        return label
+
+    def compute(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
+        """Add an operator that does arithmetic; return its output, rounded if need be."""
+        output = self.move(operator, inputs, **attributes)
+        return self._round(output) if self._precision == "float16" else output
+
+    def move(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
+        """Add an operator whose result needs no rounding; return its output."""
+        output = self._new(operator)
+        self.nodes.append(onnx.helper.make_node(operator, inputs, [output], **attributes))
+        return output
+
+    def transpose(self, name: str, permutation: Sequence[int]) -> str:
+        """Add a Transpose."""
+        return self.move("Transpose", [name], perm=list(permutation))
+
+    def reshape(self, name: str, shape: Sequence[int]) -> str:
+        """Add a Reshape to a known shape."""
+        return self.move("Reshape", [name, self.literal(np.array(shape, np.int64))])
+
+    def clamped(self, name: str, clamp: Clamp, dtype: str) -> str:
+        """Add the operator that limits values to `clamp`, if it limits them at all."""
+        if not clamp.limits:
+            return name
+        if clamp == Clamp(low=0.0):
+            return self.move("Relu", [name])
+        bounds = {"min": clamp.low, "max": clamp.high}
+        if self.opset < 11:
+            finite = {key: bound for key, bound in bounds.items() if np.isfinite(bound)}
+            return self.move("Clip", [name], **finite)
+        inputs = [
+            self.literal(np.array(bound, dtype)) if np.isfinite(bound) else ""
+            for bound in bounds.values()
+        ]
+        return self.move("Clip", [name, *inputs])
+
+    def finish(self, result: str, output: str) -> None:
+        """Make `result` the network's tensor `output`, rounded as the precision stores it."""
+        if self._precision != "float32" and self._is_single(output):
+            result = self._round(result)
+        last = self.nodes[-1]
+        assert list(last.output) == [result], "the result of a layer is its last operator"
+        last.output[0] = output
+
+    def verbatim(self, node: onnx.NodeProto) -> None:
+        """Add a node as it is."""
+        self.nodes.append(node)
+
+    def _is_single(self, name: str) -> bool:
+        return self.network.tensors[name].dtype == "float32"
+
+    def _round(self, name: str) -> str:
+        half = self.move("Cast", [name], to=onnx.TensorProto.FLOAT16)
+        return self.move("Cast", [half], to=onnx.TensorProto.FLOAT)
+
+    def _new(self, hint: str) -> str:
+        self._count += 1
+        return f"hexsim/{self._count}/{hint}"
+
+    def _initialise(self, label: str, array: Array) -> None:
+        if array.size <= _INLINE_ELEMENTS:
+            self.initialisers.append(onnx.numpy_helper.from_array(np.asarray(array), label))
+            return
+        tensor = onnx.TensorProto(
+            name=label,
+            data_type=onnx.helper.np_dtype_to_tensor_dtype(array.dtype),
+            dims=array.shape,
+            data_location=onnx.TensorProto.EXTERNAL,
+        )
+        tensor.external_data.add(key="location", value="memory")
+        self.initialisers.append(tensor)
+        self.weights[label] = array
+
+
+Emitter = Callable[[Any, GraphBuilder], None]
+"""Writes one layer; it takes layers of one type only."""
+Emitters = Mapping[type[Layer], Emitter]

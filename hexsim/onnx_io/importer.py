@@ -1,0 +1,212 @@
+"""The network while the reader builds it, node by node.
+
+A translator asks it what an input is, in which stored order it wants it, and adds layers. Where
+the wanted order is not the one a tensor has, a Permute layer is added, once per tensor and order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
+from hexsim.layers import Permute, Reshape
+from hexsim.onnx_io.axis_order import Order, channels_last, identity, reshaped, stored_shape
+from hexsim.onnx_io.known import Array, Known
+from hexsim.onnx_io.node import Node, NotALayerError
+
+
+class Importer:
+    """Tensors, constants and layers read so far.
+
+    `uses` counts how often each name is read in the file, graph outputs included; `names` are
+    all names that the file gives to anything.
+    """
+
+    def __init__(self, known: Mapping[str, Known], uses: Counter[str], names: set[str]) -> None:
+        self.known = dict(known)
+        self.uses = uses
+        self.tensors: dict[str, Tensor] = {}
+        self._layers: list[Layer] = []
+        self._constants: dict[str, Constant] = {}
+        self._forms: dict[tuple[str, str], str] = {}
+        self._reordered: dict[tuple[str, Order], str] = {}
+        self._names = set(names)
+
+    # What is there
+
+    def exists(self, name: str) -> bool:
+        """True if `name` has been written by a node, or is an input or a known array."""
+        return name in self.tensors or name in self.known
+
+    def source_shape(self, name: str) -> Shape:
+        """Shape of a tensor or known array in ONNX axis order."""
+        return self.known[name].shape if name in self.known else self.tensors[name].source_shape
+
+    def dtype(self, name: str) -> str:
+        """Element type of a tensor or known array."""
+        return self.known[name].dtype if name in self.known else self.tensors[name].dtype
+
+    def order(self, name: str) -> Order:
+        """Stored order of a tensor."""
+        return self.tensors[name].order
+
+    def tensor(self, name: str, rank: int | None = None) -> Tensor:
+        """The tensor `name`; no layer of ours if it is a known array or of another rank."""
+        if name not in self.tensors:
+            raise NotALayerError(f"'{name}' does not vary")
+        found = self.tensors[name]
+        if rank is not None and len(found.shape) != rank:
+            raise NotALayerError(f"'{name}' has {len(found.shape)} axes, not {rank}")
+        return found
+
+    def array(self, name: str) -> Known:
+        """The known array `name`; no layer of ours if it varies."""
+        if name not in self.known:
+            raise NotALayerError(f"'{name}' is not constant")
+        return self.known[name]
+
+    def integers(self, node: Node, attribute: str, position: int) -> tuple[int, ...] | None:
+        """A list of ints that is an attribute or, in newer opsets, an input; None if absent."""
+        if node.has(attribute):
+            return node.integers(attribute)
+        name = node.input(position)
+        return tuple(int(n) for n in self.array(name).read().reshape(-1)) if name else None
+
+    # What is added
+
+    def unique(self, name: str) -> str:
+        """Return `name`, or `name` with a number if a tensor or constant has it already."""
+        candidate, count = name, 1
+        while candidate in self._names:
+            candidate, count = f"{name}_{count}", count + 1
+        self._names.add(candidate)
+        return candidate
+
+    def constant(self, name: str, form: str, shape: Shape, change: Callable[[Array], Array]) -> str:
+        """Name the constant that is `change` of the known array `name`, with `shape`.
+
+        `form` says which change it is: the same form of the same array is one constant. The
+        first form keeps the array's name.
+        """
+        known = self.known[name]
+        return self.new_constant(name, form, shape, lambda: change(known.read()), known.dtype)
+
+    def new_constant(
+        self, name: str, form: str, shape: Shape, make: Callable[[], Array], dtype: str
+    ) -> str:
+        """Name the constant that `make` computes for the array `name` in `form`."""
+        if (name, form) not in self._forms:
+            label = self.unique(f"{name}.{form}") if name in self._constants else name
+            self._constants[label] = Constant(label, shape, make, dtype)
+            self._forms[name, form] = label
+        return self._forms[name, form]
+
+    def derived(self, name: str, form: str, change: Callable[[Array], Array]) -> str:
+        """Name the known array that is `change` of the known array `name`, of the same shape."""
+        if (name, form) not in self._forms:
+            known = self.known[name]
+            label = self.unique(f"{name}.{form}")
+            self.known[label] = Known(label, known.shape, known.dtype, lambda: change(known.read()))
+            self._forms[name, form] = label
+        return self._forms[name, form]
+
+    def as_is(self, name: str) -> str:
+        """Name the constant that is the known array `name` itself."""
+        return self.constant(name, "source", self.known[name].shape, lambda array: array)
+
+    def add_input(self, tensor: Tensor) -> None:
+        """Declare an input of the network."""
+        self.tensors[tensor.name] = tensor
+
+    def add(self, layer: Layer, order: Order) -> None:
+        """Add a layer with one output, stored in `order`; its dtype is that of its input."""
+        (shape,) = layer.output_shapes([self._stored_shape(name) for name in layer.inputs])
+        if any(size < 1 for size in shape):
+            raise ValueError(f"its output would have the shape {list(shape)}")
+        dtype = next(self.tensors[n].dtype for n in layer.inputs if n in self.tensors)
+        self.add_with(layer, [Tensor(layer.output, shape, order, dtype)])
+
+    def add_with(self, layer: Layer, outputs: list[Tensor]) -> None:
+        """Add a layer whose outputs are `outputs`."""
+        self._layers.append(layer)
+        self.tensors.update({tensor.name: tensor for tensor in outputs})
+
+    # Axis order
+
+    def in_order(self, name: str, order: Order) -> str:
+        """Return the tensor that holds `name` in `order`, permuting if it must be."""
+        have = self.tensors[name].order
+        if have == order:
+            return name
+        if (name, order) not in self._reordered:
+            label = self.unique(f"{name}.{_order_label(order)}")
+            permutation = tuple(have.index(axis) for axis in order)
+            self.add(
+                Permute(name=label, inputs=(name,), outputs=(label,), permutation=permutation),
+                order,
+            )
+            self._reordered[name, order] = label
+        return self._reordered[name, order]
+
+    def channels_last(self, name: str) -> str:
+        """Return the tensor that holds `name` with source axis 1 last."""
+        return self.in_order(name, channels_last(len(self.tensor(name).shape)))
+
+    def source_order(self, name: str) -> str:
+        """Return the tensor that holds `name` in ONNX axis order."""
+        return self.in_order(name, identity(len(self.tensor(name).shape)))
+
+    def reshape(self, layer_name: str, name: str, target: Shape, output: str) -> None:
+        """Add the Reshape of `name` to source shape `target`, moving data only if it must."""
+        if math.prod(target) != math.prod(self.source_shape(name)):
+            raise ValueError(f"cannot reshape {list(self.source_shape(name))} to {list(target)}")
+        order = reshaped(self.source_shape(name), self.order(name), target)
+        if order is None:
+            name = self.source_order(name)
+            order = reshaped(self.source_shape(name), self.order(name), target)
+            assert order is not None, "any reshape is possible in source order"
+        shape = stored_shape(target, order)
+        self.add(Reshape(name=layer_name, inputs=(name,), outputs=(output,), shape=shape), order)
+
+    def operand(self, name: str, order: Order) -> str:
+        """Return `name`, tensor or array, with leading axes of size one added, in `order`."""
+        source = self.source_shape(name)
+        full = (1,) * (len(order) - len(source)) + source
+        if name in self.known:
+            return self.constant(
+                name,
+                f"stored_{''.join(map(str, order))}",
+                stored_shape(full, order),
+                lambda array: array.reshape(full).transpose(order),
+            )
+        if len(source) < len(order):
+            label = self.unique(f"{name}.{len(order)}d")
+            self.reshape(label, name, full, label)
+            name = label
+        return self.in_order(name, order)
+
+    def network(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Network:
+        """Return what has been built."""
+        return Network(
+            name, tuple(self._layers), self.tensors, self._constants, inputs, outputs
+        ).with_layers(self._layers)
+
+    def _stored_shape(self, name: str) -> Shape:
+        return (self._constants.get(name) or self.tensors[name]).shape
+
+
+def small_value(known: Known) -> Array | None:
+    """Return the elements of an array that may decide a shape, None for any other."""
+    return np.asarray(known.read()) if math.prod(known.shape) <= 64 else None
+
+
+def _order_label(order: Order) -> str:
+    if len(order) == 4 and order == identity(4):
+        return "nchw"
+    if order == channels_last(4):
+        return "nhwc"
+    return "order" + "".join(map(str, order))

@@ -1,0 +1,117 @@
+"""What the onnx package knows about one node: its output types and, for constants, its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+import onnx.checker
+import onnx.shape_inference
+
+from hexsim.graph.ir import Shape
+from hexsim.onnx_io.known import Array, dtype_name
+from hexsim.onnx_io.node import Node
+from hexsim.onnx_io.source import Source
+
+
+@dataclass(frozen=True)
+class Operand:
+    """What is known of an input; `value` only where it is small enough to decide a shape."""
+
+    shape: Shape
+    dtype: str
+    value: Array | None = None
+
+
+def check(node: Node, source: Source) -> None:
+    """Raise HexsimError unless the node has the inputs and attributes its operator asks for."""
+    context = onnx.checker.C.CheckerContext()
+    context.ir_version = source.ir_version
+    context.opset_imports = dict(source.opsets)
+    try:
+        onnx.checker.check_node(node.proto, context)
+    except onnx.checker.ValidationError as error:
+        raise node.error(str(error).strip().splitlines()[0]) from None
+
+
+def output_types(
+    node: Node, operands: Mapping[str, Operand], source: Source
+) -> dict[str, tuple[Shape, str]]:
+    """Return shape and dtype of each named output.
+
+    Operators without a schema get what the file itself says. Raises HexsimError where a shape
+    stays unknown or an output is no tensor.
+    """
+    domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
+    try:
+        schema = onnx.defs.get_schema(node.proto.op_type, node.opset, domain)
+    except onnx.defs.SchemaError:
+        types = _written_types(source)
+        advice = "its operator is unknown to onnx and the file does not give its shape"
+    else:
+        types = _inferred(schema, node, operands, source)
+        advice = "its shape depends on values that are known only when the network runs"
+    return {name: _static(node, name, types.get(name), advice) for name in node.outputs if name}
+
+
+def evaluate(node: Node, inputs: Mapping[str, Array], source: Source) -> list[Array]:
+    """Return the named outputs of a node whose inputs are all known."""
+    from onnx.reference import ReferenceEvaluator  # slow to import, seldom needed
+
+    outputs = [name for name in node.outputs if name]
+    graph = onnx.helper.make_graph(
+        [node.proto],
+        "constant",
+        [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in inputs],
+        [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in outputs],
+    )
+    imports = [onnx.helper.make_opsetid(d, v) for d, v in source.opsets.items()]
+    model = onnx.helper.make_model(graph, opset_imports=imports)
+    try:
+        results = ReferenceEvaluator(model).run(None, dict(inputs))
+    except Exception as error:  # the evaluator raises whatever its numpy code does
+        reason = str(error).strip().splitlines()
+        raise node.error(
+            f"cannot be computed from constants ({reason[0] if reason else type(error).__name__})"
+        ) from None
+    return [np.asarray(result) for result in results]
+
+
+def _inferred(
+    schema: onnx.defs.OpSchema, node: Node, operands: Mapping[str, Operand], source: Source
+) -> dict[str, onnx.TypeProto]:
+    types = {name: _type(operand) for name, operand in operands.items()}
+    data = {
+        name: onnx.numpy_helper.from_array(operand.value, name)
+        for name, operand in operands.items()
+        if operand.value is not None
+    }
+    imports = [onnx.helper.make_opsetid(d, v) for d, v in source.opsets.items()]
+    try:
+        return onnx.shape_inference.infer_node_outputs(
+            schema, node.proto, types, data, opset_imports=imports, ir_version=source.ir_version
+        )
+    except onnx.shape_inference.InferenceError as error:
+        raise node.error(str(error).strip().splitlines()[0]) from None
+
+
+def _type(operand: Operand) -> onnx.TypeProto:
+    element_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(operand.dtype))
+    return onnx.helper.make_tensor_type_proto(element_type, operand.shape)
+
+
+def _written_types(source: Source) -> dict[str, onnx.TypeProto]:
+    return {value.name: value.type for value in (*source.graph.value_info, *source.graph.output)}
+
+
+def _static(node: Node, name: str, found: onnx.TypeProto | None, advice: str) -> tuple[Shape, str]:
+    if found is not None and found.WhichOneof("value") not in (None, "tensor_type"):
+        kind = str(found.WhichOneof("value")).removesuffix("_type")
+        raise node.error(f"output '{name}' is a {kind}; hexsim reads tensors only")
+    tensor = found.tensor_type if found is not None else onnx.TypeProto.Tensor()
+    dims = tensor.shape.dim
+    if not tensor.HasField("shape") or any(not d.HasField("dim_value") for d in dims):
+        raise node.error(f"the shape of output '{name}' cannot be inferred: {advice}")
+    return tuple(d.dim_value for d in dims), dtype_name(tensor.elem_type, name)

@@ -1,0 +1,89 @@
+"""The shapes of a model's inputs: the file's own, with symbols bound.
+
+Rules
+1. A shape the user gives replaces the file's.
+2. A symbol that such a shape binds has that value wherever it appears.
+3. An unknown first dimension is the batch and becomes 1.
+4. Any other unknown dimension is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import onnx
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.graph.ir import Shape
+from hexsim.onnx_io.source import Source
+
+
+def bind_input_shapes(
+    source: Source, given: Mapping[str, Sequence[int]] | None = None
+) -> dict[str, Shape]:
+    """Return the shape (ONNX axis order) of every input that is not an initialiser, in order.
+
+    `given` maps input names to full shapes. Raises HexsimError for unknown names, wrong ranks,
+    sizes below one and dimensions that stay unknown.
+    """
+    weights = {tensor.name for tensor in source.graph.initializer}
+    inputs = {i.name: i for i in source.graph.input if i.name not in weights}
+    if not inputs:
+        raise HexsimError(f"{source.label} has no input; hexsim runs networks on inputs")
+    shapes = {name: tuple(int(n) for n in shape) for name, shape in (given or {}).items()}
+    symbols: dict[str, int] = {}
+    for name, shape in shapes.items():
+        if name not in inputs:
+            raise unknown(f"input of {source.label}", name, inputs)
+        symbols.update(_symbols(source, inputs[name], shape))
+    return {
+        name: shapes[name] if name in shapes else _shape(source, value, symbols)
+        for name, value in inputs.items()
+    }
+
+
+def _symbols(source: Source, value: onnx.ValueInfoProto, shape: Shape) -> dict[str, int]:
+    """Check a given shape and return the symbols it binds."""
+    text = ",".join(map(str, shape))
+    if any(size < 1 for size in shape):
+        raise HexsimError(f"input shape {text} for '{value.name}' must have sizes of at least 1")
+    dims = _dims(source, value)
+    if dims is None:
+        return {}
+    if len(dims) != len(shape):
+        raise HexsimError(
+            f"input shape {text} for '{value.name}' has {len(shape)} dimensions, "
+            f"{source.label} has {len(dims)} there"
+        )
+    return {d.dim_param: n for d, n in zip(dims, shape, strict=True) if d.dim_param}
+
+
+def _shape(source: Source, value: onnx.ValueInfoProto, symbols: Mapping[str, int]) -> Shape:
+    dims = _dims(source, value)
+    if dims is None:
+        raise HexsimError(
+            f"input '{value.name}' of {source.label} has no shape; "
+            f"give one with --input-dim {value.name} 1,3,224,224"
+        )
+    shape = []
+    for axis, dim in enumerate(dims):
+        size = dim.dim_value if dim.dim_value > 0 else symbols.get(dim.dim_param, 0)
+        if not size and axis > 0:
+            shown = ",".join(str(d.dim_value or d.dim_param or "?") for d in dims)
+            raise HexsimError(
+                f"input '{value.name}' of {source.label} has the symbolic shape {shown}; "
+                f"give all its sizes, as in --input-dim {value.name} 1,3,224,224"
+            )
+        shape.append(size or 1)
+    return tuple(shape)
+
+
+def _dims(
+    source: Source, value: onnx.ValueInfoProto
+) -> Sequence[onnx.TensorShapeProto.Dimension] | None:
+    if not value.type.HasField("tensor_type"):
+        kind = value.type.WhichOneof("value") or "unknown type"
+        kind = kind.removesuffix("_type")
+        raise HexsimError(f"input '{value.name}' of {source.label} is no tensor but a {kind}")
+    tensor = value.type.tensor_type
+    return tensor.shape.dim if tensor.HasField("shape") else None

@@ -1,0 +1,103 @@
+"""One ONNX node with typed access to its attributes and a way to complain about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import onnx
+
+from hexsim.errors import HexsimError
+
+
+class NotALayerError(Exception):
+    """Raised by a translator: this form of the operator is no layer of ours."""
+
+
+def positive_axis(axis: int, rank: int) -> int:
+    """Return `axis` counted from the front; ValueError if a tensor of `rank` axes lacks it."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} does not exist among {rank} axes")
+    return axis % rank
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node, the unique layer name it gets, and the opset version of its operator."""
+
+    proto: onnx.NodeProto
+    name: str
+    opset: int
+
+    @property
+    def op_type(self) -> str:
+        """Operator, with its domain unless that is the standard one."""
+        domain = self.proto.domain
+        return f"{domain}.{self.proto.op_type}" if domain not in ("", "ai.onnx") else self.standard
+
+    @property
+    def standard(self) -> str:
+        """Operator without domain."""
+        return self.proto.op_type
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """Input names; an omitted optional input is an empty string."""
+        return tuple(self.proto.input)
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        """Output names; an omitted optional output is an empty string."""
+        return tuple(self.proto.output)
+
+    @property
+    def output(self) -> str:
+        """The first output."""
+        return self.outputs[0]
+
+    def input(self, position: int) -> str:
+        """Name of an input, empty if it is omitted."""
+        return self.inputs[position] if position < len(self.inputs) else ""
+
+    def integer(self, attribute: str, default: int) -> int:
+        """An int attribute."""
+        found = self._attributes.get(attribute)
+        return default if found is None else int(found.i)
+
+    def real(self, attribute: str, default: float) -> float:
+        """A float attribute."""
+        found = self._attributes.get(attribute)
+        return default if found is None else float(found.f)
+
+    def text(self, attribute: str, default: str) -> str:
+        """A string attribute."""
+        found = self._attributes.get(attribute)
+        return default if found is None else found.s.decode("utf-8", "replace")
+
+    def integers(self, attribute: str) -> tuple[int, ...] | None:
+        """A list of ints, None if the attribute is absent."""
+        found = self._attributes.get(attribute)
+        return None if found is None else tuple(found.ints)
+
+    def tensor(self, attribute: str) -> onnx.TensorProto | None:
+        """A tensor attribute, None if absent."""
+        found = self._attributes.get(attribute)
+        return None if found is None else found.t
+
+    def has(self, attribute: str) -> bool:
+        """True if the attribute is written in the file."""
+        return attribute in self._attributes
+
+    @property
+    def has_subgraph(self) -> bool:
+        """True for control flow."""
+        kinds = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
+        return any(attribute.type in kinds for attribute in self.proto.attribute)
+
+    def error(self, reason: str) -> HexsimError:
+        """Build the error that names this node and its operator."""
+        return HexsimError(f"node '{self.name}' ({self.op_type}): {reason}")
+
+    @cached_property
+    def _attributes(self) -> dict[str, onnx.AttributeProto]:
+        return {attribute.name: attribute for attribute in self.proto.attribute}

@@ -1,0 +1,108 @@
+"""Functions of one number: Relu, Clip, LeakyRelu, Sigmoid and the like, and PRelu."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from hexsim.layers import NO_CLAMP, RELU, Clamp, Neuron, Prelu
+from hexsim.layers.neuron import NeuronFunction
+from hexsim.onnx_io.axis_order import channels_last
+from hexsim.onnx_io.importer import Importer
+from hexsim.onnx_io.node import Node, NotALayerError
+
+_UNBOUNDED = float(np.finfo(np.float32).max)
+"""Clip of old opsets writes the largest float where there is no bound."""
+
+
+def relu(node: Node, net: Importer) -> None:
+    """Relu becomes a clamp at zero."""
+    _add(node, net, "clamp", clamp=RELU)
+
+
+def clip(node: Node, net: Importer) -> None:
+    """Clip becomes a clamp; bounds are attributes before opset 11, inputs since."""
+    low = _bound(node, net, "min", 1, -math.inf)
+    high = _bound(node, net, "max", 2, math.inf)
+    _add(node, net, "clamp", clamp=Clamp(min(low, high), high))
+
+
+def function(
+    kind: NeuronFunction, alpha: float = 0.0, beta: float = 0.0
+) -> Callable[[Node, Importer], None]:
+    """An activation with its ONNX attributes; `alpha` and `beta` are their defaults."""
+
+    def translate(node: Node, net: Importer) -> None:
+        _add(node, net, kind, alpha=node.real("alpha", alpha), beta=node.real("beta", beta))
+
+    return translate
+
+
+def prelu(node: Node, net: Importer) -> None:
+    """PRelu with one constant slope per channel, or one for all."""
+    data = net.tensor(node.input(0))
+    slope = net.array(node.input(1))
+    rank = len(data.shape)
+    full = (1,) * (rank - len(slope.shape)) + slope.shape
+    channels = data.source_shape[1] if rank > 1 else 1
+    if rank < 2 or math.prod(full) not in (1, channels) or full[1] != math.prod(full):
+        raise NotALayerError("slopes are not one per channel")
+    net.add(
+        Prelu(
+            name=node.name,
+            inputs=(net.channels_last(data.name),),
+            outputs=(node.output,),
+            slope=net.constant(
+                slope.name,
+                f"slope_{channels}",
+                (channels,),
+                lambda array: np.broadcast_to(array.reshape(-1), (channels,)),
+            ),
+        ),
+        channels_last(rank),
+    )
+
+
+def _bound(node: Node, net: Importer, name: str, position: int, default: float) -> float:
+    value = node.real(name, default)
+    if node.input(position):
+        value = net.array(node.input(position)).read().item()
+    return math.copysign(math.inf, value) if abs(value) >= _UNBOUNDED else float(value)
+
+
+def _add(
+    node: Node,
+    net: Importer,
+    kind: NeuronFunction,
+    clamp: Clamp = NO_CLAMP,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+) -> None:
+    data = net.tensor(node.input(0))
+    net.add(
+        Neuron(
+            name=node.name,
+            inputs=(data.name,),
+            outputs=(node.output,),
+            function=kind,
+            clamp=clamp,
+            alpha=alpha,
+            beta=beta,
+        ),
+        data.order,
+    )
+
+
+TRANSLATORS = {
+    "Relu": relu,
+    "Clip": clip,
+    "LeakyRelu": function("leaky_relu", alpha=0.01),
+    "Elu": function("elu", alpha=1.0),
+    "HardSigmoid": function("hard_sigmoid", alpha=0.2, beta=0.5),
+    "HardSwish": function("hard_swish"),
+    "Sigmoid": function("sigmoid"),
+    "Tanh": function("tanh"),
+    "PRelu": prelu,
+}

@@ -1,0 +1,67 @@
+"""Sums, products, differences, maxima and minima with broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hexsim.layers import Elementwise
+from hexsim.layers.elementwise import ElementwiseKind
+from hexsim.onnx_io.axis_order import Order, channels_last, identity
+from hexsim.onnx_io.importer import Importer
+from hexsim.onnx_io.node import Node, NotALayerError
+
+
+def elementwise(kind: ElementwiseKind) -> Callable[[Node, Importer], None]:
+    """All operands get the same rank and stored order; constants are permuted lazily."""
+
+    def translate(node: Node, net: Importer) -> None:
+        order = common_order(node.inputs, net)
+        if len(node.inputs) == 1:
+            net.reshape(node.name, node.input(0), net.source_shape(node.input(0)), node.output)
+            return
+        inputs = tuple(net.operand(name, order) for name in node.inputs)
+        layer = Elementwise(name=node.name, inputs=inputs, outputs=(node.output,), kind=kind)
+        net.add(layer, order)
+
+    return translate
+
+
+def divide(node: Node, net: Importer) -> None:
+    """Division by a constant is the product with its reciprocal."""
+    data = net.tensor(node.input(0))
+    divisor = net.array(node.input(1))
+    if not data.dtype.startswith("float"):
+        raise NotALayerError("integer division")
+    reciprocal = net.derived(divisor.name, "reciprocal", np.reciprocal)
+    order = common_order(node.inputs, net)
+    net.add(
+        Elementwise(
+            name=node.name,
+            inputs=(net.operand(data.name, order), net.operand(reciprocal, order)),
+            outputs=(node.output,),
+            kind="product",
+        ),
+        order,
+    )
+
+
+def common_order(names: tuple[str, ...], net: Importer) -> Order:
+    """The order in which operands of a broadcast meet: channels last if one has it."""
+    rank = max(len(net.source_shape(name)) for name in names)
+    orders = [net.order(n) for n in names if n in net.tensors and len(net.order(n)) == rank]
+    if channels_last(rank) in orders:
+        return channels_last(rank)
+    return orders[0] if orders else identity(rank)
+
+
+TRANSLATORS = {
+    "Add": elementwise("sum"),
+    "Sum": elementwise("sum"),
+    "Mul": elementwise("product"),
+    "Sub": elementwise("sub"),
+    "Max": elementwise("max"),
+    "Min": elementwise("min"),
+    "Div": divide,
+}

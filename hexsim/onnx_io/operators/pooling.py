@@ -1,0 +1,95 @@
+"""MaxPool, AveragePool, their global forms, and ReduceMean over an image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from hexsim.graph.ir import Tensor
+from hexsim.layers import Pooling, Window
+from hexsim.onnx_io.axis_order import channels_last
+from hexsim.onnx_io.importer import Importer
+from hexsim.onnx_io.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.operators._windows import read_window
+
+Kind = Literal["max", "average"]
+
+
+def windowed(kind: Kind) -> Callable[[Node, Importer], None]:
+    """MaxPool and AveragePool become Pooling, unless the indices of the maxima are used."""
+
+    def translate(node: Node, net: Importer) -> None:
+        data = net.tensor(node.input(0), rank=4)
+        if any(net.uses[name] for name in node.outputs[1:]):
+            raise NotALayerError("indices are used")
+        kernel = node.integers("kernel_shape") or ()
+        if len(kernel) != 2:
+            raise ValueError(f"kernel_shape {list(kernel)} does not fit an image")
+        height, width = data.source_shape[2:]
+        window = read_window(node, (kernel[0], kernel[1]), (height, width))
+        if kind == "average" and window.dilations != (1, 1):
+            raise NotALayerError("dilated average")
+        padded = bool(node.integer("count_include_pad", 0))
+        _add(node, net, data, kind, window, node.output, padded)
+
+    return translate
+
+
+def whole_image(kind: Kind) -> Callable[[Node, Importer], None]:
+    """GlobalMaxPool and GlobalAveragePool become a Pooling as large as the image."""
+
+    def translate(node: Node, net: Importer) -> None:
+        data = net.tensor(node.input(0), rank=4)
+        _add(node, net, data, kind, _whole(data), node.output)
+
+    return translate
+
+
+def reduce_mean(node: Node, net: Importer) -> None:
+    """ReduceMean over height and width becomes a global average pooling."""
+    data = net.tensor(node.input(0), rank=4)
+    axes = net.integers(node, "axes", 1) or ()
+    if sorted(positive_axis(axis, 4) for axis in axes) != [2, 3]:
+        raise NotALayerError("not the mean of an image")
+    if node.integer("keepdims", 1):
+        _add(node, net, data, "average", _whole(data), node.output)
+        return
+    pooled = net.unique(f"{node.output}.pooled")
+    _add(node, net, data, "average", _whole(data), pooled)
+    net.reshape(net.unique(f"{node.name}.squeeze"), pooled, data.source_shape[:2], node.output)
+
+
+def _whole(data: Tensor) -> Window:
+    height, width = data.source_shape[2:]
+    return Window((height, width))
+
+
+def _add(
+    node: Node,
+    net: Importer,
+    data: Tensor,
+    kind: Kind,
+    window: Window,
+    output: str,
+    count_include_pad: bool = False,
+) -> None:
+    net.add(
+        Pooling(
+            name=node.name,
+            inputs=(net.channels_last(data.name),),
+            outputs=(output,),
+            kind=kind,
+            window=window,
+            count_include_pad=count_include_pad,
+        ),
+        channels_last(4),
+    )
+
+
+TRANSLATORS = {
+    "MaxPool": windowed("max"),
+    "AveragePool": windowed("average"),
+    "GlobalMaxPool": whole_image("max"),
+    "GlobalAveragePool": whole_image("average"),
+    "ReduceMean": reduce_mean,
+}

@@ -1,0 +1,22 @@
+"""How closely a written graph follows the float arithmetic of a runtime."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from hexsim.onnx_io.known import Array
+
+Precision = Literal["float32", "half_storage", "float16"]
+"""float32: nothing is rounded. half_storage: inputs, weights and the output of every layer are
+rounded to half, each layer computes in single. float16: besides, the result of every operator
+inside a layer is rounded (a bias is added to a sum that was rounded already)."""
+
+
+def rounded(array: Array, precision: Precision) -> Array:
+    """Return weights as `precision` stores them; what half cannot hold becomes infinite."""
+    if precision == "float32" or array.dtype != np.float32:
+        return array
+    with np.errstate(over="ignore"):
+        return array.astype(np.float16).astype(np.float32)

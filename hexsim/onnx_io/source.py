@@ -1,0 +1,102 @@
+"""Opens an ONNX model and brings it into a form the reader can rely on.
+
+What comes out has one graph without local functions, in an opset of at least 7, whose
+initialisers are dense. Weights stay where they are: nothing here reads one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+import onnx.inliner
+import onnx.version_converter
+
+from hexsim.errors import HexsimError
+
+OLDEST_OPSET = 7
+"""Operators broadcast as numpy does from opset 7 on; older files are converted to it first."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A checked model: `label` names it in messages, `folder` is where external data lies."""
+
+    label: str
+    graph: onnx.GraphProto
+    opsets: Mapping[str, int]
+    folder: Path | None
+    ir_version: int
+
+    @property
+    def opset(self) -> int:
+        """Version of the standard operator set."""
+        return self.opsets.get("", 1)
+
+
+def open_source(model: onnx.ModelProto | str | Path) -> Source:
+    """Open and check `model`, a ModelProto or the path of an ONNX file.
+
+    Raises HexsimError if it is missing, unreadable, no ONNX model, empty, or of a version that
+    cannot be read.
+    """
+    if isinstance(model, onnx.ModelProto):
+        return _source(model, f"model '{model.graph.name}'", None)
+    path = Path(model)
+    return _source(_load(path), f"'{path}'", path.parent)
+
+
+def _load(path: Path) -> onnx.ModelProto:
+    try:
+        return onnx.load(path, load_external_data=False)
+    except FileNotFoundError:
+        raise HexsimError(f"no such file: '{path}'") from None
+    except OSError as error:
+        raise HexsimError(f"cannot read '{path}': {error.strerror}") from None
+    except Exception:  # of protobuf, which is not among our own dependencies
+        raise HexsimError(
+            f"'{path}' is not an ONNX model or is truncated; export or download it again"
+        ) from None
+
+
+def _source(model: onnx.ModelProto, label: str, folder: Path | None) -> Source:
+    if not model.ir_version or not model.opset_import or not model.HasField("graph"):
+        raise HexsimError(
+            f"{label} is not an ONNX model or is truncated; export or download it again"
+        )
+    if not model.graph.node:
+        raise HexsimError(f"{label} holds a graph without nodes; there is nothing to run")
+    if model.graph.sparse_initializer:
+        raise HexsimError(f"{label} holds sparse initialisers; export it with dense weights")
+    if len(model.functions):
+        model = onnx.inliner.inline_local_functions(model)
+    opsets = {_domain(item.domain): item.version for item in model.opset_import}
+    newest = onnx.defs.onnx_opset_version()
+    if opsets.get("", 1) > newest:
+        raise HexsimError(
+            f"{label} uses opset {opsets['']}, the installed onnx knows up to {newest}; "
+            "upgrade onnx or export with an older opset"
+        )
+    source = Source(label, model.graph, opsets, folder, model.ir_version)
+    return source if source.opset >= OLDEST_OPSET else _converted(source, model)
+
+
+def _converted(source: Source, model: onnx.ModelProto) -> Source:
+    try:
+        converted = onnx.version_converter.convert_version(model, OLDEST_OPSET)
+    except (RuntimeError, onnx.version_converter.ConvertError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise HexsimError(
+            f"{source.label} uses opset {source.opset} and cannot be converted to opset "
+            f"{OLDEST_OPSET} ({reason}); export it again with a newer opset"
+        ) from None
+    return dataclasses.replace(
+        source, graph=converted.graph, opsets={**source.opsets, "": OLDEST_OPSET}
+    )
+
+
+def _domain(name: str) -> str:
+    return "" if name == "ai.onnx" else name

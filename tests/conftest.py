@@ -1,0 +1,127 @@
+"""What many tests share: real data, small ONNX models, and the comparison with onnxruntime."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnxruntime
+import pytest
+from onnx import helper, numpy_helper
+
+from hexsim.graph.ir import Network
+from hexsim.graph.passes import optimise
+from hexsim.host.float_execution import FloatEngine
+from hexsim.onnx_io.reader import read
+
+Arrays = dict[str, npt.NDArray[np.generic]]
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real trained models; tests that need it are skipped where it is absent."""
+    checkout = Path(__file__).resolve().parents[1]
+    default = checkout.parent / "shared" / "data" / "real"
+    folder = Path(os.environ.get("HEXSIM_REAL_DATA", default))
+    if not folder.is_dir():
+        pytest.skip(f"no real data in {folder}; set HEXSIM_REAL_DATA")
+    return folder
+
+
+def make_model(
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Mapping[str, Sequence[int | str]],
+    outputs: Sequence[str],
+    weights: Mapping[str, npt.ArrayLike] | None = None,
+    opset: int = 17,
+) -> onnx.ModelProto:
+    """A float model; lists of ints become int64 weights, everything else float32."""
+    initialisers = []
+    for name, value in (weights or {}).items():
+        array = np.asarray(value)
+        dtype = np.float32 if array.dtype.kind == "f" else array.dtype
+        initialisers.append(numpy_helper.from_array(array.astype(dtype), name))
+    float_type = onnx.TensorProto.FLOAT
+    graph = helper.make_graph(
+        nodes,
+        "small",
+        [helper.make_tensor_value_info(n, float_type, s) for n, s in inputs.items()],
+        [helper.make_tensor_value_info(n, float_type, None) for n in outputs],
+        initialisers,
+    )
+    imports = [helper.make_opsetid("", opset)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A model read, and optimised; largest error of each relative to the range of the outputs."""
+
+    read: Network
+    optimised: Network
+    error_read: float
+    error_optimised: float
+
+
+def compare(model: onnx.ModelProto, seed: int = 0, passes: bool = True) -> Agreement:
+    """Read and optimise `model` and run all three on the same random inputs."""
+    network = read(model)
+    network.check()
+    optimised = optimise(network) if passes else network
+    optimised.check()
+    assert optimised.inputs == network.inputs
+    assert optimised.outputs == network.outputs
+    rng = np.random.default_rng(seed)
+    source = {
+        name: rng.standard_normal(network.tensors[name].source_shape).astype(np.float32)
+        for name in network.inputs
+    }
+    expected = run_onnx(model, source)
+    errors = [_error(candidate, source, expected) for candidate in (network, optimised)]
+    return Agreement(network, optimised, *errors)
+
+
+def run_onnx(model: onnx.ModelProto, inputs: Arrays) -> Arrays:
+    """What onnxruntime makes of the model itself."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    names = [value.name for value in model.graph.output]
+    return dict(zip(names, session.run(names, inputs), strict=True))
+
+
+def _error(network: Network, source: Arrays, expected: Arrays) -> float:
+    tensors = network.tensors
+    stored = {name: tensors[name].from_source(array) for name, array in source.items()}
+    results = FloatEngine(network).run(stored)  # type: ignore[arg-type]
+    worst = 0.0
+    for name, want in expected.items():
+        got = tensors[name].to_source(results[name])
+        assert got.shape == want.shape, name
+        reach = float(np.ptp(want)) or 1.0
+        worst = max(worst, float(np.max(np.abs(got.astype(float) - want))) / reach)
+    return worst
+
+
+@pytest.fixture(scope="session")
+def agree() -> Callable[..., Agreement]:
+    """Compare a model with its networks; fails above 1e-5 of the outputs' range."""
+
+    def check(model: onnx.ModelProto, seed: int = 0, passes: bool = True) -> Agreement:
+        result = compare(model, seed, passes)
+        assert result.error_read <= 1e-5, result.error_read
+        assert result.error_optimised <= 1e-5, result.error_optimised
+        return result
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def onnx_model() -> Callable[..., onnx.ModelProto]:
+    """The function that makes small models."""
+    return make_model

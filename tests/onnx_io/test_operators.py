@@ -1,0 +1,280 @@
+"""Every translator, in each form its operator has had since opset 7, against onnxruntime."""
+
+from collections.abc import Callable
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+from hexsim.graph.ir import Layer
+from hexsim.layers import (
+    BatchNorm,
+    Concat,
+    Convolution,
+    Elementwise,
+    FullyConnected,
+    LocalResponseNorm,
+    Neuron,
+    Opaque,
+    Permute,
+    Pooling,
+    Prelu,
+    Reshape,
+    Softmax,
+)
+
+IMAGE = {"x": (2, 6, 9, 7)}
+MATRIX = {"x": (3, 10)}
+rng = np.random.default_rng(7)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def node(op: str, *inputs: str, **attributes: object) -> onnx.NodeProto:
+    return helper.make_node(op, ["x", *inputs], ["y"], name="n", **attributes)
+
+
+CONV = {"w": normal(4, 6, 3, 2), "b": normal(4)}
+POOL = {"kernel_shape": [3, 2], "strides": [2, 2]}
+NORM = {"g": normal(6), "b": normal(6), "m": normal(6), "v": np.abs(normal(6)) + 0.1}
+
+CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
+    # name: expected layer type, node, inputs, weights, opset
+    "conv": (Convolution, node("Conv", "w", "b", strides=[2, 1]), IMAGE, CONV, 17),
+    "conv without bias": (Convolution, node("Conv", "w"), IMAGE, {"w": CONV["w"]}, 11),
+    "conv asymmetric pads": (Convolution, node("Conv", "w", pads=[0, 1, 2, 0]), IMAGE, CONV, 7),
+    "conv dilated": (Convolution, node("Conv", "w", dilations=[2, 3]), IMAGE, CONV, 17),
+    "conv same upper": (
+        Convolution,
+        node("Conv", "w", auto_pad="SAME_UPPER", strides=[2, 2]),
+        IMAGE,
+        CONV,
+        8,
+    ),
+    "conv same lower": (
+        Convolution,
+        node("Conv", "w", auto_pad="SAME_LOWER", strides=[1, 2]),
+        IMAGE,
+        CONV,
+        17,
+    ),
+    "conv valid": (Convolution, node("Conv", "w", auto_pad="VALID"), IMAGE, CONV, 17),
+    "conv grouped": (
+        Convolution,
+        node("Conv", "w", group=3),
+        IMAGE,
+        {"w": normal(9, 2, 3, 3)},
+        17,
+    ),
+    "conv depthwise": (
+        Convolution,
+        node("Conv", "w", group=6, pads=[1, 1, 1, 1]),
+        IMAGE,
+        {"w": normal(6, 1, 3, 3)},
+        17,
+    ),
+    "conv 1-D": (Opaque, node("Conv", "w"), {"x": (1, 3, 8)}, {"w": normal(2, 3, 3)}, 17),
+    "conv 3-D": (
+        Opaque,
+        node("Conv", "w"),
+        {"x": (1, 2, 4, 4, 4)},
+        {"w": normal(2, 2, 3, 3, 3)},
+        17,
+    ),
+    "max pool": (Pooling, node("MaxPool", **POOL, pads=[1, 0, 1, 1]), IMAGE, {}, 8),
+    "max pool ceil": (Pooling, node("MaxPool", **POOL, ceil_mode=1), IMAGE, {}, 12),
+    "max pool dilated": (Pooling, node("MaxPool", **POOL, dilations=[2, 2]), IMAGE, {}, 10),
+    "max pool same": (Pooling, node("MaxPool", **POOL, auto_pad="SAME_UPPER"), IMAGE, {}, 17),
+    "average pool": (Pooling, node("AveragePool", **POOL, pads=[1, 1, 1, 1]), IMAGE, {}, 7),
+    "average pool counts pads": (
+        Pooling,
+        node("AveragePool", **POOL, pads=[1, 1, 1, 1], count_include_pad=1),
+        IMAGE,
+        {},
+        17,
+    ),
+    "average pool ceil": (Pooling, node("AveragePool", **POOL, ceil_mode=1), IMAGE, {}, 11),
+    "global average": (Pooling, node("GlobalAveragePool"), IMAGE, {}, 17),
+    "global max": (Pooling, node("GlobalMaxPool"), IMAGE, {}, 17),
+    "mean of image": (Pooling, node("ReduceMean", axes=[2, 3], keepdims=1), IMAGE, {}, 13),
+    "mean of image 18": (
+        Pooling,
+        node("ReduceMean", "axes", keepdims=0),
+        IMAGE,
+        {"axes": [-1, 2]},
+        18,
+    ),
+    "mean of channels": (Opaque, node("ReduceMean", axes=[1]), IMAGE, {}, 13),
+    "relu": (Neuron, node("Relu"), IMAGE, {}, 7),
+    "clip attributes": (Neuron, node("Clip", min=-0.5, max=0.5), IMAGE, {}, 10),
+    "clip no bounds": (Neuron, node("Clip"), IMAGE, {}, 10),
+    "clip inputs": (Neuron, node("Clip", "lo", "hi"), IMAGE, {"lo": -0.5, "hi": 0.25}, 11),
+    "clip upper only": (Neuron, node("Clip", "", "hi"), IMAGE, {"hi": 0.25}, 13),
+    "clip infinite": (Neuron, node("Clip", "lo", "hi"), IMAGE, {"lo": 0.0, "hi": np.inf}, 13),
+    "leaky relu": (Neuron, node("LeakyRelu", alpha=0.2), IMAGE, {}, 17),
+    "leaky relu default": (Neuron, node("LeakyRelu"), MATRIX, {}, 7),
+    "elu": (Neuron, node("Elu", alpha=0.7), IMAGE, {}, 17),
+    "sigmoid": (Neuron, node("Sigmoid"), IMAGE, {}, 17),
+    "tanh": (Neuron, node("Tanh"), MATRIX, {}, 17),
+    "hard sigmoid": (Neuron, node("HardSigmoid", alpha=0.3, beta=0.4), IMAGE, {}, 17),
+    "hard sigmoid default": (Neuron, node("HardSigmoid"), IMAGE, {}, 17),
+    "hard swish": (Neuron, node("HardSwish"), IMAGE, {}, 14),
+    "prelu": (Prelu, node("PRelu", "s"), IMAGE, {"s": normal(6, 1, 1)}, 17),
+    "prelu one slope": (Prelu, node("PRelu", "s"), IMAGE, {"s": normal(1)}, 9),
+    "prelu by column": (Opaque, node("PRelu", "s"), IMAGE, {"s": normal(7)}, 17),
+    "batch norm": (BatchNorm, node("BatchNormalization", *"gbmv"), IMAGE, NORM, 7),
+    "batch norm epsilon": (
+        BatchNorm,
+        node("BatchNormalization", *"gbmv", epsilon=0.1),
+        IMAGE,
+        NORM,
+        15,
+    ),
+    "batch norm of sequence": (
+        BatchNorm,
+        node("BatchNormalization", *"gbmv"),
+        {"x": (2, 6, 5)},
+        NORM,
+        15,
+    ),
+    "lrn": (
+        LocalResponseNorm,
+        node("LRN", size=3, alpha=0.2, beta=0.6, bias=1.5),
+        IMAGE,
+        {},
+        7,
+    ),
+    "softmax": (Softmax, node("Softmax", axis=-1), IMAGE, {}, 13),
+    "softmax of channels": (Softmax, node("Softmax", axis=1), IMAGE, {}, 13),
+    "softmax flattened": (Softmax, node("Softmax"), IMAGE, {}, 11),
+    "softmax flattened from 2": (Softmax, node("Softmax", axis=2), IMAGE, {}, 7),
+    "softmax of matrix": (Softmax, node("Softmax"), MATRIX, {}, 17),
+    "log softmax": (Opaque, node("LogSoftmax", axis=1), IMAGE, {}, 17),
+    "gemm": (FullyConnected, node("Gemm", "w", "b"), MATRIX, {"w": normal(10, 4), "b": normal(4)}, 7),
+    "gemm transposed": (
+        FullyConnected,
+        node("Gemm", "w", "b", transB=1, alpha=0.5, beta=2.0),
+        MATRIX,
+        {"w": normal(4, 10), "b": normal(1, 4)},
+        13,
+    ),
+    "gemm without bias": (FullyConnected, node("Gemm", "w"), MATRIX, {"w": normal(10, 4)}, 11),
+    "gemm scalar bias": (
+        FullyConnected,
+        node("Gemm", "w", "b"),
+        MATRIX,
+        {"w": normal(10, 4), "b": normal(1)},
+        13,
+    ),
+    "gemm bias by row": (
+        Opaque,
+        node("Gemm", "w", "b"),
+        MATRIX,
+        {"w": normal(10, 4), "b": normal(3, 1)},
+        13,
+    ),
+    "gemm transposed left": (Opaque, node("Gemm", "w", transA=1), MATRIX, {"w": normal(3, 4)}, 13),
+    "matmul": (FullyConnected, node("MatMul", "w"), MATRIX, {"w": normal(10, 4)}, 9),
+    "matmul of image": (FullyConnected, node("MatMul", "w"), IMAGE, {"w": normal(7, 4)}, 13),
+    "matmul stacked": (Opaque, node("MatMul", "w"), IMAGE, {"w": normal(6, 7, 2)}, 13),
+    "add": (Elementwise, node("Add", "x"), IMAGE, {}, 17),
+    "add constant": (Elementwise, node("Add", "c"), IMAGE, {"c": normal(6, 1, 1)}, 7),
+    "add scalar": (Elementwise, node("Add", "c"), IMAGE, {"c": 1.5}, 13),
+    "add larger constant": (Elementwise, node("Add", "c"), MATRIX, {"c": normal(2, 3, 1)}, 13),
+    "mul": (Elementwise, node("Mul", "c"), IMAGE, {"c": normal(9, 1)}, 14),
+    "sub": (Elementwise, node("Sub", "c"), IMAGE, {"c": normal(1, 6, 1, 7)}, 14),
+    "max": (Elementwise, node("Max", "c", "x"), IMAGE, {"c": normal(6, 9, 7)}, 13),
+    "min": (Elementwise, node("Min", "c"), IMAGE, {"c": 0.25}, 8),
+    "sum of three": (Elementwise, node("Sum", "x", "c"), IMAGE, {"c": normal(7)}, 8),
+    "sum of one": (Reshape, node("Sum"), IMAGE, {}, 13),
+    "divide by constant": (Elementwise, node("Div", "c"), IMAGE, {"c": normal(6, 1, 1)}, 14),
+    "divide by itself": (Opaque, node("Div", "x"), IMAGE, {}, 14),
+    "concat channels": (Concat, node("Concat", "x", axis=1), IMAGE, {}, 7),
+    "concat rows": (Concat, node("Concat", "c", axis=-2), IMAGE, {"c": normal(2, 6, 3, 7)}, 13),
+    "transpose": (Permute, node("Transpose", perm=[0, 1, 3, 2]), IMAGE, {}, 13),
+    "transpose reversed": (Permute, node("Transpose"), IMAGE, {}, 7),
+    "transpose to last": (Permute, node("Transpose", perm=[0, 2, 3, 1]), IMAGE, {}, 7),
+    "reshape": (Reshape, node("Reshape", "s"), IMAGE, {"s": [0, -1]}, 7),
+    "reshape split": (Reshape, node("Reshape", "s"), IMAGE, {"s": [2, 2, 3, 9, 7]}, 13),
+    "reshape mixed": (Reshape, node("Reshape", "s"), IMAGE, {"s": [9, 7, 2, 6]}, 14),
+    "flatten": (Reshape, node("Flatten"), IMAGE, {}, 9),
+    "flatten all": (Reshape, node("Flatten", axis=0), IMAGE, {}, 13),
+    "flatten last": (Reshape, node("Flatten", axis=-1), IMAGE, {}, 13),
+    "squeeze": (Reshape, node("Squeeze"), {"x": (1, 5, 1, 3)}, {}, 11),
+    "squeeze attribute": (Reshape, node("Squeeze", axes=[2]), {"x": (1, 5, 1, 3)}, {}, 11),
+    "squeeze input": (Reshape, node("Squeeze", "a"), {"x": (1, 5, 1, 3)}, {"a": [-2]}, 13),
+    "unsqueeze attribute": (Reshape, node("Unsqueeze", axes=[0, 2]), MATRIX, {}, 11),
+    "unsqueeze input": (Reshape, node("Unsqueeze", "a"), MATRIX, {"a": [-1, -2]}, 13),
+    "identity": (Reshape, node("Identity"), IMAGE, {}, 13),
+    "dropout": (Reshape, node("Dropout", ratio=0.4), IMAGE, {}, 10),
+    "dropout input": (Reshape, node("Dropout", "r"), IMAGE, {"r": 0.4}, 13),
+    "cast to float": (Reshape, node("Cast", to=onnx.TensorProto.FLOAT), IMAGE, {}, 13),
+    "cast to double": (Opaque, node("Cast", to=onnx.TensorProto.DOUBLE), IMAGE, {}, 13),
+    "operator without layer": (Opaque, node("Erf"), IMAGE, {}, 13),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_operator(
+    case: str, onnx_model: Callable[..., onnx.ModelProto], agree: Callable[..., object]
+) -> None:
+    expected, proto, inputs, weights, opset = CASES[case]
+    model = onnx_model([proto], inputs, ["y"], weights, opset)
+    if case == "cast to double":
+        model.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.DOUBLE
+    agreement = agree(model)
+    layers = {layer.name: layer for layer in agreement.read.layers}  # type: ignore[attr-defined]
+    assert isinstance(layers["n"], expected)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "outputs"),
+    [
+        (
+            [
+                helper.make_node(
+                    "MaxPool", ["x"], ["y", "indices"], kernel_shape=[2, 2], name="n"
+                ),
+                helper.make_node("Cast", ["indices"], ["z"], to=onnx.TensorProto.FLOAT),
+            ],
+            ["y", "z"],
+        ),
+        (
+            [
+                helper.make_node("Dropout", ["x"], ["y", "mask"], name="n"),
+                helper.make_node("Cast", ["mask"], ["z"], to=onnx.TensorProto.FLOAT),
+            ],
+            ["y", "z"],
+        ),
+    ],
+)
+def test_second_outputs_that_are_read_make_a_node_opaque(
+    nodes: list[onnx.NodeProto],
+    outputs: list[str],
+    onnx_model: Callable[..., onnx.ModelProto],
+    agree: Callable[..., object],
+) -> None:
+    agreement = agree(onnx_model(nodes, IMAGE, outputs, opset=13))
+    assert isinstance(agreement.read.layers[0], Opaque | Permute)  # type: ignore[attr-defined]
+    assert any(
+        isinstance(layer, Opaque) and layer.name == "n"
+        for layer in agreement.read.layers  # type: ignore[attr-defined]
+    )
+
+
+def test_weights_that_vary_make_a_node_opaque(
+    onnx_model: Callable[..., onnx.ModelProto], agree: Callable[..., object]
+) -> None:
+    model = onnx_model([node("Conv", "w")], {**IMAGE, "w": (4, 6, 3, 3)}, ["y"])
+    agreement = agree(model)
+    assert any(isinstance(layer, Opaque) for layer in agreement.read.layers)  # type: ignore[attr-defined]
+
+
+def test_a_tensor_of_lower_rank_meets_an_image(
+    onnx_model: Callable[..., onnx.ModelProto], agree: Callable[..., object]
+) -> None:
+    agree(onnx_model([node("Mul", "v")], {**IMAGE, "v": (9, 7)}, ["y"]))
+    agree(onnx_model([node("Mul", "v")], {**IMAGE, "v": (7,)}, ["y"]))
