@@ -1,3 +1,29 @@
-"""hexsim: how Qualcomm's Hexagon DSP runs a neural network, without the phone."""
+"""hexsim: how Qualcomm's Hexagon DSP runs a neural network, without the phone.
+
+    net = hexsim.load("m.onnx")
+    q = hexsim.quantize(net, inputs)
+    r = hexsim.simulate(q, chip="sd835", runtime="dsp", inputs=x)
+
+The names below are the public API; they are imported when first used, so that the command line
+starts fast.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from hexsim.api import Simulation, load, quantize, simulate
+    from hexsim.errors import HexsimError
+
+__all__ = ["HexsimError", "Simulation", "__version__", "load", "quantize", "simulate"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'hexsim' has no attribute '{name}'")
+    from hexsim import api, errors
+
+    return getattr(errors if name == "HexsimError" else api, name)

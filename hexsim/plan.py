@@ -30,6 +30,7 @@ _ENGINES: dict[Runtime, Engine] = {
     "dsp": "hvx",
     "aip": "hvx",
 }
+_FLOAT_BYTES = 4
 _FLOAT_BITS: dict[Runtime, int] = {"cpu": 32, "gpu": 16, "gpu_fp16": 16}
 
 
@@ -99,11 +100,17 @@ class PlannedSubnet:
 
 @dataclass(frozen=True)
 class Plan:
-    """All subnets of one inference of `network` on `runtime`, in execution order."""
+    """All subnets of one inference of `network` on `runtime`, in execution order.
+
+    `quantized` tells whether the model's file holds codes or floats, `stored_bytes` how many
+    bytes its parameters take there.
+    """
 
     network: Network
     runtime: Runtime
     subnets: tuple[PlannedSubnet, ...]
+    quantized: bool
+    stored_bytes: int
 
     def calls(self) -> Iterator[KernelCall]:
         """All kernel calls in execution order."""
@@ -117,11 +124,15 @@ def make_plan(model: Network | QuantizedNetwork, runtime: Runtime, cuts: list[Su
     Without encodings (a plain Network) a fixed-point runtime is planned as the default
     quantiser would leave it: 8-bit activations, 8-bit asymmetric weights.
     """
+    quantized = isinstance(model, QuantizedNetwork)
     if isinstance(model, QuantizedNetwork):
         network, encodings = model.network, {**model.activations, **model.parameters}
+        stored_bytes = model.weight_bytes
     else:
         network, encodings = model, {}
-    return Plan(network, runtime, tuple(_subnet(network, cut, encodings) for cut in cuts))
+        stored_bytes = network.total_parameters * _FLOAT_BYTES
+    subnets = tuple(_subnet(network, cut, encodings) for cut in cuts)
+    return Plan(network, runtime, subnets, quantized, stored_bytes)
 
 
 def _subnet(

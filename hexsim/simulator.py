@@ -26,7 +26,6 @@ class Job:
 
     `idle_ms` is the silence before each inference. `urgency` shifts the QuRT priorities of the
     job's threads, negative for sooner. `perf_profile` and `buffer` default to the stack's own.
-    `stored_bits` is the width of a weight in the model's file: 32 for floats, 8 if quantised.
     """
 
     plan: Plan
@@ -36,7 +35,6 @@ class Job:
     perf_profile: str | None = None
     idle_ms: float = 0.0
     buffer: BufferType | None = None
-    stored_bits: int = 32
 
 
 @dataclass(frozen=True)
@@ -81,9 +79,7 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
         inferences=tuple(finished),
         timeline=Timeline(tuple(spans), machine.env.now),
         counters=_counters(finished),
-        init=initialisation(
-            first.plan, stack, stack.profile(first.perf_profile), first.stored_bits
-        ),
+        init=initialisation(first.plan, stack, stack.profile(first.perf_profile)),
     )
 
 

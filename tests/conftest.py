@@ -10,12 +10,18 @@ import numpy.typing as npt
 import onnx
 import onnxruntime
 import pytest
+from hypothesis import settings
 from onnx import helper, numpy_helper
 
 from hexsim.graph.ir import Network
 from hexsim.graph.passes import optimise
 from hexsim.host.float_execution import FloatEngine
 from hexsim.onnx_io.reader import read
+
+# Examples are the same in every run, so that a red build is red for everybody; and no example has
+# a deadline, since machines are slow at their own times.
+settings.register_profile("hexsim", deadline=None, derandomize=True)
+settings.load_profile("hexsim")
 
 Arrays = dict[str, npt.NDArray[np.generic]]
 

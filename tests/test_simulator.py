@@ -200,10 +200,3 @@ def test_an_empty_workload_is_refused() -> None:
 def test_a_runtime_that_the_chip_lacks_is_refused() -> None:
     with pytest.raises(HexsimError, match="sd625"):
         simulate(Workload((Job(plan(chain())),)), chips.load("sd625"), stacks.load("snpe-1.23"))
-
-
-def test_a_float_file_is_quantised_at_load_and_a_quantised_one_is_not() -> None:
-    floats, codes = run(chain(), phone()), run(chain(), phone(), stored_bits=8)
-    assert "quantize" in {part.name for part in floats.init}
-    assert "quantize" not in {part.name for part in codes.init}
-    assert sum(p.duration_ps for p in floats.init) > sum(p.duration_ps for p in codes.init)

@@ -15,27 +15,22 @@ from hexsim.runtimes import FIXED_POINT
 from hexsim.simtime import seconds_to_ps
 from hexsim.stacks import Profile, Stack
 
-_FLOAT_BITS = 32
 
-
-def initialisation(
-    plan: Plan, stack: Stack, profile: Profile, stored_bits: int
-) -> tuple[Overhead, ...]:
-    """Return the parts in order; `stored_bits` is the width of a weight in the file."""
+def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
+    """Return the parts in order."""
     load = stack.load
     weights = plan.network.total_parameters
-    size = weights * stored_bits // 8
     is_fixed = plan.runtime in FIXED_POINT
     on_dsp = sum(subnet.engine == "hvx" for subnet in plan.subnets)
     rpc = dict(stack.entry.rpc)[profile.qos]
     parts = {
-        "load": size / load.file_bytes_per_s,
-        "deserialize": size * load.deserialize_s_per_byte,
+        "load": plan.stored_bytes / load.file_bytes_per_s,
+        "deserialize": plan.stored_bytes * load.deserialize_s_per_byte,
         "quantize": weights * load.quantize_s_per_element
-        if is_fixed and stored_bits == _FLOAT_BITS
+        if is_fixed and not plan.quantized
         else 0.0,
         "dequantize": weights * load.dequantize_s_per_element
-        if not is_fixed and stored_bits < _FLOAT_BITS
+        if plan.quantized and not is_fixed
         else 0.0,
         "create": len(plan.network.layers) * load.create_s_per_layer,
         "rpc_init": on_dsp * rpc.job_11ms_s,

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hexsim import stacks
@@ -9,10 +11,13 @@ from tests.small_networks import Sketch, plan
 STACK = stacks.load("snpe-1.30")
 
 
-def parts(runtime: str, stored_bits: int) -> dict[str, float]:
+def parts(runtime: str, *, quantized: bool) -> dict[str, float]:
     net = Sketch((1, 8, 8, 32))
     network = net.network(net.dense(net.conv("in", 32), 10))
-    result = initialisation(plan(network, runtime), STACK, STACK.profile(), stored_bits)  # type: ignore[arg-type]
+    planned = plan(network, runtime)  # type: ignore[arg-type]
+    if quantized:
+        planned = replace(planned, quantized=True, stored_bytes=planned.stored_bytes // 4)
+    result = initialisation(planned, STACK, STACK.profile())
     now = 0
     for part in result:
         assert part.start_ps == now
@@ -24,7 +29,7 @@ WEIGHTS = 32 * 32 + 8 * 8 * 32 * 10
 
 
 def test_a_float_file_on_the_dsp_is_quantised_at_load() -> None:
-    taken = parts("dsp", 32)
+    taken = parts("dsp", quantized=False)
     assert list(taken) == ["load", "deserialize", "quantize", "create", "rpc_init"]
     assert taken["load"] == pytest.approx(4 * WEIGHTS / STACK.load.file_bytes_per_s)
     assert taken["quantize"] == pytest.approx(WEIGHTS * STACK.load.quantize_s_per_element)
@@ -32,10 +37,12 @@ def test_a_float_file_on_the_dsp_is_quantised_at_load() -> None:
 
 
 def test_a_quantised_file_loads_a_quarter_of_the_bytes() -> None:
-    assert parts("dsp", 8)["load"] == pytest.approx(parts("dsp", 32)["load"] / 4)
-    assert "quantize" not in parts("dsp", 8)
+    assert parts("dsp", quantized=True)["load"] == pytest.approx(
+        parts("dsp", quantized=False)["load"] / 4
+    )
+    assert "quantize" not in parts("dsp", quantized=True)
 
 
 def test_float_runtimes_dequantise_and_need_no_remote_call() -> None:
-    assert list(parts("cpu", 8)) == ["load", "deserialize", "dequantize", "create"]
-    assert list(parts("gpu", 32)) == ["load", "deserialize", "create"]
+    assert list(parts("cpu", quantized=True)) == ["load", "deserialize", "dequantize", "create"]
+    assert list(parts("gpu", quantized=False)) == ["load", "deserialize", "create"]

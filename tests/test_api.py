@@ -1,0 +1,75 @@
+"""The three calls of the Python API, on the file's own axis order."""
+
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import hexsim
+from hexsim import models
+
+
+@pytest.fixture(scope="module")
+def squeezenet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "squeezenet.onnx"
+    models.export("squeezenet1_1", path)
+    return path
+
+
+def test_public_names_are_there() -> None:
+    for name in hexsim.__all__:
+        assert getattr(hexsim, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = hexsim.nothing
+
+
+def test_load_quantise_simulate(squeezenet: Path) -> None:
+    rng = np.random.default_rng(1)
+    inputs = [rng.normal(0, 1, (1, 3, 227, 227)).astype(np.float32) for _ in range(2)]
+    net = hexsim.load(squeezenet)
+    result = hexsim.simulate(
+        hexsim.quantize(net, inputs), chip="sd835", runtime="dsp", inputs=inputs[0]
+    )
+    session = onnxruntime.InferenceSession(squeezenet, providers=["CPUExecutionProvider"])
+    (output,) = session.get_outputs()
+    expected = session.run(None, {net.inputs[0]: inputs[0]})[0]
+    assert result.outputs is not None
+    got = result.outputs[output.name]
+    assert got.shape == expected.shape
+    assert got.dtype == np.float32
+    assert np.argmax(got) == np.argmax(expected)
+    assert result.total_us == pytest.approx(
+        sum(part.us for part in (*result.layers, *result.timing.overheads))
+    )
+    assert result.timeline.spans
+
+
+def test_timing_only_touches_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: object) -> None:
+        raise AssertionError("a weight was read")
+
+    net = hexsim.load("alexnet")
+    big = {name: c for name, c in net.constants.items() if c.elements > 10_000}
+    assert len(big) >= 8
+    monkeypatch.setattr("hexsim.graph.ir.Constant.value", refuse)
+    assert hexsim.simulate(net, "sd855", "dsp").total_us > 0
+
+
+def test_a_float_network_on_dsp_is_quantised_at_load() -> None:
+    net = hexsim.load("conv1x1_768to768@1024x1")
+    x = np.random.default_rng(0).normal(0, 1, (1, 768, 1024, 1)).astype(np.float32)
+    from_float = hexsim.simulate(net, runtime="dsp", inputs=x)
+    quantised = hexsim.simulate(hexsim.quantize(net), runtime="dsp", inputs=x)
+    assert from_float.outputs is not None
+    assert quantised.outputs is not None
+    for name, array in from_float.outputs.items():
+        np.testing.assert_array_equal(array, quantised.outputs[name])
+    assert {part.name for part in from_float.timing.init} >= {"quantize"}
+    assert "quantize" not in {part.name for part in quantised.timing.init}
+
+
+@pytest.mark.parametrize("runtime", ["aip", "fxp_cpu"])
+def test_float_networks_are_refused_where_only_codes_load(runtime: str) -> None:
+    with pytest.raises(hexsim.HexsimError, match=f"runtime {runtime} loads quantised"):
+        hexsim.simulate("conv1x1_1to1", "sd855", runtime)  # type: ignore[arg-type]
