@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 
 from hexsim.errors import HexsimError
@@ -6,23 +10,24 @@ from hexsim.int8 import features
 
 def test_portable_is_always_granted(monkeypatch):
     monkeypatch.setenv("HEXSIM_KERNELS", "portable")
-    monkeypatch.setattr(features, "_cpu_has_avx2", lambda: True)
+    monkeypatch.setattr(features, "compiled_features", lambda: {"+avx2"})
     assert not features.use_avx2()
 
 
-@pytest.mark.parametrize("present", [True, False])
-def test_default_is_what_the_cpu_has(monkeypatch, present):
+@pytest.mark.parametrize(("found", "used"), [("+avx2", True), ("-avx2", False), ("+avx", False)])
+def test_default_is_what_code_is_compiled_for(monkeypatch, found, used):
     monkeypatch.delenv("HEXSIM_KERNELS", raising=False)
-    monkeypatch.setattr(features, "_cpu_has_avx2", lambda: present)
-    assert features.use_avx2() is present
+    monkeypatch.setattr(features, "compiled_features", lambda: {"+sse2", found})
+    assert features.use_avx2() is used
 
 
-def test_numba_restrictions_are_honoured(monkeypatch):
-    monkeypatch.delenv("HEXSIM_KERNELS", raising=False)
-    monkeypatch.setattr(features.config, "CPU_FEATURES", "+sse2,+avx")
-    assert not features.use_avx2()
-    monkeypatch.setattr(features.config, "CPU_FEATURES", "+sse2,+avx2")
-    assert features.use_avx2()
+def test_restrictions_of_numba_are_honoured():
+    program = "from hexsim.int8.features import use_avx2; print(use_avx2())"
+    environment = os.environ | {"NUMBA_CPU_FEATURES": "+sse2", "HEXSIM_KERNELS": ""}
+    answer = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "False"
 
 
 def test_unknown_choice_is_refused(monkeypatch):
