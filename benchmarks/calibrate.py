@@ -4,10 +4,10 @@
     python -m benchmarks.calibrate --no-fit   errors of the constants as they are committed
 
 What is fitted: the constants that chip and stack files mark calibrated. They are at most five,
-shared by all networks and chips; a stack's entry parts belong to that stack. How: robust least squares (soft L1) in the logarithm of time, inside the
-bounds that each constant states in its file. A residual is weighted by the resolution of its
-measurement together with MODEL_ERROR. CPU rows are software artefacts of their release and are
-never fitted; HTA rows have no model yet.
+shared by all networks and chips; a stack's entry parts belong to that stack. How: robust least
+squares (soft L1) in the logarithm of time, inside the bounds that each constant states in its
+file. A residual is weighted by the resolution of its measurement together with MODEL_ERROR. CPU
+rows are software artefacts of their release and are never fitted; HTA rows have no model yet.
 
 Nothing is written: whoever runs this copies the result into the chip and stack files.
 """

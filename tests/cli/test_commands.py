@@ -1,0 +1,135 @@
+"""The commands as typed, in a process of their own: output, errors, exit codes."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hexsim import models
+
+RUN = "import sys; from hexsim.cli import main; main()"
+
+
+def hexsim(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", RUN, *words], capture_output=True, text=True, cwd=cwd, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a good model, a truncated one and a file that is no model."""
+    folder = tmp_path_factory.mktemp("cli")
+    models.export("conv1x1_768to768@1024x1", folder / "probe.onnx")
+    (folder / "cut.onnx").write_bytes((folder / "probe.onnx").read_bytes()[:3000])
+    (folder / "text.onnx").write_text("hello")
+    return folder
+
+
+def test_bench_writes_table_json_and_csv(folder: Path) -> None:
+    done = hexsim(
+        *("bench", "--model", "conv1x1_1to1", "--model", "probe.onnx", "--chip", "sd865"),
+        *("--runtime", "dsp,cpu", "--json", "out.json", "--csv", "out.csv"),
+        cwd=folder,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "conv1x1_1to1 on sd865, qnn-2.45, burst" in done.stdout
+    assert "[0.367]" in done.stdout, "the measured dispatch floor stands beside ours"
+    document = json.loads((folder / "out.json").read_text())
+    assert document["hexsim_version"]
+    results = document["results"]
+    assert [(r["network"], r["runtime"]) for r in results] == [
+        ("conv1x1_1to1", "dsp"),
+        ("conv1x1_1to1", "cpu"),
+        ("probe", "dsp"),
+        ("probe", "cpu"),
+    ]
+    for result in results:
+        parts = sum(layer["us"] for layer in result["layers"])
+        parts += sum(result["overheads_us"].values())
+        assert result["total_inference_us"] == pytest.approx(parts)
+        assert result["forward_propagate_us"] <= result["total_inference_us"]
+        assert {"name", "type", "engine", "cycles", "us", "macs", "ddr_bytes"} <= set(
+            result["layers"][0]
+        )
+    assert results[0]["measured_ms"]["total_inference"] == [0.367]
+    assert results[2]["measured_ms"]["total_inference"] == [], "a file is never a measured network"
+    with (folder / "out.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["row"] for row in rows} >= {
+        "Total Inference Time",
+        "Forward Propagate",
+        "layer_000 (Name:input Type:data)",
+        "layer_001 (Name:conv Type:convolutional)",
+    }
+
+
+def test_profile_adds_up_to_the_total() -> None:
+    done = hexsim("profile", "squeezenet1_1", "--chip", "sd835", "--runtime", "dsp")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    total = next(line.split()[2] for line in lines if line.startswith("total inference"))
+    start = next(i for i, line in enumerate(lines) if line.startswith("---")) + 1
+    end = next(i for i, line in enumerate(lines) if line.startswith("total inference"))
+    spent = 0.0
+    for line in lines[start:end]:
+        cells = line.split()
+        share = next(i for i, cell in enumerate(cells) if cell.endswith("%"))
+        spent += float(cells[share - 1])
+    assert spent == pytest.approx(float(total), abs=0.05 * (end - start))
+    assert "kernel" in next(line for line in lines if line.startswith("costed by"))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("chips list", "sd855"),
+        ("chips show sd855", "dsp.hvx.contexts"),
+        ("stacks list", "snpe-1.23"),
+        ("stacks show snpe-1.30", "kernels.stall_factor"),
+        ("models list", "mobilenet_v2"),
+        ("--version", "hexsim "),
+        ("--help", "bench"),
+    ],
+)
+def test_lists_and_pages(words: str, expected: str) -> None:
+    done = hexsim(*words.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert expected in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("bench --model cut.onnx", "'cut.onnx' is not an ONNX model or is truncated"),
+        ("bench --model text.onnx", "'text.onnx' is not an ONNX model or is truncated"),
+        ("bench --model missing.onnx", "no such file: 'missing.onnx'"),
+        ("bench --model alexnt", "did you mean alexnet"),
+        ("bench --chip sd83", "unknown chip 'sd83'; did you mean sd835"),
+        ("bench --stack snpe-1.2", "unknown stack 'snpe-1.2'; did you mean snpe-1.23"),
+        ("bench --runtime dps", "unknown runtime 'dps'; did you mean dsp"),
+        ("bench --runtime ,", "names no runtime"),
+        ("bench --chip sd835 --runtime aip", "chip sd835 has no aip runtime"),
+        ("bench --chip sd888 --runtime dsp", "chip sd888 cannot be simulated on dsp"),
+        ("bench --model probe.onnx --chip sd855 --runtime aip", "loads quantised networks only"),
+        ("bench --model probe.onnx --runtime fxp_cpu", "loads quantised networks only"),
+        ("profile probe.onnx --runtime dsp,cpu", "give one runtime"),
+        ("profile probe.onnx --perf-profile fast", "unknown performance profile 'fast'"),
+        ("profile probe.onnx --input-dim input 1,x", "is not of the form"),
+        ("profile probe.onnx --input-dim input 1,3,7", "input shape 1,3,7"),
+        ("models export alexnt -o new.onnx", "unknown network 'alexnt'"),
+        ("models export conv1x1_1to1 -o no/new.onnx", "cannot write"),
+        ("bench --model probe.onnx --runtime dsp --json no/new.json", "cannot write"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_exit_two(folder: Path, words: str, sentence: str) -> None:
+    before = sorted(folder.iterdir())
+    done = hexsim(*words.split(), cwd=folder)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
