@@ -30,14 +30,14 @@ def batch_normalization(node: Node, net: Importer) -> None:
     def shift() -> Array:
         return np.subtract(beta.read(), mean.read() * scale())
 
-    form = f"batchnorm {node.inputs[1:5]} {epsilon}"
+    form = f"of {node.inputs[1:5]} {epsilon}"
     net.add(
         BatchNorm(
             name=node.name,
             inputs=(net.channels_last(data.name),),
             outputs=(node.output,),
-            scale=net.new_constant(gamma.name, form, channels, scale, gamma.dtype),
-            shift=net.new_constant(beta.name, form, channels, shift, beta.dtype),
+            scale=net.new_constant(gamma.name, f"scale {form}", channels, scale, gamma.dtype),
+            shift=net.new_constant(beta.name, f"shift {form}", channels, shift, beta.dtype),
         ),
         channels_last(len(data.shape)),
     )
