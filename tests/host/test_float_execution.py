@@ -122,7 +122,12 @@ def _node(operator: str) -> bytes:
 
 def _shape_of() -> Layer:
     return Opaque(
-        name="s", inputs=("x",), outputs=("y",), op_type="Shape", node=_node("Shape"), shapes=((2,),)
+        name="s",
+        inputs=("x",),
+        outputs=("y",),
+        op_type="Shape",
+        node=_node("Shape"),
+        shapes=((2,),),
     )
 
 

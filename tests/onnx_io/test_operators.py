@@ -153,7 +153,13 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     "softmax flattened from 2": (Softmax, node("Softmax", axis=2), IMAGE, {}, 7),
     "softmax of matrix": (Softmax, node("Softmax"), MATRIX, {}, 17),
     "log softmax": (Opaque, node("LogSoftmax", axis=1), IMAGE, {}, 17),
-    "gemm": (FullyConnected, node("Gemm", "w", "b"), MATRIX, {"w": normal(10, 4), "b": normal(4)}, 7),
+    "gemm": (
+        FullyConnected,
+        node("Gemm", "w", "b"),
+        MATRIX,
+        {"w": normal(10, 4), "b": normal(4)},
+        7,
+    ),
     "gemm transposed": (
         FullyConnected,
         node("Gemm", "w", "b", transB=1, alpha=0.5, beta=2.0),
@@ -235,9 +241,7 @@ def test_operator(
     [
         (
             [
-                helper.make_node(
-                    "MaxPool", ["x"], ["y", "indices"], kernel_shape=[2, 2], name="n"
-                ),
+                helper.make_node("MaxPool", ["x"], ["y", "indices"], kernel_shape=[2, 2], name="n"),
                 helper.make_node("Cast", ["indices"], ["z"], to=onnx.TensorProto.FLOAT),
             ],
             ["y", "z"],

@@ -243,7 +243,12 @@ def test_control_flow_of_its_own_is_an_opaque_layer(onnx_model: Make, agree: Agr
         node("Add", ["x", "one"], ["y"]),
     ]
     network = agree(onnx_model(nodes, {"x": (1, 3)}, ["y"], opset=13)).read  # type: ignore[attr-defined]
-    assert [layer.type for layer in network.layers] == ["opaque", "opaque", "opaque", Elementwise.type]
+    assert [layer.type for layer in network.layers] == [
+        "opaque",
+        "opaque",
+        "opaque",
+        Elementwise.type,
+    ]
 
 
 def test_broken_weights_are_named_when_read(onnx_model: Make) -> None:

@@ -59,9 +59,7 @@ MODELS += ["mobilenet_v1_qat_uint8", "vww_mobilenetv1_025_96"]
 
 
 @pytest.mark.parametrize("folder", MODELS)
-def test_trained_models_equal_onnxruntime(
-    folder: str, real_data: Path, agree: Callable
-) -> None:
+def test_trained_models_equal_onnxruntime(folder: str, real_data: Path, agree: Callable) -> None:
     (path,) = (real_data / folder).glob("*.onnx")
     optimised = agree(onnx.load(path)).optimised
     left = {layer.type for layer in optimised.layers}

@@ -67,7 +67,9 @@ def test_the_written_model_is_valid_and_complete(network: Network) -> None:
 
 
 @pytest.mark.parametrize("opset", [7, 10, 13, 18])
-def test_opaque_layers_are_written_in_the_opset_they_came_from(opset: int, onnx_model: Make) -> None:
+def test_opaque_layers_are_written_in_the_opset_they_came_from(
+    opset: int, onnx_model: Make
+) -> None:
     nodes = [
         node("Exp", ["x"], ["a"]),
         node("Conv", ["a", "w"], ["b"]),
@@ -96,7 +98,12 @@ def test_layers_that_no_onnx_node_becomes_directly() -> None:
 @pytest.mark.parametrize("function", ["hard_swish", "hard_sigmoid", "sigmoid"])
 def test_functions_in_an_old_opset(function: str) -> None:
     neuron = layer_types.Neuron(
-        name="n", inputs=("x",), outputs=("y",), function=function, alpha=0.2, beta=0.5  # type: ignore[arg-type]
+        name="n",
+        inputs=("x",),
+        outputs=("y",),
+        function=function,
+        alpha=0.2,
+        beta=0.5,  # type: ignore[arg-type]
     )
     tensors = {name: Tensor(name, (1, 50)) for name in "xy"}
     network = Network("n", (neuron,), tensors, {}, ("x",), ("y",))

@@ -28,7 +28,8 @@ def batch_normalization(node: Node, net: Importer) -> None:
         return gamma.read().astype(np.float64) / np.sqrt(variance.read() + np.float64(epsilon))
 
     def shift() -> Array:
-        return np.subtract(beta.read(), mean.read() * scale())
+        moved: Array = beta.read() - mean.read() * scale()
+        return moved
 
     form = f"of {node.inputs[1:5]} {epsilon}"
     net.add(

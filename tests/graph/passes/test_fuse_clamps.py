@@ -53,9 +53,7 @@ def test_two_clamps_become_one(onnx_model: Make, agree: Callable) -> None:
     assert layer.clamp == Clamp(0.5, 6.0)
 
 
-def test_a_tensor_that_others_read_keeps_its_clamp_apart(
-    onnx_model: Make, agree: Callable
-) -> None:
+def test_a_tensor_that_others_read_keeps_its_clamp_apart(onnx_model: Make, agree: Callable) -> None:
     nodes = [
         node("Conv", ["x", "w"], ["a"]),
         node("Relu", ["a"], ["b"]),
