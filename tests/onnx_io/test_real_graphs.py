@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import helper, numpy_helper
 
+from hexsim import models
+
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
 
@@ -52,6 +54,19 @@ def test_light_graphs_equal_onnxruntime(path: Path, agree: Callable) -> None:
     assert left.isdisjoint({"opaque", "permute", "reshape"})
     if "shufflenet" in path.stem:
         assert "channel_shuffle" in left
+
+
+BUILT_IN = [
+    pytest.param(name, marks=pytest.mark.slow if name in ("alexnet", "vgg16") else [])
+    for name in models.names()
+    if not name.startswith("conv1x1")
+]
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_built_in_networks_equal_onnxruntime(name: str, agree: Callable) -> None:
+    optimised = agree(models.materialise(models.build(name))).optimised
+    assert {layer.type for layer in optimised.layers}.isdisjoint({"opaque", "permute"})
 
 
 MODELS = ["ad_fc_autoencoder", "kws_dscnn", "mnist_cnn", "resnet8_cifar10"]

@@ -32,8 +32,8 @@ def test_at_an_output_the_layer_before_takes_the_name(onnx_model: Make, agree: C
     nodes = [
         node("Relu", ["x"], ["a"], name="r"),
         node("Identity", ["a"], ["early"]),
-        node("Tanh", ["early"], ["z"]),
         node("Identity", ["a"], ["y"]),
+        node("Tanh", ["early"], ["z"]),
     ]
     optimised = agree(onnx_model(nodes, IMAGE, ["z", "y"])).optimised
     assert [(layer.name, layer.inputs, layer.outputs) for layer in optimised.layers] == [
