@@ -16,6 +16,7 @@ from hexsim.host.entry import Call, Part
 from hexsim.hvx.kernels import node_work
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.layout import tensor_sizes
+from hexsim.hvx.orientation import laid_down
 from hexsim.layers import Opaque
 from hexsim.machine import Machine
 from hexsim.memory import l2_traffic
@@ -87,7 +88,7 @@ class Inference:
             yield from self._copy(ledger, "input_copy", subnets[0].input_shapes)
         for index, subnet in enumerate(subnets):
             if subnet.engine == "hvx":
-                yield from self._on_dsp(ledger, index, subnet)
+                yield from self._on_dsp(ledger, index, laid_down(subnet))
             else:
                 yield from self._on_host(ledger, subnet)
         if subnets:

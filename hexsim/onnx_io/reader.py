@@ -120,6 +120,11 @@ def _nodes(source: Source) -> list[Node]:
 
 
 def _read_node(node: Node, net: Importer, source: Source) -> None:
+    if node.has_subgraph and (names := _outer_names(node.proto)):
+        raise node.error(
+            f"its subgraph reads '{min(names)}' of the graph around it; "
+            "hexsim runs static graphs, simplify the model before loading it"
+        )
     inference.check(node, source)
     for name in filter(None, node.inputs):
         if not net.exists(name):
@@ -169,11 +174,6 @@ def _fold(node: Node, net: Importer, source: Source) -> None:
 
 def _opaque(node: Node, net: Importer, source: Source) -> None:
     """Add the node as it is, its tensors in source order."""
-    if node.has_subgraph and (names := _outer_names(node.proto)):
-        raise node.error(
-            f"its subgraph reads '{min(names)}' of the graph around it; "
-            "hexsim runs static graphs, simplify the model before loading it"
-        )
     types = inference.output_types(node, _operands(node, net), source)
     layer = Opaque(
         name=node.name,

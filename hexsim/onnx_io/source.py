@@ -13,12 +13,9 @@ from pathlib import Path
 
 import onnx
 import onnx.inliner
-import onnx.version_converter
 
 from hexsim.errors import HexsimError
-
-OLDEST_OPSET = 7
-"""Operators broadcast as numpy does from opset 7 on; older files are converted to it first."""
+from hexsim.onnx_io.old_opsets import OLDEST_OPSET, to_oldest_opset
 
 
 @dataclass(frozen=True)
@@ -81,21 +78,10 @@ def _source(model: onnx.ModelProto, label: str, folder: Path | None) -> Source:
             "upgrade onnx or export with an older opset"
         )
     source = Source(label, model.graph, opsets, folder, model.ir_version)
-    return source if source.opset >= OLDEST_OPSET else _converted(source, model)
-
-
-def _converted(source: Source, model: onnx.ModelProto) -> Source:
-    try:
-        converted = onnx.version_converter.convert_version(model, OLDEST_OPSET)
-    except (RuntimeError, onnx.version_converter.ConvertError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise HexsimError(
-            f"{source.label} uses opset {source.opset} and cannot be converted to opset "
-            f"{OLDEST_OPSET} ({reason}); export it again with a newer opset"
-        ) from None
-    return dataclasses.replace(
-        source, graph=converted.graph, opsets={**source.opsets, "": OLDEST_OPSET}
-    )
+    if source.opset >= OLDEST_OPSET:
+        return source
+    graph = to_oldest_opset(model, label).graph
+    return dataclasses.replace(source, graph=graph, opsets={**opsets, "": OLDEST_OPSET})
 
 
 def _domain(name: str) -> str:

@@ -149,7 +149,7 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     ),
     "softmax": (Softmax, node("Softmax", axis=-1), IMAGE, {}, 13),
     "softmax of channels": (Softmax, node("Softmax", axis=1), IMAGE, {}, 13),
-    "softmax flattened": (Softmax, node("Softmax"), IMAGE, {}, 11),
+    "softmax flattened": (Softmax, node("Softmax"), IMAGE, {}, 12),
     "softmax flattened from 2": (Softmax, node("Softmax", axis=2), IMAGE, {}, 7),
     "softmax of matrix": (Softmax, node("Softmax"), MATRIX, {}, 17),
     "log softmax": (Opaque, node("LogSoftmax", axis=1), IMAGE, {}, 17),

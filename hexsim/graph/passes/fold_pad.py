@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-import onnx
-
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.graph.passes._rewriter import Rewriter, is_private
 from hexsim.layers import Convolution, Opaque, Permute, Window
+from hexsim.onnx_io.padding import read_padding
 
 
 def fold_pad(network: Network) -> Network:
@@ -57,26 +56,12 @@ def _padding(
 
 def _zero_pads(pad: Opaque, network: Network) -> tuple[int, int, int, int] | None:
     """Return (top, left, bottom, right) if that is all the node adds, and zeros."""
-    node = onnx.NodeProto.FromString(pad.node)
-    attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-    operands = iter(pad.inputs)
-    inputs = [next(operands) if name else "" for name in node.input] + [""] * 4
-    _, pads_name, value_name, axes_name, *_ = inputs
-    if attributes.get("mode", b"constant") != b"constant" or axes_name:
+    found = read_padding(pad, network)
+    if found is None or found.mode != "constant" or found.value != 0 or len(found.pads) != 8:
         return None
-    pads = attributes.get("pads") or _values(network, pads_name)
-    values = _values(network, value_name) if value_name else (attributes.get("value", 0.0),)
-    if pads is None or values is None or len(pads) != 8 or any(values):
-        return None
-    top, left, bottom, right = (int(pads[axis]) for axis in (2, 3, 6, 7))
-    others = any(pads[axis] for axis in (0, 1, 4, 5))
+    top, left, bottom, right = (found.pads[axis] for axis in (2, 3, 6, 7))
+    others = any(found.pads[axis] for axis in (0, 1, 4, 5))
     return None if others or min(top, left, bottom, right) < 0 else (top, left, bottom, right)
-
-
-def _values(network: Network, name: str) -> tuple[float, ...] | None:
-    if name not in network.constants:
-        return None
-    return tuple(network.constants[name].value().reshape(-1).tolist())
 
 
 def _padded(window: Window, pads: Shape) -> Window:

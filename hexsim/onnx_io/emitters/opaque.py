@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import onnx
 
 from hexsim.layers import Opaque
 from hexsim.onnx_io.graph_builder import GraphBuilder
+from hexsim.onnx_io.padding import read_padding
 
 
 def emit_opaque(layer: Opaque, graph: GraphBuilder) -> None:
@@ -15,6 +17,8 @@ def emit_opaque(layer: Opaque, graph: GraphBuilder) -> None:
     node = onnx.NodeProto.FromString(layer.node)
     node.name = layer.name
     inputs = _renamed(node.input, (graph.read(name) for name in layer.inputs))
+    if node.op_type == "Pad" and len(inputs) > 3:
+        inputs = _without_axes(layer, inputs, graph)
     outputs = _renamed(node.output, layer.outputs)
     del node.input[:], node.output[:]
     node.input.extend(inputs)
@@ -26,3 +30,11 @@ def _renamed(old: Sequence[str], new: Iterable[str]) -> list[str]:
     """Replace the names that are not empty, in order."""
     names = iter(new)
     return [next(names) if name else "" for name in old]
+
+
+def _without_axes(layer: Opaque, inputs: list[str], graph: GraphBuilder) -> list[str]:
+    """Pad all axes explicitly: onnxruntime 1.23 moves transposes past Pad as if it had no axes."""
+    padding = read_padding(layer, graph.network)
+    if padding is None:
+        return inputs
+    return [inputs[0], graph.literal(np.array(padding.pads, np.int64)), inputs[2]]

@@ -28,16 +28,17 @@ def batch_normalization(node: Node, net: Importer) -> None:
         return gamma.read().astype(np.float64) / np.sqrt(variance.read() + np.float64(epsilon))
 
     def shift() -> Array:
-        return np.subtract(beta.read(), mean.read() * scale())
+        moved: Array = beta.read() - mean.read() * scale()
+        return moved
 
-    form = f"batchnorm {node.inputs[1:5]} {epsilon}"
+    form = f"of {node.inputs[1:5]} {epsilon}"
     net.add(
         BatchNorm(
             name=node.name,
             inputs=(net.channels_last(data.name),),
             outputs=(node.output,),
-            scale=net.new_constant(gamma.name, form, channels, scale, gamma.dtype),
-            shift=net.new_constant(beta.name, form, channels, shift, beta.dtype),
+            scale=net.new_constant(gamma.name, f"scale {form}", channels, scale, gamma.dtype),
+            shift=net.new_constant(beta.name, f"shift {form}", channels, shift, beta.dtype),
         ),
         channels_last(len(data.shape)),
     )

@@ -1,0 +1,64 @@
+"""Brings models of opsets before 7 to opset 7.
+
+The converter of the onnx package does most of it, but aligns a broadcast operand wrongly where
+the old attribute `axis` says so (onnx 1.23), so those operands get their trailing axes here first.
+"""
+
+from __future__ import annotations
+
+import onnx
+import onnx.shape_inference
+import onnx.version_converter
+
+from hexsim.errors import HexsimError
+
+OLDEST_OPSET = 7
+"""Operators broadcast as numpy does from opset 7 on."""
+
+
+def to_oldest_opset(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
+    """Return `model` in opset 7; HexsimError, naming the model by `label`, if it cannot be."""
+    aligned = onnx.ModelProto()
+    aligned.CopyFrom(model)
+    try:
+        _align_broadcasts(aligned)
+        return onnx.version_converter.convert_version(aligned, OLDEST_OPSET)
+    except (RuntimeError, ValueError, onnx.version_converter.ConvertError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise HexsimError(
+            f"{label} uses an opset before {OLDEST_OPSET} and cannot be converted ({reason}); "
+            "export it again with a newer opset"
+        ) from None
+
+
+def _align_broadcasts(model: onnx.ModelProto) -> None:
+    """Put an Unsqueeze in front of every operand that is broadcast along an explicit axis."""
+    ranks = _ranks(model)
+    nodes = []
+    for node in model.graph.node:
+        attributes = {attribute.name: attribute for attribute in node.attribute}
+        if "broadcast" in attributes and "axis" in attributes:
+            left, right = node.input
+            if left not in ranks or right not in ranks:
+                raise ValueError(f"the shapes that {node.op_type} '{node.name}' joins are unknown")
+            axis = attributes["axis"].i % ranks[left]
+            axes = list(range(ranks[right], ranks[left] - axis))
+            if axes:
+                node.input[1] = f"{node.output[0]}.operand"
+                nodes.append(
+                    onnx.helper.make_node("Unsqueeze", [right], [node.input[1]], axes=axes)
+                )
+            node.attribute.remove(attributes["axis"])
+        nodes.append(node)
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+
+
+def _ranks(model: onnx.ModelProto) -> dict[str, int]:
+    graph = onnx.shape_inference.infer_shapes(model).graph
+    ranks = {
+        value.name: len(value.type.tensor_type.shape.dim)
+        for value in (*graph.input, *graph.value_info)
+        if value.type.tensor_type.HasField("shape")
+    }
+    return {**ranks, **{tensor.name: len(tensor.dims) for tensor in graph.initializer}}

@@ -1,0 +1,116 @@
+"""Files that are missing, truncated, foreign, too old or too new."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+from hexsim.errors import HexsimError
+from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.source import open_source
+
+
+@pytest.fixture
+def model(onnx_model: Callable[..., onnx.ModelProto]) -> onnx.ModelProto:
+    node = helper.make_node("MatMul", ["x", "w"], ["y"])
+    weight = np.arange(600.0).reshape(20, 30)
+    return onnx_model([node], {"x": (1, 20)}, ["y"], {"w": weight})
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(HexsimError, match=r"no such file: '.*none\.onnx'"):
+        open_source(tmp_path / "none.onnx")
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(HexsimError, match="cannot read"):
+        open_source(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model", b"\x00\xff" * 40, b"PK\x03\x04zip"])
+def test_a_foreign_file(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(content)
+    with pytest.raises(HexsimError, match="is not an ONNX model or is truncated"):
+        open_source(path)
+
+
+@pytest.mark.parametrize("part", [0.02, 0.5, 0.99])
+def test_a_truncated_file(part: float, model: onnx.ModelProto, tmp_path: Path) -> None:
+    content = model.SerializeToString()
+    path = tmp_path / "m.onnx"
+    path.write_bytes(content[: int(len(content) * part)])
+    with pytest.raises(HexsimError, match="is not an ONNX model or is truncated"):
+        open_source(path)
+
+
+def test_an_opset_from_the_future(model: onnx.ModelProto) -> None:
+    model.opset_import[0].version = onnx.defs.onnx_opset_version() + 1
+    with pytest.raises(HexsimError, match="the installed onnx knows up to"):
+        open_source(model)
+
+
+def test_a_graph_without_nodes(model: onnx.ModelProto) -> None:
+    del model.graph.node[:]
+    with pytest.raises(HexsimError, match="a graph without nodes"):
+        open_source(model)
+
+
+def test_local_functions_are_inlined(
+    onnx_model: Callable[..., onnx.ModelProto], agree: Callable[..., object]
+) -> None:
+    body = [helper.make_node("Relu", ["a"], ["b"])]
+    imports = [helper.make_opsetid("", 17)]
+    function = helper.make_function("own", "Activate", ["a"], ["b"], body, imports)
+    node = helper.make_node("Activate", ["x"], ["y"], domain="own")
+    model = onnx_model([node], {"x": (1, 3, 4, 4)}, ["y"])
+    model.functions.append(function)
+    model.opset_import.append(helper.make_opsetid("own", 1))
+    agreement = agree(model)
+    assert agreement.read.layers[0].type == "neuron"  # type: ignore[attr-defined]
+
+
+def test_weights_in_a_file_beside_the_model(model: onnx.ModelProto, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(model, path, save_as_external_data=True, location="w.bin", size_threshold=0)
+    network = read(path)
+    expected = np.arange(600.0).reshape(20, 30)
+    assert np.array_equal(network.constants["w"].value(), expected)
+    (tmp_path / "w.bin").write_bytes(b"short")
+    with pytest.raises(HexsimError, match="cannot read weight tensor 'w'"):
+        read(path).constants["w"].value()
+    (tmp_path / "w.bin").unlink()
+    with pytest.raises(HexsimError, match=r"in the file 'w\.bin', which is not beside it"):
+        read(path)
+
+
+def test_weights_that_the_caller_makes(model: onnx.ModelProto) -> None:
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="hexsim.models")
+    calls = []
+
+    def make() -> np.ndarray:
+        calls.append(1)
+        return np.ones((20, 30), np.float32)
+
+    network = read(model, weights={"w": make})
+    assert network.total_parameters == 600
+    assert not calls
+    assert network.constants["w"].value().sum() == 600
+    with pytest.raises(HexsimError, match="load the network by its name"):
+        read(model)
+    with pytest.raises(HexsimError, match=r"'w' has shape \[3\], the graph says \[20, 30\]"):
+        read(model, weights={"w": lambda: np.ones(3, np.float32)}).constants["w"].value()
+
+
+def test_sparse_initialisers_are_refused(model: onnx.ModelProto) -> None:
+    values = numpy_helper.from_array(np.ones(1, np.float32), "s")
+    indices = numpy_helper.from_array(np.zeros(1, np.int64), "i")
+    model.graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [4]))
+    with pytest.raises(HexsimError, match="sparse initialisers"):
+        open_source(model)
