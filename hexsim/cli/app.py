@@ -48,7 +48,7 @@ def _options(
 def main() -> None:
     """Run the program; a `HexsimError` becomes one sentence on stderr and exit code 2."""
     try:
-        app(args=join_pairs(sys.argv[1:]))
+        app(args=join_pairs(sys.argv[1:]), prog_name="hexsim")
     except HexsimError as error:
         print(f"hexsim: {error}", file=sys.stderr)
         sys.exit(2)

@@ -13,13 +13,16 @@ app = typer.Typer(
 
 @app.command("list")
 def list_chips() -> None:
-    """List the chips; a runtime in brackets cannot be simulated, its data is not known."""
+    """List the chips; a runtime in brackets cannot be simulated, its data is not known.
+
+    Chips that can be simulated come first.
+    """
     from hexsim import chips
     from hexsim.reports.text import table
 
     rows = []
-    for name in chips.names():
-        chip = chips.load(name)
+    known = [chips.load(name) for name in chips.names()]
+    for chip in sorted(known, key=lambda chip: not any(map(chip.simulates, chip.runtimes))):
         runtimes = (r if chip.simulates(r) else f"({r})" for r in chip.runtimes)
         rows.append((chip.name, chip.title, chip.default_stack, " ".join(runtimes)))
     typer.echo(table(("chip", "name", "stack", "runtimes"), rows, left=frozenset(range(4))))

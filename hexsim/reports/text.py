@@ -23,9 +23,19 @@ def table(
     return "\n".join([show(lines[0]), rule, *(show(line) for line in lines[1:])])
 
 
+_PREFIXES: dict[str, tuple[tuple[float, str], ...]] = {
+    "Hz": ((1e9, "GHz"), (1e6, "MHz")),
+    "B/s": ((1e9, "GB/s"), (1e6, "MB/s")),
+    "B": ((2**20, "MiB"), (2**10, "KiB")),
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
+    "s/B": ((1e-9, "ns/B"), (1e-12, "ps/B")),
+    "s/element": ((1e-9, "ns/element"),),
+}
+
+
 def quantity(value: float, unit: str) -> str:
-    """Return `value` with an SI prefix and three to four digits: `825 MHz`, `3.5 GB/s`."""
-    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor and unit not in {"1", ""}:
-            return f"{value / factor:.4g} {prefix}{unit}"
-    return f"{value:.6g}" if unit in {"1", ""} else f"{value:.4g} {unit}"
+    """Return `value` in the prefixed unit that suits it: `825 MHz`, `256 KiB`, `250 ns`."""
+    for factor, prefixed in _PREFIXES.get(unit, ()):
+        if value >= factor:
+            return f"{value / factor:.4g} {prefixed}"
+    return f"{value:.6g}" if unit == "1" else f"{value:.6g} {unit}"

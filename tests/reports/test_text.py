@@ -17,7 +17,15 @@ def test_columns_line_up() -> None:
 
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
-    [(825e6, "Hz", "825 MHz"), (3.5e9, "B/s", "3.5 GB/s"), (4, "1", "4"), (0.002, "s", "0.002 s")],
+    [
+        (825e6, "Hz", "825 MHz"),
+        (3.5e9, "B/s", "3.5 GB/s"),
+        (2**18, "B", "256 KiB"),
+        (250e-9, "s", "250 ns"),
+        (0, "s", "0 s"),
+        (4, "1", "4"),
+        (1024, "MAC/clk", "1024 MAC/clk"),
+    ],
 )
 def test_quantities(value: float, unit: str, text: str) -> None:
     assert quantity(value, unit) == text
