@@ -4,10 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import helper, numpy_helper
 
 from hexsim.errors import HexsimError
+from hexsim.graph.passes import optimise
+from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import Convolution, Elementwise, Opaque, Permute, Reshape
 from hexsim.onnx_io.reader import read
 
@@ -120,8 +123,6 @@ def test_reading_touches_no_weight(onnx_model: Make) -> None:
 
     def touched() -> np.ndarray:
         raise AssertionError("a weight was read")
-
-    from hexsim.graph.passes import optimise
 
     network = optimise(read(model, weights=dict.fromkeys(sizes, touched)))
     assert network.total_parameters == 64 * 32 * 9 + 64 + 64 * 9 * 10
@@ -256,6 +257,30 @@ def test_broken_weights_are_named_when_read(onnx_model: Make) -> None:
     network = read(onnx_model([node("MatMul", ["x", "w"], ["y"])], {"x": (1, 3)}, ["y"], weights))
     with pytest.raises(HexsimError, match="weight tensor 'w' holds NaN values"):
         network.constants["w"].value()
+
+
+def test_half_tensors_keep_their_type(onnx_model: Make) -> None:
+    weights = {"w": np.random.default_rng(0).standard_normal((2, 3, 1, 1)), "top": 1.0}
+    nodes = [node("Conv", ["x", "w"], ["a"]), node("Clip", ["a", "", "top"], ["y"])]
+    model = onnx_model(nodes, {"x": (1, 3, 4, 4)}, ["y"], weights)
+    half = onnx.TensorProto.FLOAT16
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.elem_type = half
+    for tensor in model.graph.initializer:
+        array = numpy_helper.to_array(tensor).astype(np.float16)
+        tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+    network = optimise(read(model))
+    assert network.tensors["y"].dtype == "float16"
+    x = np.random.default_rng(1).standard_normal((1, 3, 4, 4)).astype(np.float16)
+    stored = {"x": network.tensors["x"].from_source(x)}
+    y = network.tensors["y"].to_source(FloatEngine(network).run(stored)["y"])  # type: ignore[arg-type]
+    assert y.dtype == np.float32
+    np.testing.assert_allclose(y, run_half(model, x), rtol=2**-9)
+
+
+def run_half(model: onnx.ModelProto, x: np.ndarray) -> np.ndarray:
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    return session.run(["y"], {"x": x})[0]
 
 
 def test_integer_tensors_keep_their_type(onnx_model: Make) -> None:

@@ -7,7 +7,7 @@ import dataclasses
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.graph.passes._rewriter import Rewriter, is_private
 from hexsim.layers import Convolution, Opaque, Permute, Window
-from hexsim.onnx_io.padding import read_padding
+from hexsim.layers.padding import read_padding
 
 
 def fold_pad(network: Network) -> Network:

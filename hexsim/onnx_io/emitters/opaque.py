@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 
 from hexsim.layers import Opaque
+from hexsim.layers.padding import read_padding
 from hexsim.onnx_io.graph_builder import GraphBuilder
-from hexsim.onnx_io.padding import read_padding
 
 
 def emit_opaque(layer: Opaque, graph: GraphBuilder) -> None:

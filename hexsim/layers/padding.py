@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import onnx
 
 from hexsim.graph.ir import Network
-from hexsim.layers import Opaque
+from hexsim.layers.opaque import Opaque
 
 
 @dataclass(frozen=True)
