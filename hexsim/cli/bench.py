@@ -49,11 +49,11 @@ def bench(
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
     from hexsim.benchmark import Conditions, run_benchmark
     from hexsim.cli._progress import status
+    from hexsim.files import write_text
     from hexsim.platform import Platform
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
-    from hexsim.reports.files import write_text
 
     platform = Platform.load(chip, stack)
     runtimes = parse_runtimes(runtime)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.graph.ir import Network
+from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 
 
@@ -20,13 +20,17 @@ class QuantizedNetwork:
     `activations` maps tensor names (and constants used as operands) to encodings; `parameters`
     maps weights and biases. A bias of 32 bits has no encoding of its own: it is stored at the
     accumulator's scale when the plan is bound.
+
+    `stored_codes` holds the codes of constants that a file keeps as codes; their float values
+    are the dequantised ones.
     """
 
     network: Network
     activations: Mapping[str, Encoding]
     parameters: Mapping[str, Encoding | AxisEncoding]
+    stored_codes: Mapping[str, Constant] = field(default_factory=dict, repr=False, compare=False)
     _codes: dict[str, npt.NDArray[np.integer]] = field(
-        default_factory=dict, repr=False, compare=False
+        default_factory=dict, init=False, repr=False, compare=False
     )
 
     @property
@@ -34,10 +38,17 @@ class QuantizedNetwork:
         """Name of the network."""
         return self.network.name
 
+    def encoding(self, name: str) -> Encoding | AxisEncoding | None:
+        """Encoding of a tensor or constant, if it has one."""
+        return self.parameters.get(name) or self.activations.get(name)
+
     def codes(self, name: str) -> npt.NDArray[np.integer]:
-        """Stored codes of a constant, computed once."""
+        """Codes of a constant that has an encoding: those of the file, else computed once."""
+        if name in self.stored_codes:
+            return self.stored_codes[name].value()  # type: ignore[return-value]
         if name not in self._codes:
-            encoding = self.parameters.get(name) or self.activations[name]
+            encoding = self.encoding(name)
+            assert encoding is not None, f"constant '{name}' has no encoding"
             value = self.network.constants[name].value()
             self._codes[name] = encoding.quantize(value.astype(np.float32, copy=False))
         return self._codes[name]
@@ -50,3 +61,8 @@ class QuantizedNetwork:
             bits = self.parameters[name].bitwidth if name in self.parameters else 32
             total += self.network.constants[name].elements * bits // 8
         return total
+
+
+def float_network(model: Network | QuantizedNetwork) -> Network:
+    """The network itself, without encodings."""
+    return model.network if isinstance(model, QuantizedNetwork) else model

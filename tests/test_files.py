@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.reports.files import write_text
+from hexsim.files import write_text
 
 
 def test_replaces_a_file(tmp_path: Path) -> None:

@@ -1,0 +1,154 @@
+"""The outside of a .dlc file: a ZIP archive whose comment seals it.
+
+The comment has a fixed form and says the format version, where the weights are, and the SHA-256
+of everything else: headers, network, metadata, directory and the comment itself up to the digest.
+So a damaged file is recognised before anything in it is believed, without reading the weights,
+which have digests of their own in the network's description.
+
+The archive holds no times and no attributes of its writer: equal contents give equal bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from hexsim.errors import HexsimError
+
+PARAMS, MODEL, METADATA = "model.params", "model", "dlc.metadata"
+"""Entry names, those of the real container."""
+
+VERSION = 1
+"""Format version that is written, and the newest that is read."""
+
+_SEAL = re.compile(rb"hexsim-dlc (\d{4}) params (\d{16}) (\d{16}) sha256 ([0-9a-f]{64})")
+_SEAL_BYTES = 128
+_DIGEST_BYTES = 64
+
+_QUALCOMM_PREFIX = b"\xd5\x0a"
+_QUALCOMM_IDENTIFIER = b"NETD"
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive whose seal holds: its small entries, and the byte range of the weights."""
+
+    path: Path
+    model: bytes
+    metadata: bytes
+    params_start: int
+    params_end: int
+
+
+class ArchiveWriter:
+    """An archive being written; `params` comes first, then `add` the other entries."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._zip = zipfile.ZipFile(file, "w")
+        self._params = (0, 0)
+
+    @contextmanager
+    def params(self, size: int) -> Iterator[BinaryIO]:
+        """Yield a file for the weights, `size` bytes in all."""
+        info = _entry(PARAMS)
+        info.file_size = size
+        with self._zip.open(info, "w") as stream:
+            start = self._file.tell()
+            yield stream  # type: ignore[misc]
+        self._params = (start, start + size)
+
+    def add(self, name: str, data: bytes) -> None:
+        """Add an entry."""
+        self._zip.writestr(_entry(name), data)
+
+    def seal(self) -> None:
+        """Finish the archive."""
+        start, end = self._params
+        text = f"hexsim-dlc {VERSION:04} params {start:016} {end:016} sha256 {'0' * _DIGEST_BYTES}"
+        self._zip.comment = text.encode("ascii")
+        self._zip.close()
+        digest = _digest(self._file, start, end)
+        self._file.seek(-_DIGEST_BYTES, os.SEEK_END)
+        self._file.write(digest)
+
+
+def open_archive(path: Path) -> Archive:
+    """Open the archive at `path` and check its seal; no weight is read.
+
+    Raises HexsimError if the file cannot be read, is truncated, altered, too new, no ZIP archive,
+    or a DLC of the Qualcomm tools.
+    """
+    try:
+        with path.open("rb") as file:
+            return _open(path, file)
+    except OSError as error:
+        raise HexsimError(f"cannot read '{path}': {error.strerror or error}") from None
+
+
+def _open(path: Path, file: BinaryIO) -> Archive:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _SEAL_BYTES))
+    seal = _SEAL.fullmatch(file.read())
+    if seal is None:
+        raise HexsimError(f"'{path}' {_what_it_is(file)}")
+    version, start, end = (int(number) for number in seal.groups()[:3])
+    if version > VERSION:
+        raise HexsimError(
+            f"'{path}' has the .dlc format {version}, this hexsim reads formats up to {VERSION}; "
+            "update hexsim, or convert the model again"
+        )
+    if not start <= end <= size - _SEAL_BYTES or _digest(file, start, end) != seal.group(4):
+        raise HexsimError(f"'{path}' is truncated or was altered; convert the model again")
+    with zipfile.ZipFile(file) as archive:
+        return Archive(path, archive.read(MODEL), archive.read(METADATA), start, end)
+
+
+def _digest(file: BinaryIO, start: int, end: int) -> bytes:
+    """Hexadecimal SHA-256 of the file without the bytes in [start, end) and the last digest."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    digest = hashlib.sha256(file.read(start))
+    file.seek(end)
+    digest.update(file.read(size - _DIGEST_BYTES - end))
+    return digest.hexdigest().encode("ascii")
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)  # dated 1980-01-01, stored without compression
+    info.create_system = 3
+    info.external_attr = 0o644 << 16
+    return info
+
+
+def _what_it_is(file: BinaryIO) -> str:
+    """Say what a file without a seal is, and what to do."""
+    file.seek(0)
+    head = file.read(2)
+    if head == _QUALCOMM_PREFIX or _holds_qualcomm_model(file):
+        return "is a DLC of the Qualcomm tools, which hexsim does not read; convert the ONNX file"
+    if head != b"PK":
+        return "is no .dlc file (it is not a ZIP archive); convert an ONNX file to get one"
+    return "is truncated, altered, or no archive that hexsim wrote; convert the model again"
+
+
+def _holds_qualcomm_model(file: BinaryIO) -> bool:
+    """True for a ZIP archive whose network is a FlatBuffer, with or without its 8-byte prefix."""
+    try:
+        with zipfile.ZipFile(file) as archive, archive.open(MODEL) as entry:
+            start = entry.read(16)
+    except (
+        *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError),
+        *(KeyError, ValueError, NotImplementedError, RuntimeError, OverflowError),
+    ):
+        return False
+    return start.startswith(_QUALCOMM_PREFIX) or start[4:8] == _QUALCOMM_IDENTIFIER

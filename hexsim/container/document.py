@@ -1,0 +1,88 @@
+"""The entry `model`: a network without its weights, as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.container.trees import from_tree, to_tree
+from hexsim.graph.ir import Layer, Network, Shape, Tensor
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """One constant: what it is in the network, and how `model.params` holds it.
+
+    `dtype` is its numpy type in the network, `stored` that of the bytes in the file, little
+    endian: the same, or that of its codes. Arrays follow one another without gaps.
+    """
+
+    name: str
+    shape: Shape
+    dtype: str
+    stored: str
+    sha256: str
+
+    @property
+    def bytes(self) -> int:
+        """Bytes in the file."""
+        return math.prod(self.shape) * self.stored_dtype.itemsize
+
+    @property
+    def stored_dtype(self) -> np.dtype[np.generic]:
+        """Type of the bytes in the file."""
+        return np.dtype(self.stored).newbyteorder("<")
+
+
+@dataclass(frozen=True)
+class Encodings:
+    """The encodings of a quantised network."""
+
+    activations: Mapping[str, Encoding]
+    parameters: Mapping[str, Encoding | AxisEncoding]
+
+
+@dataclass(frozen=True)
+class Document:
+    """Everything about a network but the bytes of its constants."""
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    tensors: tuple[Tensor, ...]
+    layers: tuple[Layer, ...]
+    arrays: tuple[StoredArray, ...]
+    encodings: Encodings | None
+
+    @classmethod
+    def of(cls, model: Network | QuantizedNetwork, arrays: tuple[StoredArray, ...]) -> Document:
+        """Describe `model`, whose constants are stored as `arrays`."""
+        network, encodings = float_network(model), None
+        if isinstance(model, QuantizedNetwork):
+            encodings = Encodings(model.activations, model.parameters)
+        return cls(
+            network.name,
+            network.inputs,
+            network.outputs,
+            tuple(network.tensors.values()),
+            network.layers,
+            arrays,
+            encodings,
+        )
+
+    def to_bytes(self) -> bytes:
+        """Return the JSON text."""
+        return json.dumps(to_tree(self), allow_nan=False, separators=(",", ":")).encode("ascii")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Document:
+        """Read what `to_bytes` wrote; raise ValueError saying what cannot be understood."""
+        document = from_tree(cls, json.loads(data))
+        assert isinstance(document, Document)
+        return document

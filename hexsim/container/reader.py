@@ -1,0 +1,114 @@
+"""Reads .dlc files; a weight is read, and its digest checked, when somebody first needs it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.container.archive import Archive, open_archive
+from hexsim.container.document import Document, StoredArray
+from hexsim.container.metadata import Metadata
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Constant, Network
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.quantized import QuantizedNetwork
+
+Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class Container:
+    """What a .dlc file holds."""
+
+    model: Network | QuantizedNetwork
+    metadata: Metadata
+
+
+def read(path: str | Path) -> Container:
+    """Read the .dlc file at `path`.
+
+    The float value of a constant that is stored as codes is the dequantised one. Raises
+    HexsimError, now or when a weight is first needed, if the file is truncated, altered, too new,
+    or no .dlc file of ours.
+    """
+    archive = open_archive(Path(path).absolute())
+    try:
+        metadata = Metadata.from_bytes(archive.metadata)
+        document = Document.from_bytes(archive.model)
+        described = sum(array.bytes for array in document.arrays)
+        if described != archive.params_end - archive.params_start:
+            raise ValueError(f"weights of another size than the {described} bytes it describes")
+        return Container(_model(document, archive), metadata)
+    except (ValueError, TypeError, KeyError) as error:
+        raise HexsimError(
+            f"'{path}' holds {error}; it comes from another version of hexsim, "
+            "convert the model again"
+        ) from None
+
+
+def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
+    stored = _stored_constants(document, archive)
+    encodings = document.encodings
+    if encodings is None:
+        return _network(document, stored)
+    by_name = {**encodings.activations, **encodings.parameters}
+    codes, floats = {}, dict(stored)
+    for array in document.arrays:
+        if array.stored != array.dtype:
+            codes[array.name] = stored[array.name]
+            floats[array.name] = _dequantised(array, by_name[array.name], stored[array.name])
+    network = _network(document, floats)
+    return QuantizedNetwork(network, encodings.activations, encodings.parameters, codes)
+
+
+def _network(document: Document, constants: Mapping[str, Constant]) -> Network:
+    return Network(
+        name=document.name,
+        layers=document.layers,
+        tensors={tensor.name: tensor for tensor in document.tensors},
+        constants=constants,
+        inputs=document.inputs,
+        outputs=document.outputs,
+    )
+
+
+def _stored_constants(document: Document, archive: Archive) -> dict[str, Constant]:
+    """The arrays of the file as they are stored, read when first needed."""
+    constants, start = {}, archive.params_start
+    for array in document.arrays:
+        load = partial(_load, archive.path, start, array)
+        constants[array.name] = Constant(array.name, array.shape, load, array.stored)
+        start += array.bytes
+    return constants
+
+
+def _dequantised(
+    array: StoredArray, encoding: Encoding | AxisEncoding, codes: Constant
+) -> Constant:
+    def values() -> Array:
+        return encoding.dequantize(codes.value())  # type: ignore[arg-type]
+
+    return Constant(array.name, array.shape, values, array.dtype)
+
+
+def _load(path: Path, start: int, array: StoredArray) -> Array:
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            data = file.read(array.bytes)
+    except OSError as error:
+        raise HexsimError(
+            f"cannot read weight tensor '{array.name}' from '{path}': {error.strerror}"
+        ) from None
+    if hashlib.sha256(data).hexdigest() != array.sha256:
+        raise HexsimError(
+            f"weight tensor '{array.name}' in '{path}' is not what was written there (the file is "
+            "truncated, or was altered or replaced after it was opened); convert the model again"
+        )
+    return np.frombuffer(data, array.stored_dtype).reshape(array.shape)

@@ -1,0 +1,58 @@
+"""Writes .dlc files: weights first, array by array, then what describes them."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from hexsim.container.archive import METADATA, MODEL, ArchiveWriter
+from hexsim.container.document import Document, StoredArray
+from hexsim.container.metadata import Metadata
+from hexsim.files import replacing
+from hexsim.graph.ir import Constant, Network
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+
+
+def write(
+    path: str | Path, model: Network | QuantizedNetwork, metadata: Metadata | None = None
+) -> None:
+    """Write `model` to `path`; the file appears whole or not at all, equal models as equal bytes.
+
+    Of a quantised network the codes of every constant that has an encoding are kept, not its
+    floats. Raises HexsimError if a weight holds NaN or infinity, or `path` cannot be written.
+    """
+    constants = float_network(model).constants.values()
+    stored = [_as_stored(model, constant) for constant in constants]
+    with replacing(Path(path)) as file:
+        archive = ArchiveWriter(file)
+        arrays = []
+        with archive.params(sum(c.elements * np.dtype(c.dtype).itemsize for c in stored)) as stream:
+            for constant, kept in zip(constants, stored, strict=True):
+                data = _bytes(kept)
+                digest = hashlib.sha256(data).hexdigest()
+                arrays.append(
+                    StoredArray(kept.name, kept.shape, constant.dtype, kept.dtype, digest)
+                )
+                stream.write(data)
+        archive.add(MODEL, Document.of(model, tuple(arrays)).to_bytes())
+        archive.add(METADATA, (metadata or Metadata()).to_bytes())
+        archive.seal()
+
+
+def _as_stored(model: Network | QuantizedNetwork, constant: Constant) -> Constant:
+    """The constant as the file holds it: as codes if it has an encoding."""
+    if not isinstance(model, QuantizedNetwork):
+        return constant
+    encoding = model.encoding(constant.name)
+    if encoding is None:
+        return constant
+    return Constant(
+        constant.name, constant.shape, lambda: model.codes(constant.name), encoding.dtype.name
+    )
+
+
+def _bytes(constant: Constant) -> memoryview:
+    little = np.dtype(constant.dtype).newbyteorder("<")
+    return np.ascontiguousarray(constant.value(), little).reshape(-1).view(np.uint8).data
