@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from hexsim.errors import HexsimError
 
@@ -50,36 +50,40 @@ class Archive:
 
 
 class ArchiveWriter:
-    """An archive being written; `params` comes first, then `add` the other entries."""
+    """An archive being written: first the `params`, then whatever is `add`ed."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, archive: zipfile.ZipFile) -> None:
         self._file = file
-        self._zip = zipfile.ZipFile(file, "w")
-        self._params = (0, 0)
+        self._zip = archive
+        self.params_range = (0, 0)
 
     @contextmanager
-    def params(self, size: int) -> Iterator[BinaryIO]:
+    def params(self, size: int) -> Iterator[IO[bytes]]:
         """Yield a file for the weights, `size` bytes in all."""
         info = _entry(PARAMS)
         info.file_size = size
         with self._zip.open(info, "w") as stream:
             start = self._file.tell()
-            yield stream  # type: ignore[misc]
-        self._params = (start, start + size)
+            yield stream
+        self.params_range = (start, start + size)
 
     def add(self, name: str, data: bytes) -> None:
         """Add an entry."""
         self._zip.writestr(_entry(name), data)
 
-    def seal(self) -> None:
-        """Finish the archive."""
-        start, end = self._params
+
+@contextmanager
+def create_archive(file: BinaryIO) -> Iterator[ArchiveWriter]:
+    """Yield a writer of an archive in `file`, which is sealed when the block ends."""
+    with zipfile.ZipFile(file, "w") as archive:
+        writer = ArchiveWriter(file, archive)
+        yield writer
+        start, end = writer.params_range
         text = f"hexsim-dlc {VERSION:04} params {start:016} {end:016} sha256 {'0' * _DIGEST_BYTES}"
-        self._zip.comment = text.encode("ascii")
-        self._zip.close()
-        digest = _digest(self._file, start, end)
-        self._file.seek(-_DIGEST_BYTES, os.SEEK_END)
-        self._file.write(digest)
+        archive.comment = text.encode("ascii")
+    digest = _digest(file, start, end)
+    file.seek(-_DIGEST_BYTES, os.SEEK_END)
+    file.write(digest)
 
 
 def open_archive(path: Path) -> Archive:

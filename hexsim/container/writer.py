@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hexsim.container.archive import METADATA, MODEL, ArchiveWriter
+from hexsim.container.archive import METADATA, MODEL, create_archive
 from hexsim.container.document import Document, StoredArray
 from hexsim.container.metadata import Metadata
 from hexsim.files import replacing
@@ -25,9 +25,8 @@ def write(
     """
     constants = float_network(model).constants.values()
     stored = [_as_stored(model, constant) for constant in constants]
-    with replacing(Path(path)) as file:
-        archive = ArchiveWriter(file)
-        arrays = []
+    arrays = []
+    with replacing(Path(path)) as file, create_archive(file) as archive:
         with archive.params(sum(c.elements * np.dtype(c.dtype).itemsize for c in stored)) as stream:
             for constant, kept in zip(constants, stored, strict=True):
                 data = _bytes(kept)
@@ -38,7 +37,6 @@ def write(
                 stream.write(data)
         archive.add(MODEL, Document.of(model, tuple(arrays)).to_bytes())
         archive.add(METADATA, (metadata or Metadata()).to_bytes())
-        archive.seal()
 
 
 def _as_stored(model: Network | QuantizedNetwork, constant: Constant) -> Constant:

@@ -1,0 +1,90 @@
+"""Networks with weights, float and quantised, and their comparison."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from hypothesis import strategies as st
+
+from hexsim.graph.ir import Constant, Network, Shape
+from hexsim.layers import Convolution, FullyConnected
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from tests import small_networks
+from tests.small_networks import Sketch
+
+Model = Network | QuantizedNetwork
+
+
+def _normal(name: str, shape: Shape) -> np.ndarray:
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    return rng.standard_normal(shape, dtype=np.float32)
+
+
+def with_weights(network: Network) -> Network:
+    """The network with seeded weights, made when first read."""
+    constants = {
+        name: Constant(name, constant.shape, partial(_normal, name, constant.shape))
+        for name, constant in network.constants.items()
+    }
+    return replace(network, constants=constants)
+
+
+def with_encodings(network: Network, axis: bool = False, bits: int = 8) -> QuantizedNetwork:
+    """Encodings of made-up ranges; every second layer with weights keeps them as floats."""
+    activations = {
+        name: Encoding.from_range(-1 - index, 3 + index / 7)
+        for index, name in enumerate(network.tensors)
+    }
+    parameters: dict[str, Encoding | AxisEncoding] = {}
+    weighted = [la for la in network.layers if isinstance(la, Convolution | FullyConnected)]
+    for index, layer in enumerate(weighted[::2]):
+        channels = network.constants[layer.weight].shape[-1]
+        limits = 0.1 + np.arange(channels) / channels
+        parameters[layer.weight] = (
+            AxisEncoding(tuple(Encoding.symmetric_of(limit, bits) for limit in limits))
+            if axis
+            else Encoding.from_range(-2.5, 2.75 + index, bits)
+        )
+    return QuantizedNetwork(network, activations, parameters)
+
+
+@st.composite
+def models(draw: st.DrawFn) -> Model:
+    """A float or quantised network."""
+    network = with_weights(draw(small_networks.networks()))
+    if draw(st.booleans()):
+        return network
+    return with_encodings(network, draw(st.booleans()), draw(st.sampled_from([4, 8, 16])))
+
+
+def small_network() -> Network:
+    """Two convolutions and a classifier."""
+    net = Sketch((1, 8, 8, 3))
+    first = net.conv("in", 4, 3)
+    second = net.pool(net.conv(first, 6, 3, 2), "average", 3, 2)
+    return with_weights(net.network(net.dense(second, 10)))
+
+
+def assert_same(model: Model, other: Model) -> None:
+    """Same structure, encodings, floats and codes; floats of codes are the dequantised ones."""
+    network, again = float_network(model), float_network(other)
+    assert replace(network, constants={}) == replace(again, constants={})
+    assert list(network.constants) == list(again.constants)
+    assert isinstance(model, QuantizedNetwork) == isinstance(other, QuantizedNetwork)
+    for name, constant in network.constants.items():
+        assert again.constants[name].dtype == constant.dtype
+        expected = constant.value()
+        if isinstance(model, QuantizedNetwork) and isinstance(other, QuantizedNetwork):
+            assert model.encoding(name) == other.encoding(name)
+            if (encoding := model.encoding(name)) is not None:
+                codes = other.codes(name)
+                assert codes.dtype == model.codes(name).dtype
+                np.testing.assert_array_equal(codes, model.codes(name))
+                expected = encoding.dequantize(codes)
+        np.testing.assert_array_equal(again.constants[name].value(), expected)
+    if isinstance(model, QuantizedNetwork) and isinstance(other, QuantizedNetwork):
+        assert model.activations == other.activations

@@ -1,0 +1,92 @@
+"""Files appear whole or not at all, and are the same bytes whenever the model is the same."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from hexsim import container
+from hexsim.container import Metadata
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Constant
+from tests.container.made import Model, assert_same, models, small_network, with_encodings
+
+
+@settings(max_examples=25, deadline=None)
+@given(models())
+def test_equal_models_give_equal_bytes(
+    tmp_path_factory: pytest.TempPathFactory, model: Model
+) -> None:
+    first, second, third = (tmp_path_factory.mktemp("same") / "m.dlc" for _ in range(3))
+    container.write(first, model)
+    container.write(second, model)
+    container.write(third, container.read(first).model)
+    assert first.read_bytes() == second.read_bytes() == third.read_bytes()
+
+
+def test_codes_take_a_quarter_of_the_room(tmp_path: Path) -> None:
+    network = small_network()
+    quantized = with_encodings(network)
+    container.write(tmp_path / "float.dlc", network)
+    container.write(tmp_path / "codes.dlc", quantized)
+    saved = sum(3 * network.constants[name].elements for name in quantized.parameters)
+    sizes = []
+    for name in ("float.dlc", "codes.dlc"):
+        stored = container.archive.open_archive(tmp_path / name)
+        sizes.append(stored.params_end - stored.params_start)
+    assert sizes[0] == 4 * network.total_parameters
+    assert sizes[0] - sizes[1] == saved > 0
+
+
+def test_a_file_can_replace_the_one_it_is_made_from(tmp_path: Path) -> None:
+    path = tmp_path / "m.dlc"
+    container.write(path, small_network())
+    container.write(path, container.read(path).model, Metadata(model_version="2"))
+    assert container.read(path).metadata.model_version == "2"
+    assert_same(small_network(), container.read(path).model)
+
+
+def test_a_weight_that_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.dlc"
+    container.write(path, small_network())
+    before = path.read_bytes()
+    network = small_network()
+    name = list(network.constants)[-1]
+    bad = Constant(name, network.shape(name), np.full(network.shape(name), np.nan, np.float32))
+    with pytest.raises(HexsimError, match=f"'{name}' holds NaN"):
+        container.write(path, network.with_layers(network.layers, constants=[bad]))
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_folder_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(HexsimError, match=r"cannot write .*No such file"):
+        container.write(tmp_path / "none" / "m.dlc", small_network())
+
+
+def test_two_writers_at_once_leave_one_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.dlc"
+    candidates = (small_network(), with_encodings(small_network()))
+    start = threading.Barrier(2)
+
+    def write(model: Model) -> None:
+        start.wait()
+        for _ in range(20):
+            container.write(path, model)
+
+    threads = [threading.Thread(target=write, args=(model,)) for model in candidates]
+    for thread in threads:
+        thread.start()
+    seen = 0
+    while any(thread.is_alive() for thread in threads):
+        if path.exists():
+            container.read(path)
+            seen += 1
+    for thread in threads:
+        thread.join()
+    assert seen > 0
+    last = container.read(path).model
+    assert_same(candidates[0] if isinstance(last, type(candidates[0])) else candidates[1], last)
+    assert list(tmp_path.iterdir()) == [path]
