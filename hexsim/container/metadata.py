@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from hexsim import __version__
-
 
 @dataclass(frozen=True)
 class Metadata:
@@ -13,7 +11,7 @@ class Metadata:
 
     model_version: str = "N/A"
     converter_command: str = "N/A"
-    converter_version: str = __version__
+    converter_version: str = "N/A"
     quantizer_command: str = "N/A"
 
     def to_bytes(self) -> bytes:

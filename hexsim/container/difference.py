@@ -1,0 +1,120 @@
+"""In what two networks differ, layer by layer; layers are the same if name and type are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.container.inspection import LayerInfo, constants_by_role, inspect
+from hexsim.graph.ir import Constant, Network
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+
+Model = Network | QuantizedNetwork
+
+
+@dataclass(frozen=True)
+class Change:
+    """One property of one layer, as each network has it; None where a network lacks it."""
+
+    layer: str
+    what: str
+    first: object
+    second: object
+
+
+@dataclass(frozen=True)
+class WeightChange:
+    """A constant whose float values differ: by how much, and in how many of its elements.
+
+    A constant of another shape differs without bound in all of them.
+    """
+
+    layer: str
+    role: str
+    largest: float
+    count: int
+    elements: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Everything in which two networks differ.
+
+    `parameters` are attributes, encodings and counts, `dims` the shapes of outputs, `outputs`
+    the names of outputs.
+    """
+
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    parameters: tuple[Change, ...]
+    dims: tuple[Change, ...]
+    weights: tuple[WeightChange, ...]
+    outputs: tuple[Change, ...]
+
+    def __bool__(self) -> bool:
+        """True if there is any."""
+        return any(vars(self).values())
+
+
+def difference(first: Model, second: Model) -> Difference:
+    """Compare two networks; reads the weights of the layers that both have."""
+    rows = {(row.type, row.name): row for row in inspect(first)}
+    others = {(row.type, row.name): row for row in inspect(second)}
+    pairs = [(row, others[key]) for key, row in rows.items() if key in others]
+    return Difference(
+        only_first=tuple(row.name for key, row in rows.items() if key not in others),
+        only_second=tuple(row.name for key, row in others.items() if key not in rows),
+        parameters=tuple(change for row, other in pairs for change in _parameters(row, other)),
+        dims=tuple(
+            Change(row.name, "dims", row.shapes, other.shapes)
+            for row, other in pairs
+            if row.shapes != other.shapes
+        ),
+        weights=tuple(_weights(float_network(first), float_network(second))),
+        outputs=tuple(
+            Change(row.name, "outputs", row.outputs, other.outputs)
+            for row, other in pairs
+            if row.outputs != other.outputs
+        ),
+    )
+
+
+def _parameters(row: LayerInfo, other: LayerInfo) -> Iterator[Change]:
+    mine, theirs = _properties(row), _properties(other)
+    for what in dict.fromkeys((*mine, *theirs)):
+        if mine.get(what) != theirs.get(what):
+            yield Change(row.name, what, mine.get(what), theirs.get(what))
+
+
+def _properties(row: LayerInfo) -> dict[str, object]:
+    encodings = {f"{role} encoding": encoding for role, encoding in row.encodings.items()}
+    return {
+        **row.attributes,
+        **encodings,
+        "param count": row.param_count,
+        "MACs per inference": row.macs,
+    }
+
+
+def _weights(first: Network, second: Network) -> Iterator[WeightChange]:
+    others = {(layer.type, layer.name): layer for layer in second.layers}
+    for layer in first.layers:
+        other = others.get((layer.type, layer.name))
+        if other is None:
+            continue
+        names = constants_by_role(other, second)
+        for role, name in constants_by_role(layer, first).items():
+            if role in names:
+                change = _compare(first.constants[name], second.constants[names[role]])
+                if change[1]:
+                    yield WeightChange(layer.name, role, *change)
+
+
+def _compare(mine: Constant, theirs: Constant) -> tuple[float, int, int]:
+    """Largest difference, number of values that differ, number of values."""
+    if mine.shape != theirs.shape:
+        return np.inf, mine.elements, mine.elements
+    gap = np.abs(mine.value().astype(np.float64) - theirs.value().astype(np.float64))
+    return float(gap.max(initial=0.0)), int(np.count_nonzero(gap)), mine.elements

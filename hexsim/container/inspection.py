@@ -1,0 +1,163 @@
+"""What a network consists of, layer by layer, with the ids and words of snpe-dlc-info.
+
+Attributes are taken from a layer's fields, so that a new layer type shows up by itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hexsim.graph.ir import Layer, Network, Shape, Tensor
+from hexsim.layers import Clamp, Elementwise, Neuron, Opaque, Window
+from hexsim.layers.support import refusal
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.runtimes import Runtime
+
+LETTERS: dict[str, Runtime] = {"A": "aip", "D": "dsp", "G": "gpu", "C": "cpu"}
+"""Runtimes by the letters of snpe-dlc-info, in its order."""
+
+_OWN_WORDS = {"output_channels": "num filters"}
+
+
+@dataclass(frozen=True)
+class LayerInfo:
+    """One line of the list of layers; network inputs come first, as layers of type `data`.
+
+    `kind` is the type with its function, as snpe-dlc-info sums types up. `encodings` are those of
+    the outputs and of the layer's constants, by role.
+    """
+
+    id: int
+    name: str
+    type: str
+    kind: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+    runtimes: str
+    attributes: dict[str, str]
+    encodings: dict[str, Encoding | AxisEncoding]
+    param_count: int = 0
+    macs: int = 0
+
+
+def inspect(model: Network | QuantizedNetwork) -> list[LayerInfo]:
+    """Return the inputs and layers of `model` in order; no weight is read."""
+    network = float_network(model)
+    inputs = [network.tensors[name] for name in network.inputs]
+    rows = [_data(index, tensor, model) for index, tensor in enumerate(inputs)]
+    return rows + [_layer(len(rows) + n, la, model) for n, la in enumerate(network.layers)]
+
+
+def constants_by_role(layer: Layer, network: Network) -> dict[str, str]:
+    """Role -> name of each constant of a layer: its fields (weight, bias), then its operands."""
+    roles = {
+        field.name: getattr(layer, field.name)
+        for field in dataclasses.fields(layer)
+        if getattr(layer, field.name) in layer.parameters
+    }
+    operands = [name for name in layer.inputs if name in network.constants]
+    return roles | _numbered("operand", operands)
+
+
+def _data(index: int, tensor: Tensor, model: Network | QuantizedNetwork) -> LayerInfo:
+    return LayerInfo(
+        id=index,
+        name=tensor.name,
+        type="data",
+        kind="data",
+        inputs=(tensor.name,),
+        outputs=(tensor.name,),
+        shapes=(tensor.shape,),
+        runtimes="".join(LETTERS) if tensor.dtype == "float32" else "C",
+        attributes={"input_preprocessing": "passthrough"},
+        encodings=_encodings({"output": tensor.name}, model),
+    )
+
+
+def _layer(index: int, layer: Layer, model: Network | QuantizedNetwork) -> LayerInfo:
+    network = float_network(model)
+    roles = _numbered("output", layer.outputs) | constants_by_role(layer, network)
+    return LayerInfo(
+        id=index,
+        name=layer.name,
+        type=layer.type,
+        kind=_kind(layer),
+        inputs=layer.inputs,
+        outputs=layer.outputs,
+        shapes=network.layer_outputs(layer),
+        runtimes="".join(c for c, r in LETTERS.items() if refusal(layer, r, network) is None),
+        attributes=dict(_attributes(layer)),
+        encodings=_encodings(roles, model),
+        param_count=network.parameter_count(layer),
+        macs=network.macs(layer),
+    )
+
+
+def _numbered(role: str, names: tuple[str, ...] | list[str]) -> dict[str, str]:
+    """`role`, `role 1`, `role 2` and so on."""
+    return {f"{role} {n}" if n else role: name for n, name in enumerate(names)}
+
+
+def _encodings(
+    roles: dict[str, str], model: Network | QuantizedNetwork
+) -> dict[str, Encoding | AxisEncoding]:
+    if not isinstance(model, QuantizedNetwork):
+        return {}
+    found = {role: model.encoding(name) for role, name in roles.items()}
+    return {role: encoding for role, encoding in found.items() if encoding is not None}
+
+
+def _kind(layer: Layer) -> str:
+    if isinstance(layer, Elementwise):
+        return f"{layer.type}_{layer.kind}"
+    if isinstance(layer, Opaque):
+        return f"{layer.type}_{layer.op_type}"
+    if isinstance(layer, Neuron):
+        return f"{layer.type}_{_clamp(layer.clamp) if layer.function == 'clamp' else layer.function}"
+    return layer.type
+
+
+def _clamp(clamp: Clamp) -> str:
+    return "relu" if clamp.low == 0 and math.isinf(clamp.high) else "relu_min_max"
+
+
+def _attributes(layer: Layer) -> Iterator[tuple[str, str]]:
+    shared = {field.name for field in dataclasses.fields(Layer)}
+    for field in dataclasses.fields(layer):
+        value = getattr(layer, field.name)
+        if field.name in shared or isinstance(value, bytes) or value in layer.parameters:
+            continue
+        if isinstance(value, Window):
+            yield from _window(value)
+        elif isinstance(value, Clamp):
+            if value.limits:
+                yield "clamp", f"{value.low:g} to {value.high:g}"
+        elif value is not None:
+            yield _OWN_WORDS.get(field.name, field.name.replace("_", " ")), _text(value)
+    if layer.fused:
+        yield "fused", ", ".join(layer.fused)
+
+
+def _window(window: Window) -> Iterator[tuple[str, str]]:
+    top, left, bottom, right = window.pads
+    yield "padding x", f"{left}" if left == right else f"{left} before, {right} after"
+    yield "padding y", f"{top}" if top == bottom else f"{top} before, {bottom} after"
+    yield "padding mode", "zero"
+    yield "stride x", f"{window.strides[1]}"
+    yield "stride y", f"{window.strides[0]}"
+    yield "kernel", f"{window.kernel[0]}x{window.kernel[1]}"
+    if window.dilations != (1, 1):
+        yield "dilation", f"{window.dilations[0]}x{window.dilations[1]}"
+    if window.ceil_mode:
+        yield "ceil mode", "True"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(_text(item) for item in value)
+    return f"{value:g}" if isinstance(value, float) else f"{value}"

@@ -1,0 +1,55 @@
+"""The words of snpe-dlc-info for counts, shapes and encodings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hexsim.container.inspection import LayerInfo
+from hexsim.graph.ir import Shape
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+
+
+def dims(shape: Shape) -> str:
+    """`1x224x224x3`."""
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def count(number: int) -> str:
+    """A whole number below a thousand, then whole thousands and millions, the rest cut off."""
+    if number < 1_000:
+        return f"{number}"
+    return f"{number // 1_000}k" if number < 1_000_000 else f"{number // 1_000_000}M"
+
+
+def share(number: int, total: int) -> str:
+    """`3k (0.0483%)`: a count and its part of `total`, to three digits."""
+    return f"{count(number)} ({100 * number / total:.3g}%)"
+
+
+def encoding_text(encoding: Encoding | AxisEncoding) -> str:
+    """An encoding on one line; of one per channel, the range of what differs."""
+    if isinstance(encoding, Encoding):
+        offset = -encoding.zero_point
+        return (
+            f"min {encoding.min:.12f}, max {encoding.max:.12f}, delta {encoding.delta:.12f}, "
+            f"offset {offset:.12f} bitwidth {encoding.bitwidth}"
+        )
+    low, high = min(c.min for c in encoding.channels), max(c.max for c in encoding.channels)
+    deltas = encoding.deltas
+    return (
+        f"axis: last, num_elements: {len(encoding.channels)}, min {low:.12f}, max {high:.12f}, "
+        f"delta {deltas.min():.12f} to {deltas.max():.12f}, offset {0:.12f} "
+        f"bitwidth {encoding.bitwidth}"
+    )
+
+
+def parameter_lines(row: LayerInfo, total_params: int, total_macs: int) -> Iterator[str]:
+    """The lines of the column Parameters: attributes, counts where there are any, encodings."""
+    for name, value in row.attributes.items():
+        yield f"{name}: {value}"
+    if row.param_count:
+        yield f"param count: {share(row.param_count, total_params)}"
+    if row.macs:
+        yield f"MACs per inference: {share(row.macs, total_macs)}"
+    for role, encoding in row.encodings.items():
+        yield f"{role} encoding: {encoding_text(encoding)}"
