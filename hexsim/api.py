@@ -22,7 +22,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.loading import load
 from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.quantized import QuantizedNetwork, require_float
 from hexsim.quantization.quantizer import quantize as _quantize
 from hexsim.results import LayerTiming, Result, Timeline
 from hexsim.runtimes import Runtime
@@ -64,15 +64,16 @@ class Simulation:
 
 
 def quantize(
-    network: Network,
+    model: Network | QuantizedNetwork,
     inputs: Iterable[Inputs] | None = None,
     options: QuantizationOptions | None = None,
 ) -> QuantizedNetwork:
     """Quantise a float network.
 
     `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
-    ONNX axis order; None takes seeded ones.
+    ONNX axis order; None takes seeded ones. Raises HexsimError if `model` is quantised already.
     """
+    network = require_float(model)
     if inputs is None:
         return _quantize(network, seeded_calibration(network), options)
     return _quantize(network, (_stored(network, one) for one in inputs), options)

@@ -13,7 +13,7 @@ from hexsim.graph.ir import FloatArray, Network, Shape
 from hexsim.host.float_execution import FloatEngine
 from hexsim.loading import is_builtin, load
 from hexsim.platform import Platform
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.quantization.quantizer import quantize
 from hexsim.results import Result
 from hexsim.runtimes import FIXED_POINT, Runtime
@@ -70,8 +70,8 @@ def run_benchmark(
     """
     for source in sources:
         progress(f"loading {source}")
-        network = load(source, input_dims=conditions.input_dims)
-        models = _Models(network, progress)
+        models = _Models(load(source, input_dims=conditions.input_dims), progress)
+        network = models.network
         for runtime in runtimes:
             progress(f"{network.name} on {runtime}")
             model = models.for_runtime(runtime, conditions)
@@ -102,20 +102,26 @@ def run_benchmark(
 
 
 class _Models:
-    """What the runtimes share of one network, each part made when first needed."""
+    """What the runtimes share of one network, each part made when first needed.
 
-    def __init__(self, network: Network, progress: Callable[[str], None]) -> None:
-        self.network = network
+    A network that was loaded quantised is dequantised for the float runtimes.
+    """
+
+    def __init__(self, loaded: Network | QuantizedNetwork, progress: Callable[[str], None]) -> None:
+        self.network = float_network(loaded)
+        self._loaded = loaded
         self._progress = progress
 
     def for_runtime(self, runtime: Runtime, conditions: Conditions) -> Network | QuantizedNetwork:
         """The network as the runtime loads it; dsp loads floats and quantises them itself."""
         needs_codes = runtime in FIXED_POINT and runtime != "dsp"
-        return self.quantized if needs_codes and conditions.quantize else self.network
+        return self.quantized if needs_codes and conditions.quantize else self._loaded
 
     @cached_property
     def quantized(self) -> QuantizedNetwork:
-        """The network quantised with default options on seeded inputs."""
+        """The network as loaded, or quantised with default options on seeded inputs."""
+        if isinstance(self._loaded, QuantizedNetwork):
+            return self._loaded
         self._progress(f"quantising {self.network.name}")
         return quantize(self.network, seeded_calibration(self.network))
 

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from hexsim import models
+from hexsim import container, models
+from hexsim.container import Container, Metadata
 from hexsim.errors import HexsimError, nearest
 from hexsim.graph.ir import Network
-from hexsim.graph.passes import optimise
-from hexsim.onnx_io.reader import read
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.resizing import resized
+
+InputDims = Mapping[str, Sequence[int]]
 
 
 def load(
-    source: str | Path,
-    *,
-    input_dims: Mapping[str, Sequence[int]] | None = None,
-    optimised: bool = True,
-) -> Network:
-    """Load an ONNX file, or a built-in network by name.
+    source: str | Path, *, input_dims: InputDims | None = None, optimised: bool = True
+) -> Network | QuantizedNetwork:
+    """Load a .dlc file, an ONNX file, or a built-in network by name.
 
-    `input_dims` gives shapes (ONNX axis order) to inputs whose shapes are symbolic.
-    `optimised` False keeps the graph as the file has it: nothing folded, nothing fused.
-    Raises HexsimError naming the file and what is wrong with it.
+    `input_dims` gives inputs their shapes (ONNX axis order): symbolic ones of an ONNX file, other
+    ones of a .dlc file. `optimised` False keeps the graph as an ONNX file has it: nothing
+    folded, nothing fused; a .dlc file is as it was converted. Only a .dlc file can hold a
+    quantised network. Raises HexsimError naming the file and what is wrong with it.
     """
-    network = _read(str(source), input_dims)
-    return optimise(network) if optimised else network
+    return load_container(source, input_dims=input_dims, optimised=optimised).model
+
+
+def load_container(
+    source: str | Path, *, input_dims: InputDims | None = None, optimised: bool = True
+) -> Container:
+    """Load as `load` does, with the metadata that a .dlc file has and other sources lack."""
+    if is_dlc(source) and Path(source).exists():
+        read = container.read(source)
+        return replace(read, model=_resized(read.model, input_dims or {}))
+    return Container(_from_onnx(str(source), input_dims, optimised), Metadata())
+
+
+def is_dlc(source: str | Path) -> bool:
+    """True if the name of `source` is that of a .dlc file."""
+    return Path(source).suffix.lower() == ".dlc"
 
 
 def is_builtin(source: str | Path) -> bool:
@@ -33,16 +49,33 @@ def is_builtin(source: str | Path) -> bool:
     return not Path(source).exists() and models.is_name(str(source))
 
 
-def _read(source: str, input_dims: Mapping[str, Sequence[int]] | None) -> Network:
+def _resized(
+    model: Network | QuantizedNetwork, input_dims: InputDims
+) -> Network | QuantizedNetwork:
+    if not input_dims:
+        return model
+    if isinstance(model, QuantizedNetwork):
+        return replace(model, network=resized(model.network, input_dims))
+    return resized(model, input_dims)
+
+
+def _from_onnx(source: str, input_dims: InputDims | None, optimised: bool) -> Network:
+    from hexsim.graph.passes import optimise  # a .dlc file is read without onnx
+    from hexsim.onnx_io.reader import read
+
     path = Path(source)
     if is_builtin(source):
         built = models.build(source)
-        return read(built.proto, weights=built.weights, input_dims=input_dims, name=source)
-    if not path.exists():
-        if path.suffix or len(path.parts) > 1:
-            raise HexsimError(f"no such file: '{source}'; give an ONNX file or a network's name")
+        network = read(built.proto, weights=built.weights, input_dims=input_dims, name=source)
+    elif path.exists():
+        network = read(path, input_dims=input_dims)
+    elif path.suffix or len(path.parts) > 1:
+        raise HexsimError(
+            f"no such file: '{source}'; give a .dlc or ONNX file, or a network's name"
+        )
+    else:
         raise HexsimError(
             f"'{source}' is neither a file nor a built-in network; "
             f"{nearest(source, models.names())}"
         )
-    return read(path, input_dims=input_dims)
+    return optimise(network) if optimised else network

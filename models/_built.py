@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError
+from hexsim.files import write_bytes
 
 if TYPE_CHECKING:
     import onnx
@@ -54,13 +54,4 @@ def write(built: BuiltModel, path: str | os.PathLike[str]) -> None:
 
     Raises HexsimError if the place cannot be written.
     """
-    target = Path(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with partial.open("xb") as file:
-            file.write(materialise(built).SerializeToString())
-        partial.replace(target)
-    except OSError as error:
-        raise HexsimError(f"cannot write '{target}': {error.strerror}") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    write_bytes(Path(path), materialise(built).SerializeToString())

@@ -22,7 +22,7 @@ IdleOption = Annotated[
 ]
 InputDimOption = Annotated[
     list[str] | None,
-    typer.Option("--input-dim", help="NAME 1,3,224,224: shape of a symbolic input; repeatable."),
+    typer.Option("--input-dim", help="NAME 1,3,224,224: shape of an input; repeatable."),
 ]
 NoFallbackOption = Annotated[
     bool, typer.Option("--no-cpu-fallback", help="Refuse layers that the runtime does not take.")

@@ -17,3 +17,17 @@ def status() -> Iterator[Callable[[str], None]]:
 
     with Console(stderr=True).status("starting") as line:
         yield lambda what: line.update(what)
+
+
+@contextmanager
+def bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Yield a function that shows on stderr how many of `total` are done."""
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda done: progress.update(task, completed=done)

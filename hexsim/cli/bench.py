@@ -26,7 +26,7 @@ DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squee
 def bench(
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", help="ONNX file or built-in network; repeatable."),
+        typer.Option("--model", help=".dlc or ONNX file or built-in network; repeatable."),
     ] = None,
     chip: ChipOption = "sd835",
     stack: StackOption = None,

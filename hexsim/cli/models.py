@@ -15,11 +15,12 @@ def list_models() -> None:
     """List the built-in networks with their size."""
     from hexsim import models
     from hexsim.loading import load
+    from hexsim.quantization.quantized import float_network
     from hexsim.reports.text import table
 
     rows = []
     for name in models.names():
-        network = load(name)
+        network = float_network(load(name))
         first = network.tensors[network.inputs[0]]
         rows.append(
             (

@@ -19,7 +19,7 @@ from hexsim.cli._options import (
 
 
 def profile(
-    model: Annotated[str, typer.Argument(help="ONNX file or built-in network.")],
+    model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
     chip: ChipOption = "sd835",
     stack: StackOption = None,
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",

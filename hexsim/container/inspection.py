@@ -118,7 +118,9 @@ def _kind(layer: Layer) -> str:
     if isinstance(layer, Opaque):
         return f"{layer.type}_{layer.op_type}"
     if isinstance(layer, Neuron):
-        return f"{layer.type}_{_clamp(layer.clamp) if layer.function == 'clamp' else layer.function}"
+        return (
+            f"{layer.type}_{_clamp(layer.clamp) if layer.function == 'clamp' else layer.function}"
+        )
     return layer.type
 
 

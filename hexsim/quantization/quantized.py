@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 
@@ -66,3 +67,13 @@ class QuantizedNetwork:
 def float_network(model: Network | QuantizedNetwork) -> Network:
     """The network itself, without encodings."""
     return model.network if isinstance(model, QuantizedNetwork) else model
+
+
+def require_float(model: Network | QuantizedNetwork) -> Network:
+    """The network, if it is float; raise HexsimError if it is quantised already."""
+    if isinstance(model, QuantizedNetwork):
+        raise HexsimError(
+            f"network '{model.name}' is quantised already; quantise the float network it was "
+            "made from"
+        )
+    return model

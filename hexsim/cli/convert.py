@@ -1,0 +1,68 @@
+"""`hexsim convert`: an ONNX file becomes a .dlc file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hexsim.cli._options import InputDimOption, parse_input_dims
+from hexsim.cli._output import output_path
+from hexsim.errors import HexsimError
+
+_MODEL_VERSION_BYTES = 64
+"""Bytes of a model version that the real converter keeps."""
+
+
+def convert(
+    model: Annotated[str, typer.Argument(help="ONNX file or built-in network.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write; default: the model's name with .dlc."),
+    ] = None,
+    input_dim: InputDimOption = None,
+    model_version: Annotated[
+        str, typer.Option("--model-version", help="ASCII text kept in the file.")
+    ] = "N/A",
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Write nothing; list the layers that fall back and why."),
+    ] = False,
+) -> None:
+    """Convert an ONNX file to a float .dlc file."""
+    from hexsim import __version__, container
+    from hexsim.loading import is_dlc, load
+    from hexsim.quantization.quantized import require_float
+    from hexsim.reports.fallback_table import fallback_table, opaque_lines
+
+    if is_dlc(model):
+        raise HexsimError(f"'{model}' is a .dlc file already; give an ONNX file")
+    if not model_version.isascii() or len(model_version) > _MODEL_VERSION_BYTES:
+        raise HexsimError(
+            f"--model-version must be at most {_MODEL_VERSION_BYTES} ASCII characters"
+        )
+    dims = parse_input_dims(input_dim)
+    target = output_path(model, output, f"{Path(model).name.removesuffix('.onnx')}.dlc")
+    network = require_float(load(model, input_dims=dims))
+    if dry_run:
+        typer.echo(fallback_table(network))
+        return
+    shapes = {name: ",".join(map(str, shape)) for name, shape in dims.items()}
+    options = {
+        "input_dim": " ".join(f"{name} {shape}" for name, shape in shapes.items()) or None,
+        "input_network": model,
+        "model_version": model_version,
+    }
+    command = " ".join(f"{key}={value}" for key, value in sorted(options.items()))
+    metadata = container.Metadata(
+        model_version=model_version,
+        converter_command=f"hexsim convert {command}",
+        converter_version=__version__,
+    )
+    for line in opaque_lines(network):
+        print(f"WARNING - {line}", file=sys.stderr)
+    container.write(target, network, metadata)
+    print(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}", file=sys.stderr)
+    print("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully", file=sys.stderr)

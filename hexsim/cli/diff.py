@@ -1,0 +1,19 @@
+"""`hexsim diff`: in what two models differ."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def diff(
+    first: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
+    second: Annotated[str, typer.Argument(help="What to compare it with.")],
+) -> None:
+    """Compare two models: unique layers, parameters, dimensions, weights, output names."""
+    from hexsim.container.difference import difference
+    from hexsim.loading import load
+    from hexsim.reports.diff_table import diff_table
+
+    typer.echo(diff_table(first, second, difference(load(first), load(second))))

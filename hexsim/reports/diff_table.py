@@ -1,0 +1,47 @@
+"""In what two models differ, as one table per kind of difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hexsim.container.difference import Change, Difference
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.reports.layer_text import dims, encoding_text
+from hexsim.reports.text import table
+
+
+def diff_table(first: str, second: str, difference: Difference) -> str:
+    """Return the tables that have lines, or a sentence if there is no difference."""
+    if not difference:
+        return f"{first} and {second} do not differ"
+    only = [(name, first) for name in difference.only_first]
+    only += [(name, second) for name in difference.only_second]
+    weights = [
+        (w.layer, w.role, f"{w.largest:.6g}", f"{w.count} of {w.elements}")
+        for w in difference.weights
+    ]
+    changed = ("layer", "what", first, second)
+    sections = (
+        ("Unique layers", ("layer", "only in"), only),
+        ("Parameters", changed, _rows(difference.parameters)),
+        ("Dimensions", changed, _rows(difference.dims)),
+        ("Weights", ("layer", "what", "largest difference", "values that differ"), weights),
+        ("Output names", changed, _rows(difference.outputs)),
+    )
+    return "\n\n".join(
+        f"{title}\n{table(header, rows, left=frozenset(range(len(header))))}"
+        for title, header, rows in sections
+        if rows
+    )
+
+
+def _rows(changes: Sequence[Change]) -> list[tuple[str, ...]]:
+    return [(c.layer, c.what, _text(c.first), _text(c.second)) for c in changes]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Encoding | AxisEncoding):
+        return encoding_text(value)
+    if isinstance(value, tuple):
+        return ", ".join(dims(item) if isinstance(item, tuple) else str(item) for item in value)
+    return "-" if value is None else str(value)

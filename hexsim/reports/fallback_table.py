@@ -1,0 +1,44 @@
+"""Which layers of a network fall back to the CPU runtime, from which runtime, and why."""
+
+from __future__ import annotations
+
+from hexsim.graph.ir import Layer, Network
+from hexsim.layers import Opaque
+from hexsim.layers.support import refusal
+from hexsim.reports.text import table
+from hexsim.runtimes import RUNTIMES
+
+HEADER = ("node", "operator", "falls back from", "reason")
+
+
+def fallback_table(network: Network) -> str:
+    """Return a line per layer and reason, then how many layers fall back somewhere."""
+    rows = [row for layer in network.layers for row in _rows(layer, network)]
+    total = len(network.layers)
+    if not rows:
+        return f"every runtime takes all {total} layers of {network.name}"
+    layers = len({row[0] for row in rows})
+    text = table(HEADER, rows, left=frozenset(range(len(HEADER))))
+    return f"{text}\n\n{layers} of {total} layers of {network.name} fall back to the CPU runtime"
+
+
+def opaque_lines(network: Network) -> list[str]:
+    """Return a sentence per layer that no runtime but the CPU takes, because it is opaque."""
+    return [
+        f"node '{layer.name}' ({layer.op_type}): {refusal(layer, 'dsp', network)}; "
+        "it falls back to the CPU runtime"
+        for layer in network.layers
+        if isinstance(layer, Opaque)
+    ]
+
+
+def _rows(layer: Layer, network: Network) -> list[tuple[str, str, str, str]]:
+    reasons: dict[str, list[str]] = {}
+    for runtime in RUNTIMES:
+        reason = refusal(layer, runtime, network)
+        if reason is not None:
+            reasons.setdefault(reason, []).append(runtime)
+    operator = layer.op_type if isinstance(layer, Opaque) else layer.type
+    return [
+        (layer.name, operator, " ".join(runtimes), reason) for reason, runtimes in reasons.items()
+    ]

@@ -1,0 +1,77 @@
+"""What a model consists of, laid out as snpe-dlc-info prints it.
+
+Left out: the estimate of memory, whose rule is not public, and the copyright line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from hexsim.container import Container
+from hexsim.container.inspection import LETTERS, LayerInfo, inspect
+from hexsim.quantization.quantized import float_network
+from hexsim.reports.layer_text import count, dims, parameter_lines
+
+HEADER = ("Id", "Name", "Type", "Inputs", "Outputs", "Out Dims", "Runtimes", "Parameters")
+
+_FLOAT_BYTES = 4
+
+
+def info_table(source: str, container: Container) -> str:
+    """Return heading, table of layers and footer."""
+    network, metadata = float_network(container.model), container.metadata
+    rows = inspect(container.model)
+    parameters, macs = network.total_parameters, network.total_macs
+    cells = [_cells(row, parameters, macs) for row in rows]
+    runtimes = (f"{letter}:{runtime.upper()}" for letter, runtime in LETTERS.items())
+    size = parameters * _FLOAT_BYTES // 2**20
+    lines = (
+        f"DLC info for: {Path(source).absolute() if Path(source).exists() else source}",
+        f"Model Version: {metadata.model_version}",
+        *_table(cells),
+        "Note: The runtimes column follows hexsim's support rules, which no chip changes",
+        "Key : " + "\n      ".join(runtimes),
+        "",
+        f"Total parameters: {parameters} ({size} MB assuming single precision float)",
+        f"Total MACs per inference: {count(macs)} (100%)",
+        f"Converter command: {metadata.converter_command}",
+        f"Quantizer command: {metadata.quantizer_command}",
+        f"DLC created with converter version: {metadata.converter_version}",
+        f"Layers used by DLC: {', '.join(layers_used(rows))}",
+    )
+    return "\n".join(lines)
+
+
+def layers_used(rows: Sequence[LayerInfo]) -> list[str]:
+    """Kinds of layers in capitals, in alphabetical order."""
+    return sorted({row.kind.upper() for row in rows})
+
+
+def _cells(row: LayerInfo, parameters: int, macs: int) -> tuple[Sequence[str], ...]:
+    """The lines of each cell."""
+    return (
+        (f"{row.id}",),
+        (row.name,),
+        (row.type,),
+        row.inputs,
+        row.outputs,
+        [dims(shape) for shape in row.shapes],
+        (" ".join(row.runtimes),),
+        list(parameter_lines(row, parameters, macs)),
+    )
+
+
+def _table(rows: Sequence[tuple[Sequence[str], ...]]) -> Iterator[str]:
+    """Lines of a table with rules above and below its heading and at its end."""
+    lines = [line for row in rows for line in zip_longest(*row, fillvalue="")]
+    widths = [max(map(len, column)) for column in zip(HEADER, *lines, strict=True)]
+    rule = "-" * (sum(widths) + 3 * len(widths) + 1)
+    yield rule
+    for index, line in enumerate((HEADER, *lines)):
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        yield f"| {' | '.join(padded)} |"
+        if index == 0:
+            yield rule
+    yield rule

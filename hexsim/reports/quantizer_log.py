@@ -1,0 +1,30 @@
+"""The lines that snpe-dlc-quantize logs: the encoding of every activation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from hexsim.quantization.quantized import QuantizedNetwork
+
+
+def quantizer_log(model: QuantizedNetwork, written: Path) -> Iterator[str]:
+    """Yield the log of quantising `model` and writing it to `written`.
+
+    Two lines per tensor, inputs first, then layer by layer. The real tool also reports an
+    intermediate model, which is not made here.
+    """
+    yield "[INFO] InitializeStderr: DebugLog initialized."
+    network = model.network
+    buffers = [(name, name) for name in network.inputs]
+    buffers += [(layer.name, output) for layer in network.layers for output in layer.outputs]
+    for layer_name, tensor in buffers:
+        encoding = model.activations.get(tensor)
+        if encoding is not None:
+            yield f"[INFO] Setting activation for layer: {layer_name} and buffer: {tensor}"
+            yield (
+                f"[INFO] bw: {encoding.bitwidth}, min: {encoding.min:f}, max: {encoding.max:f}, "
+                f"delta: {encoding.delta:f}, offset: {encoding.offset:f}"
+            )
+    yield f"[INFO] Writing quantized model to: {written}"
+    yield "[INFO] DebugLog shutting down."

@@ -1,0 +1,86 @@
+"""Gives a converted network inputs of another shape.
+
+Rules
+1. Every layer's shape rule is applied again, in order.
+2. A pooling whose window covers its whole input is global and stays so.
+3. What a shape is built into (an opaque layer, the target of a reshape, the weights of a fully
+   connected layer, the channels of any layer with parameters) must still fit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.graph.ir import Layer, Network, Shape, Tensor
+from hexsim.layers import Concat, FullyConnected, Opaque, Pooling, Reshape
+
+
+def resized(network: Network, input_dims: Mapping[str, Sequence[int]]) -> Network:
+    """Return `network` with inputs of the shapes `input_dims`, in ONNX axis order.
+
+    Raises HexsimError for an unknown input, a wrong rank, or a layer that cannot follow.
+    """
+    tensors = dict(network.tensors)
+    for name, dims in input_dims.items():
+        if name not in network.inputs:
+            raise unknown(f"input of network '{network.name}'", name, network.inputs)
+        tensors[name] = _input(tensors[name], dims)
+    layers = []
+    for layer in network.layers:
+        before = network.input_shapes(layer)
+        after = tuple(
+            tensors[name].shape if name in tensors else network.constants[name].shape
+            for name in layer.inputs
+        )
+        if after != before:
+            layer = _fitted(layer, before, after)
+            for name, shape in zip(layer.outputs, layer.output_shapes(after), strict=True):
+                if min(shape, default=1) < 1:
+                    raise _misfit(layer, "its window is larger than its input")
+                tensors[name] = replace(tensors[name], shape=shape)
+        layers.append(layer)
+    return replace(network, layers=tuple(layers), tensors=tensors)
+
+
+def _input(tensor: Tensor, dims: Sequence[int]) -> Tensor:
+    if len(dims) != len(tensor.shape):
+        raise HexsimError(
+            f"input '{tensor.name}' has {len(tensor.shape)} dimensions, "
+            f"{','.join(map(str, dims))} has {len(dims)}"
+        )
+    return replace(tensor, shape=tuple(dims[axis] for axis in tensor.order))
+
+
+def _fitted(layer: Layer, before: Sequence[Shape], after: Sequence[Shape]) -> Layer:
+    """Return the layer as it is for inputs of shapes `after`, or say why it cannot be."""
+    if isinstance(layer, Opaque):
+        raise _misfit(layer, "what its output shape depends on is only known at conversion")
+    if isinstance(layer, Reshape) and math.prod(after[0]) != math.prod(layer.shape):
+        raise _misfit(layer, f"its target shape {layer.shape} is fixed")
+    if isinstance(layer, FullyConnected):
+        if math.prod(after[0][1:]) != math.prod(before[0][1:]):
+            raise _misfit(layer, f"its weights are for {math.prod(before[0][1:])} inputs")
+    elif layer.parameters and after[0][-1] != before[0][-1]:
+        raise _misfit(layer, f"its weights are for {before[0][-1]} channels")
+    if isinstance(layer, Concat):
+        others = {shape[: layer.axis] + shape[layer.axis + 1 :] for shape in after}
+        if len(others) > 1:
+            raise _misfit(layer, "its inputs no longer have the same size")
+    if isinstance(layer, Pooling) and layer.is_global(*before[0][1:3]):
+        height, width = after[0][1:3]
+        return layer.replace(window=replace(layer.window, kernel=(height, width)))
+    try:
+        layer.output_shapes(after)
+    except ValueError:
+        raise _misfit(layer, "its inputs no longer fit each other") from None
+    return layer
+
+
+def _misfit(layer: Layer, reason: str) -> HexsimError:
+    return HexsimError(
+        f"layer '{layer.name}' ({layer.type}) does not fit the given input shape: {reason}; "
+        "convert the ONNX file with that shape"
+    )
