@@ -1,6 +1,7 @@
 """What a network consists of, layer by layer, with the ids and words of snpe-dlc-info.
 
-Attributes are taken from a layer's fields, so that a new layer type shows up by itself.
+Attributes are those fields of a layer that differ from their defaults, so that a new layer type
+shows up by itself.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import dataclasses
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import Clamp, Elementwise, Neuron, Opaque, Window
@@ -55,11 +57,8 @@ def inspect(model: Network | QuantizedNetwork) -> list[LayerInfo]:
 
 def constants_by_role(layer: Layer, network: Network) -> dict[str, str]:
     """Role -> name of each constant of a layer: its fields (weight, bias), then its operands."""
-    roles = {
-        field.name: getattr(layer, field.name)
-        for field in dataclasses.fields(layer)
-        if getattr(layer, field.name) in layer.parameters
-    }
+    fields = _own_fields(layer)
+    roles = {field.name: value for field, value in fields if value in layer.parameters}
     operands = [name for name in layer.inputs if name in network.constants]
     return roles | _numbered("operand", operands)
 
@@ -118,9 +117,8 @@ def _kind(layer: Layer) -> str:
     if isinstance(layer, Opaque):
         return f"{layer.type}_{layer.op_type}"
     if isinstance(layer, Neuron):
-        return (
-            f"{layer.type}_{_clamp(layer.clamp) if layer.function == 'clamp' else layer.function}"
-        )
+        function = _clamp(layer.clamp) if layer.function == "clamp" else layer.function
+        return f"{layer.type}_{function}"
     return layer.type
 
 
@@ -129,20 +127,25 @@ def _clamp(clamp: Clamp) -> str:
 
 
 def _attributes(layer: Layer) -> Iterator[tuple[str, str]]:
-    shared = {field.name for field in dataclasses.fields(Layer)}
-    for field in dataclasses.fields(layer):
-        value = getattr(layer, field.name)
-        if field.name in shared or isinstance(value, bytes) or value in layer.parameters:
+    for field, value in _own_fields(layer):
+        if value == field.default or value in layer.parameters:
             continue
         if isinstance(value, Window):
             yield from _window(value)
         elif isinstance(value, Clamp):
-            if value.limits:
-                yield "clamp", f"{value.low:g} to {value.high:g}"
-        elif value is not None:
+            yield "clamp", f"{value.low:g} to {value.high:g}"
+        elif not isinstance(value, bytes):
             yield _OWN_WORDS.get(field.name, field.name.replace("_", " ")), _text(value)
     if layer.fused:
         yield "fused", ", ".join(layer.fused)
+
+
+def _own_fields(layer: Layer) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
+    """Fields that the layer's type adds, with their values."""
+    shared = {field.name for field in dataclasses.fields(Layer)}
+    for field in dataclasses.fields(layer):
+        if field.name not in shared:
+            yield field, getattr(layer, field.name)
 
 
 def _window(window: Window) -> Iterator[tuple[str, str]]:
