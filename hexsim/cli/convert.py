@@ -61,8 +61,8 @@ def convert(
         converter_command=f"hexsim convert {command}",
         converter_version=__version__,
     )
+    container.write(target, network, metadata)
     for line in opaque_lines(network):
         print(f"WARNING - {line}", file=sys.stderr)
-    container.write(target, network, metadata)
     print(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}", file=sys.stderr)
     print("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully", file=sys.stderr)

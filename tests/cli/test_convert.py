@@ -1,0 +1,102 @@
+"""`hexsim convert` keeps what an ONNX file computes, and says what falls back."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import helper
+
+from hexsim import container, models
+from hexsim.loading import load
+
+Command = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture
+def erf(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> None:
+    nodes = [
+        helper.make_node("Erf", ["x"], ["e"], name="strange"),
+        helper.make_node("Relu", ["e"], ["y"], name="plain"),
+    ]
+    onnx.save(onnx_model(nodes, {"x": (1, 2, 4, 4)}, ["y"]), tmp_path / "erf.onnx")
+
+
+def test_default_name_metadata_and_contents(command: Command, tmp_path: Path) -> None:
+    models.export("conv1x1_8to4@5x5", tmp_path / "probe.onnx")
+    code, out, err = command("convert probe.onnx --model-version v7")
+    assert (code, out) == (0, "")
+    assert "Saving model at probe.dlc" in err
+    read = container.read("probe.dlc")
+    assert read.metadata.model_version == "v7"
+    assert read.metadata.converter_command == (
+        "hexsim convert input_dim=None input_network=probe.onnx model_version=v7"
+    )
+    network = load("probe.onnx")
+    assert isinstance(read.model, container.reader.Network)
+    assert read.model.layers == network.layers
+    for name, constant in network.constants.items():
+        assert (read.model.constants[name].value() == constant.value()).all()
+
+
+def test_equal_inputs_give_equal_bytes_wherever_they_are_written(
+    command: Command, tmp_path: Path
+) -> None:
+    assert command("convert conv1x1_8to4@5x5 -o a.dlc")[0] == 0
+    assert command("convert conv1x1_8to4@5x5 -o b.dlc")[0] == 0
+    assert (tmp_path / "a.dlc").read_bytes() == (tmp_path / "b.dlc").read_bytes()
+
+
+def test_input_dim_gives_a_shape(
+    command: Command, tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]
+) -> None:
+    node = helper.make_node("Relu", ["x"], ["y"])
+    onnx.save(onnx_model([node], {"x": ("n", 3, "h", "w")}, ["y"]), tmp_path / "m.onnx")
+    assert command("convert m.onnx --input-dim x 1,3,6,8")[0] == 0
+    read = container.read("m.dlc")
+    assert read.model.tensors["y"].shape == (1, 6, 8, 3)  # type: ignore[union-attr]
+    assert "input_dim=x 1,3,6,8 " in read.metadata.converter_command
+
+
+@pytest.mark.usefixtures("erf")
+def test_dry_run_names_what_falls_back_and_writes_nothing(command: Command, tmp_path: Path) -> None:
+    code, out, err = command("convert erf.onnx --dry-run")
+    assert (code, err) == (0, "")
+    (row,) = (line for line in out.splitlines() if line.startswith("strange"))
+    assert "Erf" in row
+    assert "gpu gpu_fp16 dsp aip" in row
+    assert "no layer type on this runtime" in row
+    assert "1 of 3 layers" in out, "the third changes the axis order"
+    assert [path.name for path in tmp_path.iterdir()] == ["erf.onnx"]
+
+
+@pytest.mark.usefixtures("erf")
+def test_opaque_nodes_are_warned_of(command: Command) -> None:
+    code, out, err = command("convert erf.onnx")
+    assert (code, out) == (0, "")
+    assert "WARNING - node 'strange' (Erf)" in err
+
+
+def test_dry_run_says_when_nothing_falls_back(command: Command) -> None:
+    assert "takes all" in command("convert conv1x1_8to4@5x5 --dry-run")[1]
+
+
+@pytest.mark.usefixtures("erf")
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("convert none.onnx", "no such file: 'none.onnx'"),
+        ("convert text.dlc", "'text.dlc' is a .dlc file already"),
+        ("convert text.onnx", "not an ONNX model"),
+        ("convert erf.onnx -o erf.onnx", "would overwrite the model"),
+        ("convert erf.onnx -o ./erf.onnx", "would overwrite the model"),
+        ("convert erf.onnx -o no/m.dlc", "cannot write 'no/m.dlc'"),
+        ("convert erf.onnx --input-dim z 1,2,4,4", "unknown input"),
+        (f"convert erf.onnx --model-version {'v' * 65}", "at most 64 ASCII"),
+        ("convert erf.onnx --model-version \N{EURO SIGN}", "ASCII"),
+    ],
+)
+def test_mistakes(refused: Callable[[str], str], tmp_path: Path, line: str, sentence: str) -> None:
+    (tmp_path / "text.onnx").write_text("hello")
+    (tmp_path / "text.dlc").write_text("hello")
+    assert sentence in refused(line)

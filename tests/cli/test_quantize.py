@@ -1,0 +1,171 @@
+"""`hexsim quantize` calibrates on raw files and keeps what the quantiser made, exactly."""
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hexsim import api, container
+from hexsim.container import Metadata
+from hexsim.graph.ir import Constant
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.quantizer import quantize
+from tests.container.made import assert_same, small_network
+from tests.small_networks import Sketch
+
+Command = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture
+def calibration(tmp_path: Path) -> list[np.ndarray]:
+    """m.dlc, and list.txt with three inputs for it."""
+    network = small_network()
+    container.write(tmp_path / "m.dlc", network, Metadata(converter_command="convert"))
+    rng = np.random.default_rng(3)
+    arrays = [rng.normal(0, n, (1, 8, 8, 3)).astype(np.float32) for n in (1, 2, 3)]
+    for index, array in enumerate(arrays):
+        array.tofile(tmp_path / f"{index}.raw")
+    (tmp_path / "list.txt").write_text("0.raw\n\n1.raw\nin:=2.raw\n")
+    return arrays
+
+
+@pytest.mark.parametrize("bits", [8, 32])
+def test_the_file_holds_what_the_quantiser_makes(
+    command: Command, calibration: list[np.ndarray], bits: int
+) -> None:
+    code, out, _ = command(f"quantize m.dlc --input-list list.txt --bias-bitwidth {bits} -o q.dlc")
+    assert (code, out) == (0, "")
+    read = container.read("q.dlc")
+    options = QuantizationOptions(bias_bits=bits)  # type: ignore[arg-type]
+    expected = quantize(small_network(), ({"in": array} for array in calibration), options)
+    assert_same(expected, read.model)
+    assert read.metadata.converter_command == "convert"
+    assert read.metadata.quantizer_command == (
+        f"hexsim quantize bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt"
+    )
+
+
+@pytest.mark.usefixtures("calibration")
+def test_default_name_and_log(command: Command, tmp_path: Path) -> None:
+    code, _, err = command("quantize m.dlc --input-list list.txt")
+    model = container.read(tmp_path / "m_quantized.dlc").model
+    assert code == 0
+    assert isinstance(model, QuantizedNetwork)
+    lines = err.splitlines()
+    assert lines[1] == "[INFO] Setting activation for layer: in and buffer: in"
+    encoding = model.activations["in"]
+    assert lines[2] == (
+        f"[INFO] bw: 8, min: {encoding.min:.6f}, max: {encoding.max:.6f}, "
+        f"delta: {encoding.delta:.6f}, offset: {encoding.offset}.000000"
+    )
+    assert sum("Setting activation" in line for line in lines) == len(model.activations)
+    assert lines[-2] == "[INFO] Writing quantized model to: m_quantized.dlc"
+
+
+@pytest.mark.usefixtures("calibration")
+def test_the_file_answers_as_the_network_in_memory(
+    command: Command, calibration: list[np.ndarray]
+) -> None:
+    command("quantize m.dlc --input-list list.txt -o q.dlc")
+    memory = quantize(small_network(), ({"in": array} for array in calibration))
+    source = np.ascontiguousarray(calibration[0].transpose(0, 3, 1, 2))
+    for runtime in ("dsp", "fxp_cpu"):
+        expected, got = (
+            api.simulate(model, runtime=runtime, inputs=source).outputs  # type: ignore[arg-type]
+            for model in (memory, "q.dlc")
+        )
+        assert expected is not None
+        assert got is not None
+        for name, array in expected.items():
+            assert np.ptp(array) > 0
+            np.testing.assert_array_equal(got[name], array)
+
+
+@pytest.mark.usefixtures("calibration")
+def test_a_person_sees_progress(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    assert command("quantize m.dlc --input-list list.txt -o q.dlc")[0] == 0
+    assert "calibrating" in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "names no input"),
+        ("\n \n", "names no input"),
+        ("0.raw\nnone.raw\n", "line 2: cannot read 'none.raw': No such file"),
+        ("short.raw\n", "'short.raw' has 8 bytes, input 'in' needs 768 (1x8x8x3 float32"),
+        ("0.raw\n\nnan.raw\n", "line 3: 'nan.raw' for input 'in' holds NaN"),
+        ("inf.raw\n", "line 1: 'inf.raw' for input 'in' holds infinite"),
+        ("0.raw 1.raw\n", "line 1: 2 files do not match the inputs of the network"),
+    ],
+)
+@pytest.mark.usefixtures("calibration")
+def test_mistakes_in_the_list(
+    refused: Callable[[str], str], tmp_path: Path, content: str, sentence: str
+) -> None:
+    np.zeros(2, np.float32).tofile(tmp_path / "short.raw")
+    for name in ("nan", "inf"):
+        bad = np.zeros((8, 8, 3), np.float32)
+        bad[3, 3] = float(name)
+        bad.tofile(tmp_path / f"{name}.raw")
+    (tmp_path / "bad.txt").write_text(content)
+    assert sentence in refused("quantize m.dlc --input-list bad.txt -o q.dlc")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("quantize m.dlc --input-list none.txt", "cannot read input list 'none.txt'"),
+        ("quantize m.dlc --input-list m.dlc", "is no text"),
+        ("quantize none.dlc --input-list list.txt", "no such file: 'none.dlc'"),
+        ("quantize q.dlc --input-list list.txt", "is quantised already"),
+        ("quantize batch.dlc --input-list list.txt", "batch of 4"),
+        ("quantize nan.dlc --input-list list.txt", "holds NaN"),
+        ("quantize m.dlc --input-list list.txt --bias-bitwidth 16", "must be 8 or 32, not 16"),
+        ("quantize m.dlc --input-list list.txt -o m.dlc", "would overwrite"),
+        ("quantize m.dlc --input-list list.txt -o no/q.dlc", "cannot write 'no/q.dlc'"),
+    ],
+)
+def test_mistakes(
+    refused: Callable[[str], str],
+    tmp_path: Path,
+    calibration: list[np.ndarray],
+    line: str,
+    sentence: str,
+) -> None:
+    quantized = quantize(small_network(), [{"in": calibration[0]}])
+    container.write(tmp_path / "q.dlc", quantized)
+    batched = Sketch((4, 8, 8, 3))
+    container.write(tmp_path / "batch.dlc", batched.network(batched.pool("in")))
+    if "nan.dlc" in line:
+        _write_model_with_nan(tmp_path / "nan.dlc")
+    assert sentence in refused(line)
+
+
+def _write_model_with_nan(path: Path) -> None:
+    """A file no honest writer makes: its NaN is sealed."""
+    network = small_network()
+    name = network.layers[0].parameters[0]
+    shape = network.shape(name)
+    values = np.full(shape, np.nan, np.float32)
+    disguised = Constant(name, shape, values.view(np.int32), "int32")
+    container.write(path, network.with_layers(network.layers, constants=[disguised]))
+    raw = path.read_bytes()
+    archive = container.archive.open_archive(path)
+    model = archive.model.replace(b'"int32"', b'"float32"')
+    with path.open("w+b") as file, container.archive.create_archive(file) as writer:
+        with writer.params(archive.params_end - archive.params_start) as stream:
+            stream.write(raw[archive.params_start : archive.params_end])
+        writer.add("model", model)
+        writer.add("dlc.metadata", archive.metadata)

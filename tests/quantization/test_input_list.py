@@ -1,0 +1,129 @@
+"""Input lists: the whole grammar, and a sentence with list, line and file for every mistake."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network, Tensor
+from hexsim.layers import Elementwise, Neuron
+from hexsim.quantization.input_list import read_input_list
+
+
+def _network() -> Network:
+    return Network(
+        "two",
+        (
+            Elementwise(name="add", inputs=("a", "b"), outputs=("s",), kind="sum"),
+            Neuron(name="act", inputs=("s",), outputs=("y",), function="tanh"),
+        ),
+        {
+            "a": Tensor("a", (1, 2, 2, 3), (0, 2, 3, 1)),
+            "b": Tensor("b", (1, 2, 2, 3), (0, 2, 3, 1)),
+            "s": Tensor("s", (1, 2, 2, 3), (0, 2, 3, 1)),
+            "y": Tensor("y", (1, 2, 2, 3), (0, 2, 3, 1)),
+        },
+        {},
+        ("a", "b"),
+        ("y",),
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for index in range(4):
+        (np.arange(12, dtype="<f4") + 100 * index).tofile(tmp_path / f"{index}.raw")
+    (tmp_path / "short.raw").write_bytes(b"\0" * 44)
+    return tmp_path
+
+
+def _first_values(path: Path, text: str) -> list[tuple[float, ...]]:
+    path.write_text(text)
+    network = _network()
+    sets = read_input_list(path, network).arrays(network)
+    return [tuple(float(one[name].ravel()[0]) for name in ("a", "b")) for one in sets]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0.raw 1.raw\n2.raw 3.raw", [(0, 100), (200, 300)]),
+        ("b:=0.raw a:=1.raw\n", [(100, 0)]),
+        ("\n  \n0.raw\t1.raw\r\n\n", [(0, 100)]),
+        ("#add act\n%s y\n0.raw 0.raw\n", [(0, 0)]),
+        ("%s\n0.raw 0.raw\n", [(0, 0)]),
+    ],
+)
+def test_grammar(folder: Path, text: str, expected: list[tuple[float, float]]) -> None:
+    assert _first_values(folder / "list.txt", text) == expected
+
+
+def test_output_lines_are_kept(folder: Path) -> None:
+    (folder / "list.txt").write_text("# add act\n%y\n0.raw 1.raw\n")
+    read = read_input_list(folder / "list.txt", _network())
+    assert (read.output_layers, read.output_tensors) == (("add", "act"), ("y",))
+    assert [(one.line, one.files["b"].name) for one in read.sets] == [(3, "1.raw")]
+
+
+def test_values_are_little_endian_in_stored_order(folder: Path) -> None:
+    (folder / "list.txt").write_text("0.raw 1.raw")
+    network = _network()
+    (arrays,) = read_input_list(folder / "list.txt", network).arrays(network)
+    assert arrays["a"].dtype == np.float32
+    np.testing.assert_array_equal(arrays["a"], np.arange(12.0).reshape(1, 2, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", r"'list.txt' names no input"),
+        ("#add\n", r"names no input"),
+        ("0.raw\n", r"line 1: 1 files do not match the inputs .* a, b"),
+        ("0.raw 1.raw 2.raw\n", r"line 1: 3 files do not match"),
+        ("a:=0.raw 1.raw\n", r"line 1: 2 files do not match"),
+        ("a:=0.raw a:=1.raw\n", r"line 1: 2 files do not match"),
+        ("a:=0.raw c:=1.raw\n", r"line 1: unknown input 'c'; known: a, b"),
+        ("0.raw 1.raw\n0.raw none.raw\n", r"line 2: cannot read 'none.raw': No such file"),
+        ("0.raw short.raw\n", r"'short.raw' has 44 bytes, input 'b' needs 48 \(1x2x2x3"),
+        ("#ad\n", r"line 1: unknown layer 'ad'; did you mean add"),
+        ("%z\n", r"line 1: unknown tensor 'z'"),
+        ("%y\n#add\n", r"line 2: lines with # and %"),
+        ("#add\n#act\n", r"line 2: lines with # and %"),
+        ("0.raw 1.raw\n#add\n", r"line 2: lines with # and %"),
+    ],
+)
+def test_mistakes(folder: Path, text: str, sentence: str) -> None:
+    Path("list.txt").write_text(text)
+    with pytest.raises(HexsimError, match=sentence):
+        read_input_list(Path("list.txt"), _network())
+
+
+def test_a_file_that_vanishes_or_changes_later_is_named(folder: Path) -> None:
+    (folder / "list.txt").write_text("0.raw 1.raw\n2.raw 3.raw\n")
+    network = _network()
+    sets = read_input_list(folder / "list.txt", network).arrays(network)
+    (folder / "2.raw").write_bytes(b"123")
+    (folder / "3.raw").unlink()
+    next(sets)
+    with pytest.raises(HexsimError, match=r"line 2: cannot read '2.raw'"):
+        next(sets)
+
+
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinite")])
+def test_unusable_values_are_named(folder: Path, value: float, word: str) -> None:
+    bad = np.full(12, value, np.float32)
+    bad.tofile(folder / "bad.raw")
+    (folder / "list.txt").write_text("0.raw bad.raw")
+    network = _network()
+    with pytest.raises(HexsimError, match=f"line 1: 'bad.raw' for input 'b' holds {word}"):
+        list(read_input_list(folder / "list.txt", network).arrays(network))
+
+
+def test_binary_and_missing_lists(folder: Path) -> None:
+    (folder / "bin").write_bytes(b"\xff\xfe\0\0")
+    with pytest.raises(HexsimError, match="is no text"):
+        read_input_list(folder / "bin", _network())
+    with pytest.raises(HexsimError, match=r"cannot read input list .*No such file"):
+        read_input_list(folder / "none.txt", _network())

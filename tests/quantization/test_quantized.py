@@ -1,0 +1,36 @@
+"""Codes are computed once, or those of the file; float and quantised are told apart."""
+
+import numpy as np
+import pytest
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Constant
+from hexsim.quantization.quantized import QuantizedNetwork, float_network, require_float
+from tests.container.made import small_network, with_encodings
+
+
+def test_codes_are_computed_once() -> None:
+    model = with_encodings(small_network())
+    (name, *_) = model.parameters
+    encoding = model.parameters[name]
+    values = model.network.constants[name].value()
+    np.testing.assert_array_equal(model.codes(name), encoding.quantize(values))
+    assert model.codes(name) is model.codes(name)
+
+
+def test_stored_codes_win() -> None:
+    model = with_encodings(small_network())
+    (name, *_) = model.parameters
+    codes = np.full(model.network.shape(name), 7, np.uint8)
+    stored = {name: Constant(name, codes.shape, codes, "uint8")}
+    again = QuantizedNetwork(model.network, model.activations, model.parameters, stored)
+    np.testing.assert_array_equal(again.codes(name), codes)
+
+
+def test_only_a_float_network_can_be_quantised() -> None:
+    network = small_network()
+    model = with_encodings(network)
+    assert require_float(network) is network
+    assert float_network(model) is network is float_network(network)
+    with pytest.raises(HexsimError, match="'sketch' is quantised already"):
+        require_float(model)

@@ -1,0 +1,46 @@
+"""A quantised file is benchmarked as it is; a float one as each runtime loads it."""
+
+from pathlib import Path
+
+import pytest
+
+from hexsim import container
+from hexsim.benchmark import Case, Conditions, run_benchmark
+from hexsim.platform import Platform
+from hexsim.quantization.quantizer import quantize
+from hexsim.seeded_inputs import seeded_inputs
+from tests.container.made import small_network
+
+
+def _cases(path: Path, conditions: Conditions) -> dict[str, Case]:
+    runtimes = ("cpu", "dsp", "fxp_cpu")
+    cases = run_benchmark([str(path)], Platform.load("sd835"), runtimes, conditions)
+    return {case.runtime: case for case in cases}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """A float file and the quantised one made from it."""
+    network = small_network()
+    container.write(tmp_path / "f.dlc", network)
+    inputs = seeded_inputs({"in": network.shape("in")}, 4)
+    container.write(tmp_path / "q.dlc", quantize(network, inputs))
+    return tmp_path / "f.dlc", tmp_path / "q.dlc"
+
+
+def test_a_quantised_file_runs_everywhere_and_starts_sooner_on_dsp(
+    files: tuple[Path, Path],
+) -> None:
+    floats, codes = (_cases(path, Conditions(quantize=True)) for path in files)
+    for cases in (floats, codes):
+        assert cases["cpu"].agreement is not None
+        assert cases["cpu"].agreement.sqnr_db == float("inf"), "float against itself"
+        assert cases["dsp"].agreement is not None
+        assert 10 < cases["dsp"].agreement.sqnr_db < 60
+    assert floats["dsp"].timing.total_ps == codes["dsp"].timing.total_ps
+    init = [sum(part.us for part in cases["dsp"].timing.init) for cases in (floats, codes)]
+    assert init[0] > init[1], "the float network is quantised at load"
+
+
+def test_a_quantised_file_needs_no_flag(files: tuple[Path, Path]) -> None:
+    assert _cases(files[1], Conditions(accuracy=False))["fxp_cpu"].timing.total_ps > 0
