@@ -118,11 +118,13 @@ class Fit:
 def fit(rows: Sequence[data.Measurement]) -> Fit:
     """Fit all parameters to `rows`.
 
-    The optimiser works in 1 + log(value / low), which is never near zero, so that its relative
-    steps stay far above the picosecond to which times are rounded.
+    It starts in the middle of the bounds, not at the committed values, which know all rows; so a
+    constant on which `rows` say nothing stays in the middle. The optimiser works in
+    1 + log(value / low), which is never near zero, so that its relative steps stay far above the
+    picosecond to which times are rounded.
     """
     chosen = parameters()
-    low, start, high = np.log(np.array([(p.low, p.committed, p.high) for p in chosen]).T)
+    low, high = np.log(np.array([(p.low, p.high) for p in chosen]).T)
 
     def values(x: npt.NDArray[np.float64]) -> dict[Parameter, float]:
         return dict(zip(chosen, np.exp(x - 1.0 + low), strict=True))
@@ -135,7 +137,7 @@ def fit(rows: Sequence[data.Measurement]) -> Fit:
 
     solution = least_squares(
         residuals,
-        np.clip(start - low, 1e-3, high - low - 1e-3) + 1.0,
+        (high - low) / 2 + 1.0,
         bounds=(np.ones(len(chosen)), high - low + 1.0),
         loss="soft_l1",
         diff_step=0.01,
