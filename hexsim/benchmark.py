@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hexsim.accuracy.agreement import Agreement, agreement
+from hexsim.accuracy.scores import class_scores
 from hexsim.api import seeded_calibration
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network, Shape
@@ -81,12 +82,7 @@ def run_benchmark(
             )
             match = None
             if conditions.accuracy:
-                if runtime in FIXED_POINT:
-                    model = models.quantized
-                executor = PlanExecutor(
-                    plan, model, signed_weights=platform.signed_weights(runtime)
-                )
-                match = agreement(models.reference, [executor.run(x) for x in models.evaluation])
+                match = models.agreement(platform, runtime, conditions.cpu_fallback)
             yield Case(
                 network.name,
                 platform.chip.name,
@@ -125,6 +121,18 @@ class _Models:
         self._progress(f"quantising {self.network.name}")
         return quantize(self.network, seeded_calibration(self.network))
 
+    def agreement(self, platform: Platform, runtime: Runtime, cpu_fallback: bool) -> Agreement:
+        """How near the runtime's class scores come to those of the float network."""
+        model: Network | QuantizedNetwork = class_scores(self.network)
+        if runtime in FIXED_POINT:
+            model = replace(self.quantized, network=class_scores(self.quantized.network))
+        executor = PlanExecutor(
+            platform.plan(model, runtime, cpu_fallback=cpu_fallback),
+            model,
+            signed_weights=platform.signed_weights(runtime),
+        )
+        return agreement(self.reference, [executor.run(x) for x in self.evaluation])
+
     @cached_property
     def evaluation(self) -> list[dict[str, FloatArray]]:
         """Inputs on which runtimes are compared with float, in stored order."""
@@ -132,6 +140,6 @@ class _Models:
 
     @cached_property
     def reference(self) -> list[dict[str, FloatArray]]:
-        """The float network's outputs on the evaluation inputs."""
-        engine = FloatEngine(self.network)
+        """The float network's class scores on the evaluation inputs."""
+        engine = FloatEngine(class_scores(self.network))
         return [engine.run(x) for x in self.evaluation]

@@ -27,7 +27,8 @@ def footnotes(cases: Sequence[Case]) -> str:
         notes.append("[x]: measured on the device; its sources are in measured_latency.csv.")
     if any(case.agreement for case in cases):
         notes.append(
-            "Agreement is on seeded inputs; built-in networks have synthetic (seeded) weights."
+            "Agreement is of class scores (before a final softmax) on seeded inputs; built-in "
+            "networks have synthetic (seeded) weights."
         )
     for case in cases:
         generic = [la.name for la in case.timing.layers if la.cost_model in ("generic", "none")]

@@ -1,0 +1,36 @@
+"""A final softmax is left off, any other stays."""
+
+import pytest
+
+from hexsim import loading
+from hexsim.accuracy.scores import class_scores
+from hexsim.graph.ir import Network, Tensor
+from hexsim.layers import Neuron, Softmax
+
+
+def test_a_classifier_ends_in_its_scores() -> None:
+    network = loading.load("squeezenet1_1")
+    assert isinstance(network, Network)
+    scores = class_scores(network)
+    scores.check()
+    assert len(scores.layers) == len(network.layers) - 1
+    assert scores.outputs == network.producers[network.outputs[0]].inputs
+    assert class_scores(scores) == scores
+
+
+@pytest.mark.parametrize("outputs", [("y",), ("p", "y")])
+def test_a_softmax_that_somebody_reads_stays(outputs: tuple[str, ...]) -> None:
+    layers = (
+        Softmax(name="s", inputs=("x",), outputs=("p",), axes=(1,)),
+        Neuron(name="n", inputs=("p",), outputs=("y",), function="tanh"),
+    )
+    tensors = {name: Tensor(name, (1, 4)) for name in "xpy"}
+    network = Network("inner", layers, tensors, {}, ("x",), outputs)
+    assert class_scores(network) == network
+
+
+def test_a_network_of_one_softmax_is_left_alone() -> None:
+    layer = Softmax(name="s", inputs=("x",), outputs=("p",), axes=(1,))
+    tensors = {name: Tensor(name, (1, 4)) for name in "xp"}
+    network = Network("only", (layer,), tensors, {}, ("x",), ("p",))
+    assert class_scores(network) == network
