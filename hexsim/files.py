@@ -12,6 +12,13 @@ from typing import BinaryIO
 from hexsim.errors import HexsimError
 
 
+def require_folder(path: Path) -> None:
+    """Raise HexsimError unless `path` can be made: asked before long work, not after it."""
+    if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
+        reason = "it is a folder" if path.is_dir() else "no such folder, or it is not writable"
+        raise HexsimError(f"cannot write '{path}': {reason}")
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Yield a temporary file beside `path` that takes its place when the block ends.

@@ -31,6 +31,18 @@ class Platform:
         loaded = chips.load(chip)
         return cls(loaded, stacks.load(stack or loaded.default_stack))
 
+    @property
+    def runtimes(self) -> tuple[Runtime, ...]:
+        """The runtimes that can be simulated: the stack has them, the chip states their data.
+
+        Raises HexsimError if there is none.
+        """
+        both = [runtime for runtime in self.chip.runtimes if runtime in self.stack.runtimes]
+        known = tuple(runtime for runtime in both if self.chip.simulates(runtime))
+        if not known:
+            self.chip.require("cpu")
+        return known
+
     def plan(
         self, model: Network | QuantizedNetwork, runtime: Runtime, *, cpu_fallback: bool = True
     ) -> Plan:

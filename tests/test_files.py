@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.files import write_text
+from hexsim.files import require_folder, write_text
 
 
 def test_replaces_a_file(tmp_path: Path) -> None:
@@ -26,3 +26,11 @@ def test_a_folder_in_the_way_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(HexsimError, match="cannot write"):
         write_text(tmp_path / "out.json", "x")
     assert [p.name for p in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_a_place_is_checked_before_long_work(tmp_path: Path) -> None:
+    require_folder(tmp_path / "out.json")
+    with pytest.raises(HexsimError, match="no such folder"):
+        require_folder(tmp_path / "nowhere" / "out.json")
+    with pytest.raises(HexsimError, match="it is a folder"):
+        require_folder(tmp_path)

@@ -25,6 +25,14 @@ def test_a_stack_without_the_runtime_refuses() -> None:
         Platform.load("sd855", "tflite-hexagon").plan(load("conv1x1_1to1"), "fxp_cpu")
 
 
+def test_runtimes_are_those_that_can_be_simulated() -> None:
+    assert Platform.load("sd835").runtimes == ("cpu", "fxp_cpu", "gpu", "gpu_fp16", "dsp")
+    assert "fxp_cpu" not in Platform.load("sd865").runtimes, "QNN has no such runtime"
+    assert "aip" in Platform.load("sd865").runtimes
+    with pytest.raises(HexsimError, match="sd888 cannot be simulated on cpu"):
+        _ = Platform.load("sd888").runtimes
+
+
 def test_idle_time_and_profiles_change_the_entry() -> None:
     platform = Platform.load("sd855")
     plan = platform.plan(load("conv1x1_1to1"), "dsp")

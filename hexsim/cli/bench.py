@@ -49,12 +49,15 @@ def bench(
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
     from hexsim.benchmark import Conditions, run_benchmark
     from hexsim.cli._progress import status
-    from hexsim.files import write_text
+    from hexsim.files import require_folder, write_text
     from hexsim.platform import Platform
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
 
+    for path in (json, csv):
+        if path is not None:
+            require_folder(path)
     platform = Platform.load(chip, stack)
     runtimes = parse_runtimes(runtime)
     conditions = Conditions(
@@ -70,7 +73,7 @@ def bench(
             run_benchmark(
                 model or DEFAULT_MODELS,
                 platform,
-                runtimes or platform.chip.runtimes,
+                runtimes or platform.runtimes,
                 conditions,
                 progress,
             )

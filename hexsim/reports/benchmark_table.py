@@ -30,6 +30,8 @@ def footnotes(cases: Sequence[Case]) -> str:
             "Agreement is of class scores (before a final softmax) on seeded inputs; built-in "
             "networks have synthetic (seeded) weights."
         )
+    if any(case.runtime == "aip" for case in cases):
+        notes.append("aip runs on HVX alone, as it does for files without HTA sections.")
     for case in cases:
         generic = [la.name for la in case.timing.layers if la.cost_model in ("generic", "none")]
         if generic:

@@ -1,44 +1,35 @@
-"""The commands as typed, in a process of their own: output, errors, exit codes."""
+"""Benchmarks, profiles, lists, and what is said of mistakes."""
 
 import csv
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from hexsim import models
 
-RUN = "import sys; from hexsim.cli import main; main()"
+Command = Callable[[str], tuple[int, str, str]]
 
 
-def hexsim(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", RUN, *words], capture_output=True, text=True, cwd=cwd, check=False
-    )
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
     """A folder with a good model, a truncated one and a file that is no model."""
-    folder = tmp_path_factory.mktemp("cli")
-    models.export("conv1x1_768to768@1024x1", folder / "probe.onnx")
-    (folder / "cut.onnx").write_bytes((folder / "probe.onnx").read_bytes()[:3000])
-    (folder / "text.onnx").write_text("hello")
-    return folder
+    models.export("conv1x1_768to768@1024x1", tmp_path / "probe.onnx")
+    (tmp_path / "cut.onnx").write_bytes((tmp_path / "probe.onnx").read_bytes()[:3000])
+    (tmp_path / "text.onnx").write_text("hello")
+    return tmp_path
 
 
-def test_bench_writes_table_json_and_csv(folder: Path) -> None:
-    done = hexsim(
-        *("bench", "--model", "conv1x1_1to1", "--model", "probe.onnx", "--chip", "sd865"),
-        *("--runtime", "dsp,cpu", "--json", "out.json", "--csv", "out.csv"),
-        cwd=folder,
+def test_bench_writes_table_json_and_csv(command: Command, files: Path) -> None:
+    code, out, err = command(
+        "bench --model conv1x1_1to1 --model probe.onnx --chip sd865 --runtime dsp,cpu "
+        "--json out.json --csv out.csv"
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "conv1x1_1to1 on sd865, qnn-2.45, burst" in done.stdout
-    assert "[0.367]" in done.stdout, "the measured dispatch floor stands beside ours"
-    document = json.loads((folder / "out.json").read_text())
+    assert (code, err) == (0, "")
+    assert "conv1x1_1to1 on sd865, qnn-2.45, burst" in out
+    assert "[0.367]" in out, "the measured dispatch floor stands beside ours"
+    document = json.loads((files / "out.json").read_text())
     assert document["hexsim_version"]
     results = document["results"]
     assert [(r["network"], r["runtime"]) for r in results] == [
@@ -57,7 +48,7 @@ def test_bench_writes_table_json_and_csv(folder: Path) -> None:
         )
     assert results[0]["measured_ms"]["total_inference"] == [0.367]
     assert results[2]["measured_ms"]["total_inference"] == [], "a file is never a measured network"
-    with (folder / "out.csv").open() as file:
+    with (files / "out.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["row"] for row in rows} >= {
         "Total Inference Time",
@@ -67,10 +58,10 @@ def test_bench_writes_table_json_and_csv(folder: Path) -> None:
     }
 
 
-def test_profile_adds_up_to_the_total() -> None:
-    done = hexsim("profile", "squeezenet1_1", "--chip", "sd835", "--runtime", "dsp")
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
+def test_profile_adds_up_to_the_total(command: Command) -> None:
+    code, out, err = command("profile squeezenet1_1 --chip sd835 --runtime dsp")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
     total = next(line.split()[2] for line in lines if line.startswith("total inference"))
     start = next(i for i, line in enumerate(lines) if line.startswith("---")) + 1
     end = next(i for i, line in enumerate(lines) if line.startswith("total inference"))
@@ -95,10 +86,10 @@ def test_profile_adds_up_to_the_total() -> None:
         ("--help", "bench"),
     ],
 )
-def test_lists_and_pages(words: str, expected: str) -> None:
-    done = hexsim(*words.split())
-    assert (done.returncode, done.stderr) == (0, "")
-    assert expected in done.stdout
+def test_lists_and_pages(command: Command, words: str, expected: str) -> None:
+    code, out, err = command(words)
+    assert (code, err) == (0, "")
+    assert expected in out
 
 
 @pytest.mark.parametrize(
@@ -125,11 +116,8 @@ def test_lists_and_pages(words: str, expected: str) -> None:
         ("bench --model probe.onnx --runtime dsp --json no/new.json", "cannot write"),
     ],
 )
-def test_mistakes_are_one_sentence_and_exit_two(folder: Path, words: str, sentence: str) -> None:
-    before = sorted(folder.iterdir())
-    done = hexsim(*words.split(), cwd=folder)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert sentence in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert sorted(folder.iterdir()) == before
+@pytest.mark.usefixtures("files")
+def test_mistakes_are_one_sentence_and_exit_two(
+    refused: Callable[[str], str], words: str, sentence: str
+) -> None:
+    assert sentence in refused(words)
