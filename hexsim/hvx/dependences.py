@@ -2,8 +2,8 @@
 
 Names are values, so only true dependences count (registers are renamed; `registers.py` proves that
 32 are enough). A value read before it is written in a loop body is that of the iteration before.
-Addresses that a load or store writes back are the exception: they live in one register, so their
-readers also come before the write-back.
+The exceptions are one register each, whose readers also come before it is written anew: addresses
+that a load or store writes back, values updated in place (`x = add(x, 1)`) and the Z register.
 
 `.cur`, `.tmp` and `.new` forms pass a value inside one packet. A `.tmp` load is tied to all its
 readers, a `.cur` load to its first reader, a `.new` store to its producer; tied instructions form a
@@ -48,7 +48,9 @@ def instruction_edges(machine: Machine, insns: Sequence[Insn], loop: bool) -> li
     for index, insn in enumerate(insns):
         for part, clock in insn.writes(machine):
             writers.setdefault(part, []).append((index, clock))
-    addresses = {parts(insn.address, "r")[0] for insn in insns if insn.address}
+    single = {parts(insn.address, "r")[0] for insn in insns if insn.address}
+    single |= {part for insn in insns if insn.in_place for part in insn.results}
+    single |= {insn.operation.fixed for insn in insns}
     for index, insn in enumerate(insns):
         for part, clock in insn.reads(machine):
             before = [w for w in writers.get(part, []) if w[0] < index]
@@ -57,12 +59,15 @@ def instruction_edges(machine: Machine, insns: Sequence[Insn], loop: bool) -> li
             elif part in writers and loop:
                 of, written = writers[part][-1]
                 edges.append(Edge(of, index, latency(written, clock), 1))
-            if part in addresses:
-                for of, _ in writers[part]:
+            if part in single:
+                for of, _ in writers.get(part, []):
                     if of > index:
                         edges.append(Edge(index, of, 0, 0))
                     elif loop and of < index:
                         edges.append(Edge(index, of, 0, 1))
+            if not loop:  # a name written anew is one register
+                again = [of for of, _ in writers.get(part, []) if of > index]
+                edges += [Edge(index, of, 0, 0) for of in again]
     return edges
 
 

@@ -2,7 +2,7 @@
 
 The text is that of Qualcomm's assembler, with operands in braces: `d` is the result, `a b c` are
 the sources; after the colon the kind of register: v vector, w vector pair, z four vectors,
-q vector predicate, r scalar, s scalar pair, l one of the scalars r0-r7. `+=` and `|=` read the
+q p vector and scalar predicate, r scalar, s scalar pair, l one of the scalars r0-r7. `+=` and `|=` read the
 result as well, `++` writes the address back. `{i}` is an immediate.
 
 Left out: everything a quantised-network kernel does not need, e.g. 64-byte mode and floats.
@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-_OPERAND = re.compile(r"\{([dabc]):([vwzqrsl])\}")
+_OPERAND = re.compile(r"\{([dabc]):([vwzqrslp])\}")
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,15 @@ class Operation:
     """One instruction of the set.
 
     name: ours. of_class: key of `Machine.classes`. text: assembly with operands in braces.
-    macs: 8-bit multiply-adds per 32-bit lane of the vector.
+    macs: 8-bit multiply-adds per 32-bit lane of the vector. fixed: register used without being an
+    operand.
     """
 
     name: str
     of_class: str
     text: str
     macs: int = 0
+    fixed: str = ""
 
     @cached_property
     def kinds(self) -> dict[str, str]:
@@ -63,7 +65,10 @@ class Operation:
 
 
 def _table(of_class: str, *entries: tuple[str, str] | tuple[str, str, int]) -> list[Operation]:
-    return [Operation(e[0], of_class, e[1], e[2] if len(e) == 3 else 0) for e in entries]
+    return [
+        Operation(e[0], of_class, e[1], e[2] if len(e) == 3 else 0, "Z" if of_class[0] == "Z" else "")
+        for e in entries
+    ]
 
 
 _ALL = [
@@ -140,10 +145,13 @@ _ALL = [
         ("mpa.ub.Rb", "{d:w}.h = vmpa({a:w}.ub,{b:r}.b)"),
         ("tmpy.ub.Rb", "{d:w}.h = vtmpy({a:w}.ub,{b:r}.b)"),
         ("add.ub.h", "{d:w}.h = vadd({a:v}.ub,{b:v}.ub)"),
+        ("sub.ub.h", "{d:w}.h = vsub({a:v}.ub,{b:v}.ub)"),
+        ("mpy.h.h", "{d:w}.w = vmpy({a:v}.h,{b:v}.h)"),
     ),
     *_table(
         "shift",
         ("asl.w.R", "{d:v}.w = vasl({a:v}.w,{b:r})"),
+        ("asr.w.w", "{d:v}.w = vasr({a:v}.w,{b:v}.w)"),
         ("asr.w.R", "{d:v}.w = vasr({a:v}.w,{b:r})"),
         ("lsr.uw.R", "{d:v}.uw = vlsr({a:v}.uw,{b:r})"),
         ("lsr.uh.R", "{d:v}.uh = vlsr({a:v}.uh,{b:r})"),
@@ -222,6 +230,8 @@ _ALL = [
         ("r.mov", "{d:r} = {a:r}"),
         ("r.movi", "{d:r} = #{i}"),
         ("r.combine", "{d:s} = combine({a:r},{b:r})"),
+        ("r.gt", "{d:p} = cmp.gt({a:r},#{i})"),
+        ("jump.if", "if ({a:p}) jump:nt body"),
     ),
     *_table(
         "scalar shift or multiply",
@@ -244,6 +254,7 @@ _ALL = [
     *_table(
         "scalar store",
         ("r.stored.at", "memd({a:r}+#{i}) = {b:s}"),
+        ("r.storew.at", "memw({a:r}+#{i}) = {b:r}"),
         ("r.storew", "memw({a:r}++#{i}) = {b:r}"),
         ("r.storeb", "memb({a:r}++#{i}) = {b:r}"),
     ),

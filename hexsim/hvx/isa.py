@@ -145,7 +145,11 @@ VERSION_CHANGES: dict[int, dict[str, InstructionClass]] = {
         InstructionClass("scatter", (0,), ANY_PIPE, Port.VECTOR_STORE),
     ),
     66: _classes(
-        InstructionClass("Z load", (0, 1), (), Port.Z_LOAD, reads=ADDRESS_READ),
+        # Ready for the very next packet (inferred): the hand-written loop of Hexagon NN reloads Z
+        # every four packets, all of them Z dots, so a longer latency would stall it.
+        InstructionClass(
+            "Z load", (0, 1), (), Port.Z_LOAD, reads=ADDRESS_READ, writes=LATE_READ
+        ),
         InstructionClass(
             "Z dot", (2, 3), (Pipes(permute=1, shift=1, multiply=2),), reads=EARLY_READ
         ),

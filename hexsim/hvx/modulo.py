@@ -3,20 +3,23 @@
 The body is issued every `interval` packet slots, iterations overlapping as far as dependences
 demand. The smallest interval from the bounds upwards that the search finds is taken.
 
-Assumed: registers are renamed by unrolling (modulo variable expansion, see registers.py), loads
-need no other order than their addresses give.
+Registers are renamed by unrolling (modulo variable expansion) and a schedule counts only if its
+values fit the registers (registers.py). Assumed: loads and stores need no other order than their
+addresses give.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from hexsim.errors import HexsimError
 from hexsim.hvx.dependences import Graph, graph
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.packets import Insn, Packet, resource_bound, split
-from hexsim.hvx.scheduling import Table, heights
+from hexsim.hvx.packets import Insn, Packet, resource_bound
+from hexsim.hvx.registers import allocate
+from hexsim.hvx.scheduling import Table, heights, sink, sources
 
 TRIES_PER_NODE = 12  # placements per node before an interval is given up
 INTERVALS = 64  # intervals tried above the bound
@@ -62,26 +65,26 @@ def modulo(machine: Machine, insns: tuple[Insn, ...]) -> Loop:
     g = graph(machine, insns, loop=True)
     bound = max(1, resource_bound(machine, insns))
     for interval in range(bound, bound + INTERVALS):
-        start = _at_interval(machine, g, interval)
-        if start is not None:
-            _sink(machine, g, interval, start)
+        for start in _at_interval(machine, g, interval):
+            sink(machine, g, start, interval)
             first = min(start)
             times = [0] * len(insns)
             for n, node in enumerate(g.nodes):
                 for i in node:
                     times[i] = start[n] - first
-            return Loop(machine, insns, tuple(times), interval, bound)
+            if allocate(machine, insns, times, interval) is not None:
+                return Loop(machine, insns, tuple(times), interval, bound)
     raise HexsimError(
         f"stream of {len(insns)} instructions: no loop schedule within {INTERVALS} slots of its "
-        f"bound {bound}; check it for a value that depends on itself through a long chain"
+        f"bound {bound}; it has too many values at once, or one that depends on itself"
     )
 
 
-def _at_interval(machine: Machine, g: Graph, interval: int) -> list[int] | None:
-    """Start slot of every node, or None if the search finds none."""
+def _at_interval(machine: Machine, g: Graph, interval: int) -> Iterator[list[int]]:
+    """Start slots of every node: what the searches find."""
     height = _cyclic_heights(g, interval)
     if height is None:
-        return None
+        return
     count = len(g.nodes)
     incoming: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     outgoing: list[list[tuple[int, int]]] = [[] for _ in range(count)]
@@ -94,8 +97,12 @@ def _at_interval(machine: Machine, g: Graph, interval: int) -> list[int] | None:
     for order in (by_height, list(range(count))):  # else in the order of the stream
         start = _search(machine, g, interval, order, incoming, outgoing)
         if start is not None:
-            return start
-    return None
+            yield start
+    feeds = set(sources(g))  # loads last, each just before its first reader
+    order = [n for n in by_height if n not in feeds] + [n for n in by_height if n in feeds]
+    start = _search(machine, g, interval, order, incoming, outgoing, feeds)
+    if start is not None:
+        yield start
 
 
 def _search(
@@ -105,20 +112,26 @@ def _search(
     order: list[int],
     incoming: list[list[tuple[int, int]]],
     outgoing: list[list[tuple[int, int]]],
+    late: Collection[int] = (),
 ) -> list[int] | None:
-    """Place the most urgent node first; what stands in its way is placed again later."""
+    """Place the most urgent node first, `late` ones as late as they may be; what stands in the way
+    of a node is placed again."""
     count = len(order)
     rank = {n: k for k, n in enumerate(order)}
     todo = set(range(count))
     start: dict[int, int] = {}
-    last = [-1] * count
+    last = [-interval] * count
     table = Table(machine, interval)
     for _ in range(TRIES_PER_NODE * count):
         if not todo:
             return [start[n] for n in range(count)]
         n = min(todo, key=rank.__getitem__)
-        earliest = max([0] + [start[p] + w for p, w in incoming[n] if p in start])
+        after = [start[p] + w for p, w in incoming[n] if p in start]
+        until = [start[m] - w for m, w in outgoing[n] if m in start] if n in late else []
+        earliest = max(after) if after else min(until, default=interval - 1) - interval + 1
         slots = range(earliest, earliest + interval)
+        if until:
+            slots = range(min(until), max(earliest, min(until) - interval + 1) - 1, -1)
         slot = next((s for s in slots if table.has_room(s, g.classes[n])), None)
         if slot is None:
             slot = max(earliest, last[n] + 1)
@@ -133,33 +146,10 @@ def _search(
         table.add(slot, g.classes[n])
         start[n] = last[n] = slot
         todo.discard(n)
-        late = [m for m, w in outgoing[n] if m in start and start[m] < slot + w]
-        for m in late:
+        for m in [m for m, w in outgoing[n] if m in start and start[m] < slot + w]:
             table.remove(start.pop(m), g.classes[m])
             todo.add(m)
     return None
-
-
-def _sink(machine: Machine, g: Graph, interval: int, start: list[int]) -> None:
-    """Move loads and what they alone feed as late as their readers allow: fewer live values."""
-    made = {split(i.dst)[0] for i in g.insns if i.dst}
-    table = Table(machine, interval)
-    for n, slot in enumerate(start):
-        table.add(slot, g.classes[n])
-    for n in sorted(range(len(start)), key=lambda n: -start[n]):
-        sources = {split(v)[0] for i in g.nodes[n] for v in g.insns[i].src} & made
-        waits = [
-            start[e.to] - e.packets + interval * e.distance
-            for e in g.edges
-            if e.of == n and e.to != n
-        ]
-        if len(sources) > 1 or not waits:
-            continue
-        table.remove(start[n], g.classes[n])
-        start[n] = next(
-            s for s in range(min(waits), start[n] - 1, -1) if table.has_room(s, g.classes[n])
-        )
-        table.add(start[n], g.classes[n])
 
 
 def _meet(

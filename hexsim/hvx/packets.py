@@ -70,13 +70,15 @@ class Insn:
             kind = self.operation.kinds[letter]
             if letter == "a" and kind == "r" and self.operation.addresses:
                 clock = ADDRESS_READ
-            elif kind in "rsl":
+            elif kind in "rslp":
                 clock = min(of_class.reads, SCALAR_READ)
             else:
                 clock = of_class.reads
             found += [(part, clock) for part in parts(value, kind)]
         if self.operation.accumulates:
             found += [(part, LATE_READ) for part in self.results]
+        if self.operation.fixed and not self.operation.addresses:
+            found.append((self.operation.fixed, of_class.reads))
         return found
 
     def writes(self, machine: Machine) -> list[tuple[str, int]]:
@@ -86,6 +88,8 @@ class Insn:
         found = [(part, of_class.writes + later) for part in self.results]
         if self.address:
             found.append((parts(self.address, "r")[0], SCALAR_RESULT))
+        if self.operation.fixed and self.operation.addresses:
+            found.append((self.operation.fixed, of_class.writes))
         return found
 
     @property
@@ -99,6 +103,11 @@ class Insn:
         letter = self.operation.increments
         return self.src[self.operation.sources.index(letter)] if letter else ""
 
+    @property
+    def in_place(self) -> str:
+        """The value it updates in the same register (`x = add(x, 1)`), "" if none."""
+        return self.dst if self.dst in self.src else ""
+
     def occupancy(self, machine: Machine) -> tuple[str, ...]:
         """Resource wanted in each packet from its own on (one entry on today's machines)."""
         of_class = self.instruction_class(machine)
@@ -111,7 +120,7 @@ class Insn:
 
 
 _PART = {".lo": 0, ".hi": 1, ".0": 0, ".1": 1, ".2": 2, ".3": 3}
-KIND_SIZE = {"v": 1, "w": 2, "z": 4, "q": 1, "r": 1, "l": 1, "s": 2}  # registers per kind
+KIND_SIZE = {"v": 1, "w": 2, "z": 4, "q": 1, "r": 1, "l": 1, "s": 2, "p": 1}  # registers per kind
 
 
 def split(value: str) -> tuple[str, int | None]:

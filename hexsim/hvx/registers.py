@@ -1,11 +1,9 @@
-"""Real registers for the values of a schedule, and with them its assembly text.
+"""Real registers for the values of a schedule.
 
 A loop whose values live longer than its interval is unrolled (modulo variable expansion): copy k
 of the body uses other registers than copy k-1. Lifetimes are arcs on the circle of the unrolled
-loop and take the first register free along the arc; reads precede writes within a packet.
-
-Raises HexsimError if the values do not fit the register file: the schedule would need spills, which
-we do not model.
+loop and take the first register free along the arc; reads precede writes within a packet. A
+schedule whose values do not fit is no schedule: spills are not modelled.
 """
 
 from __future__ import annotations
@@ -13,121 +11,139 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hexsim.errors import HexsimError
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.modulo import Loop
 from hexsim.hvx.packets import KIND_SIZE, Insn, split
-from hexsim.hvx.scheduling import Straight
 
 SCALARS = 28  # r0-r27; r28 is scratch, r29-r31 belong to the call
 LOW_SCALARS = 8  # r0-r7, the only ones some vector instructions take
 PREDICATES = 4
-UNROLLS = 6  # unroll factors tried beyond the least one
+STACK, STACK_REGISTER = "sp", 29  # the one value whose register the ABI fixes
+FILES = ("v", "r", "q", "p")  # vectors, scalars, vector and scalar predicates
+UNROLLS = 4  # unroll factors tried beyond the least one
+
+
+def register_file(kind: str) -> str:
+    """Which file a kind of register is in."""
+    return {"w": "v", "z": "v", "s": "r", "l": "r"}.get(kind, kind)
 
 
 @dataclass
-class _Value:
-    """kind: register kind of the whole value; born, dies: slots; always: lives through the loop."""
+class Value:
+    """kind: register kind of the whole value; born, dies: slots; born None: lives throughout."""
 
     kind: str
     born: int | None = None
     dies: int = 0
     low: bool = False
 
-    @property
-    def always(self) -> bool:
-        return self.born is None
+
+@dataclass(frozen=True)
+class Edges:
+    """Values of straight code at its edges: `dying` come from before and are not needed after,
+    `lasting` are made here and needed after. Others read first (constants) live throughout."""
+
+    dying: frozenset[str] = frozenset()
+    lasting: frozenset[str] = frozenset()
 
 
-def straight_asm(code: Straight) -> tuple[str, ...]:
-    """Assembly of each packet of straight code."""
-    values = _values(code.insns, code.times, 0)
-    end = code.length
-    for value in values.values():
-        value.dies = max(value.dies, end if value.dies == 0 else value.dies)
-    places = _place(code.machine, values, 1, max(end, 1))
-    if places is None:
-        raise HexsimError(f"straight code of {len(code.insns)} instructions: too few registers")
-    return _text(code.insns, code.times, places, 1, max(end, 1), fold=False)
+ALONE = Edges()
 
 
-def loop_asm(loop: Loop) -> tuple[str, ...]:
-    """Assembly of each packet of the loop, unrolled as its registers demand."""
-    values = _values(loop.insns, loop.times, loop.interval)
+@dataclass(frozen=True)
+class Allocation:
+    """First register of every (value, copy of the body); copies: how often it is unrolled."""
+
+    places: dict[tuple[str, int], int]
+    copies: int
+
+
+def allocate(
+    machine: Machine,
+    insns: Sequence[Insn],
+    times: Sequence[int],
+    interval: int | None,
+    edges: Edges = ALONE,
+) -> Allocation | None:
+    """Registers for a loop with this interval (None: straight code); None if they do not fit."""
+    values = _values(insns, times, interval)
+    if interval is None:
+        end = max(times, default=0) + 1
+        for name, value in values.items():
+            if name in edges.dying:
+                value.born, value.dies = 0, max(value.dies, 1)
+            if name in edges.lasting:
+                value.dies = end
+        places = _place(machine, values, 1, end)
+        return Allocation(places, 1) if places is not None else None
     longest = max((v.dies - v.born for v in values.values() if v.born is not None), default=1)
-    least = max(1, -(-longest // loop.interval))
-    for unroll in range(least, least + UNROLLS):
-        places = _place(loop.machine, values, unroll, loop.interval)
+    least = max(1, -(-longest // interval))
+    for copies in range(least, least + UNROLLS):
+        places = _place(machine, values, copies, interval)
         if places is not None:
-            return _text(loop.insns, loop.times, places, unroll, loop.interval, fold=True)
-    raise HexsimError(
-        f"loop of {len(loop.insns)} instructions at interval {loop.interval}: "
-        f"its values need more than {loop.machine.registers} vector registers; emit a smaller body"
-    )
+            return Allocation(places, copies)
+    return None
 
 
-def _values(insns: Sequence[Insn], times: Sequence[int], interval: int) -> dict[str, _Value]:
-    """Lifetime of every value; `interval` 0 for straight code."""
-    found: dict[str, _Value] = {}
+def _values(
+    insns: Sequence[Insn], times: Sequence[int], interval: int | None
+) -> dict[str, Value]:
+    """Lifetime of every value."""
+    found: dict[str, Value] = {}
     written: set[str] = set()
-    carried: set[str] = set()
+    throughout: set[str] = set()
 
-    def note(name: str, kind: str) -> _Value:
+    def note(name: str, kind: str) -> Value:
         base, part = split(name)
-        known = found.setdefault(base, _Value(kind))
+        known = found.setdefault(base, Value(kind))
         size = KIND_SIZE[kind] + (part or 0)
         if size > KIND_SIZE[known.kind]:
-            known.kind = {2: "w" if kind in "vwz" else "s", 3: "z", 4: "z"}[size]
+            known.kind = {2: "w" if kind in "vwz" else "s"}.get(size, "z")
         known.low |= kind == "l"
         return known
 
     for insn, time in zip(insns, times, strict=True):
         for letter, name in zip(insn.operation.sources, insn.src, strict=True):
             value = note(name, insn.operation.kinds[letter])
-            late = split(name)[0] not in written
-            value.dies = max(value.dies, time + (interval if late else 0))
-            if late:
-                carried.add(split(name)[0])
+            early = split(name)[0] not in written
+            value.dies = max(value.dies, time + (interval or 0) * early)
+            if early and interval is None:
+                throughout.add(split(name)[0])
         if insn.dst:
             value = note(insn.dst, insn.operation.kinds["d"])
             base = split(insn.dst)[0]
             if insn.operation.accumulates and base not in written:
-                carried.add(base)
-            elif not insn.operation.accumulates:
-                value.born = time if value.born is None else min(value.born, time)
+                throughout.add(base)
+            value.born = time if value.born is None else min(value.born, time)
             value.dies = max(value.dies, time + 1)
             written.add(base)
-        if insn.address:
-            found[split(insn.address)[0]].born = None
-            written.discard(split(insn.address)[0])
-    for value in found.values():
-        if value.born is not None:
-            value.dies = max(value.dies, value.born + 1)
+        throughout |= {split(n)[0] for n in (insn.address, insn.in_place) if n}
+    for name, value in found.items():
+        if name in throughout:
+            value.born = None
     return found
 
 
 def _place(
-    machine: Machine, values: dict[str, _Value], unroll: int, interval: int
+    machine: Machine, values: dict[str, Value], copies: int, interval: int
 ) -> dict[tuple[str, int], int] | None:
-    """First register of each (value, copy), or None if they do not fit."""
-    circle = unroll * interval
+    circle = copies * interval
     every = (1 << circle) - 1
-    files = {
-        "vwz": [0] * machine.registers,
-        "rsl": [0] * SCALARS,
-        "q": [0] * PREDICATES,
-    }
+    sizes = {"v": machine.registers, "r": SCALARS, "q": PREDICATES, "p": PREDICATES}
+    files = {file: [0] * size for file, size in sizes.items()}
     places: dict[tuple[str, int], int] = {}
 
-    def urgency(item: tuple[str, _Value]) -> tuple[bool, bool, int, int]:
+    def urgency(item: tuple[str, Value]) -> tuple[bool, bool, int, int]:
         value = item[1]
-        return (not value.always, not value.low, -KIND_SIZE[value.kind], value.born or 0)
+        return (value.born is not None, not value.low, -KIND_SIZE[value.kind], value.born or 0)
 
     for name, value in sorted(values.items(), key=urgency):
+        if name == STACK:
+            places[name, 0] = STACK_REGISTER
+            continue
         size = KIND_SIZE[value.kind]
-        registers = files[next(kinds for kinds in files if value.kind in kinds)]
+        registers = files[register_file(value.kind)]
         limit = LOW_SCALARS if value.low else len(registers)
-        for copy in range(1 if value.always else unroll):
+        for copy in range(1 if value.born is None else copies):
             if value.born is None:
                 arc = every
             else:
@@ -148,38 +164,3 @@ def _place(
                 registers[first + k] |= arc
             places[name, copy] = first
     return places
-
-
-def _text(
-    insns: Sequence[Insn],
-    times: Sequence[int],
-    places: dict[tuple[str, int], int],
-    unroll: int,
-    interval: int,
-    fold: bool,
-) -> tuple[str, ...]:
-    rows: dict[int, list[str]] = {}
-    written: set[str] = set()
-    for insn, time in zip(insns, times, strict=True):
-        for copy in range(unroll):
-            names = {}
-            operands = list(zip(insn.operation.sources, insn.src, strict=True))
-            if insn.dst:
-                operands.append(("d", insn.dst))
-            for letter, value in operands:
-                base, part = split(value)
-                before = letter != "d" and base not in written
-                which = (copy - before) % unroll if (base, 1) in places else 0
-                first = places[base, which] + (part or 0)
-                names[letter] = _register(insn.operation.kinds[letter], first)
-            slot = (time + copy * interval) % (unroll * interval) if fold else time
-            rows.setdefault(slot, []).append(insn.text(names))
-        if insn.dst:
-            written.add(split(insn.dst)[0])
-    return tuple("{ " + "\n  ".join(rows[slot]) + " }" for slot in sorted(rows))
-
-
-def _register(kind: str, first: int) -> str:
-    letter = {"v": "v", "w": "v", "z": "v", "q": "q"}.get(kind, "r")
-    size = KIND_SIZE[kind]
-    return f"{letter}{first + size - 1}:{first}" if size > 1 else f"{letter}{first}"

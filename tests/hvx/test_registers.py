@@ -8,7 +8,7 @@ from hexsim.errors import HexsimError
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.modulo import modulo
 from hexsim.hvx.packets import Insn
-from hexsim.hvx.registers import loop_asm, straight_asm
+from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.scheduling import straight
 
 V66 = Machine(66)

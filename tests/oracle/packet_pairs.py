@@ -39,6 +39,7 @@ def text(operation: Operation, position: int) -> str:
             "w": f"v{vector + 1}:{vector}",
             "z": f"v{vector + 3}:{vector}",
             "q": f"q{2 * position + (letter == 'a')}",
+            "p": f"p{position}",
             "r": f"r{scalar}",
             "s": f"r{scalar + 1}:{scalar}",
             "l": f"r{low}",

@@ -1,0 +1,1 @@
+"""Instruction streams of the vector kernels, scheduled for a machine."""
