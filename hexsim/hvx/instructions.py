@@ -2,8 +2,8 @@
 
 The text is that of Qualcomm's assembler, with operands in braces: `d` is the result, `a b c` are
 the sources; after the colon the kind of register: v vector, w vector pair, z four vectors,
-q p vector and scalar predicate, r scalar, s scalar pair, l one of the scalars r0-r7. `+=` and `|=` read the
-result as well, `++` writes the address back. `{i}` is an immediate.
+q p vector and scalar predicate, r scalar, s scalar pair, l one of the scalars r0-r7. `+=` and
+`|=` read the result as well, `++` writes the address back. `{i}` is an immediate.
 
 Left out: everything a quantised-network kernel does not need, e.g. 64-byte mode and floats.
 """
@@ -65,10 +65,8 @@ class Operation:
 
 
 def _table(of_class: str, *entries: tuple[str, str] | tuple[str, str, int]) -> list[Operation]:
-    return [
-        Operation(e[0], of_class, e[1], e[2] if len(e) == 3 else 0, "Z" if of_class[0] == "Z" else "")
-        for e in entries
-    ]
+    fixed = "Z" if of_class.startswith("Z") else ""
+    return [Operation(e[0], of_class, e[1], e[2] if len(e) == 3 else 0, fixed) for e in entries]
 
 
 _ALL = [

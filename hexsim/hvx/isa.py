@@ -135,10 +135,14 @@ VERSION_CHANGES: dict[int, dict[str, InstructionClass]] = {
     60: _classes(InstructionClass("saturate", pipes=(SHIFT,), reads=EARLY_READ)),
     62: _classes(BASE_CLASSES["saturate"]),
     65: _classes(
-        # Two share a packet in the assembler's judgement and in real V65 kernels; LLVM's
-        # scheduling table alone would charge both multiply pipes.
+        # Two share a packet in the assembler's judgement and in real V65 kernels, but only if
+        # nothing shifts or permutes beside them (tried with llvm-mc); LLVM's scheduling table
+        # alone would charge both multiply pipes to one.
         InstructionClass(
-            "two-stream dot", (2, 3), (MULTIPLY,), excludes=("permute pair",), reads=EARLY_READ
+            "two-stream dot",
+            (2, 3),
+            (Pipes(permute=1, multiply=1), Pipes(shift=1, multiply=1)),
+            reads=EARLY_READ,
         ),
         InstructionClass("gather", (1,), ANY_PIPE, Port.VECTOR_LOAD),
         InstructionClass("gather pair", (1,), ANY_PAIR, Port.VECTOR_LOAD),
@@ -147,9 +151,7 @@ VERSION_CHANGES: dict[int, dict[str, InstructionClass]] = {
     66: _classes(
         # Ready for the very next packet (inferred): the hand-written loop of Hexagon NN reloads Z
         # every four packets, all of them Z dots, so a longer latency would stall it.
-        InstructionClass(
-            "Z load", (0, 1), (), Port.Z_LOAD, reads=ADDRESS_READ, writes=LATE_READ
-        ),
+        InstructionClass("Z load", (0, 1), (), Port.Z_LOAD, reads=ADDRESS_READ, writes=LATE_READ),
         InstructionClass(
             "Z dot", (2, 3), (Pipes(permute=1, shift=1, multiply=2),), reads=EARLY_READ
         ),

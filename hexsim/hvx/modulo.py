@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from random import Random
 
 from hexsim.errors import HexsimError
 from hexsim.hvx.dependences import Graph, graph
@@ -22,6 +23,8 @@ from hexsim.hvx.registers import allocate
 from hexsim.hvx.scheduling import Table, heights, sink, sources
 
 TRIES_PER_NODE = 12  # placements per node before an interval is given up
+SHUFFLES = 4  # further searches, with priorities blurred by up to BLUR packets
+BLUR = 2
 INTERVALS = 64  # intervals tried above the bound
 
 
@@ -103,6 +106,13 @@ def _at_interval(machine: Machine, g: Graph, interval: int) -> Iterator[list[int
     start = _search(machine, g, interval, order, incoming, outgoing, feeds)
     if start is not None:
         yield start
+    for seed in range(SHUFFLES):
+        luck = Random(seed)
+        blurred = {n: height[n] + BLUR * luck.random() for n in range(count)}
+        order = sorted(range(count), key=blurred.__getitem__, reverse=True)
+        start = _search(machine, g, interval, order, incoming, outgoing)
+        if start is not None:
+            yield start
 
 
 def _search(

@@ -1,9 +1,9 @@
 """What surrounds a pipelined loop: the straight code from one visit of the loop to the next.
 
-A loop in which several iterations overlap leaves unfinished ones behind and needs some begun when it
-is entered again. The ramp is one block of straight code: the rest of the last iterations, what
-follows the loop (requantise, store), what precedes the next visit (addresses, accumulators) and the
-beginnings of its first iterations, all scheduled together. `visit` adds the steady part.
+A loop in which several iterations overlap leaves unfinished ones behind and needs some begun when
+it is entered again. The ramp is one block of straight code: the rest of the last iterations, what
+follows the loop (requantise, store), what precedes the next visit (addresses, accumulators) and
+the beginnings of its first iterations, all scheduled together. `visit` adds the steady part.
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ def visit(
 
 
 @lru_cache(maxsize=1024)
-def _ramp(
-    loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]
-) -> tuple[Straight, int]:
+def _ramp(loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> tuple[Straight, int]:
     """The code from the last steady pass to the first of the next visit, and its slots."""
     machine, body = loop.machine, loop.insns
     names = _Names(body)
@@ -169,7 +167,7 @@ def _short(loop: Loop, iterations: int, after: tuple[Insn, ...], before: tuple[I
 
 
 class _Names:
-    """Names of a body's values in each iteration; constants, accumulators, addresses keep theirs."""
+    """A body's values named by iteration; constants, accumulators and addresses keep theirs."""
 
     def __init__(self, body: Sequence[Insn]):
         self.body = body

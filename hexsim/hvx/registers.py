@@ -84,9 +84,7 @@ def allocate(
     return None
 
 
-def _values(
-    insns: Sequence[Insn], times: Sequence[int], interval: int | None
-) -> dict[str, Value]:
+def _values(insns: Sequence[Insn], times: Sequence[int], interval: int | None) -> dict[str, Value]:
     """Lifetime of every value."""
     found: dict[str, Value] = {}
     written: set[str] = set()

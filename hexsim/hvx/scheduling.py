@@ -24,7 +24,6 @@ from hexsim.hvx.registers import (
     register_file,
 )
 
-
 LONGEST_WAIT = 16  # slots, longer than any latency
 
 

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from hexsim.errors import HexsimError
+from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.modulo import modulo
 from hexsim.hvx.packets import Insn
-from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.scheduling import straight
 
 V66 = Machine(66)

@@ -13,6 +13,7 @@ from toolchain import refused
 
 from hexsim.hvx.instructions import OPERATIONS, Operation
 from hexsim.hvx.isa import VERSIONS, Machine
+from hexsim.hvx.packets import fits
 
 HERE = Path(__file__).parent
 NEEDS_PRODUCER = "vector store new"  # alone in a packet it is no instruction
@@ -28,26 +29,37 @@ def representatives(machine: Machine) -> dict[str, Operation]:
 
 
 def text(operation: Operation, position: int) -> str:
-    """Assembly with registers that the other position does not touch."""
+    """Assembly for position 0, 1 or 2, with a result that no other position touches."""
     names = {}
     for letter, kind in operation.kinds.items():
-        vector = "dabc".index(letter) * 8 + 4 * position
-        scalar = 8 + "dabc".index(letter) * 4 + 2 * position
-        low = 2 * "abc".index(letter) + position if kind == "l" else 0
+        place = "abc".find(letter)
+        vector = 4 * position if letter == "d" else 16 + 4 * place
+        scalar = 8 + 2 * position if letter == "d" else 16 + 2 * place
+        if letter == operation.increments:
+            scalar = 2 + position
         names[letter] = {
             "v": f"v{vector}",
             "w": f"v{vector + 1}:{vector}",
             "z": f"v{vector + 3}:{vector}",
-            "q": f"q{2 * position + (letter == 'a')}",
+            "q": f"q{position}",
             "p": f"p{position}",
             "r": f"r{scalar}",
             "s": f"r{scalar + 1}:{scalar}",
-            "l": f"r{low}",
+            "l": f"r{2 + position if letter == operation.increments else place % 2}",
         }[kind]
     filled = operation.text.replace("{i}", "0")
     for letter, kind in operation.kinds.items():
         filled = filled.replace(f"{{{letter}:{kind}}}", names[letter])
     return filled
+
+
+def looser_triples(version: int) -> list[tuple[str, ...]]:
+    """Triples of classes that our model issues together and llvm-mc refuses."""
+    machine = Machine(version)
+    classes = representatives(machine)
+    triples = [t for t in combinations_with_replacement(sorted(classes), 3) if fits(machine, t)]
+    joined = ("\n  ".join(text(classes[c], k) for k, c in enumerate(t)) for t in triples)
+    return [triples[k] for k in refused([f"{{ {packet} }}" for packet in joined], version)]
 
 
 def judged(version: int) -> list[list[str]]:

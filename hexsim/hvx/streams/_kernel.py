@@ -39,7 +39,10 @@ class LoopCost:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Code that is run `times`, `slots` packet slots each time."""
+    """Code that is run `times`, `slots` packet slots each time.
+
+    Negative times take away what another stretch contains already.
+    """
 
     name: str
     code: Loop | Straight
@@ -88,7 +91,7 @@ class Kernel:
         vtcm = sum(times for address, times in memory if address in self.in_vtcm)
         return LoopCost(
             tile=sum(s.slots * s.times for s in self.tile),
-            row=sum(s.slots * s.times for s in self.row),
+            row=max(0, sum(s.slots * s.times for s in self.row)),
             call=sum(s.slots * s.times for s in self.call),
             pixels=self.pixels,
             channels=self.machine.lanes,
@@ -128,15 +131,24 @@ def tile_loop(
 ) -> Kernel:
     """A kernel whose tile is one pass of a pipelined loop; `before` prepares a row of tiles."""
     made = visit(machine, body, _MANY, (), before)
-    extra = made.slots - _MANY * made.loop.interval
     return Kernel(
         name,
         machine,
         (Stretch("loop", made.loop, 1, made.loop.interval),),
-        (Stretch("ramp", made.ramp, 1, max(0, extra)),),
+        row_stretches("", made),
         call(machine),
         pixels=pixels,
         note=note,
+    )
+
+
+def row_stretches(name: str, made: Visit) -> tuple[Stretch, ...]:
+    """The ramp of a row of tiles, and the passes of the loop that it stands for (negative)."""
+    ramp = made.slots - made.steady * made.loop.interval
+    missing = made.steady - made.iterations
+    return (
+        Stretch(f"{name}ramp", made.ramp, 1, ramp),
+        Stretch(f"{name}passes in the ramp", made.loop, missing, made.loop.interval),
     )
 
 

@@ -22,6 +22,8 @@ from hexsim.hvx.streams._stream import Stream
 
 SHEET = 32  # input channels of one row of taps
 V65_PIXELS = 8
+OVERLAP = "ours overlaps the end of a tile with the beginning of the next"
+ROWS = "the hand-written loop walks all rows of taps with one address; ours steps at each row"
 Code = tuple[Insn, ...]
 
 
@@ -55,6 +57,8 @@ def v60(machine: Machine, fw: int, depth_rows: int) -> Kernel:
 def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2) -> Kernel:
     """Signed weights in VTCM, two pixels per register pair; eight pixels of one or two slices.
 
+    The first and second four channels of each eight lie in two buffers (layout_change.pixel_pairs).
+
     With two slices every weight vector is read from VTCM once per four pixels as `.tmp`, which
     takes no pipe: 8 reads per pass, as counted in the hand-written kernel.
     """
@@ -64,7 +68,7 @@ def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2) -> Kernel:
         for p in pairs:
             if p != pairs[-1]:
                 s("r.loadd.at", f"x{k}{p}", f"pixels{k}", imm=8 * p)
-        s("r.loadd", f"x{k}{pairs[-1]}", f"pixels{k}", imm=64)
+        s("r.loadd", f"x{k}{pairs[-1]}", f"pixels{k}", imm=32)
     s("dcfetch", "", "pixels0", imm=256)
     for k in range(2):
         for c in range(slices):
@@ -89,7 +93,7 @@ def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2) -> Kernel:
             head("mov", f"acc{c}{p}.lo", f"bias{c}")
             head("mov", f"acc{c}{p}.hi", f"bias{c}")
     _next_tile(head, "pixels0")
-    head("r.addi", "pixels1", "pixels0", imm=32)
+    head("r.add", "pixels1", "pixels0", "second_words")
     name = "conv v65 pair" if slices == 2 else "conv v65 single"
     vtcm = frozenset({"weights", "weights0", "weights1"})
     return _tiles(name, machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns, 8, vtcm)
@@ -113,7 +117,7 @@ def v66(machine: Machine, fw: int, depth_rows: int) -> Kernel:
     _next_tile(head)
     vtcm = frozenset({"weights"})
     return _tiles(
-        "conv v66", machine, s.insns, 2 * fw, depth_rows, tail.insns, head.insns, 4, vtcm
+        "conv v66", machine, s.insns, 2 * fw, depth_rows, tail.insns, head.insns, 4, vtcm, ROWS
     )
 
 
@@ -145,6 +149,7 @@ def _tiles(
     head: Code,
     pixels: int = 4,
     vtcm: frozenset[str] = frozenset(),
+    note: str = OVERLAP,
 ) -> Kernel:
     """`depth_rows` visits of the loop over a row of taps, the last one followed by the tail."""
     row = Stream()
@@ -156,6 +161,4 @@ def _tiles(
         between = visit(machine, body, steps, row.insns)
         tile += visit_stretches("row of taps", between, depth_rows - 1)
     tile += visit_stretches("last row", visit(machine, body, steps, tail, head))
-    return Kernel(
-        name, machine, tile, call=call(machine), pixels=pixels, in_vtcm=vtcm
-    )
+    return Kernel(name, machine, tile, call=call(machine), pixels=pixels, in_vtcm=vtcm, note=note)
