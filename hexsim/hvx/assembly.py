@@ -1,0 +1,55 @@
+"""Schedules as Hexagon assembly, one text per packet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hexsim.hvx.modulo import Loop
+from hexsim.hvx.packets import KIND_SIZE, Insn, split
+from hexsim.hvx.registers import Allocation, allocate
+from hexsim.hvx.scheduling import Straight
+
+
+def straight_asm(code: Straight) -> tuple[str, ...]:
+    """Packets of straight code."""
+    allocation = allocate(code.machine, code.insns, code.times, None, code.edges)
+    assert allocation is not None  # the scheduler saw to it
+    return _text(code.insns, code.times, allocation, None)
+
+
+def loop_asm(loop: Loop) -> tuple[str, ...]:
+    """Packets of a loop, unrolled as its registers demand."""
+    allocation = allocate(loop.machine, loop.insns, loop.times, loop.interval)
+    assert allocation is not None  # the scheduler saw to it
+    return _text(loop.insns, loop.times, allocation, loop.interval)
+
+
+def _text(
+    insns: Sequence[Insn], times: Sequence[int], allocation: Allocation, interval: int | None
+) -> tuple[str, ...]:
+    rows: dict[int, list[str]] = {}
+    written: set[str] = set()
+    places, copies = allocation.places, allocation.copies
+    for insn, time in zip(insns, times, strict=True):
+        for copy in range(copies):
+            names = {}
+            operands = list(zip(insn.operation.sources, insn.src, strict=True))
+            if insn.dst:
+                operands.append(("d", insn.dst))
+            for letter, value in operands:
+                base, part = split(value)
+                before = letter != "d" and base not in written
+                which = (copy - before) % copies if (base, 1) in places else 0
+                first = places[base, which] + (part or 0)
+                names[letter] = _register(insn.operation.kinds[letter], first)
+            slot = time if interval is None else (time + copy * interval) % (copies * interval)
+            rows.setdefault(slot, []).append(insn.text(names))
+        if insn.dst:
+            written.add(split(insn.dst)[0])
+    return tuple("{ " + "\n  ".join(rows[slot]) + " }" for slot in sorted(rows))
+
+
+def _register(kind: str, first: int) -> str:
+    letter = {"v": "v", "w": "v", "z": "v", "q": "q", "p": "p"}.get(kind, "r")
+    size = KIND_SIZE[kind]
+    return f"{letter}{first + size - 1}:{first}" if size > 1 else f"{letter}{first}"

@@ -1,0 +1,116 @@
+"""Which instruction must wait for which: the edges a scheduler obeys.
+
+Names are values, so only true dependences count (registers are renamed; `registers.py` proves that
+32 are enough). A value read before it is written in a loop body is that of the iteration before.
+The exceptions are one register each, whose readers also come before it is written anew: addresses
+that a load or store writes back, values updated in place (`x = add(x, 1)`) and the Z register.
+
+`.cur`, `.tmp` and `.new` forms pass a value inside one packet. A `.tmp` load is tied to all its
+readers, a `.cur` load to its first reader, a `.new` store to its producer; tied instructions form a
+node and are always issued together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hexsim.errors import HexsimError
+from hexsim.hvx.isa import Machine, latency
+from hexsim.hvx.packets import Insn, parts
+
+
+@dataclass(frozen=True)
+class Edge:
+    """`to` starts at least `packets` after `of`, `distance` iterations earlier."""
+
+    of: int
+    to: int
+    packets: int
+    distance: int
+
+
+@dataclass(frozen=True)
+class Graph:
+    """nodes: indices of the instructions tied together; edges between nodes; classes: what each
+    node wants per packet from its start on (class names of all its instructions)."""
+
+    insns: tuple[Insn, ...]
+    nodes: tuple[tuple[int, ...], ...]
+    edges: tuple[Edge, ...]
+    classes: tuple[tuple[tuple[str, ...], ...], ...]
+
+
+def instruction_edges(machine: Machine, insns: Sequence[Insn], loop: bool) -> list[Edge]:
+    """Edges between instructions; `loop` adds those from one iteration to the next."""
+    edges: list[Edge] = []
+    writers: dict[str, list[tuple[int, int]]] = {}
+    for index, insn in enumerate(insns):
+        for part, clock in insn.writes(machine):
+            writers.setdefault(part, []).append((index, clock))
+    single = {parts(insn.address, "r")[0] for insn in insns if insn.address}
+    single |= {part for insn in insns if insn.in_place for part in insn.results}
+    single |= {insn.operation.fixed for insn in insns}
+    for index, insn in enumerate(insns):
+        for part, clock in insn.reads(machine):
+            before = [w for w in writers.get(part, []) if w[0] < index]
+            if before:
+                edges.append(Edge(before[-1][0], index, latency(before[-1][1], clock), 0))
+            elif part in writers and loop:
+                of, written = writers[part][-1]
+                edges.append(Edge(of, index, latency(written, clock), 1))
+            if part in single:
+                for of, _ in writers.get(part, []):
+                    if of > index:
+                        edges.append(Edge(index, of, 0, 0))
+                    elif loop and of < index:
+                        edges.append(Edge(index, of, 0, 1))
+            if not loop:  # a name written anew is one register
+                again = [of for of, _ in writers.get(part, []) if of > index]
+                edges += [Edge(index, of, 0, 0) for of in again]
+    return edges
+
+
+def graph(machine: Machine, insns: Sequence[Insn], loop: bool) -> Graph:
+    """Nodes and edges of a stream, as straight code or as the body of a loop."""
+    edges = instruction_edges(machine, insns, loop)
+    group = list(range(len(insns)))
+
+    def tie(a: int, b: int) -> None:
+        old, new = group[b], group[a]
+        for k, g in enumerate(group):
+            if g == old:
+                group[k] = new
+
+    for index, insn in enumerate(insns):
+        text = insn.operation.text
+        if ".tmp" in text or ".cur" in text:
+            readers = [k for k in range(index + 1, len(insns)) if insn.dst in insns[k].src]
+            if not readers:
+                raise HexsimError(f"stream: nothing reads {insn.dst} of {insn.op}; load it plainly")
+            for reader in readers if ".tmp" in text else readers[:1]:
+                tie(index, reader)
+        if ".new" in text:
+            tie(max(k for k in range(index) if insns[k].dst == insn.src[1]), index)
+    members: dict[int, list[int]] = {}
+    for index, g in enumerate(group):
+        members.setdefault(g, []).append(index)
+    nodes = tuple(tuple(m) for m in members.values())
+    node_of = {index: n for n, node in enumerate(nodes) for index in node}
+    strongest: dict[tuple[int, int, int], int] = {}
+    for e in edges:
+        key = (node_of[e.of], node_of[e.to], e.distance)
+        if key[0] != key[1] or e.distance:
+            strongest[key] = max(strongest.get(key, 0), e.packets)
+    classes = tuple(_node_classes(machine, [insns[i] for i in node]) for node in nodes)
+    return Graph(
+        tuple(insns),
+        nodes,
+        tuple(Edge(of, to, packets, far) for (of, to, far), packets in strongest.items()),
+        classes,
+    )
+
+
+def _node_classes(machine: Machine, insns: list[Insn]) -> tuple[tuple[str, ...], ...]:
+    wanted = [i.occupancy(machine) for i in insns]
+    return tuple(tuple(w[k] for w in wanted if k < len(w)) for k in range(max(map(len, wanted))))

@@ -1,0 +1,189 @@
+"""Loops into packets: iterative modulo scheduling (Rau 1994).
+
+The body is issued every `interval` packet slots, iterations overlapping as far as dependences
+demand. The smallest interval from the bounds upwards that the search finds is taken.
+
+Registers are renamed by unrolling (modulo variable expansion) and a schedule counts only if its
+values fit the registers (registers.py). Assumed: loads and stores need no other order than their
+addresses give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from random import Random
+
+from hexsim.errors import HexsimError
+from hexsim.hvx.dependences import Graph, graph
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.packets import Insn, Packet, resource_bound
+from hexsim.hvx.registers import allocate
+from hexsim.hvx.scheduling import Table, heights, sink, sources
+
+TRIES_PER_NODE = 12  # placements per node before an interval is given up
+SHUFFLES = 4  # further searches, with priorities blurred by up to BLUR packets
+BLUR = 2
+INTERVALS = 64  # intervals tried above the bound
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A scheduled loop body.
+
+    times: issue slot of every instruction in the flat schedule of one iteration. interval: packet
+    slots from one iteration to the next. bound: slots that slots, pipes and ports need at least.
+    """
+
+    machine: Machine
+    insns: tuple[Insn, ...]
+    times: tuple[int, ...]
+    interval: int
+    bound: int
+
+    @cached_property
+    def packets(self) -> tuple[Packet, ...]:
+        """The packets of the steady loop; an instruction of a later stage serves an earlier
+        iteration."""
+        rows: list[list[Insn]] = [[] for _ in range(self.interval)]
+        for insn, time in zip(self.insns, self.times, strict=True):
+            rows[time % self.interval].append(insn)
+        return tuple(Packet(tuple(row)) for row in rows if row)
+
+    @property
+    def stalls(self) -> int:
+        """Slots per iteration in which nothing is issued."""
+        return self.interval - len(self.packets)
+
+    @property
+    def stages(self) -> int:
+        """Iterations in flight at once."""
+        return max(self.times) // self.interval + 1
+
+
+@lru_cache(maxsize=4096)
+def modulo(machine: Machine, insns: tuple[Insn, ...]) -> Loop:
+    """Schedule a loop body; equal streams are scheduled once."""
+    g = graph(machine, insns, loop=True)
+    bound = max(1, resource_bound(machine, insns))
+    for interval in range(bound, bound + INTERVALS):
+        for start in _at_interval(machine, g, interval):
+            sink(machine, g, start, interval)
+            first = min(start)
+            times = [0] * len(insns)
+            for n, node in enumerate(g.nodes):
+                for i in node:
+                    times[i] = start[n] - first
+            if allocate(machine, insns, times, interval) is not None:
+                return Loop(machine, insns, tuple(times), interval, bound)
+    raise HexsimError(
+        f"stream of {len(insns)} instructions: no loop schedule within {INTERVALS} slots of its "
+        f"bound {bound}; it has too many values at once, or one that depends on itself"
+    )
+
+
+def _at_interval(machine: Machine, g: Graph, interval: int) -> Iterator[list[int]]:
+    """Start slots of every node: what the searches find."""
+    height = _cyclic_heights(g, interval)
+    if height is None:
+        return
+    count = len(g.nodes)
+    incoming: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    outgoing: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    for e in g.edges:
+        if e.of != e.to:
+            wait = e.packets - interval * e.distance
+            incoming[e.to].append((e.of, wait))
+            outgoing[e.of].append((e.to, wait))
+    by_height = sorted(range(count), key=lambda n: (-height[n], n))
+    for order in (by_height, list(range(count))):  # else in the order of the stream
+        start = _search(machine, g, interval, order, incoming, outgoing)
+        if start is not None:
+            yield start
+    feeds = set(sources(g))  # loads last, each just before its first reader
+    order = [n for n in by_height if n not in feeds] + [n for n in by_height if n in feeds]
+    start = _search(machine, g, interval, order, incoming, outgoing, feeds)
+    if start is not None:
+        yield start
+    for seed in range(SHUFFLES):
+        luck = Random(seed)
+        blurred = {n: height[n] + BLUR * luck.random() for n in range(count)}
+        order = sorted(range(count), key=blurred.__getitem__, reverse=True)
+        start = _search(machine, g, interval, order, incoming, outgoing)
+        if start is not None:
+            yield start
+
+
+def _search(
+    machine: Machine,
+    g: Graph,
+    interval: int,
+    order: list[int],
+    incoming: list[list[tuple[int, int]]],
+    outgoing: list[list[tuple[int, int]]],
+    late: Collection[int] = (),
+) -> list[int] | None:
+    """Place the most urgent node first, `late` ones as late as they may be; what stands in the way
+    of a node is placed again."""
+    count = len(order)
+    rank = {n: k for k, n in enumerate(order)}
+    todo = set(range(count))
+    start: dict[int, int] = {}
+    last = [-interval] * count
+    table = Table(machine, interval)
+    for _ in range(TRIES_PER_NODE * count):
+        if not todo:
+            return [start[n] for n in range(count)]
+        n = min(todo, key=rank.__getitem__)
+        after = [start[p] + w for p, w in incoming[n] if p in start]
+        until = [start[m] - w for m, w in outgoing[n] if m in start] if n in late else []
+        earliest = max(after) if after else min(until, default=interval - 1) - interval + 1
+        slots = range(earliest, earliest + interval)
+        if until:
+            slots = range(min(until), max(earliest, min(until) - interval + 1) - 1, -1)
+        slot = next((s for s in slots if table.has_room(s, g.classes[n])), None)
+        if slot is None:
+            slot = max(earliest, last[n] + 1)
+            if not Table(machine, interval).has_room(slot, g.classes[n]):
+                return None
+            for other in sorted(start, key=rank.__getitem__, reverse=True):
+                if table.has_room(slot, g.classes[n]):
+                    break
+                if _meet(start[other], g.classes[other], slot, g.classes[n], interval):
+                    table.remove(start.pop(other), g.classes[other])
+                    todo.add(other)
+        table.add(slot, g.classes[n])
+        start[n] = last[n] = slot
+        todo.discard(n)
+        for m in [m for m, w in outgoing[n] if m in start and start[m] < slot + w]:
+            table.remove(start.pop(m), g.classes[m])
+            todo.add(m)
+    return None
+
+
+def _meet(
+    a: int,
+    a_classes: tuple[tuple[str, ...], ...],
+    b: int,
+    b_classes: tuple[tuple[str, ...], ...],
+    interval: int,
+) -> bool:
+    rows = {(a + k) % interval for k in range(len(a_classes))}
+    return any((b + k) % interval in rows for k in range(len(b_classes)))
+
+
+def _cyclic_heights(g: Graph, interval: int) -> list[int] | None:
+    """Longest waits behind each node when iterations start every `interval`; None if a value
+    that depends on itself cannot keep that pace."""
+    height = heights(g)
+    for _ in range(len(g.nodes) + 1):
+        changed = False
+        for e in g.edges:
+            reach = height[e.to] + e.packets - interval * e.distance
+            if reach > height[e.of]:
+                height[e.of] = reach
+                changed = True
+        if not changed:
+            return height
+    return None

@@ -1,0 +1,190 @@
+"""What surrounds a pipelined loop: the straight code from one visit of the loop to the next.
+
+A loop in which several iterations overlap leaves unfinished ones behind and needs some begun when
+it is entered again. The ramp is one block of straight code: the rest of the last iterations, what
+follows the loop (requantise, store), what precedes the next visit (addresses, accumulators) and
+the beginnings of its first iterations, all scheduled together. `visit` adds the steady part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from hexsim.errors import HexsimError
+from hexsim.hvx.dependences import instruction_edges
+from hexsim.hvx.isa import Machine, latency
+from hexsim.hvx.modulo import Loop, modulo
+from hexsim.hvx.packets import Insn, split
+from hexsim.hvx.registers import Edges
+from hexsim.hvx.scheduling import Straight, fitted, straight
+
+LONGEST_RAMP = 128  # slots tried between two visits
+ITERATION = "@"  # parts a value's name from the number of the iteration it belongs to
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One visit of a loop with `iterations`, and the ramp to the next visit.
+
+    steady: passes of the scheduled body. slots: packet slots in all; stalls: those left empty.
+    """
+
+    loop: Loop
+    iterations: int
+    ramp: Straight
+    slots: int
+
+    @property
+    def steady(self) -> int:
+        """Passes of the loop body at full overlap."""
+        return max(0, self.iterations - self.loop.stages + 1)
+
+    @property
+    def packets(self) -> int:
+        """Packets issued."""
+        return self.steady * len(self.loop.packets) + len(self.ramp.packets)
+
+    @property
+    def stalls(self) -> int:
+        """Slots in which nothing is issued."""
+        return self.slots - self.packets
+
+
+@lru_cache(maxsize=4096)
+def visit(
+    machine: Machine,
+    body: tuple[Insn, ...],
+    iterations: int,
+    after: tuple[Insn, ...] = (),
+    before: tuple[Insn, ...] = (),
+) -> Visit:
+    """Schedule a loop of `iterations` between the code `after` it and that `before` its next
+    visit."""
+    loop = modulo(machine, body)
+    if iterations < loop.stages:
+        return _short(loop, iterations, after, before)
+    code, length = _ramp(loop, after, before)
+    steady = iterations - loop.stages + 1
+    return Visit(loop, iterations, code, steady * loop.interval + length)
+
+
+@lru_cache(maxsize=1024)
+def _ramp(loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> tuple[Straight, int]:
+    """The code from the last steady pass to the first of the next visit, and its slots."""
+    machine, body = loop.machine, loop.insns
+    names = _Names(body)
+    overlapping = range(loop.stages - 1)
+    last = sorted(
+        (loop.times[k] - (r + 1) * loop.interval, k, r)
+        for r in overlapping
+        for k in range(len(body))
+        if loop.times[k] >= (r + 1) * loop.interval
+    )
+    begin = (loop.stages - 1) * loop.interval  # slot of the first steady pass
+    first = sorted(
+        (loop.times[k] + j * loop.interval, k, j)
+        for j in overlapping
+        for k in range(len(body))
+        if loop.times[k] + j * loop.interval < begin
+    )
+    edges = instruction_edges(machine, body, loop=True)
+    block = [names.instance(k, -r) for _, k, r in last]
+    block += [*after, *before]
+    block += [names.instance(k, j + 1) for _, k, j in first]
+    ready = {}
+    for place, (_, k, r) in enumerate(last):
+        starts = [
+            loop.times[e.of] - (r + 1 + e.distance) * loop.interval + e.packets
+            for e in edges
+            if e.to == k and loop.times[e.of] < (r + 1 + e.distance) * loop.interval
+        ]
+        ready[place] = max([0, *starts])
+    lasting = {
+        names.instance(k, j + 1).dst
+        for _, k, j in first
+        for e in edges
+        if e.of == k and loop.times[e.to] + (j + e.distance) * loop.interval >= begin
+    }
+    at_edges = _at_edges(block, lasting)
+    code = None
+    for later in range(LONGEST_RAMP):  # too early a beginning takes registers from the ending
+        begun = {len(block) - len(first) + n: at + later for n, (at, _, _) in enumerate(first)}
+        code = fitted(machine, block, {**ready, **begun} if later else ready, at_edges)
+        if code is not None:
+            break
+    if code is None:
+        raise HexsimError(
+            f"loop of {len(body)} instructions: the code around it needs more registers than "
+            "there are; emit a smaller body"
+        )
+    length = code.length
+    for place, (_, k, j) in enumerate(first, start=len(block) - len(first)):
+        for e in edges:
+            reader = loop.times[e.to] + (j + e.distance) * loop.interval
+            if e.of == k and reader >= begin:
+                length = max(length, code.times[place] + e.packets - (reader - begin))
+    return code, max(length, _entry(code, block, loop, begin))
+
+
+def _at_edges(block: Sequence[Insn], lasting: set[str]) -> Edges:
+    """Values of single iterations that a ramp takes over, and those it leaves."""
+    written: set[str] = set()
+    dying: set[str] = set()
+    for insn in block:
+        read = {split(v)[0] for v in (*insn.src, insn.operation.accumulates * insn.dst)}
+        dying |= read - written
+        written.add(split(insn.dst)[0])
+    return Edges(
+        frozenset(v for v in dying if ITERATION in v),
+        frozenset(split(v)[0] for v in lasting if ITERATION in v),
+    )
+
+
+def _entry(code: Straight, block: Sequence[Insn], loop: Loop, begin: int) -> int:
+    """Slots until the first steady pass may read what the block leaves in carried values."""
+    left = {
+        part: (time, clock)
+        for insn, time in zip(block, code.times, strict=True)
+        for part, clock in insn.writes(loop.machine)
+    }
+    needed = 0
+    for insn, time in zip(loop.insns, loop.times, strict=True):
+        for part, clock in insn.reads(loop.machine):
+            if part in left and time >= begin:
+                at, written = left[part]
+                needed = max(needed, at + latency(written, clock) - (time - begin))
+    return needed
+
+
+def _short(loop: Loop, iterations: int, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> Visit:
+    """Too few iterations to overlap as the loop does: everything is straight code."""
+    names = _Names(loop.insns)
+    instances = [names.instance(k, j) for j in range(iterations) for k in range(len(loop.insns))]
+    code = straight(loop.machine, [*before, *instances, *after])
+    return Visit(loop, iterations, code, code.length)
+
+
+class _Names:
+    """A body's values named by iteration; constants, accumulators and addresses keep theirs."""
+
+    def __init__(self, body: Sequence[Insn]):
+        self.body = body
+        self.defined: dict[str, int] = {}
+        for k, insn in enumerate(body):
+            if insn.dst and not insn.operation.accumulates and not insn.in_place:
+                self.defined.setdefault(split(insn.dst)[0], k)
+
+    def instance(self, index: int, iteration: int) -> Insn:
+        """Instruction `index` as it is in one iteration."""
+
+        def named(value: str) -> str:
+            base, _ = split(value)
+            if base not in self.defined:
+                return value
+            before = index <= self.defined[base] and value != insn.dst
+            return f"{base}{ITERATION}{iteration - before}" + value.removeprefix(base)
+
+        insn = self.body[index]
+        return replace(insn, dst=named(insn.dst), src=tuple(named(v) for v in insn.src))

@@ -1,0 +1,164 @@
+"""Real registers for the values of a schedule.
+
+A loop whose values live longer than its interval is unrolled (modulo variable expansion): copy k
+of the body uses other registers than copy k-1. Lifetimes are arcs on the circle of the unrolled
+loop and take the first register free along the arc; reads precede writes within a packet. A
+schedule whose values do not fit is no schedule: spills are not modelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.packets import KIND_SIZE, Insn, split
+
+SCALARS = 28  # r0-r27; r28 is scratch, r29-r31 belong to the call
+LOW_SCALARS = 8  # r0-r7, the only ones some vector instructions take
+PREDICATES = 4
+STACK, STACK_REGISTER = "sp", 29  # the one value whose register the ABI fixes
+FILES = ("v", "r", "q", "p")  # vectors, scalars, vector and scalar predicates
+UNROLLS = 4  # unroll factors tried beyond the least one
+
+
+def register_file(kind: str) -> str:
+    """Which file a kind of register is in."""
+    return {"w": "v", "z": "v", "s": "r", "l": "r"}.get(kind, kind)
+
+
+@dataclass
+class Value:
+    """kind: register kind of the whole value; born, dies: slots; born None: lives throughout."""
+
+    kind: str
+    born: int | None = None
+    dies: int = 0
+    low: bool = False
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Values of straight code at its edges: `dying` come from before and are not needed after,
+    `lasting` are made here and needed after. Others read first (constants) live throughout."""
+
+    dying: frozenset[str] = frozenset()
+    lasting: frozenset[str] = frozenset()
+
+
+ALONE = Edges()
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """First register of every (value, copy of the body); copies: how often it is unrolled."""
+
+    places: dict[tuple[str, int], int]
+    copies: int
+
+
+def allocate(
+    machine: Machine,
+    insns: Sequence[Insn],
+    times: Sequence[int],
+    interval: int | None,
+    edges: Edges = ALONE,
+) -> Allocation | None:
+    """Registers for a loop with this interval (None: straight code); None if they do not fit."""
+    values = _values(insns, times, interval)
+    if interval is None:
+        end = max(times, default=0) + 1
+        for name, value in values.items():
+            if name in edges.dying:
+                value.born, value.dies = 0, max(value.dies, 1)
+            if name in edges.lasting:
+                value.dies = end
+        places = _place(machine, values, 1, end)
+        return Allocation(places, 1) if places is not None else None
+    longest = max((v.dies - v.born for v in values.values() if v.born is not None), default=1)
+    least = max(1, -(-longest // interval))
+    for copies in range(least, least + UNROLLS):
+        places = _place(machine, values, copies, interval)
+        if places is not None:
+            return Allocation(places, copies)
+    return None
+
+
+def _values(insns: Sequence[Insn], times: Sequence[int], interval: int | None) -> dict[str, Value]:
+    """Lifetime of every value."""
+    found: dict[str, Value] = {}
+    written: set[str] = set()
+    throughout: set[str] = set()
+
+    def note(name: str, kind: str) -> Value:
+        base, part = split(name)
+        known = found.setdefault(base, Value(kind))
+        size = KIND_SIZE[kind] + (part or 0)
+        if size > KIND_SIZE[known.kind]:
+            known.kind = {2: "w" if kind in "vwz" else "s"}.get(size, "z")
+        known.low |= kind == "l"
+        return known
+
+    for insn, time in zip(insns, times, strict=True):
+        for letter, name in zip(insn.operation.sources, insn.src, strict=True):
+            value = note(name, insn.operation.kinds[letter])
+            early = split(name)[0] not in written
+            value.dies = max(value.dies, time + (interval or 0) * early)
+            if early and interval is None:
+                throughout.add(split(name)[0])
+        if insn.dst:
+            value = note(insn.dst, insn.operation.kinds["d"])
+            base = split(insn.dst)[0]
+            if insn.operation.accumulates and base not in written:
+                throughout.add(base)
+            value.born = time if value.born is None else min(value.born, time)
+            value.dies = max(value.dies, time + 1)
+            written.add(base)
+        throughout |= {split(n)[0] for n in (insn.address, insn.in_place) if n}
+    for name, value in found.items():
+        if name in throughout:
+            value.born = None
+    return found
+
+
+def _place(
+    machine: Machine, values: dict[str, Value], copies: int, interval: int
+) -> dict[tuple[str, int], int] | None:
+    circle = copies * interval
+    every = (1 << circle) - 1
+    sizes = {"v": machine.registers, "r": SCALARS, "q": PREDICATES, "p": PREDICATES}
+    files = {file: [0] * size for file, size in sizes.items()}
+    places: dict[tuple[str, int], int] = {}
+
+    def urgency(item: tuple[str, Value]) -> tuple[bool, bool, int, int]:
+        value = item[1]
+        return (value.born is not None, not value.low, -KIND_SIZE[value.kind], value.born or 0)
+
+    for name, value in sorted(values.items(), key=urgency):
+        if name == STACK:
+            places[name, 0] = STACK_REGISTER
+            continue
+        size = KIND_SIZE[value.kind]
+        registers = files[register_file(value.kind)]
+        limit = LOW_SCALARS if value.low else len(registers)
+        for copy in range(1 if value.born is None else copies):
+            if value.born is None:
+                arc = every
+            else:
+                length = value.dies - value.born
+                if length > circle:
+                    return None
+                mask, at = (1 << length) - 1, (value.born + copy * interval) % circle
+                arc = (mask << at | mask << at >> circle) & every
+            fit = (
+                r
+                for r in range(0, limit - size + 1, size)
+                if not any(registers[r + k] & arc for k in range(size))
+            )
+            first = next(fit, None)
+            if first is None:
+                return None
+            for k in range(size):
+                registers[first + k] |= arc
+            places[name, copy] = first
+    return places

@@ -1,0 +1,304 @@
+"""Straight code into packets: list scheduling, longest path first.
+
+Packets issue in order. Where nothing can be issued the thread waits: that is a stall, counted
+apart from packets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hexsim.errors import HexsimError
+from hexsim.hvx.dependences import Graph, graph
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.packets import KIND_SIZE, Insn, Packet, fits, split
+from hexsim.hvx.registers import (
+    ALONE,
+    FILES,
+    PREDICATES,
+    SCALARS,
+    STACK,
+    Edges,
+    allocate,
+    register_file,
+)
+
+LONGEST_WAIT = 16  # slots, longer than any latency
+
+
+@dataclass(frozen=True)
+class Straight:
+    """Straight code: the issue slot of every instruction.
+
+    length: packet slots from the first to the last, stalls included.
+    """
+
+    machine: Machine
+    insns: tuple[Insn, ...]
+    times: tuple[int, ...]
+    edges: Edges = ALONE
+
+    @property
+    def length(self) -> int:
+        """Packet slots, stalls included."""
+        return max(self.times, default=-1) + 1
+
+    @property
+    def packets(self) -> tuple[Packet, ...]:
+        """The packets in order."""
+        slots = sorted(set(self.times))
+        return tuple(
+            Packet(tuple(i for i, t in zip(self.insns, self.times, strict=True) if t == slot))
+            for slot in slots
+        )
+
+    @property
+    def stalls(self) -> int:
+        """Slots in which nothing could be issued."""
+        return self.length - len(set(self.times))
+
+
+class Table:
+    """Which classes are issued in each packet slot; `period` folds slots for a loop."""
+
+    def __init__(self, machine: Machine, period: int | None = None):
+        self.machine = machine
+        self.period = period
+        self.rows: dict[int, tuple[str, ...]] = {}
+
+    def _row(self, slot: int) -> int:
+        return slot % self.period if self.period else slot
+
+    def has_room(self, slot: int, classes: tuple[tuple[str, ...], ...]) -> bool:
+        """Whether a node with these wants could start in a slot."""
+        wanted: dict[int, tuple[str, ...]] = {}
+        for k, names in enumerate(classes):
+            row = self._row(slot + k)
+            wanted[row] = wanted.get(row, self.rows.get(row, ())) + names
+        return all(fits(self.machine, tuple(sorted(names))) for names in wanted.values())
+
+    def add(self, slot: int, classes: tuple[tuple[str, ...], ...]) -> None:
+        """Issue a node in a slot."""
+        for k, names in enumerate(classes):
+            row = self._row(slot + k)
+            self.rows[row] = self.rows.get(row, ()) + names
+
+    def remove(self, slot: int, classes: tuple[tuple[str, ...], ...]) -> None:
+        """Take a node out again."""
+        for k, names in enumerate(classes):
+            row = self._row(slot + k)
+            left = list(self.rows[row])
+            for name in names:
+                left.remove(name)
+            self.rows[row] = tuple(left)
+
+
+def heights(g: Graph) -> list[int]:
+    """Packets from the start of each node to the end of the longest chain behind it."""
+    height = [0] * len(g.nodes)
+    for _ in g.nodes:
+        changed = False
+        for e in g.edges:
+            if e.distance == 0 and height[e.to] + e.packets > height[e.of]:
+                height[e.of] = height[e.to] + e.packets
+                changed = True
+        if not changed:
+            break
+    return height
+
+
+def sources(g: Graph) -> list[int]:
+    """Nodes that need no value made here: loads, moved constants."""
+    made = {split(i.dst)[0] for i in g.insns if i.dst}
+    return [
+        n
+        for n, node in enumerate(g.nodes)
+        if not {split(v)[0] for i in node for v in g.insns[i].src} & made
+        and not any(g.insns[i].operation.accumulates for i in node)
+    ]
+
+
+def sink(machine: Machine, g: Graph, start: list[int], interval: int | None = None) -> None:
+    """Move loads and what they alone feed as late as their readers allow: fewer live values."""
+    made = {split(i.dst)[0] for i in g.insns if i.dst}
+    table = Table(machine, interval)
+    for n, slot in enumerate(start):
+        table.add(slot, g.classes[n])
+    for n in sorted(range(len(start)), key=lambda n: -start[n]):
+        sources = {split(v)[0] for i in g.nodes[n] for v in g.insns[i].src} & made
+        latest = [
+            start[e.to] - e.packets + (interval or 0) * e.distance
+            for e in g.edges
+            if e.of == n and e.to != n
+        ]
+        if len(sources) > 1 or not latest:
+            continue
+        table.remove(start[n], g.classes[n])
+        start[n] = next(
+            s for s in range(min(latest), start[n] - 1, -1) if table.has_room(s, g.classes[n])
+        )
+        table.add(start[n], g.classes[n])
+
+
+def straight(machine: Machine, insns: Sequence[Insn]) -> Straight:
+    """Schedule straight code; HexsimError if its values cannot fit the registers."""
+    code = fitted(machine, insns)
+    if code is None:
+        raise HexsimError(
+            f"straight code of {len(insns)} instructions: its values need more than "
+            f"{machine.registers} vector registers; split it"
+        )
+    return code
+
+
+def fitted(
+    machine: Machine,
+    insns: Sequence[Insn],
+    ready: Mapping[int, int] | None = None,
+    edges: Edges = ALONE,
+) -> Straight | None:
+    """Schedule straight code so that its values fit the registers; None if that is not found.
+
+    `ready`: first slot allowed for an instruction, by its index. `edges`: values that end here or
+    are needed afterwards. Longest chains go first; if that keeps too many values alive, only what
+    leaves room is issued, longest chains or else program order first.
+    """
+    g = graph(machine, insns, loop=False)
+    taken = _constants(insns, edges)
+    sizes = {**dict.fromkeys(FILES, PREDICATES), "v": machine.registers, "r": SCALARS}
+    free = {file: sizes[file] - taken[file] for file in FILES}
+    unlimited = dict.fromkeys(FILES, len(insns) * 4)
+    height = [-h for h in heights(g)]
+    order = [min(node) for node in g.nodes]
+    tries = ((height, unlimited), (height, free), (order, unlimited), (order, free))
+    for urgency, limits in tries:
+        start = _list(machine, g, urgency, ready or {}, limits, edges)
+        if start is None:
+            continue
+        sink(machine, g, start)
+        times = [0] * len(insns)
+        for n, node in enumerate(g.nodes):
+            for i in node:
+                times[i] = start[n]
+        if allocate(machine, insns, times, None, edges) is not None:
+            return Straight(machine, tuple(insns), tuple(times), edges)
+    return None
+
+
+def _constants(insns: Sequence[Insn], edges: Edges) -> dict[str, int]:
+    """Registers of each file that are read before they are written: taken from the start."""
+    made: set[str] = set()
+    early: dict[str, dict[str, int]] = {file: {} for file in FILES}
+    for insn in insns:
+        operands = list(zip(insn.operation.sources, insn.src, strict=True))
+        if insn.operation.accumulates:
+            operands.append(("d", insn.dst))
+        for letter, name in operands:
+            base, part = split(name)
+            kind = insn.operation.kinds[letter]
+            if base not in made | edges.dying | {STACK}:
+                sizes = early[register_file(kind)]
+                sizes[base] = max(sizes.get(base, 0), KIND_SIZE[kind] + (part or 0))
+        made.add(split(insn.dst)[0])
+    return {file: sum(sizes.values()) for file, sizes in early.items()}
+
+
+class _Live:
+    """Registers that the values made so far occupy, per file."""
+
+    def __init__(self, g: Graph, edges: Edges):
+        self.lasting = edges.lasting
+        self.made: set[str] = set()
+        self.readers: dict[str, set[int]] = {}
+        self.sizes: dict[str, tuple[str, int]] = {}
+        for n, node in enumerate(g.nodes):
+            for insn in (g.insns[i] for i in node):
+                if insn.dst:
+                    self._size(insn.dst, insn.operation.kinds["d"])
+                for letter, value in zip(insn.operation.sources, insn.src, strict=True):
+                    base = split(value)[0]
+                    self.readers.setdefault(base, set()).add(n)
+                    if base in edges.dying:
+                        self._size(value, insn.operation.kinds[letter])
+                        self.made.add(base)
+        self.used = dict.fromkeys(FILES, 0)
+        for base in self.made:
+            self.used[self.sizes[base][0]] += self.sizes[base][1]
+
+    def _size(self, value: str, kind: str) -> None:
+        base, part = split(value)
+        size = max(KIND_SIZE[kind] + (part or 0), self.sizes.get(base, ("", 0))[1])
+        self.sizes[base] = (register_file(kind), size)
+
+    def growth(self, g: Graph, n: int) -> dict[str, int]:
+        """Registers a node would take, less those it frees as their last reader."""
+        insns = [g.insns[i] for i in g.nodes[n]]
+        new = {split(i.dst)[0] for i in insns if i.dst} - self.made
+        inside = {b for b in new - self.lasting if self.readers.get(b, set()) <= {n}}
+        read = {split(v)[0] for i in insns for v in i.src} & self.made
+        last = {b for b in read - self.lasting if self.readers[b] == {n}}
+        grown = dict.fromkeys(FILES, 0)
+        for base in new - inside:
+            grown[self.sizes[base][0]] += self.sizes[base][1]
+        for base in last:
+            grown[self.sizes[base][0]] -= self.sizes[base][1]
+        return grown
+
+    def fits(self, g: Graph, n: int, limits: Mapping[str, int]) -> bool:
+        """Whether a node keeps to the limits, or at least takes nothing."""
+        grown = self.growth(g, n)
+        return all(grown[f] <= 0 or self.used[f] + grown[f] <= limits[f] for f in FILES)
+
+    def place(self, g: Graph, n: int) -> None:
+        """Account for a node that has been issued."""
+        for file, grown in self.growth(g, n).items():
+            self.used[file] += grown
+        insns = [g.insns[i] for i in g.nodes[n]]
+        self.made |= {split(i.dst)[0] for i in insns if i.dst}
+        for insn in insns:
+            for value in insn.src:
+                self.readers[split(value)[0]].discard(n)
+
+
+def _list(
+    machine: Machine,
+    g: Graph,
+    urgency: Sequence[int],
+    ready: Mapping[int, int],
+    limits: Mapping[str, int],
+    edges: Edges,
+) -> list[int] | None:
+    """Start slot of every node, filling slot after slot, with `limits` on registers of new values.
+
+    None if only another register would let it go on.
+    """
+    before: list[list[tuple[int, int]]] = [[] for _ in g.nodes]
+    for e in g.edges:
+        before[e.to].append((e.of, e.packets))
+    start: dict[int, int] = {}
+    waiting = sorted(range(len(g.nodes)), key=lambda n: (urgency[n], n))
+    earliest = [max(ready.get(i, 0) for i in node) for node in g.nodes]
+    table, live = Table(machine), _Live(g, edges)
+    latest = max(earliest, default=0)
+    slot = last = 0
+    while waiting:
+        placed = True
+        while placed:  # zero-packet edges may release more for this slot
+            placed = False
+            for n in list(waiting):
+                if (
+                    earliest[n] <= slot
+                    and all(p in start and start[p] + wait <= slot for p, wait in before[n])
+                    and table.has_room(slot, g.classes[n])
+                    and live.fits(g, n, limits)
+                ):
+                    start[n] = last = slot
+                    table.add(slot, g.classes[n])
+                    live.place(g, n)
+                    waiting.remove(n)
+                    placed = True
+        slot += 1
+        if slot > max(last, latest) + LONGEST_WAIT:
+            return None
+    return [start[n] for n in range(len(g.nodes))]

@@ -1,0 +1,12 @@
+"""The vector kernels as instruction streams, scheduled for a machine.
+
+One file per kind of kernel. Each function emits the instructions of one kernel for a shape class
+and returns a `Kernel`: its scheduled code to look at and, as `cost`, the packet slots of a tile, a
+row of tiles and a call that the blocking multiplies out. Schedules are made once per machine and
+shape class. `hand_written` compares them with the kernels of Hexagon NN.
+"""
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.streams._kernel import Kernel, LoopCost, Stretch
+
+__all__ = ["Kernel", "LoopCost", "Machine", "Stretch"]

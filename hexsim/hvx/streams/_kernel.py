@@ -1,0 +1,187 @@
+"""A kernel as scheduled code: what a tile, a row of tiles and a call issue.
+
+A tile is `pixels` output pixels of `channels` output channels. Loops over filter taps lie inside a
+tile; loops over tiles are the kernel's outer loops, whose ramps are paid once per row of tiles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from hexsim.hvx.isa import Machine, Port
+from hexsim.hvx.modulo import Loop
+from hexsim.hvx.packets import Insn
+from hexsim.hvx.ramp import Visit, visit
+from hexsim.hvx.scheduling import Straight, straight
+
+_MANY = 64  # tiles of a row long enough to reach the steady state of any loop
+
+
+@dataclass(frozen=True, slots=True)
+class LoopCost:
+    """Packet slots of a kernel's loops (stalls included), and its vector accesses per tile.
+
+    `row` slots come on top for every row of tiles in one sheet, `call` slots for every call.
+    stalls: slots of a tile in which nothing is issued. macs: multiply-adds the hardware does.
+    """
+
+    tile: int
+    row: int = 0
+    call: int = 0
+    pixels: int = 4
+    channels: int = 32
+    l2_vectors: int = 0
+    vtcm_vectors: int = 0
+    stalls: int = 0
+    macs: int = 0
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Code that is run `times`, `slots` packet slots each time.
+
+    Negative times take away what another stretch contains already.
+    """
+
+    name: str
+    code: Loop | Straight
+    times: int
+    slots: int
+
+    @property
+    def packets(self) -> int:
+        """Packets issued each time."""
+        return len(self.code.packets)
+
+    @property
+    def stalls(self) -> int:
+        """Slots left empty each time."""
+        return self.slots - self.packets
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Scheduled code of one kernel for one shape class.
+
+    tile, row, call: stretches per tile, per row of tiles (beyond its tiles), per call.
+    in_vtcm: addresses that point into VTCM; all others point into L2. note: why the count differs
+    from the hand-written kernel's, if it does.
+    """
+
+    name: str
+    machine: Machine
+    tile: tuple[Stretch, ...]
+    row: tuple[Stretch, ...] = ()
+    call: tuple[Stretch, ...] = ()
+    pixels: int = 4
+    in_vtcm: frozenset[str] = frozenset()
+    note: str = ""
+
+    @cached_property
+    def cost(self) -> LoopCost:
+        """The numbers that blocking needs."""
+        memory = [
+            (i.address or i.src[0], s.times)
+            for s in self.tile
+            for i in s.code.insns
+            if i.instruction_class(self.machine).port
+            in (Port.VECTOR_LOAD, Port.VECTOR_STORE, Port.Z_LOAD)
+        ]
+        vtcm = sum(times for address, times in memory if address in self.in_vtcm)
+        return LoopCost(
+            tile=sum(s.slots * s.times for s in self.tile),
+            row=max(0, sum(s.slots * s.times for s in self.row)),
+            call=sum(s.slots * s.times for s in self.call),
+            pixels=self.pixels,
+            channels=self.machine.lanes,
+            l2_vectors=sum(times for _, times in memory) - vtcm,
+            vtcm_vectors=vtcm,
+            stalls=sum(s.stalls * s.times for s in self.tile),
+            macs=self.machine.lanes
+            * sum(i.operation.macs * s.times for s in self.tile for i in s.code.insns),
+        )
+
+    @property
+    def packets(self) -> int:
+        """Packets of a tile, stalls left out."""
+        return self.cost.tile - self.cost.stalls
+
+    @property
+    def macs_per_packet(self) -> float:
+        """Multiply-adds per packet slot of a tile."""
+        return self.cost.macs / self.cost.tile
+
+
+def visit_stretches(name: str, made: Visit, times: int = 1) -> tuple[Stretch, ...]:
+    """A visit of an inner loop as its steady passes and its ramp."""
+    ramp = made.slots - made.steady * made.loop.interval
+    steady = Stretch(f"{name}: loop", made.loop, made.steady * times, made.loop.interval)
+    return (steady, Stretch(f"{name}: ramp", made.ramp, times, ramp))
+
+
+def tile_loop(
+    name: str,
+    machine: Machine,
+    body: tuple[Insn, ...],
+    *,
+    before: tuple[Insn, ...] = (),
+    pixels: int = 4,
+    note: str = "",
+) -> Kernel:
+    """A kernel whose tile is one pass of a pipelined loop; `before` prepares a row of tiles."""
+    made = visit(machine, body, _MANY, (), before)
+    return Kernel(
+        name,
+        machine,
+        (Stretch("loop", made.loop, 1, made.loop.interval),),
+        row_stretches("", made),
+        call(machine),
+        pixels=pixels,
+        note=note,
+    )
+
+
+def row_stretches(name: str, made: Visit) -> tuple[Stretch, ...]:
+    """The ramp of a row of tiles, and the passes of the loop that it stands for (negative)."""
+    ramp = made.slots - made.steady * made.loop.interval
+    missing = made.steady - made.iterations
+    return (
+        Stretch(f"{name}ramp", made.ramp, 1, ramp),
+        Stretch(f"{name}passes in the ramp", made.loop, missing, made.loop.interval),
+    )
+
+
+def plain_loop(
+    name: str, machine: Machine, body: tuple[Insn, ...], *, pixels: int = 4, note: str = ""
+) -> Kernel:
+    """A kernel whose loop is not pipelined: every pass waits for its own results."""
+    code = straight(machine, body)
+    return Kernel(
+        name,
+        machine,
+        (Stretch("loop body", code, 1, code.length),),
+        call=call(machine),
+        pixels=pixels,
+        note=note,
+    )
+
+
+def call(machine: Machine, saved_pairs: int = 6, arguments: int = 10) -> tuple[Stretch, ...]:
+    """Entry and exit: a frame, saved registers, arguments from the stack, constants splatted.
+
+    saved_pairs: callee-saved register pairs of the ABI, r16 to r27. arguments: beyond the six in
+    registers, 4 bytes each (assumed typical).
+    """
+    insns = [Insn("allocframe", imm=8 * saved_pairs)]
+    insns += [Insn("r.stored.at", "", ("sp", f"s{k}"), 8 * k) for k in range(saved_pairs)]
+    insns += [Insn("r.loadw.at", f"arg{k}", ("sp",), 64 + 4 * k) for k in range(arguments)]
+    insns += [Insn("splat", f"c{k}", (f"arg{k}",)) for k in range(4)]
+    insns += [Insn("r.asl", f"step{k}", (f"arg{k + 4}",), 5) for k in range(4)]
+    insns += [Insn("loop1", "", ("arg9",))]
+    out = [Insn("r.loadd.at", f"old{k}", ("sp",), 8 * k) for k in range(saved_pairs)]
+    entry, leave = straight(machine, insns), straight(machine, out)
+    return (
+        Stretch("entry", entry, 1, entry.length),
+        Stretch("exit", leave, 1, leave.length + 1),
+    )

@@ -1,0 +1,25 @@
+"""The tail shared by accumulating kernels: int32 to u8 with one rounding.
+
+Left shift, fractional multiply in two steps (`vmpye`, `vmpyo:<<1:rnd:sat`), saturating packs; the
+running minimum and maximum of the accumulators, which Hexagon NN keeps to find a range that was
+chosen too small. Bias and output zero point are in the accumulators already.
+"""
+
+from __future__ import annotations
+
+from hexsim.hvx.streams._stream import Stream
+
+
+def requantise(s: Stream, accumulators: list[str], result: str, *, track: bool = True) -> str:
+    """Four accumulators of 32 channels become one vector of four pixels; returns its name."""
+    scaled = [f"{result}_{k}" for k in range(4)]
+    for accumulator, name in zip(accumulators, scaled, strict=True):
+        s("asl.w.R", f"{name}s", accumulator, "shift")
+        s("mpye", name, f"{name}s", "multiplier")
+        s("mpyo.acc", name, f"{name}s", "multiplier")
+        if track:
+            s("max.w", "largest", "largest", accumulator)
+            s("min.w", "smallest", "smallest", accumulator)
+    s("pack.w.h", f"{result}l", scaled[1], scaled[0])
+    s("pack.w.h", f"{result}h", scaled[3], scaled[2])
+    return s("pack.h.ub", result, f"{result}h", f"{result}l")

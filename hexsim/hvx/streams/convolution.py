@@ -1,0 +1,164 @@
+"""Dense convolution in the forms of V60, V65 and V66.
+
+All compute 32 output channels (one accumulator vector) of several pixels, the depth being walked
+along a row of the filter: `fw` taps of one sheet of 32 input channels lie side by side in d32. A
+tile visits the loop `depth_rows` times (filter height x sheets of input), once per row of taps.
+
+Differences from the hand-written kernels: ours overlaps the end of a tile with the beginning of the
+next, they begin the next tile after the store. That is 3 to 5 packets per tile and shows where a
+tile is short (1x1 with few channels).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.packets import Insn
+from hexsim.hvx.ramp import visit
+from hexsim.hvx.streams._kernel import Kernel, Stretch, call, visit_stretches
+from hexsim.hvx.streams._requantise import requantise
+from hexsim.hvx.streams._stream import Stream
+
+SHEET = 32  # input channels of one row of taps
+V65_PIXELS = 8
+OVERLAP = "ours overlaps the end of a tile with the beginning of the next"
+ROWS = "the hand-written loop walks all rows of taps with one address; ours steps at each row"
+Code = tuple[Insn, ...]
+
+
+@lru_cache(maxsize=1024)
+def v60(machine: Machine, fw: int, depth_rows: int) -> Kernel:
+    """Weights u8 as vectors, activations u8 as scalars; four pixels. fw: filter width."""
+    s = Stream()
+    for k in range(2):
+        s("load", f"w{k}", "weights")
+    for p in range(3):
+        s("r.loadd.at", f"x{p}", "pixels", imm=p * SHEET)
+    s("r.loadd", "x3", "pixels", imm=8)
+    s("dcfetch", "", "pixels", imm=2 * machine.vector_bytes)
+    for k, half in enumerate(("lo", "hi")):
+        for p in range(4):
+            s("dot.ub.Rub.acc", f"acc{p}", f"w{k}", f"x{p}.{half}")
+    tail = Stream()
+    tail("store.new", "", "output", requantise(tail, [f"acc{p}" for p in range(4)], "out"))
+    head = Stream()
+    for pair in ("01", "23"):  # sums of activations x zero point of the weights
+        head("r.loadd", f"sum{pair}", "sums", imm=8)
+    for p in range(4):
+        half = f"sum{'01' if p < 2 else '23'}.{'hi' if p % 2 else 'lo'}"
+        head("splat", f"s{p}", half)
+        head("add.w", f"acc{p}", f"s{p}", "bias")
+    _next_tile(head)
+    return _tiles("conv v60", machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns)
+
+
+@lru_cache(maxsize=1024)
+def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2) -> Kernel:
+    """Signed weights in VTCM, two pixels per register pair; eight pixels of one or two slices.
+
+    The first and second four channels of each eight lie in two buffers (layout_change.pixel_pairs).
+
+    With two slices every weight vector is read from VTCM once per four pixels as `.tmp`, which
+    takes no pipe: 8 reads per pass, as counted in the hand-written kernel.
+    """
+    s = Stream()
+    pairs = range(V65_PIXELS // 2)
+    for k in range(2):
+        for p in pairs:
+            if p != pairs[-1]:
+                s("r.loadd.at", f"x{k}{p}", f"pixels{k}", imm=8 * p)
+        s("r.loadd", f"x{k}{pairs[-1]}", f"pixels{k}", imm=32)
+    s("dcfetch", "", "pixels0", imm=256)
+    for k in range(2):
+        for c in range(slices):
+            for p in pairs:
+                name = f"w{k}" if slices == 1 else f"w{k}{c}{p // 2}"
+                if slices == 2 and p % 2 == 0:
+                    s("load.tmp.at", name, f"weights{c}", imm=k)
+                elif p == 0:
+                    s("load", name, "weights")
+                s("dot.b.Rttub.acc", f"acc{c}{p}", name, f"x{k}{p}")
+    if slices == 2:
+        s("r.addi", "weights0", "weights0", imm=2 * machine.vector_bytes)
+        s("r.addi", "weights1", "weights1", imm=2 * machine.vector_bytes)
+    tail, head = Stream(), Stream()
+    for c in range(slices):
+        tail("r.loadw.at", f"output{c}", "sp", imm=32 + 4 * c)
+        for half in range(2):
+            values = [f"acc{c}{2 * half + k}.{part}" for k in range(2) for part in ("lo", "hi")]
+            done = requantise(tail, values, f"out{c}{half}")
+            tail("store.new.at", "", f"output{c}", done, imm=half)
+        for p in pairs:
+            head("mov", f"acc{c}{p}.lo", f"bias{c}")
+            head("mov", f"acc{c}{p}.hi", f"bias{c}")
+    _next_tile(head, "pixels0")
+    head("r.add", "pixels1", "pixels0", "second_words")
+    name = "conv v65 pair" if slices == 2 else "conv v65 single"
+    vtcm = frozenset({"weights", "weights0", "weights1"})
+    return _tiles(name, machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns, 8, vtcm)
+
+
+@lru_cache(maxsize=1024)
+def v66(machine: Machine, fw: int, depth_rows: int) -> Kernel:
+    """Activations in the Z register, signed weights read from VTCM by the dots themselves.
+
+    One dot is 4 pixels x 32 channels x 4 inputs and fills all pipes.
+    """
+    s = Stream()
+    s("loadz", "", "pixels")
+    for k in range(4):
+        s("load.tmp", f"w{k}", "weights")
+        s("dotz.b.acc", "acc", f"w{k}", "lane")
+    tail, head = Stream(), Stream()
+    tail("store.new", "", "output", requantise(tail, [f"acc.{p}" for p in range(4)], "out"))
+    for p in range(4):
+        head("mov", f"acc.{p}", "bias")
+    _next_tile(head)
+    vtcm = frozenset({"weights"})
+    return _tiles(
+        "conv v66", machine, s.insns, 2 * fw, depth_rows, tail.insns, head.insns, 4, vtcm, ROWS
+    )
+
+
+def _next_tile(s: Stream, pixels: str = "pixels") -> None:
+    """Addresses and loop registers of the next tile, and the jump of the loop over tiles.
+
+    They wait on the stack meanwhile: the inner loop needs the scalar registers.
+    """
+    for k, name in enumerate(("start", "left", "rows", "steps")):
+        s("r.loadw.at", name, "sp", imm=4 * k)
+    s("r.mov", pixels, "start")
+    s("r.addi", "start_next", "start", imm=128)
+    s("r.addi", "left_next", "left", imm=-1)
+    s("r.storew.at", "", "sp", "start_next", imm=0)
+    s("r.storew.at", "", "sp", "left_next", imm=4)
+    s("r.gt", "more", "left_next", imm=0)
+    s("jump.if", "", "more")
+    s("loop1", "", "rows")
+    s("loop0", "", "steps")
+
+
+def _tiles(
+    name: str,
+    machine: Machine,
+    body: Code,
+    steps: int,
+    depth_rows: int,
+    tail: Code,
+    head: Code,
+    pixels: int = 4,
+    vtcm: frozenset[str] = frozenset(),
+    note: str = OVERLAP,
+) -> Kernel:
+    """`depth_rows` visits of the loop over a row of taps, the last one followed by the tail."""
+    row = Stream()
+    for address in sorted({i.address for i in body if i.address.startswith("pixels")}):
+        row("r.add", address, address, "next_row")
+    row("loop0", "", "steps")
+    tile: tuple[Stretch, ...] = ()
+    if depth_rows > 1:
+        between = visit(machine, body, steps, row.insns)
+        tile += visit_stretches("row of taps", between, depth_rows - 1)
+    tile += visit_stretches("last row", visit(machine, body, steps, tail, head))
+    return Kernel(name, machine, tile, call=call(machine), pixels=pixels, in_vtcm=vtcm, note=note)

@@ -1,0 +1,130 @@
+"""Kernels that do the same to every vector: four pixels of 32 channels, or 128 codes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.streams._kernel import Kernel, tile_loop
+from hexsim.hvx.streams._requantise import requantise as requantised
+from hexsim.hvx.streams._stream import Stream
+
+TABLE_PARTS = 8  # a table of 256 codes is eight tables of 32
+
+
+def _halves() -> tuple[str, str]:
+    return ("lo", "hi")
+
+
+@lru_cache(maxsize=16)
+def add(machine: Machine) -> Kernel:
+    """Sum of two tensors: each minus its zero point, scaled in 16 bits, added, saturated.
+
+    As in Hexagon NN; the running minimum and maximum of the sum are kept.
+    """
+    s = Stream()
+    for name in ("x", "y"):
+        s("load", name, name + "_in")
+        s("sub.ub.h", f"{name}16", name, f"zero_{name}")
+    for half in _halves():
+        for name in ("x", "y"):
+            s("mpy.h.h.frac", f"{name}s{half}", f"{name}16.{half}", f"scale_{name}")
+        s("add.h.sat", f"sum{half}", f"xs{half}", f"ys{half}")
+        s("add.h.sat", f"total{half}", f"sum{half}", "offset")
+        s("max.h", "largest", "largest", f"sum{half}")
+        s("min.h", "smallest", "smallest", f"sum{half}")
+    s("sat.h.ub", "out", "totalhi", "totallo")
+    s("store.new", "", "output", "out")
+    return tile_loop("add", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def multiply(machine: Machine) -> Kernel:
+    """Product of two tensors: 16-bit differences, 32-bit products, requantised."""
+    s = Stream()
+    for name in ("x", "y"):
+        s("load", name, name + "_in")
+        s("sub.ub.h", f"{name}16", name, f"zero_{name}")
+    words = []
+    for half in _halves():
+        s("mpy.h.h", f"p{half}", f"x16.{half}", f"y16.{half}")
+        words += [s("add.w", f"q{half}{k}", f"p{half}.{k}", "offset") for k in _halves()]
+    s("store.new", "", "output", requantised(s, words, "out", track=False))
+    note = "Hexagon NN writes it in C; its 8 packets are an estimate for 16-bit arithmetic"
+    return tile_loop("multiply", machine, s.insns, note=note)
+
+
+@lru_cache(maxsize=16)
+def rescale(machine: Machine) -> Kernel:
+    """Codes of one encoding to another (concat, permuted inputs)."""
+    s = Stream()
+    s("load", "x", "x_in")
+    s("xor", "signed", "x", "sign")
+    s("shuffe.b", "xlo", "signed", "zero")  # the code is the high byte of 16 bits
+    s("shuffo.b", "xhi", "signed", "zero")
+    for half in _halves():
+        s("mpy.h.h.frac", f"s{half}", f"x{half}", "scale")
+        s("add.h.sat", f"t{half}", f"s{half}", "offset")
+    s("asr.h.ub.rnd", "out", "thi", "tlo", "shift")
+    s("store.new", "", "output", "out")
+    return tile_loop("rescale", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def copy(machine: Machine) -> Kernel:
+    """Vectors moved as they are."""
+    s = Stream()
+    s("load", "x", "x_in")
+    s("store", "", "output", "x")
+    return tile_loop("copy", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def clamp(machine: Machine) -> Kernel:
+    """Relu and its kin: maximum and minimum with constants."""
+    s = Stream()
+    s("load", "x", "x_in")
+    s("max.ub", "y", "x", "low")
+    s("min.ub", "z", "y", "high")
+    s("store.new", "", "output", "z")
+    return tile_loop("clamp", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def requantise(machine: Machine) -> Kernel:
+    """int32 to u8: four vectors in, one out."""
+    s = Stream()
+    words = [s("load", f"x{k}", "x_in") for k in range(4)]
+    s("store.new", "", "output", requantised(s, words, "out", track=False))
+    return tile_loop("requantise", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def prelu(machine: Machine) -> Kernel:
+    """Negative codes times a slope per channel, in 16 bits."""
+    s = Stream()
+    s("load", "x", "x_in")
+    s("sub.ub.h", "x16", "x", "zero")
+    for half in _halves():
+        s("mpy.h.h.frac", f"slope{half}", f"x16.{half}", f"slopes{half}")
+        s("max.h", f"up{half}", f"x16.{half}", "none")
+        s("min.h", f"down{half}", f"slope{half}", "none")
+        s("add.h", f"both{half}", f"up{half}", f"down{half}")
+        s("mpy.h.h.frac", f"scaled{half}", f"both{half}", "scale")
+        s("add.h.sat", f"placed{half}", f"scaled{half}", "offset")
+    s("asr.h.ub.rnd", "out", "placedhi", "placedlo", "shift")
+    s("store.new", "", "output", "out")
+    note = "Hexagon NN shifts where ours multiplies once more: 5 wide multiplies are the bound"
+    return tile_loop("prelu", machine, s.insns, note=note)
+
+
+@lru_cache(maxsize=16)
+def table(machine: Machine) -> Kernel:
+    """A function of one code as 256 bytes: eight lookups in tables of 32."""
+    s = Stream()
+    s("load", "x", "x_in")
+    s("lut32", "y", "x", "table0", "part0")
+    for k in range(1, TABLE_PARTS):
+        s("lut32.or", "y", "x", f"table{k // 4}", f"part{k % 4}")
+    s("store", "", "output", "y")
+    return tile_loop("table", machine, s.insns)

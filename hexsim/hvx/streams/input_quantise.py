@@ -1,0 +1,50 @@
+"""float32 input to u8: a pass for the range and one for the codes, in integer arithmetic.
+
+There is no float in these vector units: a float is taken apart by masks and shifts.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.streams._kernel import Kernel, tile_loop
+from hexsim.hvx.streams._stream import Stream
+
+NOTE = "bounded by the shift pipe in both; ours takes the sign with a multiplex"
+
+
+@lru_cache(maxsize=16)
+def value_range(machine: Machine) -> Kernel:
+    """Running maximum and minimum of 32 floats, compared as integers."""
+    s = Stream()
+    s("load", "x", "in")
+    s("max.w", "largest", "largest", "x")
+    s("xor", "negative", "x", "sign")
+    s("max.w", "smallest", "smallest", "negative")
+    return tile_loop("float range", machine, s.insns, pixels=1)
+
+
+@lru_cache(maxsize=16)
+def codes(machine: Machine) -> Kernel:
+    """128 floats to 128 codes: add a constant that leaves the code in the mantissa's last bits."""
+    s = Stream()
+    for k in range(4):
+        s("load", f"x{k}", "in")
+        s("and", f"bits{k}", f"x{k}", "mantissa_mask")
+        s("or", f"mantissa{k}", f"bits{k}", "implicit_one")
+        s("asl.w.R", f"unsigned{k}", f"x{k}", "one")
+        s("lsr.uw.R", f"exponent{k}", f"unsigned{k}", "twenty_four")
+        s("sub.w", f"distance{k}", "reference", f"exponent{k}")
+        s("lsr.w.w", f"fixed{k}", f"mantissa{k}", f"distance{k}")
+        s("gt.w", f"negative{k}", "zero", f"x{k}")
+        s("sub.w", f"opposite{k}", "zero", f"fixed{k}")
+        s("mux", f"signed{k}", f"negative{k}", f"opposite{k}", f"fixed{k}")
+        s("mpye", f"scaled{k}", f"signed{k}", "scale")
+        s("mpyo.acc", f"scaled{k}", f"signed{k}", "scale")
+        s("add.w", f"code{k}", f"scaled{k}", "offset")
+    s("pack.w.h", "low", "code1", "code0")
+    s("pack.w.h", "high", "code3", "code2")
+    s("pack.h.ub", "out", "high", "low")
+    s("store.new", "", "output", "out")
+    return tile_loop("float codes", machine, s.insns, note=NOTE)

@@ -1,0 +1,77 @@
+"""Between layouts: flat NHWC and d32, depth 3 to depth 4, the pixel pairs of V65, activation sums.
+
+To and from d32 are not pipelined by Hexagon NN: four vectors are loaded, shuffled in two steps and
+stored, and only then the next four begin. Ours are scheduled the same way, as straight code.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.streams._kernel import Kernel, plain_loop, tile_loop
+from hexsim.hvx.streams._stream import Stream
+
+PIXELS = 16  # four vectors of four pixels
+
+
+def _transposed(s: Stream, load: str, store: str, name: str) -> None:
+    """4 x 4 blocks of 32 bytes turned over: four loads, four pair shuffles, four stores."""
+    for k in range(4):
+        s(load, f"x{k}", f"in{k}" if name == "from" else "in")
+    s("shuff.pair", "a", "x1", "x0", "half")
+    s("shuff.pair", "b", "x3", "x2", "half")
+    s("shuff.pair", "c", "b.lo", "a.lo", "whole")
+    s("shuff.pair", "d", "b.hi", "a.hi", "whole")
+    for k, part in enumerate(("c.lo", "c.hi", "d.lo", "d.hi")):
+        s(store, "", "out" if name == "from" else f"out{k}", part)
+
+
+@lru_cache(maxsize=16)
+def to_d32(machine: Machine) -> Kernel:
+    """Four flat vectors to four sheets."""
+    s = Stream()
+    _transposed(s, "load", "store", "to")
+    note = "the hand-written loop waits for its shuffles longer than it has to"
+    return plain_loop("to d32", machine, s.insns, pixels=PIXELS, note=note)
+
+
+@lru_cache(maxsize=16)
+def from_d32(machine: Machine) -> Kernel:
+    """Four sheets to four flat vectors."""
+    s = Stream()
+    _transposed(s, "load", "store", "from")
+    return plain_loop("from d32", machine, s.insns, pixels=PIXELS)
+
+
+@lru_cache(maxsize=16)
+def to_depth_4(machine: Machine) -> Kernel:
+    """96 bytes of RGB to 32 pixels of 4 bytes; not pipelined by Hexagon NN."""
+    s = Stream()
+    s("loadu", "x", "in")
+    s("delta", "spread", "x", "control")
+    s("mux", "out", "used", "spread", "filler")
+    s("store.new", "", "out_at", "out")
+    return plain_loop("to depth 4", machine, s.insns, pixels=32)
+
+
+@lru_cache(maxsize=16)
+def pixel_pairs(machine: Machine) -> Kernel:
+    """Rows of activations for the V65 convolution: neighbouring pixels word by word, kept twice."""
+    s = Stream()
+    s("load.at", "x", "in")
+    s("align", "moved", "x", "last", "pixel")
+    s("shuff.pair", "pairs", "moved", "x", "word")
+    s("store", "", "first", "pairs.lo")
+    s("store", "", "second", "pairs.hi")
+    note = "two stores are the bound; the hand-written loop is not pipelined that far"
+    return tile_loop("pixel pairs", machine, s.insns, note=note)
+
+
+@lru_cache(maxsize=16)
+def activation_sums(machine: Machine) -> Kernel:
+    """Sums over the depth of four pixels, for weights with a zero point and 1x1 filters."""
+    s = Stream()
+    s("load.tmp", "x", "in")
+    s("dot.ub.Rub.acc", "sum", "x", "ones")
+    return tile_loop("activation sums", machine, s.insns)

@@ -1,0 +1,50 @@
+"""Softmax over the last axis, three passes over a row of codes.
+
+The maximum; exp as a table of 16 bits (two byte tables) with the running sum; the scale by the
+reciprocal of the sum, which scalar code computes once per row. Hexagon NN writes it in C.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.packets import Insn
+from hexsim.hvx.ramp import visit
+from hexsim.hvx.streams._kernel import Kernel, Stretch, call, row_stretches
+from hexsim.hvx.streams._stream import Stream
+
+_MANY = 64
+TABLE_PARTS = 8
+
+
+@lru_cache(maxsize=16)
+def vector(machine: Machine) -> Kernel:
+    """All three passes for one vector of 128 codes."""
+    largest, exponential, scale = Stream(), Stream(), Stream()
+    largest("load", "x", "x_in")
+    largest("max.ub", "largest", "largest", "x")
+    exponential("load", "x", "x_in")
+    exponential("sub.ub.sat", "below", "largest", "x")
+    for byte in ("low", "high"):
+        exponential("lut32", byte, "below", f"{byte}0", "part0")
+        for k in range(1, TABLE_PARTS):
+            exponential("lut32.or", byte, "below", f"{byte}{k // 4}", f"part{k % 4}")
+    exponential("shuffoe.b", "e", "high", "low")
+    for half in ("lo", "hi"):
+        exponential("mpy.uh.Ruh.acc", "sum", f"e.{half}", "one")
+        exponential("store", "", "exps", f"e.{half}")
+    for half in ("lo", "hi"):
+        scale("load", f"e{half}", "exps")
+        scale("mpy.h.h.frac", f"y{half}", f"e{half}", "reciprocal")
+    scale("shuff.pair", "mixed", "yhi", "ylo", "bytes")
+    scale("asr.h.ub.rnd", "out", "mixed.hi", "mixed.lo", "shift")
+    scale("store.new", "", "output", "out")
+    passes = (("maximum", largest), ("exponential", exponential), ("scale", scale))
+    tile: list[Stretch] = []
+    row: list[Stretch] = []
+    for name, s in passes:
+        made = visit(machine, s.insns, _MANY, (), (Insn("loop0", "", ("vectors",)),))
+        tile.append(Stretch(name, made.loop, 1, made.loop.interval))
+        row += row_stretches(f"{name}: ", made)
+    return Kernel("softmax", machine, tuple(tile), tuple(row), call(machine))

@@ -1,0 +1,45 @@
+"""Our kernels beside the counted ones, in every machine, accepted by llvm-mc."""
+
+import statistics
+
+import pytest
+
+from hexsim.hvx.assembly import loop_asm, straight_asm
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.modulo import Loop
+from hexsim.hvx.streams.hand_written import comparison
+from tests.oracle.toolchain import needs_tools, refused
+
+ROWS = list(comparison())
+IDS = [f"{r.kernel.name}, {r.shape}" for r in ROWS]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_within_five_percent_or_explained(row):
+    assert abs(row.deviation) <= 0.05 or row.kernel.note
+
+
+def test_half_of_the_kernels_are_within_two_percent():
+    assert statistics.median(abs(row.deviation) for row in ROWS) <= 0.02
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_every_packet_is_legal_and_every_value_has_a_register(row):
+    for stretch in (*row.kernel.tile, *row.kernel.row, *row.kernel.call):
+        assert all(packet.legal(row.kernel.machine) for packet in stretch.code.packets)
+        assert len(asm(stretch)) >= stretch.packets
+        assert stretch.stalls >= 0
+
+
+def asm(stretch):
+    return loop_asm(stretch.code) if isinstance(stretch.code, Loop) else straight_asm(stretch.code)
+
+
+@needs_tools
+@pytest.mark.parametrize("version", [60, 65, 66])
+def test_llvm_mc_accepts_every_packet(version):
+    machine = Machine(version)
+    kernels = {r.kernel.name: r.kernel for r in ROWS if r.kernel.machine == machine}
+    texts = [t for k in kernels.values() for s in (*k.tile, *k.row, *k.call) for t in asm(s)]
+    assert texts
+    assert refused(texts, version) == {}

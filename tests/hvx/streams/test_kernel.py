@@ -1,0 +1,48 @@
+"""Costs of a kernel follow from its stretches."""
+
+import pytest
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.streams import convolution, depthwise, elementwise, first_layer, reference
+
+V60 = Machine(60)
+
+
+def test_multiply_adds_are_those_of_the_tile():
+    width, rows = 3, 12
+    assert convolution.v60(V60, width, rows).cost.macs == 4 * 32 * 32 * width * rows
+    assert convolution.v65(Machine(65), width, rows).cost.macs == 8 * 64 * 32 * width * rows
+    assert convolution.v66(Machine(66), width, rows).cost.macs == 4 * 32 * 32 * width * rows
+    assert first_layer.convolution(V60, 7, 7, 2).cost.macs == 4 * 32 * 4 * 49
+
+
+def test_vector_accesses_are_counted_where_they_go():
+    cost = convolution.v66(Machine(66), 3, 4).cost
+    steps = 3 * 4
+    assert (cost.vtcm_vectors, cost.l2_vectors) == (8 * steps, 2 * steps + 1)
+    cost = convolution.v65(Machine(65), 3, 4).cost
+    assert (cost.vtcm_vectors, cost.l2_vectors) == (32 * steps, 4)
+    assert convolution.v60(V60, 3, 4).cost.l2_vectors == 8 * steps + 1
+    assert elementwise.copy(V60).cost.l2_vectors == 2
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 9])
+def test_another_row_of_taps_costs_the_same_every_time(rows):
+    costs = [convolution.v60(V60, 3, n).cost.tile for n in (rows + 1, rows + 2, rows + 3)]
+    assert costs[2] - costs[1] == costs[1] - costs[0] == 16 * 3 + 1
+
+
+def test_a_tile_is_never_faster_than_its_busiest_resource():
+    for kernel in (depthwise.three_by_three(V60, 1), elementwise.add(V60)):
+        assert kernel.tile[0].code.bound <= kernel.cost.tile
+
+
+def test_calls_and_rows_cost_something():
+    kernel = depthwise.three_by_three(V60, 1)
+    assert kernel.cost.call > 0
+    assert kernel.cost.row > 0
+
+
+def test_scalar_code_needs_no_vectors():
+    cost = reference.multiply_add(V60).cost
+    assert (cost.l2_vectors, cost.vtcm_vectors, cost.tile) == (0, 0, 3)

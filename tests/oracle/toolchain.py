@@ -1,0 +1,63 @@
+"""The judges: llvm-mc for packets, clang + lld + qemu-hexagon for values.
+
+Everything runs in a temporary directory; nothing here is needed when the tools are absent, the
+committed json files hold what the tools said.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+CLANG, LLD, MC, OBJDUMP, QEMU = (
+    "clang-19",
+    "ld.lld-19",
+    "llvm-mc-19",
+    "llvm-objdump-19",
+    "qemu-hexagon",
+)
+
+_installed = all(shutil.which(t) for t in (CLANG, LLD, MC, OBJDUMP, QEMU))
+
+
+def needs_tools(test: Callable[..., None]) -> Callable[..., None]:
+    """Marks a test that runs the tools; it is skipped where they are missing."""
+    missing = pytest.mark.skipif(
+        not _installed, reason="clang-19, lld-19, llvm-19 and qemu-user are not installed"
+    )
+    marked: Callable[..., None] = pytest.mark.toolchain(missing(test))
+    return marked
+
+
+def refused(packets: list[str], version: int) -> dict[int, str]:
+    """The packets (assembly text) that llvm-mc refuses for a version, with its message."""
+    starts, text = [], ""
+    for packet in packets:
+        starts.append(text.count("\n") + 1)
+        text += packet + "\n"
+    features = f"+hvxv{version},+hvx-length128b" + (",+zreg" if version >= 66 else "")
+    done = subprocess.run(
+        [
+            MC,
+            "--triple=hexagon",
+            f"--mcpu=hexagonv{version}",
+            f"--mattr={features}",
+            "--filetype=null",
+        ],
+        input=text,
+        text=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    bad: dict[int, str] = {}
+    for found in re.finditer(r"<stdin>:(\d+):\d+: error: (.*)", done.stderr):
+        bad.setdefault(bisect.bisect_right(starts, int(found[1])) - 1, found[2])
+    if done.returncode and not bad:
+        raise RuntimeError(done.stderr[:500])
+    return bad
