@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hexsim.errors import HexsimError
 from hexsim.hvx.isa import Machine, latency
@@ -71,7 +72,8 @@ def instruction_edges(machine: Machine, insns: Sequence[Insn], loop: bool) -> li
     return edges
 
 
-def graph(machine: Machine, insns: Sequence[Insn], loop: bool) -> Graph:
+@lru_cache(maxsize=64)  # a ramp is tried with several delays
+def graph(machine: Machine, insns: tuple[Insn, ...], loop: bool) -> Graph:
     """Nodes and edges of a stream, as straight code or as the body of a loop."""
     edges = instruction_edges(machine, insns, loop)
     group = list(range(len(insns)))

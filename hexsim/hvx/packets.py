@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations, permutations
 from typing import TypeVar
 
@@ -123,6 +123,7 @@ _PART = {".lo": 0, ".hi": 1, ".0": 0, ".1": 1, ".2": 2, ".3": 3}
 KIND_SIZE = {"v": 1, "w": 2, "z": 4, "q": 1, "r": 1, "l": 1, "s": 2, "p": 1}  # registers per kind
 
 
+@cache
 def split(value: str) -> tuple[str, int | None]:
     """Name of the whole value and which register of it is meant, None for all."""
     for suffix, part in _PART.items():

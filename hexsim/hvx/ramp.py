@@ -21,6 +21,7 @@ from hexsim.hvx.registers import Edges
 from hexsim.hvx.scheduling import Straight, fitted, straight
 
 LONGEST_RAMP = 128  # slots tried between two visits
+FIRST_DELAY = 8  # slots; the first delay of a ramp's beginnings that is tried
 ITERATION = "@"  # parts a value's name from the number of the iteration it belongs to
 
 
@@ -108,12 +109,7 @@ def _ramp(loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> tupl
         if e.of == k and loop.times[e.to] + (j + e.distance) * loop.interval >= begin
     }
     at_edges = _at_edges(block, lasting)
-    code = None
-    for later in range(LONGEST_RAMP):  # too early a beginning takes registers from the ending
-        begun = {len(block) - len(first) + n: at + later for n, (at, _, _) in enumerate(first)}
-        code = fitted(machine, block, {**ready, **begun} if later else ready, at_edges)
-        if code is not None:
-            break
+    code = _with_room(machine, block, ready, [at for at, _, _ in first], at_edges)
     if code is None:
         raise HexsimError(
             f"loop of {len(body)} instructions: the code around it needs more registers than "
@@ -126,6 +122,33 @@ def _ramp(loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> tupl
             if e.of == k and reader >= begin:
                 length = max(length, code.times[place] + e.packets - (reader - begin))
     return code, max(length, _entry(code, block, loop, begin))
+
+
+def _with_room(
+    machine: Machine, block: Sequence[Insn], ready: dict[int, int], first: list[int], edges: Edges
+) -> Straight | None:
+    """Schedule a ramp, its beginnings (the last of the block, planned for slots `first`) as much
+    later as it takes: too early, they keep registers from the ending. The delay is bisected."""
+
+    def attempt(later: int) -> Straight | None:
+        begun = {len(block) - len(first) + n: at + later for n, at in enumerate(first)}
+        return fitted(machine, block, {**ready, **begun} if later else ready, edges)
+
+    if (code := attempt(0)) is not None:
+        return code
+    fails, works = 0, FIRST_DELAY
+    while (code := attempt(works)) is None:
+        fails, works = works, 2 * works
+        if works > LONGEST_RAMP:
+            return None
+    while works - fails > 1:
+        middle = (fails + works) // 2
+        sooner = attempt(middle)
+        if sooner is None:
+            fails = middle
+        else:
+            code, works = sooner, middle
+    return code
 
 
 def _at_edges(block: Sequence[Insn], lasting: set[str]) -> Edges:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
-from hexsim.hvx.dependences import Graph, graph
+from hexsim.hvx.dependences import Edge, Graph, graph
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.packets import KIND_SIZE, Insn, Packet, fits, split
 from hexsim.hvx.registers import (
@@ -125,12 +125,15 @@ def sink(machine: Machine, g: Graph, start: list[int], interval: int | None = No
     table = Table(machine, interval)
     for n, slot in enumerate(start):
         table.add(slot, g.classes[n])
+    behind: list[list[Edge]] = [[] for _ in start]
+    for e in g.edges:
+        behind[e.of].append(e)
     for n in sorted(range(len(start)), key=lambda n: -start[n]):
         sources = {split(v)[0] for i in g.nodes[n] for v in g.insns[i].src} & made
         latest = [
             start[e.to] - e.packets + (interval or 0) * e.distance
-            for e in g.edges
-            if e.of == n and e.to != n
+            for e in behind[n]
+            if e.to != n
         ]
         if len(sources) > 1 or not latest:
             continue
@@ -164,7 +167,7 @@ def fitted(
     are needed afterwards. Longest chains go first; if that keeps too many values alive, only what
     leaves room is issued, longest chains or else program order first.
     """
-    g = graph(machine, insns, loop=False)
+    g = graph(machine, tuple(insns), loop=False)
     taken = _constants(insns, edges)
     sizes = {**dict.fromkeys(FILES, PREDICATES), "v": machine.registers, "r": SCALARS}
     free = {file: sizes[file] - taken[file] for file in FILES}
@@ -212,7 +215,11 @@ class _Live:
         self.made: set[str] = set()
         self.readers: dict[str, set[int]] = {}
         self.sizes: dict[str, tuple[str, int]] = {}
+        self.writes: list[set[str]] = []
+        self.reads: list[set[str]] = []
         for n, node in enumerate(g.nodes):
+            self.writes.append({split(g.insns[i].dst)[0] for i in node if g.insns[i].dst})
+            self.reads.append({split(v)[0] for i in node for v in g.insns[i].src})
             for insn in (g.insns[i] for i in node):
                 if insn.dst:
                     self._size(insn.dst, insn.operation.kinds["d"])
@@ -231,34 +238,33 @@ class _Live:
         size = max(KIND_SIZE[kind] + (part or 0), self.sizes.get(base, ("", 0))[1])
         self.sizes[base] = (register_file(kind), size)
 
-    def growth(self, g: Graph, n: int) -> dict[str, int]:
+    def growth(self, n: int) -> dict[str, int]:
         """Registers a node would take, less those it frees as their last reader."""
-        insns = [g.insns[i] for i in g.nodes[n]]
-        new = {split(i.dst)[0] for i in insns if i.dst} - self.made
-        inside = {b for b in new - self.lasting if self.readers.get(b, set()) <= {n}}
-        read = {split(v)[0] for i in insns for v in i.src} & self.made
-        last = {b for b in read - self.lasting if self.readers[b] == {n}}
-        grown = dict.fromkeys(FILES, 0)
-        for base in new - inside:
-            grown[self.sizes[base][0]] += self.sizes[base][1]
-        for base in last:
-            grown[self.sizes[base][0]] -= self.sizes[base][1]
+        grown: dict[str, int] = {}
+        for base in self.writes[n] - self.made:
+            if base in self.lasting or self.readers.get(base, set()) - {n}:
+                file, size = self.sizes[base]
+                grown[file] = grown.get(file, 0) + size
+        for base in (self.reads[n] & self.made) - self.lasting:
+            if self.readers[base] == {n}:
+                file, size = self.sizes[base]
+                grown[file] = grown.get(file, 0) - size
         return grown
 
-    def fits(self, g: Graph, n: int, limits: Mapping[str, int]) -> bool:
+    def fits(self, n: int, limits: Mapping[str, int]) -> bool:
         """Whether a node keeps to the limits, or at least takes nothing."""
-        grown = self.growth(g, n)
-        return all(grown[f] <= 0 or self.used[f] + grown[f] <= limits[f] for f in FILES)
+        return all(
+            grown <= 0 or self.used[file] + grown <= limits[file]
+            for file, grown in self.growth(n).items()
+        )
 
-    def place(self, g: Graph, n: int) -> None:
+    def place(self, n: int) -> None:
         """Account for a node that has been issued."""
-        for file, grown in self.growth(g, n).items():
+        for file, grown in self.growth(n).items():
             self.used[file] += grown
-        insns = [g.insns[i] for i in g.nodes[n]]
-        self.made |= {split(i.dst)[0] for i in insns if i.dst}
-        for insn in insns:
-            for value in insn.src:
-                self.readers[split(value)[0]].discard(n)
+        self.made |= self.writes[n]
+        for base in self.reads[n]:
+            self.readers[base].discard(n)
 
 
 def _list(
@@ -273,9 +279,11 @@ def _list(
 
     None if only another register would let it go on.
     """
-    before: list[list[tuple[int, int]]] = [[] for _ in g.nodes]
+    behind: list[list[tuple[int, int]]] = [[] for _ in g.nodes]
+    unplaced = [0] * len(g.nodes)  # nodes before each that have no slot yet
     for e in g.edges:
-        before[e.to].append((e.of, e.packets))
+        behind[e.of].append((e.to, e.packets))
+        unplaced[e.to] += 1
     start: dict[int, int] = {}
     waiting = sorted(range(len(g.nodes)), key=lambda n: (urgency[n], n))
     earliest = [max(ready.get(i, 0) for i in node) for node in g.nodes]
@@ -288,15 +296,18 @@ def _list(
             placed = False
             for n in list(waiting):
                 if (
-                    earliest[n] <= slot
-                    and all(p in start and start[p] + wait <= slot for p, wait in before[n])
+                    not unplaced[n]
+                    and earliest[n] <= slot
                     and table.has_room(slot, g.classes[n])
-                    and live.fits(g, n, limits)
+                    and live.fits(n, limits)
                 ):
                     start[n] = last = slot
                     table.add(slot, g.classes[n])
-                    live.place(g, n)
+                    live.place(n)
                     waiting.remove(n)
+                    for m, wait in behind[n]:
+                        unplaced[m] -= 1
+                        earliest[m] = max(earliest[m], slot + wait)
                     placed = True
         slot += 1
         if slot > max(last, latest) + LONGEST_WAIT:
