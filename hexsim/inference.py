@@ -129,6 +129,8 @@ class Inference:
                         clock_hz=clock_hz,
                         macs=call.macs,
                         packets=0,
+                        stalls=0,
+                        hvx_utilisation=0.0,
                         ddr_read_bytes=call.operand_bytes + call.parameter_bytes,
                         ddr_write_bytes=call.result_bytes,
                         l2_bytes=0,
@@ -190,15 +192,19 @@ class Inference:
 
     def _layer(self, call: KernelCall, work: NodeWork, timing: NodeTiming) -> LayerTiming:
         dsp = self._machine.dsp
+        duration_ps = timing.end_ps - timing.start_ps
+        most = dsp.core.packets_in(duration_ps) * self._machine.chip.dsp.hvx.contexts
         return LayerTiming(
             name=call.layer.name,
             type=call.layer.type,
             engine=call.engine,
             start_ps=timing.start_ps,
-            duration_ps=timing.end_ps - timing.start_ps,
+            duration_ps=duration_ps,
             clock_hz=dsp.clock_hz,
             macs=call.macs,
             packets=work.packets,
+            stalls=round(sum(dsp.core.stall_slots(item) for item in work.items)),
+            hvx_utilisation=work.vector_packets / max(1.0, most),
             ddr_read_bytes=work.read_bytes,
             ddr_write_bytes=work.write_bytes,
             l2_bytes=work.l2_bytes,

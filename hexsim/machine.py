@@ -11,7 +11,10 @@ from collections.abc import Iterable
 import simpy
 
 from hexsim.chips import Chip
+from hexsim.errors import HexsimError
+from hexsim.hvx.isa import Machine as VectorUnit
 from hexsim.hvx.kernels import Target
+from hexsim.hvx.layout import VECTOR_BYTES
 from hexsim.memory import Ddr, DdrRule
 from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core
@@ -78,7 +81,7 @@ class Dsp:
             workers=min(stack.dispatch.max_vector_workers, chip.hvx.contexts),
         )
         self.target = Target(
-            version=chip.arch,
+            machine=_vector_unit(machine.chip),
             workers=self.rule.workers,
             l2_bytes=chip.l2_bytes - chip.l2_audio_bytes,
             vtcm_bytes=chip.vtcm_bytes,
@@ -90,3 +93,13 @@ class Dsp:
         return GraphSession(
             machine.env, self.core, self.ddr, self.rule, name, urgency, machine.spans
         )
+
+
+def _vector_unit(chip: Chip) -> VectorUnit:
+    """The machine that kernels are scheduled for; HexsimError if d32 does not fit its vectors."""
+    if chip.dsp.hvx.vector_bytes != VECTOR_BYTES:
+        raise HexsimError(
+            f"chip {chip.name}, key dsp.hvx.vector_bytes: layers are laid out in vectors of "
+            f"{VECTOR_BYTES} bytes, not {chip.dsp.hvx.vector_bytes}"
+        )
+    return VectorUnit(int(chip.dsp.arch.removeprefix("v")), VECTOR_BYTES)

@@ -9,7 +9,8 @@ Issue rule. A hardware thread issues one packet per `clocks_per_packet` clocks (
 multithreading; the number of threads on a barrel core). A thread whose cluster neighbour is
 idle takes some of its slots if its work is scalar; vector work gets no such bonus, because the
 documented vector peak is exactly one packet per two clocks. Loops whose vector multiplies take
-operands from scalar loads wait for them now and then; `scalar_fed_stall` stretches their packets.
+operands from scalar loads wait for memory now and then; `scalar_fed_stall` stretches their packets.
+Slots that a schedule leaves empty are counted as they are: the wait for memory is over in them.
 Threads that together ask for more bytes than the L2 port moves share it max-min fairly.
 
 Left out: the scalar multipliers that clusters of older cores share, the cost of a context switch
@@ -81,13 +82,21 @@ class Q6Core(SharedRate[_Demand]):
         packets = clocks * rule.lone_scalar_speedup / rule.clocks_per_packet
         return WorkItem(round(packets), vector=False)
 
+    def stall_slots(self, item: WorkItem) -> float:
+        """Issue slots of an item in which nothing issues: waits for results and for memory."""
+        return item.stalls + item.scalar_fed * (self.rule.scalar_fed_stall - 1)
+
+    def packets_in(self, duration_ps: int) -> float:
+        """Packets that one hardware thread can issue in a time."""
+        return duration_ps * self._packets_per_ps
+
     def issue_ps(self, item: WorkItem) -> float:
         """Picoseconds that issuing an item takes if nothing but the issue rule limits it."""
         return self._slots(item) / self._packets_per_ps
 
     def _slots(self, item: WorkItem) -> float:
         """Issue slots: packets, and those lost to stalls."""
-        return item.packets + item.scalar_fed * (self.rule.scalar_fed_stall - 1)
+        return item.packets + self.stall_slots(item)
 
     def _rates(self, demands: Sequence[_Demand]) -> Sequence[float]:
         rule = self.rule

@@ -22,7 +22,11 @@ as the limit, `imbalance` is workers waiting for the slowest one."""
 
 @dataclass(frozen=True)
 class LayerTiming:
-    """One layer of one inference, in the clock of the engine that ran it."""
+    """One layer of one inference, in the clock of the engine that ran it.
+
+    `stalls` are issue slots in which its threads issue nothing, waiting for results or memory.
+    `hvx_utilisation` is the part of all vector contexts' issue slots in its time that it uses.
+    """
 
     name: str
     type: str
@@ -32,6 +36,8 @@ class LayerTiming:
     clock_hz: float
     macs: int
     packets: int
+    stalls: int
+    hvx_utilisation: float
     ddr_read_bytes: int
     ddr_write_bytes: int
     l2_bytes: int
@@ -43,6 +49,11 @@ class LayerTiming:
     def cycles(self) -> int:
         """Duration in cycles of the engine's clock."""
         return ps_to_clocks(self.duration_ps, self.clock_hz)
+
+    @property
+    def stall_share(self) -> float:
+        """Stalls of all issue slots that its threads took, 0 .. 1."""
+        return self.stalls / max(1, self.packets + self.stalls)
 
     @property
     def us(self) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 CostModel = Literal["kernel", "generic", "analytic", "none"]
-"""How a layer's cost was found: counted kernel loops, the generic model of moved bytes and
+"""How a layer's cost was found: scheduled kernel loops, the generic model of moved bytes and
 elementwise operations, the roofline of CPU or GPU, or not at all."""
 
 
@@ -20,12 +20,14 @@ elementwise operations, the roofline of CPU or GPU, or not at all."""
 class WorkItem:
     """One call of a thread: packets to issue and the bytes they move in L2 and VTCM.
 
+    `stalls` are issue slots that its schedule leaves empty because a result is not ready.
     `scalar_fed` of the packets belong to loops whose vector multiplies take operands that scalar
-    loads have just brought, and stall on them. `vector` is False for work of the scalar units,
-    which may run faster when the neighbouring hardware thread is idle.
+    loads have just brought, and wait for memory with them. `vector` is False for work of the
+    scalar units, which may run faster when the neighbouring hardware thread is idle.
     """
 
     packets: int
+    stalls: int = 0
     scalar_fed: int = 0
     l2_bytes: int = 0
     vtcm_bytes: int = 0
@@ -72,19 +74,29 @@ class NodeWork:
     nodes: int = 1
 
     @property
+    def items(self) -> Iterable[WorkItem]:
+        """Jobs of all stages."""
+        return (item for stage in self.stages for item in stage.items)
+
+    @property
     def packets(self) -> int:
         """Packets of all jobs."""
-        return sum(item.packets for stage in self.stages for item in stage.items)
+        return sum(item.packets for item in self.items)
+
+    @property
+    def vector_packets(self) -> int:
+        """Packets of the jobs that hold a vector context."""
+        return sum(item.packets for item in self.items if item.vector)
 
     @property
     def l2_bytes(self) -> int:
         """Bytes through the L2 port."""
-        return sum(item.l2_bytes for stage in self.stages for item in stage.items)
+        return sum(item.l2_bytes for item in self.items)
 
     @property
     def vtcm_bytes(self) -> int:
         """Bytes read and written in VTCM."""
-        return sum(item.vtcm_bytes for stage in self.stages for item in stage.items)
+        return sum(item.vtcm_bytes for item in self.items)
 
     @property
     def read_bytes(self) -> int:

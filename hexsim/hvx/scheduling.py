@@ -131,9 +131,7 @@ def sink(machine: Machine, g: Graph, start: list[int], interval: int | None = No
     for n in sorted(range(len(start)), key=lambda n: -start[n]):
         sources = {split(v)[0] for i in g.nodes[n] for v in g.insns[i].src} & made
         latest = [
-            start[e.to] - e.packets + (interval or 0) * e.distance
-            for e in behind[n]
-            if e.to != n
+            start[e.to] - e.packets + (interval or 0) * e.distance for e in behind[n] if e.to != n
         ]
         if len(sources) > 1 or not latest:
             continue

@@ -1,13 +1,14 @@
 """Kernel models: what each layer costs on the vector unit, as work items.
 
 One file per layer type; adding a kernel is adding a file and a line here. A kernel decides how
-Hexagon NN blocks the layer; the packets of its loops come from `_counted`.
+Hexagon NN blocks the layer (`work`) and which instruction streams compute it (`streams`); the
+packets of its loops are those of the scheduled streams.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from typing import Protocol
 
 from hexsim.graph.ir import Layer
 from hexsim.hvx.kernels import (
@@ -27,6 +28,7 @@ from hexsim.hvx.kernels import (
     softmax,
 )
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.streams import Kernel
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
@@ -46,44 +48,53 @@ from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
-__all__ = ["Target", "node_work"]
-
-Kernel = Callable[[KernelCall, Target, Traffic], NodeWork]
+__all__ = ["Target", "kernel_streams", "node_work"]
 
 
-def _convolution(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    assert isinstance(call.layer, Convolution)
-    if call.layer.is_depthwise(call.operands[0][-1]):
-        return depthwise_convolution.work(call, target, traffic)
-    if call.layer.groups > 1:
-        return grouped_convolution.work(call, target, traffic)
-    return convolution.work(call, target, traffic)
+class _Model(Protocol):
+    """What the file of a layer type offers."""
+
+    def work(self, call: KernelCall, target: Target, traffic: Traffic) -> NodeWork: ...
+
+    def streams(self, call: KernelCall, target: Target) -> tuple[Kernel, ...]: ...
 
 
-_KERNELS: dict[type[Layer], Kernel] = {
-    BatchNorm: batch_norm.work,
-    ChannelShuffle: layout_change.work,
-    Concat: concat.work,
-    Convolution: _convolution,
-    Elementwise: elementwise.work,
-    FullyConnected: fully_connected.work,
-    LocalResponseNorm: local_response_norm.work,
-    Neuron: neuron.work,
-    Permute: layout_change.work,
-    Pooling: pooling.work,
-    Prelu: prelu.work,
-    Reshape: layout_change.work,
-    Softmax: softmax.work,
+_MODELS: dict[type[Layer], _Model] = {
+    BatchNorm: batch_norm,
+    ChannelShuffle: layout_change,
+    Concat: concat,
+    Elementwise: elementwise,
+    FullyConnected: fully_connected,
+    LocalResponseNorm: local_response_norm,
+    Neuron: neuron,
+    Permute: layout_change,
+    Pooling: pooling,
+    Prelu: prelu,
+    Reshape: layout_change,
+    Softmax: softmax,
 }
+
+
+def _model(call: KernelCall) -> _Model:
+    if not isinstance(call.layer, Convolution):
+        return _MODELS.get(type(call.layer), generic)
+    if call.layer.is_depthwise(call.operands[0][-1]):
+        return depthwise_convolution
+    return grouped_convolution if call.layer.groups > 1 else convolution
+
+
+def kernel_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """Return the instruction streams that one kernel call runs, for its 8-bit form."""
+    return _model(call).streams(call, target)
 
 
 def node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Return the work items of one kernel call; `traffic` is what its activations move in DDR.
 
     16-bit activations run as high and low bytes: twice the packets and bytes of the 8-bit
-    kernels, reported as a generic cost because those kernels were not counted.
+    kernels, reported as a generic cost because no stream was written for those kernels.
     """
-    work = _KERNELS.get(type(call.layer), generic.work)(call, target, traffic)
+    work = _model(call).work(call, target, traffic)
     return work if call.activation_bits <= 8 else _twice(work)
 
 
@@ -98,6 +109,7 @@ def _twice(work: NodeWork) -> NodeWork:
                         dataclasses.replace(
                             item,
                             packets=2 * item.packets,
+                            stalls=2 * item.stalls,
                             scalar_fed=2 * item.scalar_fed,
                             l2_bytes=2 * item.l2_bytes,
                             vtcm_bytes=2 * item.vtcm_bytes,

@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hexsim.hvx.kernels._counted import LoopCost
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div
+from hexsim.hvx.streams import LoopCost
 from hexsim.memory import Traffic
 from hexsim.work import Slice, Stage, WorkItem
 
@@ -23,9 +23,14 @@ _BLOCK_L2_SHARE = 8
 
 @dataclass(frozen=True, slots=True)
 class RowCost:
-    """What one row of an output costs on one thread."""
+    """What one row of an output costs on one thread.
+
+    stalls: slots of its tiles in which nothing issues. Those between rows of tiles, and of entry
+    and exit of calls, are few and counted as packets.
+    """
 
     packets: int = 0
+    stalls: int = 0
     scalar_fed: int = 0
     l2_bytes: int = 0
     vtcm_bytes: int = 0
@@ -33,9 +38,11 @@ class RowCost:
     @classmethod
     def of(cls, cost: LoopCost, tiles: int, loop_rows: int = 0) -> RowCost:
         """Cost of `tiles` tiles in `loop_rows` rows of tiles (rows of one sheet)."""
-        packets = cost.tile * tiles + cost.row * loop_rows
+        stalls = cost.stalls * tiles
+        packets = cost.tile * tiles + cost.row * loop_rows - stalls
         return cls(
             packets,
+            stalls,
             packets if cost.scalar_fed else 0,
             cost.l2_vectors * tiles * VECTOR_BYTES,
             cost.vtcm_vectors * tiles * VECTOR_BYTES,
@@ -44,6 +51,7 @@ class RowCost:
     def __add__(self, other: RowCost) -> RowCost:
         return RowCost(
             self.packets + other.packets,
+            self.stalls + other.stalls,
             self.scalar_fed + other.scalar_fed,
             self.l2_bytes + other.l2_bytes,
             self.vtcm_bytes + other.vtcm_bytes,
@@ -53,6 +61,7 @@ class RowCost:
         """One job of `rows` rows, with the packets of its calls."""
         return WorkItem(
             self.packets * rows + call_packets,
+            self.stalls * rows,
             self.scalar_fed * rows,
             self.l2_bytes * rows,
             self.vtcm_bytes * rows,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
-from hexsim.hvx.kernels._counted import LoopCost
 from hexsim.hvx.layout import PIXELS, as_nhwc, ceil_div, row_vectors, sheets
+from hexsim.hvx.streams import LoopCost
 from hexsim.memory import Traffic
 from hexsim.work import Stage
 

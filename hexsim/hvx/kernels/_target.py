@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hexsim.chips import Arch
+from hexsim.hvx.isa import Machine
+
+SIGNED_WEIGHTS = 65
+"""Architectures from here on take signed weights."""
 
 
 @dataclass(frozen=True)
 class Target:
     """One DSP as Hexagon NN sees it when it prepares a graph.
 
-    `workers` is the number of vector worker threads; `l2_bytes` what a network may use of L2,
-    `vtcm_bytes` the tightly coupled memory (0 where there is none).
+    `machine` is the vector unit that the streams are scheduled for, `workers` the number of vector
+    worker threads; `l2_bytes` what a network may use of L2, `vtcm_bytes` the tightly coupled
+    memory (0 where there is none).
     """
 
-    version: Arch
+    machine: Machine
     workers: int
     l2_bytes: int
     vtcm_bytes: int
 
     @property
+    def version(self) -> int:
+        """Architecture version, e.g. 66."""
+        return self.machine.version
+
+    @property
     def signed_weights(self) -> bool:
         """True if weights are signed, so that convolutions need no sums of activations."""
-        return self.version in ("v65", "v66")
+        return self.version >= SIGNED_WEIGHTS
 
     @property
     def activation_l2_bytes(self) -> int:

@@ -10,19 +10,25 @@ Source: Hexagon NN, scalemem_d32.S.
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels import _counted as counted
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import as_nhwc, ceil_div, vectors
+from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
 
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """One encoding to another."""
+    return (elementwise.rescale(target.machine),)
+
+
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Rows of the output over the workers."""
+    (kernel,) = streams(call, target)
     batch, height, _, _ = as_nhwc(call.results[0])
     rows = batch * height
     moved = sum(vectors(shape) for shape in call.operands)
-    row = RowCost.of(counted.RESCALE, ceil_div(moved, rows), len(call.operands))
+    row = RowCost.of(kernel.cost, ceil_div(moved, rows), len(call.operands))
     return NodeWork((row_stage(rows, row, target.workers, traffic, target.l2_bytes),), "kernel")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Shape
-from hexsim.hvx.kernels import _counted as counted
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import as_nhwc, stored_bytes
+from hexsim.hvx.streams import layout_change
 from hexsim.memory import Traffic
 from hexsim.work import Stage
 
@@ -20,7 +20,8 @@ def to_d32(shape: Shape, target: Target) -> Stage | None:
         return None
     threads = min(_THREADS, target.workers)
     traffic = Traffic(0, _misses(shape, target))
-    return per_vector_stage(shape, counted.TO_D32, threads, traffic, target.l2_bytes)
+    cost = layout_change.to_d32(target.machine).cost
+    return per_vector_stage(shape, cost, threads, traffic, target.l2_bytes)
 
 
 def from_d32(shape: Shape, target: Target) -> Stage | None:
@@ -30,7 +31,8 @@ def from_d32(shape: Shape, target: Target) -> Stage | None:
         return None
     threads = min(_THREADS, target.workers)
     traffic = Traffic(_misses(shape, target), 0)
-    return per_vector_stage(shape, counted.FROM_D32, threads, traffic, target.l2_bytes)
+    cost = layout_change.from_d32(target.machine).cost
+    return per_vector_stage(shape, cost, threads, traffic, target.l2_bytes)
 
 
 def _misses(shape: Shape, target: Target) -> int:

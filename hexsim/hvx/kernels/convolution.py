@@ -4,7 +4,8 @@ Hexagon NN computes 32 output channels (a slice of weights) at a time. Slices ar
 groups, in order; inside a group the output rows are cut in equal parts for the workers. If the
 activations are not in L2 they are read again for every group.
 
-Left out: what a dilated window costs more than a dense one of the same taps.
+Left out: what a dilated window costs more than a dense one of the same taps, and a strided one
+more than a dense one of the same output (Hexagon NN: one packet per row of taps on V66).
 
 Sources: Hexagon NN, hexagon/ops/src/op_supernode_new.c (lines 594-1160, 2599-2765, 4596-4616).
 """
@@ -12,11 +13,14 @@ Sources: Hexagon NN, hexagon/ops/src/op_supernode_new.c (lines 594-1160, 2599-27
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
-from hexsim.hvx.kernels import _counted as counted
 from hexsim.hvx.kernels._blocking import RowCost, blocks, cut_evenly, parts
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import PIXELS, SHEET, VECTOR_BYTES, as_nhwc, ceil_div, row_vectors, sheets
+from hexsim.hvx.streams import Kernel, first_layer, layout_change
+from hexsim.hvx.streams import convolution as forms
 from hexsim.layers import Convolution
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
@@ -31,6 +35,8 @@ _SIX_WIDE = frozenset({11, 12, 17, 18, 35, 36})
 _MOST_SLICES = 32
 """Prefetches that one layer is simulated in at most, unless it has more weight groups."""
 _BIAS_BYTES = 4
+FIRST_Z_REGISTER = 66
+"""Architecture from which on activations lie in the Z register."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,125 @@ class DenseShape:
         )
 
 
+Form = Literal["first layer", "v60", "v65", "v66"]
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """How one dense convolution is cut.
+
+    group: slices (32 output channels) of one weight group. rows_per_call: output rows of one slice
+    that one kernel call computes.
+    """
+
+    shape: DenseShape
+    target: Target
+
+    @cached_property
+    def form(self) -> Form:
+        """The kernel family that runs: an older one if weights or stride do not suit the newest."""
+        shape, target = self.shape, self.target
+        if shape.is_input:
+            return "first layer"
+        if not target.signed_weights or shape.slice_bytes > target.vtcm_bytes:
+            return "v60"
+        if target.version == FIRST_Z_REGISTER:
+            return "v66" if shape.strides[1] <= 2 else "v60"
+        return "v65"
+
+    @property
+    def in_vtcm(self) -> bool:
+        """Whether a group of weights lies in VTCM while it is used."""
+        return self.form in ("v65", "v66")
+
+    @cached_property
+    def group(self) -> int:
+        """Slices of one weight group."""
+        shape = self.shape
+        if self.form == "first layer":
+            return sheets(shape.channels)
+        if self.form == "v60":
+            return max(1, _V60_GROUP_BYTES // shape.slice_bytes)
+        fit = max(1, self.target.vtcm_bytes // shape.slice_bytes)
+        return fit - fit % 2 if 2 <= fit < sheets(shape.channels) else fit
+
+    @property
+    def groups(self) -> list[int]:
+        """Slices of every group, the last one smaller."""
+        total = sheets(self.shape.channels)
+        return [min(self.group, total - begin) for begin in range(0, total, self.group)]
+
+    @property
+    def rows_per_call(self) -> int:
+        """Output rows of one kernel call; V65 calls for every row, the first layer once a job."""
+        if self.form == "first layer":
+            return self.shape.rows
+        if self.form == "v65":
+            return 1
+        lines = _V60_CALL_LINES if self.form == "v60" else _V66_CALL_LINES
+        return max(1, lines // (self.shape.line_bytes * self.shape.strides[0]))
+
+    def calls(self, slices: int, rows: int) -> int:
+        """Kernel calls of one job; V65 takes all slices of a group in one."""
+        each = 1 if self.form == "v65" else slices
+        return each * ceil_div(rows, self.rows_per_call)
+
+    def row_loops(self, slices: int) -> list[tuple[Kernel, int]]:
+        """Streams of one output row of `slices` slices, with their tiles."""
+        shape, machine = self.shape, self.target.machine
+        fw, depth_rows = shape.kernel[1], shape.depth_rows
+        tiles = row_vectors(shape.width)
+        if self.form == "first layer":
+            stride = shape.strides[0]
+            return [(first_layer.convolution(machine, *shape.kernel, stride), slices * tiles)]
+        if self.form == "v60":
+            return [(forms.v60(machine, fw, depth_rows), slices * tiles)]
+        if self.form == "v66":
+            return [(forms.v66(machine, fw, depth_rows), slices * tiles)]
+        loops = []
+        if slices > 1:
+            pixels = 6 if shape.width in _SIX_WIDE else 8
+            pair = forms.v65(machine, fw, depth_rows, pixels=pixels)
+            loops.append((pair, slices // 2 * ceil_div(shape.width, pixels)))
+        if slices % 2:
+            single = forms.v65(machine, fw, depth_rows, slices=1)
+            loops.append((single, ceil_div(shape.width, single.pixels)))
+        return loops
+
+    def group_loops(self, slices: int, *, first: bool) -> list[tuple[Kernel, int]]:
+        """Streams that a group of weights needs once, with their tiles."""
+        shape, machine = self.shape, self.target.machine
+        if self.form == "first layer":
+            copied = ceil_div(shape.in_height * shape.in_width * 4, VECTOR_BYTES)
+            return [(layout_change.to_depth_4(machine), copied)]
+        if self.form == "v60":
+            if not first or self.target.signed_weights:
+                return []
+            pixels = shape.in_height * ceil_div(shape.in_width, PIXELS)
+            return [(layout_change.pixel_sums(machine, sheets(shape.in_channels)), pixels)]
+        weights = slices * shape.slice_bytes // VECTOR_BYTES
+        loops = [(layout_change.weights_to_vtcm(machine), weights)]
+        if self.form == "v65":
+            vectors = shape.in_height * row_vectors(shape.in_width) * sheets(shape.in_channels)
+            loops.append((layout_change.pixel_pairs(machine), vectors))
+        return loops
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The loops of a convolution that is neither grouped nor depthwise."""
+    assert isinstance(call.layer, Convolution)
+    return dense_streams(DenseShape.of(call, call.layer), target)
+
+
+def dense_streams(shape: DenseShape, target: Target) -> tuple[Kernel, ...]:
+    """The loops over all weight groups, each once, then what surrounds them."""
+    blocking = Blocking(shape, target)
+    sizes = sorted(set(blocking.groups), reverse=True)
+    loops = [loop for size in sizes for loop, _ in blocking.row_loops(size)]
+    loops += [loop for loop, _ in blocking.group_loops(sizes[0], first=True)]
+    return tuple({kernel.name: kernel for kernel in loops}.values())
+
+
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Blocks and costs of a convolution that is neither grouped nor depthwise."""
     assert isinstance(call.layer, Convolution)
@@ -93,8 +218,8 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
 
 def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
     """Return the work of one dense convolution."""
-    group = _slices_per_group(shape, target)
-    groups = list(_cut_whole(sheets(shape.channels), group))
+    blocking = Blocking(shape, target)
+    groups = blocking.groups
     limit = max(1, _MOST_SLICES // len(groups))
     cut = blocks(shape.rows, traffic, target.l2_bytes)
     if len(cut) > limit:
@@ -103,94 +228,36 @@ def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
     group_writes = cut_evenly(traffic.write_bytes, groups)
     pieces = []
     for number, (slices, group_write) in enumerate(zip(groups, group_writes, strict=True)):
-        row, once = _group_cost(shape, target, slices, first=number == 0)
+        loops = blocking.row_loops(slices)
+        row = _sum(loops)
+        once = _sum(blocking.group_loops(slices, first=number == 0))
+        entry = loops[0][0].cost.call
         writes = cut_evenly(group_write, cut)
         for place, (block, read, write) in enumerate(zip(cut, reads, writes, strict=True)):
             weights = 0 if place else slices * shape.slice_bytes
             jobs = list(parts(block, target.workers))
             extra = RowCost() if place else once
             items = tuple(
-                _with(row.item(rows, _call_packets(shape, target, slices, rows)), extra, len(jobs))
+                _with(row.item(rows, entry * blocking.calls(slices, rows)), extra, len(jobs))
                 for rows in jobs
             )
             pieces.append(Slice(items, weights + read, write))
     return Stage(tuple(pieces), target.workers)
 
 
+def _sum(loops: list[tuple[Kernel, int]]) -> RowCost:
+    total = RowCost()
+    for kernel, tiles in loops:
+        total += RowCost.of(kernel.cost, tiles)
+    return total
+
+
 def _with(item: WorkItem, once: RowCost, jobs: int) -> WorkItem:
     """Add to one of `jobs` jobs its part of the work that a whole group needs once."""
     return WorkItem(
         item.packets + ceil_div(once.packets, jobs),
+        item.stalls + ceil_div(once.stalls, jobs),
         item.scalar_fed + ceil_div(once.scalar_fed, jobs),
         item.l2_bytes + ceil_div(once.l2_bytes, jobs),
         item.vtcm_bytes + ceil_div(once.vtcm_bytes, jobs),
     )
-
-
-def _cut_whole(total: int, size: int) -> list[int]:
-    """Cut `total` in parts of `size`, the last one smaller."""
-    return [min(size, total - begin) for begin in range(0, total, size)]
-
-
-def _generation(shape: DenseShape, target: Target) -> str:
-    """The kernel family that runs: an older one if weights or stride do not suit the newest."""
-    if target.version in ("v65", "v66") and shape.slice_bytes > target.vtcm_bytes:
-        return "v60"
-    if target.version == "v66" and shape.strides[1] > 2:
-        return "v60"
-    return "v60" if target.version == "v62" else target.version
-
-
-def _slices_per_group(shape: DenseShape, target: Target) -> int:
-    if shape.is_input:
-        return sheets(shape.channels)
-    if _generation(shape, target) == "v60":
-        return max(1, _V60_GROUP_BYTES // shape.slice_bytes)
-    fit = max(1, target.vtcm_bytes // shape.slice_bytes)
-    return fit - fit % 2 if 2 <= fit < sheets(shape.channels) else fit
-
-
-def _group_cost(
-    shape: DenseShape, target: Target, slices: int, *, first: bool
-) -> tuple[RowCost, RowCost]:
-    """Cost of one output row for a group of slices, and what the group costs once."""
-    fw, depth_rows = shape.kernel[1], shape.depth_rows
-    in_vectors = row_vectors(shape.in_width) * sheets(shape.in_channels)
-    if shape.is_input:
-        cost = counted.conv_input(shape.kernel, shape.strides[0])
-        copied = ceil_div(shape.in_height * shape.in_width * 4, VECTOR_BYTES)
-        once = RowCost.of(counted.RGB_TO_DEPTH_4, copied)
-        return RowCost.of(cost, slices * row_vectors(shape.width)), once
-    generation = _generation(shape, target)
-    if generation == "v60":
-        cost = counted.conv_v60(fw, depth_rows)
-        row, once = RowCost.of(cost, slices * row_vectors(shape.width)), RowCost()
-        if first and not target.signed_weights:
-            sums = counted.activation_sums(fw, shape.kernel[0])
-            pixels = shape.in_height * ceil_div(shape.in_width, PIXELS)
-            once = RowCost.of(sums, shape.in_height * in_vectors, pixels)
-        return row, once
-    copy = RowCost.of(counted.WEIGHTS_TO_VTCM, slices * shape.slice_bytes // VECTOR_BYTES)
-    if generation == "v66":
-        cost = counted.conv_v66(fw, depth_rows, shape.strides[1])
-        return RowCost.of(cost, slices * row_vectors(shape.width)), copy
-    pair = (counted.conv_v65_pair_six if shape.width in _SIX_WIDE else counted.conv_v65_pair)(
-        fw, depth_rows
-    )
-    single = counted.conv_v65_single(fw, depth_rows)
-    row = RowCost.of(pair, slices // 2 * ceil_div(shape.width, pair.pixels))
-    row += RowCost.of(single, slices % 2 * ceil_div(shape.width, single.pixels))
-    return row, copy + RowCost.of(counted.CIRCULAR_BUFFER, shape.in_height * in_vectors)
-
-
-def _call_packets(shape: DenseShape, target: Target, slices: int, rows: int) -> int:
-    """Entry and exit of the kernel calls of one job."""
-    if shape.is_input:
-        return counted.conv_input(shape.kernel, shape.strides[0]).call * slices
-    generation = _generation(shape, target)
-    if generation == "v65":
-        return counted.conv_v65_pair(1, 1).call * rows
-    lines = _V60_CALL_LINES if generation == "v60" else _V66_CALL_LINES
-    rows_per_call = max(1, lines // (shape.line_bytes * shape.strides[0]))
-    call = counted.conv_v60(1, 1).call if generation == "v60" else counted.conv_v66(1, 1, 1).call
-    return call * slices * ceil_div(rows, rows_per_call)

@@ -11,34 +11,45 @@ from __future__ import annotations
 
 import math
 
-from hexsim.hvx.kernels import _counted as counted
+from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._reference import reference_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import as_nhwc, row_vectors, sheets
+from hexsim.hvx.streams import Kernel, reference
 from hexsim.layers import Convolution
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows over the workers, one call per row and sheet."""
-    layer = call.layer
-    assert isinstance(layer, Convolution)
-    batch, height, width, channels = as_nhwc(call.results[0])
-    window = layer.window
-    moved = traffic.reading(call.parameter_bytes)
-    stride = window.strides[0]
-    cost = counted.depthwise(window.kernel, stride)
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The vector loop if the layer suits one, else the reference kernel."""
+    return (_vector_loop(call, target) or reference.multiply_add(target.machine),)
+
+
+def _vector_loop(call: KernelCall, target: Target) -> Kernel | None:
+    assert isinstance(call.layer, Convolution)
+    window = call.layer.window
     suits = (
         window.dilations == (1, 1)
         and window.strides in ((1, 1), (2, 2))
-        and channels == call.operands[0][-1]
+        and call.results[0][-1] == call.operands[0][-1]
     )
-    if cost is None or not suits:
-        outputs = math.prod(call.results[0])
-        return NodeWork((reference_stage(call.macs, outputs, moved),), "generic")
-    row = RowCost.of(cost, sheets(channels) * row_vectors(width), sheets(channels))
+    if not suits:
+        return None
+    return _loops.depthwise_filter(target.machine, window.kernel, window.strides[0])
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Rows over the workers, one call per row and sheet."""
+    batch, height, width, channels = as_nhwc(call.results[0])
+    moved = traffic.reading(call.parameter_bytes)
+    kernel = _vector_loop(call, target)
+    if kernel is None:
+        (slow,) = streams(call, target)
+        stage = reference_stage(slow, call.macs, math.prod(call.results[0]), moved)
+        return NodeWork((stage,), "generic")
+    row = RowCost.of(kernel.cost, sheets(channels) * row_vectors(width), sheets(channels))
     stage = row_stage(batch * height, row, target.workers, moved, target.l2_bytes)
     return NodeWork((stage,), "kernel")

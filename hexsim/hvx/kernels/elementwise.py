@@ -1,4 +1,6 @@
-"""Elementwise: the counted add, and an estimated loop for the other operations.
+"""Elementwise: a loop of sums and one of products.
+
+A difference is a sum with a negative scale; maximum and minimum take the place of the sum.
 
 Operands beyond the second are combined one after another, each in a node of its own.
 Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c.
@@ -6,30 +8,34 @@ Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c.
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels import _counted as counted
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Elementwise
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
 
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """One pair of operands."""
+    assert isinstance(call.layer, Elementwise)
+    is_product = call.layer.kind == "product"
+    return ((elementwise.multiply if is_product else elementwise.add)(target.machine),)
+
+
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """One stage per pair of operands; the last one writes the result."""
-    layer = call.layer
-    assert isinstance(layer, Elementwise)
-    steps = max(1, len(layer.inputs) - 1)
-    counted_add = layer.kind == "sum"
-    cost = counted.ADD if counted_add else counted.ELEMENTWISE
+    (kernel,) = streams(call, target)
+    steps = max(1, len(call.layer.inputs) - 1)
     stages = tuple(
         per_vector_stage(
             call.results[0],
-            cost,
+            kernel.cost,
             target.workers,
             traffic.part(is_first=step == 0, is_last=step == steps - 1),
             target.l2_bytes,
         )
         for step in range(steps)
     )
-    return NodeWork(stages, "kernel" if counted_add else "generic", nodes=steps)
+    return NodeWork(stages, "kernel", nodes=steps)

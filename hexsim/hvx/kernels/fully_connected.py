@@ -12,10 +12,12 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from hexsim.hvx.kernels import _counted as counted
+from hexsim.graph.ir import Shape
+from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import SHEET, as_nhwc, ceil_div, sheets, vectors
+from hexsim.hvx.streams import Kernel, layout_change
 from hexsim.layers import FullyConnected
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
@@ -26,26 +28,41 @@ _BIAS_BYTES = 4
 _FLATTEN_THREADS = 2
 
 
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The matrix loops and, for a spatial input, the way out of d32."""
+    source = call.operands[0]
+    loops = _loops.matrix_rows(target.machine, math.prod(source[1:]), source[0])
+    kernels = tuple(kernel for kernel, _ in loops)
+    return (*kernels, layout_change.from_d32(target.machine)) if _is_spatial(source) else kernels
+
+
+def _is_spatial(shape: Shape) -> bool:
+    _, height, width, _ = as_nhwc(shape)
+    return height * width > 1
+
+
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """One job per weight group."""
     assert isinstance(call.layer, FullyConnected)
     source = call.operands[0]
     batch = source[0]
     inputs = math.prod(source) // batch
-    cost = counted.fully_connected(inputs, batch)
     slice_bytes = SHEET * (ceil_div(inputs, SHEET) * SHEET + _BIAS_BYTES)
     group = ceil_div(_GROUP_BYTES, slice_bytes)
     count = sheets(call.layer.output_channels)
     sizes = [min(group, count - begin) for begin in range(0, count, group)]
-    one = RowCost.of(cost, 1)
+    one = RowCost()
+    for kernel, times in _loops.matrix_rows(target.machine, inputs, batch):
+        one += RowCost.of(kernel.cost, times)
     pieces = [Slice((one.item(size),), size * slice_bytes) for size in sizes]
     pieces[-1] = dataclasses.replace(pieces[-1], write_bytes=traffic.write_bytes)
-    _, height, width, _ = as_nhwc(source)
-    if height * width == 1:
+    if not _is_spatial(source):
         first = pieces[0].read_bytes + traffic.read_bytes
         pieces[0] = dataclasses.replace(pieces[0], read_bytes=first)
         return NodeWork((_stage(pieces, target),), "kernel")
-    flatten = RowCost.of(counted.FROM_D32, ceil_div(vectors(source), 4 * batch * height))
+    height = as_nhwc(source)[1]
+    out_of_d32 = layout_change.from_d32(target.machine).cost
+    flatten = RowCost.of(out_of_d32, ceil_div(vectors(source), 4 * batch * height))
     read = traffic.part(is_first=True, is_last=False)
     flat = row_stage(batch * height, flatten, _FLATTEN_THREADS, read, target.l2_bytes)
     return NodeWork((flat, _stage(pieces, target)), "kernel", nodes=2)

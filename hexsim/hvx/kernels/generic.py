@@ -1,22 +1,28 @@
 """The generic model: for a layer without a kernel model of its own.
 
-Every vector it reads or writes passes through one estimated elementwise loop.
+Every vector it reads or writes passes through one table lookup.
 """
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels import _counted as counted
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import ceil_div, vectors
+from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
 
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """What stands for the unknown loop."""
+    return (elementwise.table(target.machine),)
+
+
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Equal parts over the workers."""
+    (kernel,) = streams(call, target)
     moved = sum(vectors(shape) for shape in (*call.operands, *call.results))
-    row = RowCost.of(counted.ELEMENTWISE, ceil_div(moved, target.workers))
+    row = RowCost.of(kernel.cost, ceil_div(moved, target.workers))
     stage = row_stage(target.workers, row, target.workers, traffic, target.l2_bytes)
     return NodeWork((stage,), "generic")

@@ -8,15 +8,22 @@ Source: Hexagon NN, hexagon/src/expand_grouped_conv_nodes.c.
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels import _counted as counted
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels.convolution import DenseShape, dense_stage
+from hexsim.hvx.kernels.convolution import DenseShape, dense_stage, dense_streams
 from hexsim.hvx.layout import ceil_div, vectors
+from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The copies of slices and concat, and what one group runs."""
+    assert isinstance(call.layer, Convolution)
+    one = dense_streams(DenseShape.of(call, call.layer), target)
+    return (elementwise.copy(target.machine), *one)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
@@ -29,9 +36,10 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     one_out = (*result[:-1], shape.channels)
     copied = layer.groups * vectors(one_in)
     joined = layer.groups * vectors(one_out)
+    copy = elementwise.copy(target.machine).cost
     split = row_stage(
         shape.in_height,
-        RowCost.of(counted.COPY, ceil_div(copied, shape.in_height)),
+        RowCost.of(copy, ceil_div(copied, shape.in_height)),
         target.workers,
         traffic.part(is_first=True, is_last=False),
         target.l2_bytes,
@@ -39,7 +47,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     each = dense_stage(shape, target, Traffic())
     join = row_stage(
         shape.rows,
-        RowCost.of(counted.COPY, ceil_div(joined, shape.rows)),
+        RowCost.of(copy, ceil_div(joined, shape.rows)),
         target.workers,
         traffic.part(is_first=False, is_last=True),
         target.l2_bytes,

@@ -5,19 +5,26 @@ Source: Hexagon NN, lrn_d32_hvx.S, op_lrn_d32.c (line 242).
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels import _counted as counted
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.streams import Kernel
+from hexsim.hvx.streams.local_response_norm import vector
 from hexsim.layers import LocalResponseNorm
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
 
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """One vector with its neighbours on both sides."""
+    assert isinstance(call.layer, LocalResponseNorm)
+    return (vector(target.machine, call.layer.size // 2),)
+
+
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Vectors of the tensor over as many threads as the batch has items."""
-    assert isinstance(call.layer, LocalResponseNorm)
+    (kernel,) = streams(call, target)
     shape = call.results[0]
     threads = min(shape[0], target.workers)
-    cost = counted.local_response_norm(call.layer.size)
-    return NodeWork((per_vector_stage(shape, cost, threads, traffic, target.l2_bytes),), "kernel")
+    stage = per_vector_stage(shape, kernel.cost, threads, traffic, target.l2_bytes)
+    return NodeWork((stage,), "kernel")

@@ -1,28 +1,34 @@
-"""Neurons that no layer absorbed: a clamp is counted, tables of a code are estimated.
+"""Neurons that no layer absorbed: a clamp, or a table of 256 codes.
 
 Source: Hexagon NN, relu_kernel_h.S.
 """
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels import _counted as counted
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Neuron
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
 
-def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows over the workers."""
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The loop of the function."""
     assert isinstance(call.layer, Neuron)
     is_clamp = call.layer.function == "clamp"
+    return ((elementwise.clamp if is_clamp else elementwise.table)(target.machine),)
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Rows over the workers."""
+    (kernel,) = streams(call, target)
     stage = per_vector_stage(
         call.results[0],
-        counted.CLAMP if is_clamp else counted.TABLE,
+        kernel.cost,
         target.workers,
         traffic,
         target.l2_bytes,
     )
-    return NodeWork((stage,), "kernel" if is_clamp else "generic")
+    return NodeWork((stage,), "kernel")

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels import _counted as counted
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
 
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """One loop."""
+    return (elementwise.prelu(target.machine),)
+
+
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Rows over the workers."""
+    (kernel,) = streams(call, target)
     stage = per_vector_stage(
         call.results[0],
-        counted.PRELU,
+        kernel.cost,
         target.workers,
         traffic.reading(call.parameter_bytes),
         target.l2_bytes,

@@ -1,27 +1,30 @@
-"""Softmax: four passes (maximum, exponential, sum, division), two threads at most.
+"""Softmax: three passes over each row (maximum, exponential, scale), two threads at most.
 
-Hexagon NN writes it in C, so its packets are estimated.
-Source: Hexagon NN, op_softmax_d32.c.
+Left out: the reciprocal of each row's sum, scalar code.
+Source: Hexagon NN, op_softmax_d32.c, written in C there.
 """
 
 from __future__ import annotations
 
-import dataclasses
-
-from hexsim.hvx.kernels import _counted as counted
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.streams import Kernel
+from hexsim.hvx.streams.softmax import vector
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
-_PASSES = 4
 _THREADS = 2
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """All passes over one vector."""
+    return (vector(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """All passes of a row in one job."""
-    cost = dataclasses.replace(counted.TABLE, tile=_PASSES * counted.TABLE.tile)
+    (kernel,) = streams(call, target)
     threads = min(_THREADS, target.workers)
-    stage = per_vector_stage(call.results[0], cost, threads, traffic, target.l2_bytes)
-    return NodeWork((stage,), "generic")
+    stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)
+    return NodeWork((stage,), "kernel")

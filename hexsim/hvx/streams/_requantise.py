@@ -11,15 +11,19 @@ from hexsim.hvx.streams._stream import Stream
 
 
 def requantise(s: Stream, accumulators: list[str], result: str, *, track: bool = True) -> str:
-    """Four accumulators of 32 channels become one vector of four pixels; returns its name."""
-    scaled = [f"{result}_{k}" for k in range(4)]
-    for accumulator, name in zip(accumulators, scaled, strict=True):
+    """Four accumulators of 32 channels become one vector of four pixels; returns its name.
+
+    One that is named twice is scaled once.
+    """
+    names = {accumulator: f"{result}_{k}" for k, accumulator in enumerate(accumulators)}
+    for accumulator, name in names.items():
         s("asl.w.R", f"{name}s", accumulator, "shift")
         s("mpye", name, f"{name}s", "multiplier")
         s("mpyo.acc", name, f"{name}s", "multiplier")
         if track:
             s("max.w", "largest", "largest", accumulator)
             s("min.w", "smallest", "smallest", accumulator)
+    scaled = [names[accumulator] for accumulator in accumulators]
     s("pack.w.h", f"{result}l", scaled[1], scaled[0])
     s("pack.w.h", f"{result}h", scaled[3], scaled[2])
     return s("pack.h.ub", result, f"{result}h", f"{result}l")

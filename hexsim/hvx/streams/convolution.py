@@ -21,7 +21,6 @@ from hexsim.hvx.streams._requantise import requantise
 from hexsim.hvx.streams._stream import Stream
 
 SHEET = 32  # input channels of one row of taps
-V65_PIXELS = 8
 OVERLAP = "ours overlaps the end of a tile with the beginning of the next"
 ROWS = "the hand-written loop walks all rows of taps with one address; ours steps at each row"
 Code = tuple[Insn, ...]
@@ -54,8 +53,8 @@ def v60(machine: Machine, fw: int, depth_rows: int) -> Kernel:
 
 
 @lru_cache(maxsize=1024)
-def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2) -> Kernel:
-    """Signed weights in VTCM, two pixels per register pair; eight pixels of one or two slices.
+def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2, pixels: int = 8) -> Kernel:
+    """Signed weights in VTCM, two pixels per register pair; eight or six pixels, one or two slices.
 
     The first and second four channels of each eight lie in two buffers (layout_change.pixel_pairs).
 
@@ -63,7 +62,7 @@ def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2) -> Kernel:
     takes no pipe: 8 reads per pass, as counted in the hand-written kernel.
     """
     s = Stream()
-    pairs = range(V65_PIXELS // 2)
+    pairs = range(pixels // 2)
     for k in range(2):
         for p in pairs:
             if p != pairs[-1]:
@@ -86,7 +85,8 @@ def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2) -> Kernel:
     for c in range(slices):
         tail("r.loadw.at", f"output{c}", "sp", imm=32 + 4 * c)
         for half in range(2):
-            values = [f"acc{c}{2 * half + k}.{part}" for k in range(2) for part in ("lo", "hi")]
+            two = [min(2 * half + k, pairs[-1]) for k in range(2)]  # six pixels: half a vector
+            values = [f"acc{c}{p}.{part}" for p in two for part in ("lo", "hi")]
             done = requantise(tail, values, f"out{c}{half}")
             tail("store.new.at", "", f"output{c}", done, imm=half)
         for p in pairs:
@@ -94,9 +94,9 @@ def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2) -> Kernel:
             head("mov", f"acc{c}{p}.hi", f"bias{c}")
     _next_tile(head, "pixels0")
     head("r.add", "pixels1", "pixels0", "second_words")
-    name = "conv v65 pair" if slices == 2 else "conv v65 single"
+    name = f"conv v65 {'pair' if slices == 2 else 'single'}{' of six' * (pixels == 6)}"
     vtcm = frozenset({"weights", "weights0", "weights1"})
-    return _tiles(name, machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns, 8, vtcm)
+    return _tiles(name, machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns, pixels, vtcm)
 
 
 @lru_cache(maxsize=1024)

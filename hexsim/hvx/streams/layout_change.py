@@ -6,11 +6,14 @@ stored, and only then the next four begin. Ours are scheduled the same way, as s
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.streams._kernel import Kernel, plain_loop, tile_loop
+from hexsim.hvx.ramp import visit
+from hexsim.hvx.streams._kernel import Kernel, call, plain_loop, tile_loop, visit_stretches
 from hexsim.hvx.streams._stream import Stream
+from hexsim.hvx.streams.elementwise import copy
 
 PIXELS = 16  # four vectors of four pixels
 
@@ -75,3 +78,24 @@ def activation_sums(machine: Machine) -> Kernel:
     s("load.tmp", "x", "in")
     s("dot.ub.Rub.acc", "sum", "x", "ones")
     return tile_loop("activation sums", machine, s.insns)
+
+
+@lru_cache(maxsize=64)
+def pixel_sums(machine: Machine, sheets: int) -> Kernel:
+    """The same over all sheets, kept as one vector. Larger windows add them up (left out)."""
+    s, tail, head = Stream(), Stream(), Stream()
+    s("load.tmp", "x", "in")
+    s("dot.ub.Rub.acc", "sum", "x", "ones")
+    tail("store", "", "sums", "sum")
+    head("xor", "sum", "zero", "zero")
+    head("r.add", "in", "start", "pixels")
+    head("loop0", "", "sheets")
+    made = visit(machine, s.insns, sheets, tail.insns, head.insns)
+    return Kernel("pixel sums", machine, visit_stretches("sheets", made), call=call(machine))
+
+
+@lru_cache(maxsize=16)
+def weights_to_vtcm(machine: Machine) -> Kernel:
+    """One vector of weights from L2 to VTCM."""
+    kernel = copy(machine)
+    return replace(kernel, name="weights to VTCM", in_vtcm=frozenset({"output"}))

@@ -1,0 +1,48 @@
+"""Which instruction stream runs for which window, filter or batch.
+
+The seam between the streams, which know instructions and packets but no layers, and the blocking
+of this package, which multiplies their costs out. Every packet of a kernel model comes from here
+or straight from `hexsim.hvx.streams`; schedules are made once per machine and shape class.
+"""
+
+from __future__ import annotations
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.streams import Kernel, depthwise, fully_connected, pooling
+
+_PER_ROW = (3, 5, 7)
+"""Filter widths that the depthwise loops over rows of taps take."""
+
+
+def max_pool(machine: Machine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
+    """The three windows with a loop of their own, else one vector per window element."""
+    if kernel == (3, 3) and strides == (2, 2):
+        return pooling.max_3x3_s2(machine)
+    if kernel == (3, 3) and strides == (1, 1):
+        return pooling.max_3x3_s1(machine)
+    if kernel == (2, 2) and strides == (2, 2):
+        return pooling.max_2x2_s2(machine)
+    return pooling.max_any(machine, kernel[0] * kernel[1])
+
+
+def average_pool(machine: Machine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
+    """3x3 with stride 1, else one vector per window element, whole images included."""
+    if kernel == (3, 3) and strides == (1, 1):
+        return pooling.average_3x3_s1(machine)
+    return pooling.average_any(machine, kernel[0] * kernel[1])
+
+
+def depthwise_filter(machine: Machine, kernel: tuple[int, int], stride: int) -> Kernel | None:
+    """3x3 in one loop pass, 3, 5 and 7 wide filters row by row; None where there is no loop."""
+    height, width = kernel
+    if kernel == (3, 3):
+        return depthwise.three_by_three(machine, stride)
+    return depthwise.by_rows(machine, height, width, stride) if width in _PER_ROW else None
+
+
+def matrix_rows(machine: Machine, inputs: int, batch: int) -> tuple[tuple[Kernel, int], ...]:
+    """Streams for 32 outputs of a whole batch, with how often each runs: rows in pairs, then the
+    odd one."""
+    pairs = ((fully_connected.outputs(machine, inputs, 2), batch // 2),) if batch > 1 else ()
+    single = ((fully_connected.outputs(machine, inputs, 1), 1),) if batch % 2 else ()
+    return pairs + single
