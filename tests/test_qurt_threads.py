@@ -32,11 +32,13 @@ class Job:
     vector: bool = True
     scalar_fed: bool = False
     l2_per_packet: int = 0
+    stalls: int = 0
 
     @property
     def item(self) -> WorkItem:
         fed = self.packets if self.scalar_fed else 0
-        return WorkItem(self.packets, fed, self.packets * self.l2_per_packet, vector=self.vector)
+        l2_bytes = self.packets * self.l2_per_packet
+        return WorkItem(self.packets, self.stalls, fed, l2_bytes, vector=self.vector)
 
 
 def fluid_ends(rule: IssueRule, jobs: list[Job]) -> list[float]:
@@ -105,6 +107,11 @@ def test_only_a_lone_scalar_thread_is_faster() -> None:
 
 def test_stalls_stretch_only_packets_that_scalar_loads_feed() -> None:
     assert fluid_ends(RULE, [Job(0, 1000, scalar_fed=True)]) == [3000]
+
+
+def test_empty_slots_of_a_schedule_take_their_time_and_are_not_stretched() -> None:
+    assert fluid_ends(RULE, [Job(0, 1000, stalls=100)]) == [2200]
+    assert fluid_ends(RULE, [Job(0, 1000, stalls=100, scalar_fed=True)]) == [3200]
 
 
 def test_a_barrel_core_gives_each_of_three_threads_a_third_of_600_mhz() -> None:

@@ -13,6 +13,8 @@ LAYER = LayerTiming(
     clock_hz=1.5e9,
     macs=90,
     packets=10,
+    stalls=5,
+    hvx_utilisation=0.25,
     ddr_read_bytes=5,
     ddr_write_bytes=6,
     l2_bytes=7,
@@ -26,6 +28,7 @@ def test_a_layer_is_told_in_cycles_of_its_own_clock() -> None:
     assert LAYER.cycles == 4500
     assert LAYER.us == 3.0
     assert LAYER.ddr_bytes == 11
+    assert LAYER.stall_share == 1 / 3
 
 
 def test_forward_leaves_out_the_application_side() -> None:

@@ -22,6 +22,7 @@ from hexsim.hvx.streams._stream import Stream
 
 SHEET = 32  # input channels of one row of taps
 OVERLAP = "ours overlaps the end of a tile with the beginning of the next"
+SIX = "four weight vectors are read twice for three pairs of pixels: loads are the bound"
 ROWS = "the hand-written loop walks all rows of taps with one address; ours steps at each row"
 Code = tuple[Insn, ...]
 
@@ -96,7 +97,8 @@ def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2, pixels: int
     head("r.add", "pixels1", "pixels0", "second_words")
     name = f"conv v65 {'pair' if slices == 2 else 'single'}{' of six' * (pixels == 6)}"
     vtcm = frozenset({"weights", "weights0", "weights1"})
-    return _tiles(name, machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns, pixels, vtcm)
+    note = SIX if pixels == 6 else OVERLAP
+    return _tiles(name, machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns, pixels, vtcm, note)
 
 
 @lru_cache(maxsize=1024)
