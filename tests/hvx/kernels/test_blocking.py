@@ -39,9 +39,10 @@ def test_even_cuts_keep_the_total_and_the_proportions(total: int, weights: list[
 def test_a_row_stage_keeps_packets_and_bytes(
     rows: int, threads: int, read: int, write: int, l2_bytes: int
 ) -> None:
-    row = RowCost(packets=10, scalar_fed=4, l2_bytes=128, vtcm_bytes=64)
+    row = RowCost(packets=10, stalls=3, scalar_fed=4, l2_bytes=128, vtcm_bytes=64)
     stage = row_stage(rows, row, threads, Traffic(read, write), l2_bytes)
     assert sum(item.packets for item in stage.items) == 10 * rows
+    assert sum(item.stalls for item in stage.items) == 3 * rows
     assert sum(item.scalar_fed for item in stage.items) == 4 * rows
     assert sum(item.l2_bytes for item in stage.items) == 128 * rows
     assert sum(item.vtcm_bytes for item in stage.items) == 64 * rows

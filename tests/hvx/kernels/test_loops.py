@@ -1,0 +1,32 @@
+"""Which loop runs for which window."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.kernels import _loops
+
+V66 = Machine(66)
+
+
+def test_depthwise_has_loops_for_three_five_and_seven_columns_only() -> None:
+    for width in (3, 5, 7):
+        assert _loops.depthwise_filter(V66, (width, width), 1) is not None
+    assert _loops.depthwise_filter(V66, (4, 4), 1) is None
+    assert _loops.depthwise_filter(V66, (1, 1), 1) is None
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 8])
+def test_a_batch_is_computed_in_pairs(batch: int) -> None:
+    loops = _loops.matrix_rows(V66, 4096, batch)
+    macs = sum(kernel.cost.macs * times for kernel, times in loops)
+    assert macs == batch * 4096 * 32
+    assert sum(times for _, times in loops) == -(-batch // 2)
+
+
+def test_windows_without_a_loop_of_their_own_cost_by_element() -> None:
+    small, large = (_loops.max_pool(V66, (k, k), (1, 1)).cost.tile for k in (5, 10))
+    assert 3 < large / small < 4.2
+    assert _loops.max_pool(V66, (3, 3), (1, 1)).name != _loops.max_pool(V66, (3, 3), (3, 3)).name
+    assert _loops.average_pool(V66, (3, 3), (1, 1)).pixels == 8
