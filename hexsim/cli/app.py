@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hexsim import __version__
-from hexsim.cli import bench, chips, convert, diff, info, models, profile, quantize, stacks
+from hexsim.cli import bench, chips, convert, diff, info, kernel, models, profile, quantize, stacks
 from hexsim.cli._pairs import join_pairs
 from hexsim.errors import HexsimError
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 app.command()(bench.bench)
 app.command()(profile.profile)
+app.command()(kernel.kernel)
 app.command()(convert.convert)
 app.command()(quantize.quantize)
 app.command()(info.info)

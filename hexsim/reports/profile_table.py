@@ -14,6 +14,9 @@ HEADER = (
     "share",
     "MMAC",
     "MAC/cycle",
+    "packets",
+    "stalls",
+    "HVX",
     "DDR kB",
     "bound",
     "cost model",
@@ -21,16 +24,20 @@ HEADER = (
 
 
 def profile_table(result: Result) -> str:
-    """Return the layers, the overheads, their sum and the coverage of the first inference."""
+    """Return the layers, the overheads, their sum and the coverage of the first inference.
+
+    stalls: share of its threads' issue slots in which nothing issues. HVX: share of the issue
+    slots of all vector contexts that a layer fills.
+    """
     inference = result.inferences[0]
     rows = [_layer_row(layer, inference.total_ps) for layer in inference.layers]
     for part in inference.overheads:
         share = f"{part.duration_ps / inference.total_ps:.1%}"
-        rows.append((f"({part.name})", "", "", "", f"{part.us:.1f}", share, *[""] * 5))
+        rows.append((f"({part.name})", "", "", "", f"{part.us:.1f}", share, *[""] * 8))
     total = f"{inference.total_ps / 1e6:.1f}"
     macs = f"{sum(layer.macs for layer in inference.layers) / 1e6:.1f}"
-    rows.append(("total inference", "", "", "", total, "100.0%", macs, *[""] * 4))
-    text = table(HEADER, rows, left=frozenset({0, 1, 2, 9, 10}))
+    rows.append(("total inference", "", "", "", total, "100.0%", macs, *[""] * 7))
+    text = table(HEADER, rows, left=frozenset({0, 1, 2, 12, 13}))
     return f"{text}\n\n{_coverage(result)}\n{_forward(inference)}"
 
 
@@ -44,6 +51,9 @@ def _layer_row(layer: LayerTiming, total_ps: int) -> tuple[str, ...]:
         f"{layer.duration_ps / total_ps:.1%}",
         f"{layer.macs / 1e6:.2f}" if layer.macs else "",
         f"{layer.macs / layer.cycles:.1f}" if layer.macs and layer.cycles else "",
+        f"{layer.packets}" if layer.packets else "",
+        f"{layer.stall_share:.0%}" if layer.packets else "",
+        f"{layer.hvx_utilisation:.0%}" if layer.packets else "",
         f"{layer.ddr_bytes / 1024:.0f}",
         layer.bound,
         layer.cost_model,

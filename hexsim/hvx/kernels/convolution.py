@@ -175,6 +175,15 @@ class Blocking:
             loops.append((single, ceil_div(shape.width, single.pixels)))
         return loops
 
+    @property
+    def macs(self) -> int:
+        """Multiply-adds that the hardware does, padding included."""
+        return self.shape.rows * sum(
+            kernel.cost.macs * tiles
+            for slices in self.groups
+            for kernel, tiles in self.row_loops(slices)
+        )
+
     def group_loops(self, slices: int, *, first: bool) -> list[tuple[Kernel, int]]:
         """Streams that a group of weights needs once, with their tiles."""
         shape, machine = self.shape, self.target.machine

@@ -98,7 +98,9 @@ def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2, pixels: int
     name = f"conv v65 {'pair' if slices == 2 else 'single'}{' of six' * (pixels == 6)}"
     vtcm = frozenset({"weights", "weights0", "weights1"})
     note = SIX if pixels == 6 else OVERLAP
-    return _tiles(name, machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns, pixels, vtcm, note)
+    return _tiles(
+        name, machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns, pixels, vtcm, note
+    )
 
 
 @lru_cache(maxsize=1024)

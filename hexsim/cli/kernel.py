@@ -1,0 +1,35 @@
+"""`hexsim kernel`: one kernel alone, down to its packets."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hexsim.cli._options import ChipOption, JsonOption, StackOption
+
+
+def kernel(
+    kind: Annotated[
+        str, typer.Argument(help="conv, depthwise, fully_connected, max_pool, add ...")
+    ],
+    shape: Annotated[
+        str, typer.Option("--shape", help="e.g. 56x56x64:64:3x3:s2 (HxWxC:OUT:KHxKW:stride).")
+    ],
+    chip: ChipOption = "sd855",
+    stack: StackOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show how a kernel is blocked, and every packet of its instruction streams."""
+    from hexsim.files import require_folder, write_text
+    from hexsim.kernel_probe import probe
+    from hexsim.platform import Platform
+    from hexsim.reports.kernel_json import kernel_json
+    from hexsim.reports.kernel_table import kernel_table
+
+    if json is not None:
+        require_folder(json)
+    found = probe(kind, shape, Platform.load(chip, stack))
+    if json is not None:
+        write_text(json, kernel_json(found))
+    typer.echo(kernel_table(found))
