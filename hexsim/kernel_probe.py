@@ -14,7 +14,7 @@ from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.kernels.convolution import Blocking, DenseShape
-from hexsim.hvx.layout import VECTOR_BYTES, tensor_sizes, vectors
+from hexsim.hvx.layout import stored_bytes, tensor_sizes
 from hexsim.hvx.streams import Kernel, layout_change
 from hexsim.kernel_shapes import kernel_call
 from hexsim.layers import Convolution
@@ -87,7 +87,7 @@ class KernelProbe:
             done = self.call.layer.groups * blocking.macs
             return 1 - self.call.macs / done
         shapes = (*self.call.operands, *self.call.results)
-        stored = sum(vectors(shape) for shape in shapes) * VECTOR_BYTES
+        stored = sum(map(stored_bytes, shapes))
         return 1 - sum(map(math.prod, shapes)) / stored
 
 

@@ -37,8 +37,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def _is_spatial(shape: Shape) -> bool:
-    _, height, width, _ = as_nhwc(shape)
-    return height * width > 1
+    return math.prod(shape[1:-1]) > 1
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:

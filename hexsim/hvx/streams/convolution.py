@@ -99,7 +99,17 @@ def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2, pixels: int
     vtcm = frozenset({"weights", "weights0", "weights1"})
     note = SIX if pixels == 6 else OVERLAP
     return _tiles(
-        name, machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns, pixels, vtcm, note
+        name,
+        machine,
+        s.insns,
+        4 * fw,
+        depth_rows,
+        tail.insns,
+        head.insns,
+        pixels,
+        vtcm,
+        note,
+        slices,
     )
 
 
