@@ -11,7 +11,7 @@ from functools import cached_property
 
 from hexsim.hvx.isa import Machine, Port
 from hexsim.hvx.modulo import Loop
-from hexsim.hvx.packets import Insn
+from hexsim.hvx.packets import Insn, split
 from hexsim.hvx.ramp import Visit, visit
 from hexsim.hvx.scheduling import Straight, straight
 
@@ -24,6 +24,7 @@ class LoopCost:
 
     `row` slots come on top for every row of tiles in one sheet, `call` slots for every call.
     stalls: slots of a tile in which nothing is issued. macs: multiply-adds the hardware does.
+    scalar_fed: vector multiplies of the loop take operands that scalar loads in it bring.
     """
 
     tile: int
@@ -35,6 +36,7 @@ class LoopCost:
     vtcm_vectors: int = 0
     stalls: int = 0
     macs: int = 0
+    scalar_fed: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class Kernel:
             stalls=sum(s.stalls * s.times for s in self.tile),
             macs=self.machine.lanes
             * sum(i.operation.macs * s.times for s in self.tile for i in s.code.insns),
+            scalar_fed=any(_scalar_fed(s.code) for s in self.tile),
         )
 
     @property
@@ -111,6 +114,13 @@ class Kernel:
     def macs_per_packet(self) -> float:
         """Multiply-adds per packet slot of a tile."""
         return self.cost.macs / self.cost.tile
+
+
+def _scalar_fed(code: Loop | Straight) -> bool:
+    loaded = {
+        split(i.dst)[0] for i in code.insns if i.operation.of_class == "scalar load" and i.dst
+    }
+    return any(split(value)[0] in loaded for i in code.insns if i.operation.macs for value in i.src)
 
 
 def visit_stretches(name: str, made: Visit, times: int = 1) -> tuple[Stretch, ...]:

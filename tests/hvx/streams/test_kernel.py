@@ -46,3 +46,10 @@ def test_calls_and_rows_cost_something():
 def test_scalar_code_needs_no_vectors():
     cost = reference.multiply_add(V60).cost
     assert (cost.l2_vectors, cost.vtcm_vectors, cost.tile) == (0, 0, 3)
+
+
+def test_which_loops_are_fed_by_scalar_loads():
+    assert convolution.v60(V60, 3, 4).cost.scalar_fed
+    assert convolution.v65(Machine(65), 3, 4).cost.scalar_fed
+    assert not convolution.v66(Machine(66), 3, 4).cost.scalar_fed
+    assert not depthwise.three_by_three(V60, 1).cost.scalar_fed
