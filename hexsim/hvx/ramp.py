@@ -8,7 +8,7 @@ the beginnings of its first iterations, all scheduled together. `visit` adds the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -108,12 +108,13 @@ def _ramp(loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> tupl
         if e.of == k and loop.times[e.to] + (j + e.distance) * loop.interval >= begin
     }
     at_edges = _at_edges(block, lasting)
-    code = None
-    for later in range(LONGEST_RAMP):  # too early a beginning takes registers from the ending
-        begun = {len(block) - len(first) + n: at + later for n, (at, _, _) in enumerate(first)}
-        code = fitted(machine, block, {**ready, **begun} if later else ready, at_edges)
-        if code is not None:
-            break
+    begun = {len(block) - len(first) + n: at for n, (at, _, _) in enumerate(first)}
+
+    def begun_later(slots: int) -> Straight | None:
+        moved = {n: at + slots for n, at in begun.items()}
+        return fitted(machine, block, {**ready, **moved} if slots else ready, at_edges)
+
+    code = _earliest(begun_later)
     if code is None:
         raise HexsimError(
             f"loop of {len(body)} instructions: the code around it needs more registers than "
@@ -126,6 +127,23 @@ def _ramp(loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> tupl
             if e.of == k and reader >= begin:
                 length = max(length, code.times[place] + e.packets - (reader - begin))
     return code, max(length, _entry(code, block, loop, begin))
+
+
+def _earliest(begun_later: Callable[[int], Straight | None]) -> Straight | None:
+    """The ramp whose next visit begins as early as the registers of the last one allow."""
+    code, failed, later = begun_later(0), 0, 1
+    while code is None and later <= LONGEST_RAMP:
+        code = begun_later(later)
+        if code is None:
+            failed, later = later, 2 * later
+    while code is not None and later - failed > 1:
+        middle = (failed + later) // 2
+        sooner = begun_later(middle)
+        if sooner is None:
+            failed = middle
+        else:
+            code, later = sooner, middle
+    return code
 
 
 def _at_edges(block: Sequence[Insn], lasting: set[str]) -> Edges:

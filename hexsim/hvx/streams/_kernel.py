@@ -66,7 +66,8 @@ class Stretch:
 class Kernel:
     """Scheduled code of one kernel for one shape class.
 
-    tile, row, call: stretches per tile, per row of tiles (beyond its tiles), per call.
+    tile, row, call: stretches per tile, per row of tiles (beyond its tiles), per call. slices:
+    vectors of output channels in a tile.
     in_vtcm: addresses that point into VTCM; all others point into L2. note: why the count differs
     from the hand-written kernel's, if it does.
     """
@@ -77,6 +78,7 @@ class Kernel:
     row: tuple[Stretch, ...] = ()
     call: tuple[Stretch, ...] = ()
     pixels: int = 4
+    slices: int = 1
     in_vtcm: frozenset[str] = frozenset()
     note: str = ""
 
@@ -96,7 +98,7 @@ class Kernel:
             row=max(0, sum(s.slots * s.times for s in self.row)),
             call=sum(s.slots * s.times for s in self.call),
             pixels=self.pixels,
-            channels=self.machine.lanes,
+            channels=self.machine.lanes * self.slices,
             l2_vectors=sum(times for _, times in memory) - vtcm,
             vtcm_vectors=vtcm,
             stalls=sum(s.stalls * s.times for s in self.tile),

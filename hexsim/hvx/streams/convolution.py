@@ -50,7 +50,8 @@ def v60(machine: Machine, fw: int, depth_rows: int) -> Kernel:
         head("splat", f"s{p}", half)
         head("add.w", f"acc{p}", f"s{p}", "bias")
     _next_tile(head)
-    return _tiles("conv v60", machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns)
+    tile = _tile(machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns)
+    return Kernel("conv v60", machine, tile, call=call(machine), note=OVERLAP)
 
 
 @lru_cache(maxsize=1024)
@@ -64,6 +65,7 @@ def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2) -> Kernel:
     """
     s = Stream()
     pairs = range(V65_PIXELS // 2)
+    shared = min(2, machine.multiply_pipes)  # dots in the packet of a `.tmp` load
     for k in range(2):
         for p in pairs:
             if p != pairs[-1]:
@@ -73,8 +75,8 @@ def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2) -> Kernel:
     for k in range(2):
         for c in range(slices):
             for p in pairs:
-                name = f"w{k}" if slices == 1 else f"w{k}{c}{p // 2}"
-                if slices == 2 and p % 2 == 0:
+                name = f"w{k}" if slices == 1 else f"w{k}{c}{p // shared}"
+                if slices == 2 and p % shared == 0:
                     s("load.tmp.at", name, f"weights{c}", imm=k)
                 elif p == 0:
                     s("load", name, "weights")
@@ -94,9 +96,16 @@ def v65(machine: Machine, fw: int, depth_rows: int, slices: int = 2) -> Kernel:
             head("mov", f"acc{c}{p}.hi", f"bias{c}")
     _next_tile(head, "pixels0")
     head("r.add", "pixels1", "pixels0", "second_words")
-    name = "conv v65 pair" if slices == 2 else "conv v65 single"
-    vtcm = frozenset({"weights", "weights0", "weights1"})
-    return _tiles(name, machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns, 8, vtcm)
+    return Kernel(
+        "conv v65 pair" if slices == 2 else "conv v65 single",
+        machine,
+        _tile(machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns),
+        call=call(machine),
+        pixels=V65_PIXELS,
+        slices=slices,
+        in_vtcm=frozenset({"weights", "weights0", "weights1"}),
+        note=OVERLAP,
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -115,10 +124,9 @@ def v66(machine: Machine, fw: int, depth_rows: int) -> Kernel:
     for p in range(4):
         head("mov", f"acc.{p}", "bias")
     _next_tile(head)
+    tile = _tile(machine, s.insns, 2 * fw, depth_rows, tail.insns, head.insns)
     vtcm = frozenset({"weights"})
-    return _tiles(
-        "conv v66", machine, s.insns, 2 * fw, depth_rows, tail.insns, head.insns, 4, vtcm, ROWS
-    )
+    return Kernel("conv v66", machine, tile, call=call(machine), in_vtcm=vtcm, note=ROWS)
 
 
 def _next_tile(s: Stream, pixels: str = "pixels") -> None:
@@ -139,18 +147,9 @@ def _next_tile(s: Stream, pixels: str = "pixels") -> None:
     s("loop0", "", "steps")
 
 
-def _tiles(
-    name: str,
-    machine: Machine,
-    body: Code,
-    steps: int,
-    depth_rows: int,
-    tail: Code,
-    head: Code,
-    pixels: int = 4,
-    vtcm: frozenset[str] = frozenset(),
-    note: str = OVERLAP,
-) -> Kernel:
+def _tile(
+    machine: Machine, body: Code, steps: int, depth_rows: int, tail: Code, head: Code
+) -> tuple[Stretch, ...]:
     """`depth_rows` visits of the loop over a row of taps, the last one followed by the tail."""
     row = Stream()
     for address in sorted({i.address for i in body if i.address.startswith("pixels")}):
@@ -160,5 +159,4 @@ def _tiles(
     if depth_rows > 1:
         between = visit(machine, body, steps, row.insns)
         tile += visit_stretches("row of taps", between, depth_rows - 1)
-    tile += visit_stretches("last row", visit(machine, body, steps, tail, head))
-    return Kernel(name, machine, tile, call=call(machine), pixels=pixels, in_vtcm=vtcm, note=note)
+    return tile + visit_stretches("last row", visit(machine, body, steps, tail, head))
