@@ -83,6 +83,9 @@ def _convolutions() -> Iterator[Row]:
         yield Row(v60, shape, 16 * steps + rows + 15, "gvconv2dbbb_d32_v60_h.S")
         pair = convolution.v65(V65, width, rows)
         yield Row(pair, shape, 36 * steps + 2 * rows + 45, "gvconv2dbbb_circ_d64_v65_h.S")
+        six = convolution.v65(V65, width, rows, pixels=6)
+        source = "gvconv2dbbb_circ6_d64_v65_h.S, tail inferred"
+        yield Row(six, f"{shape}, 6 pixels", 28 * steps + 2 * rows + 35, source)
         single = convolution.v65(V65, width, rows, slices=1)
         theirs = 24 * steps + 2 * rows + 34
         yield Row(single, shape, theirs, "gvconv2dbbb_circ_d32_v65_h.S, tail inferred")
