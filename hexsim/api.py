@@ -126,5 +126,5 @@ def _stored(network: Network, inputs: Inputs) -> dict[str, FloatArray]:
 
 
 def _source(network: Network, name: str, array: FloatArray) -> FloatArray:
-    source: FloatArray = np.ascontiguousarray(network.tensors[name].to_source(array))
+    source: FloatArray = np.asarray(network.tensors[name].to_source(array), order="C")
     return source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,8 +17,8 @@ class Agreement:
     """Outputs of one runtime against float, over `inputs` inputs.
 
     `sqnr_db` is over all outputs together. The rest is about the first output, read as class
-    scores: `top1` counts inputs with the same winner, `margin_ratio` is how much of the float
-    margin between winner and runner-up is left on average (1: all, below 0: overturned).
+    scores: `top1` counts inputs with the same winner, `margin_ratio` is how much is left of the
+    float margins between winner and runner-up, summed over the inputs (below 0: overturned).
     """
 
     inputs: int
@@ -35,12 +36,13 @@ def agreement(
         np.concatenate([np.ravel(run[name]) for run in runs for name in names])
         for runs in (reference, other)
     ]
-    top1, ratios = 0, []
+    top1, kept, whole = 0, 0.0, 0.0
     for float_run, other_run in zip(reference, other, strict=True):
         scores = float_run[names[0]]
         winner = int(np.argmax(scores))
         top1 += winner == int(np.argmax(other_run[names[0]]))
-        if scores.size > 1 and (float_margin := margin(scores, winner)) > 0:
-            ratios.append(margin(other_run[names[0]], winner) / float_margin)
-    mean_ratio = float(np.mean(ratios)) if ratios else float("nan")
-    return Agreement(len(reference), sqnr_db(stacked[0], stacked[1]), top1, mean_ratio)
+        if scores.size > 1:
+            whole += margin(scores, winner)
+            kept += margin(other_run[names[0]], winner)
+    ratio = kept / whole if whole else math.nan
+    return Agreement(len(reference), sqnr_db(stacked[0], stacked[1]), top1, ratio)

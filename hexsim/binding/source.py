@@ -57,5 +57,5 @@ class Source:
         """
         encoding = self.model.parameters.get(name)
         if encoding is None:
-            return self.model.network.constants[name].value().astype(np.float64)
+            return self.model.network.constants[name].finite().astype(np.float64)
         return encoding.dequantize(self.model.codes(name)).astype(np.float64)

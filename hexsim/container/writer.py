@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from hexsim.container.archive import METADATA, MODEL, create_archive
 from hexsim.container.document import Document, StoredArray
@@ -23,13 +24,14 @@ def write(
     Of a quantised network the codes of every constant that has an encoding are kept, not its
     floats. Raises HexsimError if a weight holds NaN or infinity, or `path` cannot be written.
     """
-    constants = float_network(model).constants.values()
+    network = float_network(model)
+    constants = network.constants.values()
     stored = [_as_stored(model, constant) for constant in constants]
     arrays = []
     with replacing(Path(path)) as file, create_archive(file) as archive:
         with archive.params(sum(c.elements * np.dtype(c.dtype).itemsize for c in stored)) as stream:
             for constant, kept in zip(constants, stored, strict=True):
-                data = _bytes(kept)
+                data = _bytes(kept.finite() if kept.name in network.weights else kept.value())
                 digest = hashlib.sha256(data).hexdigest()
                 arrays.append(
                     StoredArray(kept.name, kept.shape, constant.dtype, kept.dtype, digest)
@@ -51,6 +53,7 @@ def _as_stored(model: Network | QuantizedNetwork, constant: Constant) -> Constan
     )
 
 
-def _bytes(constant: Constant) -> memoryview:
-    little = np.dtype(constant.dtype).newbyteorder("<")
-    return np.ascontiguousarray(constant.value(), little).reshape(-1).view(np.uint8).data
+def _bytes(array: npt.NDArray[np.generic]) -> memoryview:
+    return (
+        np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).data
+    )

@@ -82,7 +82,7 @@ class Constant:
     that shapes are known at once and arithmetic happens only if somebody needs the numbers.
     """
 
-    __slots__ = ("_make", "_value", "dtype", "name", "shape")
+    __slots__ = ("_made", "_value", "dtype", "name", "shape")
 
     def __init__(
         self,
@@ -94,8 +94,8 @@ class Constant:
         self.name = name
         self.shape: Shape = tuple(int(n) for n in shape)
         self.dtype = dtype
-        self._make = value if callable(value) else None
-        self._value = None if callable(value) else value
+        self._value = value
+        self._made: npt.NDArray[np.generic] | None = None
 
     @property
     def elements(self) -> int:
@@ -103,24 +103,25 @@ class Constant:
         return math.prod(self.shape)
 
     def value(self) -> npt.NDArray[np.generic]:
-        """Return the array, read-only, of `shape` and `dtype`.
-
-        Raises HexsimError if a floating constant holds NaN or infinity.
-        """
-        if self._value is None:
-            assert self._make is not None
-            self._value = self._make()
-        array = np.ascontiguousarray(self._value, dtype=self.dtype).reshape(self.shape)
-        if self._make is not None or array.flags.writeable:
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                kind = "NaN" if np.isnan(array).any() else "infinite"
-                raise HexsimError(
-                    f"weight tensor '{self.name}' holds {kind} values; "
-                    "repair or export the model again"
-                )
-            array = array.view()
+        """Return the array, read-only, of `shape` and `dtype`."""
+        if self._made is None:
+            made = self._value() if callable(self._value) else self._value
+            array = np.ascontiguousarray(made, dtype=self.dtype).reshape(self.shape).view()
             array.flags.writeable = False
-            self._value, self._make = array, None
+            self._made = self._value = array
+        return self._made
+
+    def finite(self) -> npt.NDArray[np.generic]:
+        """Return `value()` of a weight; raise HexsimError if it holds NaN or infinity.
+
+        Operands that are no weights may be infinite, as the masks of attention layers are.
+        """
+        array = self.value()
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            kind = "NaN" if np.isnan(array).any() else "infinite"
+            raise HexsimError(
+                f"weight tensor '{self.name}' holds {kind} values; repair or export the model again"
+            )
         return array
 
     def derive(
@@ -234,10 +235,14 @@ class Network:
         return sum(self.macs(layer) for layer in self.layers)
 
     @cached_property
+    def weights(self) -> frozenset[str]:
+        """Names of the constants that are parameters of a layer, not operands."""
+        return frozenset(name for layer in self.layers for name in layer.parameters)
+
+    @cached_property
     def total_parameters(self) -> int:
         """Number of distinct weights and biases."""
-        names = dict.fromkeys(name for layer in self.layers for name in layer.parameters)
-        return sum(self.constants[name].elements for name in names)
+        return sum(self.constants[name].elements for name in self.weights)
 
     def with_layers(
         self,

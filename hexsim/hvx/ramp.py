@@ -8,7 +8,7 @@ the beginnings of its first iterations, all scheduled together. `visit` adds the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -21,7 +21,6 @@ from hexsim.hvx.registers import Edges
 from hexsim.hvx.scheduling import Straight, fitted, straight
 
 LONGEST_RAMP = 128  # slots tried between two visits
-FIRST_DELAY = 8  # slots; the first delay of a ramp's beginnings that is tried
 ITERATION = "@"  # parts a value's name from the number of the iteration it belongs to
 
 
@@ -109,7 +108,13 @@ def _ramp(loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> tupl
         if e.of == k and loop.times[e.to] + (j + e.distance) * loop.interval >= begin
     }
     at_edges = _at_edges(block, lasting)
-    code = _with_room(machine, block, ready, [at for at, _, _ in first], at_edges)
+    begun = {len(block) - len(first) + n: at for n, (at, _, _) in enumerate(first)}
+
+    def begun_later(slots: int) -> Straight | None:
+        moved = {n: at + slots for n, at in begun.items()}
+        return fitted(machine, block, {**ready, **moved} if slots else ready, at_edges)
+
+    code = _earliest(begun_later)
     if code is None:
         raise HexsimError(
             f"loop of {len(body)} instructions: the code around it needs more registers than "
@@ -124,30 +129,20 @@ def _ramp(loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> tupl
     return code, max(length, _entry(code, block, loop, begin))
 
 
-def _with_room(
-    machine: Machine, block: Sequence[Insn], ready: dict[int, int], first: list[int], edges: Edges
-) -> Straight | None:
-    """Schedule a ramp, its beginnings (the last of the block, planned for slots `first`) as much
-    later as it takes: too early, they keep registers from the ending. The delay is bisected."""
-
-    def attempt(later: int) -> Straight | None:
-        begun = {len(block) - len(first) + n: at + later for n, at in enumerate(first)}
-        return fitted(machine, block, {**ready, **begun} if later else ready, edges)
-
-    if (code := attempt(0)) is not None:
-        return code
-    fails, works = 0, FIRST_DELAY
-    while (code := attempt(works)) is None:
-        fails, works = works, 2 * works
-        if works > LONGEST_RAMP:
-            return None
-    while works - fails > 1:
-        middle = (fails + works) // 2
-        sooner = attempt(middle)
+def _earliest(begun_later: Callable[[int], Straight | None]) -> Straight | None:
+    """The ramp whose next visit begins as early as the registers of the last one allow."""
+    code, failed, later = begun_later(0), 0, 1
+    while code is None and later <= LONGEST_RAMP:
+        code = begun_later(later)
+        if code is None:
+            failed, later = later, 2 * later
+    while code is not None and later - failed > 1:
+        middle = (failed + later) // 2
+        sooner = begun_later(middle)
         if sooner is None:
-            fails = middle
+            failed = middle
         else:
-            code, works = sooner, middle
+            code, later = sooner, middle
     return code
 
 

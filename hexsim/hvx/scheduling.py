@@ -12,17 +12,9 @@ from dataclasses import dataclass
 from hexsim.errors import HexsimError
 from hexsim.hvx.dependences import Edge, Graph, graph
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.packets import KIND_SIZE, Insn, Packet, fits, split
-from hexsim.hvx.registers import (
-    ALONE,
-    FILES,
-    PREDICATES,
-    SCALARS,
-    STACK,
-    Edges,
-    allocate,
-    register_file,
-)
+from hexsim.hvx.packets import Insn, Packet, fits, split
+from hexsim.hvx.pressure import Live, early_registers
+from hexsim.hvx.registers import ALONE, FILES, PREDICATES, SCALARS, Edges, allocate
 
 LONGEST_WAIT = 16  # slots, longer than any latency
 
@@ -166,7 +158,7 @@ def fitted(
     leaves room is issued, longest chains or else program order first.
     """
     g = graph(machine, tuple(insns), loop=False)
-    taken = _constants(insns, edges)
+    taken = early_registers(insns, edges)
     sizes = {**dict.fromkeys(FILES, PREDICATES), "v": machine.registers, "r": SCALARS}
     free = {file: sizes[file] - taken[file] for file in FILES}
     unlimited = dict.fromkeys(FILES, len(insns) * 4)
@@ -185,84 +177,6 @@ def fitted(
         if allocate(machine, insns, times, None, edges) is not None:
             return Straight(machine, tuple(insns), tuple(times), edges)
     return None
-
-
-def _constants(insns: Sequence[Insn], edges: Edges) -> dict[str, int]:
-    """Registers of each file that are read before they are written: taken from the start."""
-    made: set[str] = set()
-    early: dict[str, dict[str, int]] = {file: {} for file in FILES}
-    for insn in insns:
-        operands = list(zip(insn.operation.sources, insn.src, strict=True))
-        if insn.operation.accumulates:
-            operands.append(("d", insn.dst))
-        for letter, name in operands:
-            base, part = split(name)
-            kind = insn.operation.kinds[letter]
-            if base not in made | edges.dying | {STACK}:
-                sizes = early[register_file(kind)]
-                sizes[base] = max(sizes.get(base, 0), KIND_SIZE[kind] + (part or 0))
-        made.add(split(insn.dst)[0])
-    return {file: sum(sizes.values()) for file, sizes in early.items()}
-
-
-class _Live:
-    """Registers that the values made so far occupy, per file."""
-
-    def __init__(self, g: Graph, edges: Edges):
-        self.lasting = edges.lasting
-        self.made: set[str] = set()
-        self.readers: dict[str, set[int]] = {}
-        self.sizes: dict[str, tuple[str, int]] = {}
-        self.writes: list[set[str]] = []
-        self.reads: list[set[str]] = []
-        for n, node in enumerate(g.nodes):
-            self.writes.append({split(g.insns[i].dst)[0] for i in node if g.insns[i].dst})
-            self.reads.append({split(v)[0] for i in node for v in g.insns[i].src})
-            for insn in (g.insns[i] for i in node):
-                if insn.dst:
-                    self._size(insn.dst, insn.operation.kinds["d"])
-                for letter, value in zip(insn.operation.sources, insn.src, strict=True):
-                    base = split(value)[0]
-                    self.readers.setdefault(base, set()).add(n)
-                    if base in edges.dying:
-                        self._size(value, insn.operation.kinds[letter])
-                        self.made.add(base)
-        self.used = dict.fromkeys(FILES, 0)
-        for base in self.made:
-            self.used[self.sizes[base][0]] += self.sizes[base][1]
-
-    def _size(self, value: str, kind: str) -> None:
-        base, part = split(value)
-        size = max(KIND_SIZE[kind] + (part or 0), self.sizes.get(base, ("", 0))[1])
-        self.sizes[base] = (register_file(kind), size)
-
-    def growth(self, n: int) -> dict[str, int]:
-        """Registers a node would take, less those it frees as their last reader."""
-        grown: dict[str, int] = {}
-        for base in self.writes[n] - self.made:
-            if base in self.lasting or self.readers.get(base, set()) - {n}:
-                file, size = self.sizes[base]
-                grown[file] = grown.get(file, 0) + size
-        for base in (self.reads[n] & self.made) - self.lasting:
-            if self.readers[base] == {n}:
-                file, size = self.sizes[base]
-                grown[file] = grown.get(file, 0) - size
-        return grown
-
-    def fits(self, n: int, limits: Mapping[str, int]) -> bool:
-        """Whether a node keeps to the limits, or at least takes nothing."""
-        return all(
-            grown <= 0 or self.used[file] + grown <= limits[file]
-            for file, grown in self.growth(n).items()
-        )
-
-    def place(self, n: int) -> None:
-        """Account for a node that has been issued."""
-        for file, grown in self.growth(n).items():
-            self.used[file] += grown
-        self.made |= self.writes[n]
-        for base in self.reads[n]:
-            self.readers[base].discard(n)
 
 
 def _list(
@@ -285,7 +199,7 @@ def _list(
     start: dict[int, int] = {}
     waiting = sorted(range(len(g.nodes)), key=lambda n: (urgency[n], n))
     earliest = [max(ready.get(i, 0) for i in node) for node in g.nodes]
-    table, live = Table(machine), _Live(g, edges)
+    table, live = Table(machine), Live(g, edges)
     latest = max(earliest, default=0)
     slot = last = 0
     while waiting:

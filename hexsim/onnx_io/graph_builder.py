@@ -84,8 +84,10 @@ class GraphBuilder:
         label = f"{name}/{form}" if form else name
         if label not in self._constants:
             self._constants.add(label)
-            value = rounded(self.network.constants[name].value(), self._precision)
-            self._initialise(label, np.ascontiguousarray(change(value)))
+            constant = self.network.constants[name]
+            is_weight = name in self.network.weights
+            value = rounded(constant.finite() if is_weight else constant.value(), self._precision)
+            self._initialise(label, np.asarray(change(value), order="C"))
         return label
 
     def literal(self, array: Array) -> str:

@@ -50,7 +50,7 @@ class QuantizedNetwork:
         if name not in self._codes:
             encoding = self.encoding(name)
             assert encoding is not None, f"constant '{name}' has no encoding"
-            value = self.network.constants[name].value()
+            value = self.network.constants[name].finite()
             self._codes[name] = encoding.quantize(value.astype(np.float32, copy=False))
         return self._codes[name]
 
@@ -58,7 +58,7 @@ class QuantizedNetwork:
     def weight_bytes(self) -> int:
         """Bytes of all quantised parameters, biases without encoding counted as int32."""
         total = 0
-        for name in dict.fromkeys(p for layer in self.network.layers for p in layer.parameters):
+        for name in self.network.weights:
             bits = self.parameters[name].bitwidth if name in self.parameters else 32
             total += self.network.constants[name].elements * bits // 8
         return total

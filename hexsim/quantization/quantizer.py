@@ -78,7 +78,7 @@ def _parameter_encodings(
 
 
 def _range_encoding(network: Network, name: str, options: QuantizationOptions) -> Encoding:
-    value = network.constants[name].value()
+    value = network.constants[name].finite()
     return Encoding.from_range(
         float(np.min(value)), float(np.max(value)), minimum_range=options.minimum_range
     )

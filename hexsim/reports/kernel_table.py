@@ -57,8 +57,11 @@ def _blocking(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
             f"{facts['calls_per_worker']} calls",
         )
     yield "workers", f"{facts['workers']}"
-    yield "graph nodes", f"{facts['nodes']}"
-    yield "prefetches", f"{facts['prefetches']}, {facts['jobs']} jobs in {facts['stages']} stages"
+    names = (("node", "nodes"), ("stage", "stages"), ("prefetch", "prefetches"), ("job", "jobs"))
+    yield (
+        "work",
+        ", ".join(f"{facts[many]} {one if facts[many] == 1 else many}" for one, many in names),
+    )
 
 
 def _cost(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -104,7 +107,7 @@ def _stream(facts: dict[str, Any]) -> Iterator[str]:
 
 def _heading(stretch: dict[str, Any]) -> str:
     stalls = f", {stretch['stalls']} stalls" if stretch["stalls"] else ""
-    slots = f"{stretch['slots']} slots{stalls}, {stretch['times']} times"
+    slots = f"{stretch['slots']} slots{stalls}, x{stretch['times']}"
     if stretch["initiation_interval"] is None:
         return f"{stretch['name']}: {slots}"
     copies = stretch["unrolled"]

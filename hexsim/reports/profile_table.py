@@ -22,13 +22,14 @@ HEADER = (
     "cost model",
 )
 
+_COLUMNS = (
+    "stalls: share of its threads' issue slots in which nothing issues; "
+    "HVX: share of all vector contexts' issue slots that are used"
+)
+
 
 def profile_table(result: Result) -> str:
-    """Return the layers, the overheads, their sum and the coverage of the first inference.
-
-    stalls: share of its threads' issue slots in which nothing issues. HVX: share of the issue
-    slots of all vector contexts that a layer fills.
-    """
+    """Return the layers, the overheads, their sum and the coverage of the first inference."""
     inference = result.inferences[0]
     rows = [_layer_row(layer, inference.total_ps) for layer in inference.layers]
     for part in inference.overheads:
@@ -38,7 +39,7 @@ def profile_table(result: Result) -> str:
     macs = f"{sum(layer.macs for layer in inference.layers) / 1e6:.1f}"
     rows.append(("total inference", "", "", "", total, "100.0%", macs, *[""] * 7))
     text = table(HEADER, rows, left=frozenset({0, 1, 2, 12, 13}))
-    return f"{text}\n\n{_coverage(result)}\n{_forward(inference)}"
+    return f"{text}\n\n{_COLUMNS}\n{_coverage(result)}\n{_forward(inference)}"
 
 
 def _layer_row(layer: LayerTiming, total_ps: int) -> tuple[str, ...]:

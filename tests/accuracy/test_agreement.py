@@ -15,7 +15,7 @@ def test_one_of_two_winners_survives() -> None:
     int_runs = [_run(0.0, 0.5, 0.0), _run(0.4, 0.6, 0.0)]
     result = agreement(float_runs, int_runs)
     assert (result.inputs, result.top1) == (2, 1)
-    assert result.margin_ratio == pytest.approx((0.5 - 1.0) / 2)
+    assert result.margin_ratio == pytest.approx((0.5 - 0.2) / (1.0 + 0.2))
     assert result.sqnr_db == pytest.approx(10 * np.log10(1.52 / (0.25 + 0.08)), rel=1e-4)
 
 

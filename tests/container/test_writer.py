@@ -53,7 +53,7 @@ def test_a_weight_that_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> 
     container.write(path, small_network())
     before = path.read_bytes()
     network = small_network()
-    name = list(network.constants)[-1]
+    name = max(network.weights)
     bad = Constant(name, network.shape(name), np.full(network.shape(name), np.nan, np.float32))
     with pytest.raises(HexsimError, match=f"'{name}' holds NaN"):
         container.write(path, network.with_layers(network.layers, constants=[bad]))

@@ -62,7 +62,12 @@ def test_constant_is_made_once_when_first_read() -> None:
 @pytest.mark.parametrize(("bad", "word"), [(np.nan, "NaN"), (np.inf, "infinite")])
 def test_unusable_weights_are_named(bad: float, word: str) -> None:
     with pytest.raises(HexsimError, match=f"'conv1.w' holds {word}"):
-        Constant("conv1.w", (2,), np.array([1.0, bad], np.float32)).value()
+        Constant("conv1.w", (2,), np.array([1.0, bad], np.float32)).finite()
+
+
+def test_a_mask_may_be_infinite() -> None:
+    mask = np.array([0.0, -np.inf], np.float32)
+    np.testing.assert_array_equal(Constant("mask", (2,), mask).value(), mask)
 
 
 def test_producers_consumers_and_pruning() -> None:

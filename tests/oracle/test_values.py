@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 from toolchain import needs_tools
-from values import GOLDEN, GOLDEN_SEEDS, KERNELS, PRIMITIVES, computed, primitive, program
+from values import (
+    GOLDEN,
+    GOLDEN_SEEDS,
+    KERNELS,
+    PRIMITIVES,
+    accumulators,
+    computed,
+    primitive,
+    program,
+)
+
+from hexsim.binding.requantise import Requantise
 
 VECTORS = np.load(GOLDEN)
 LIVE_SEEDS = range(100, 140)
@@ -22,6 +33,15 @@ def test_kernels_equal_what_hexagon_code_computed(name, seed):
 @pytest.mark.parametrize("name", PRIMITIVES)
 def test_instructions_equal_what_hexagon_code_computed(name):
     np.testing.assert_array_equal(VECTORS[f"{name}/0"], as_bytes(primitive(name, 0).expected))
+
+
+@pytest.mark.parametrize("seed", GOLDEN_SEEDS)
+def test_the_bound_requantise_equals_what_hexagon_code_computed(seed):
+    acc, tail = accumulators(seed)
+    shift = np.array([tail.shift], np.int32)
+    multiplier = tail.multiplier.astype(np.int32)
+    bound = Requantise(tail.preload.astype(np.int32), multiplier, shift, tail.low, tail.high)
+    np.testing.assert_array_equal(as_bytes(bound.apply(acc)), VECTORS[f"requantise/{seed}"])
 
 
 @pytest.fixture(scope="module", params=[60, 66])

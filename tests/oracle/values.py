@@ -90,13 +90,19 @@ def _codes(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.integers(0, 256, shape, dtype=np.uint8)
 
 
-def requantise(seed: int) -> Case:
+def accumulators(seed: int) -> tuple[np.ndarray, Tail]:
+    """Accumulators in groups of four vectors, preload included, and the tail for them."""
     rng = np.random.default_rng(seed)
     groups, tail = int(rng.integers(1, 9)), _tail(rng, 1 << 16)
     acc = rng.integers(-(1 << 18), 1 << 18, (groups, 4, 32))
     acc[0, 0, :6] = [LOW, HIGH, -1, 0, 1, HIGH >> tail.shift]
+    return acc, tail
+
+
+def requantise(seed: int) -> Case:
+    acc, tail = accumulators(seed)
     blocks = (acc.astype(np.int32).tobytes(), b"", tail.block)
-    return Case(0, {5: groups, **tail.numbers}, blocks, tail.codes(acc))
+    return Case(0, {5: len(acc), **tail.numbers}, blocks, tail.codes(acc))
 
 
 def convolution(seed: int) -> Case:

@@ -78,7 +78,8 @@ def _affine(layer: Layer, rewriter: Rewriter) -> _Affine | None:
     constant, shape = rewriter.constant(constants[0]), network.shape(data)
     per_channel = constant.elements == 1 or constant.shape[-1:] == (constant.elements,)
     if (
-        not per_channel
+        not shape
+        or not per_channel
         or constant.elements not in (1, shape[-1])
         or len(constant.shape) > len(shape)
     ):

@@ -66,8 +66,8 @@ class Stretch:
 class Kernel:
     """Scheduled code of one kernel for one shape class.
 
-    tile, row, call: stretches per tile, per row of tiles (beyond its tiles), per call.
-    pixels, slices: of a tile; a slice is as many channels as a vector has lanes.
+    tile, row, call: stretches per tile, per row of tiles (beyond its tiles), per call. slices:
+    vectors of output channels in a tile.
     in_vtcm: addresses that point into VTCM; all others point into L2. note: why the count differs
     from the hand-written kernel's, if it does.
     """

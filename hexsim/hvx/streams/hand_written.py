@@ -83,16 +83,14 @@ def _convolutions() -> Iterator[Row]:
         yield Row(v60, shape, 16 * steps + rows + 15, "gvconv2dbbb_d32_v60_h.S")
         pair = convolution.v65(V65, width, rows)
         yield Row(pair, shape, 36 * steps + 2 * rows + 45, "gvconv2dbbb_circ_d64_v65_h.S")
+        six = convolution.v65(V65, width, rows, pixels=6)
+        source = "gvconv2dbbb_circ6_d64_v65_h.S, tail inferred"
+        yield Row(six, f"{shape}, 6 pixels", 28 * steps + 2 * rows + 35, source)
         single = convolution.v65(V65, width, rows, slices=1)
         theirs = 24 * steps + 2 * rows + 34
         yield Row(single, shape, theirs, "gvconv2dbbb_circ_d32_v65_h.S, tail inferred")
         v66 = convolution.v66(V66, width, rows)
         yield Row(v66, shape, 8 * steps + 14, "gvconv2dbbb_d32_s1f_h_v66.S")
-    for width, rows in ((1, 8), (3, 12)):
-        six = convolution.v65(V65, width, rows, pixels=6)
-        theirs = 28 * width * rows + 2 * rows + 35
-        source = "gvconv2dbbb_circ6_d64_v65_h.S, tail inferred"
-        yield Row(six, f"{width} wide, {rows} rows of taps", theirs, source)
     for size, stride, theirs in ((3, 2, 41), (7, 2, 125), (11, 4, 273), (5, 1, 75)):
         first = first_layer.convolution(V66, size, size, stride)
         yield Row(first, f"{size}x{size}", theirs, "inconv2dbbb_d32_v60_h.S, tail inferred")

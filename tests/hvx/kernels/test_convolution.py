@@ -138,14 +138,14 @@ def test_v65_takes_slices_in_pairs_and_the_odd_one_alone() -> None:
 
 
 def test_v65_has_a_kernel_for_widths_of_six() -> None:
-    def names(width: int) -> list[str]:
+    def kernels(width: int) -> list[tuple[str, int]]:
         net = Sketch((1, 8, width, 64))
         call = only_call(net, net.conv("in", 96, 3))
-        return [kernel.name for kernel in kernel_streams(call, TARGETS["v65"])]
+        return [(kernel.name, kernel.pixels) for kernel in kernel_streams(call, TARGETS["v65"])]
 
-    assert names(12)[:2] == ["conv v65 pair of six", "conv v65 single"]
-    assert names(16)[:2] == ["conv v65 pair", "conv v65 single"]
-    assert names(16)[2:] == ["weights to VTCM", "pixel pairs"]
+    rest = [("conv v65 single", 8), ("weights to VTCM", 4), ("pixel pairs", 4)]
+    assert kernels(12) == [("conv v65 pair", 6), *rest]
+    assert kernels(16) == [("conv v65 pair", 8), *rest]
 
 
 def test_v65_falls_back_to_v60_if_a_slice_exceeds_vtcm() -> None:

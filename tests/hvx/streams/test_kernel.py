@@ -53,3 +53,9 @@ def test_which_loops_are_fed_by_scalar_loads():
     assert convolution.v65(Machine(65), 3, 4).cost.scalar_fed
     assert not convolution.v66(Machine(66), 3, 4).cost.scalar_fed
     assert not depthwise.three_by_three(V60, 1).cost.scalar_fed
+
+
+def test_a_pair_of_slices_is_twice_the_channels():
+    pair, single = (convolution.v65(Machine(65), 3, 4, slices=n).cost for n in (2, 1))
+    assert (pair.channels, single.channels) == (64, 32)
+    assert (pair.pixels, single.pixels) == (8, 8)

@@ -20,6 +20,13 @@ def test_one_multiply_pipe_doubles_what_is_bound_by_multiplies_only():
     assert elementwise.copy(Machine(66, multiply_pipes=1)).cost.tile == 1
 
 
+def test_one_multiply_pipe_halves_the_rate_of_every_convolution_form():
+    narrow = {"multiply_pipes": 1}
+    for make, version in ((convolution.v65, 65), (convolution.v66, 66)):
+        fast, slow = make(Machine(version), 3, 12), make(Machine(version, **narrow), 3, 12)
+        assert 1.7 <= slow.cost.tile / fast.cost.tile <= 2.1
+
+
 def test_two_permute_pipes_help_what_permutes():
     wide = Machine(66, permute_pipes=2)
     assert pooling.global_average(V66).cost.tile == 2

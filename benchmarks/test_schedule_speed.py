@@ -1,0 +1,33 @@
+"""How long it takes to schedule a kernel for the first time, and to ask for its cost again."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexsim.hvx import modulo, ramp
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.streams import convolution, depthwise
+
+KERNELS = {
+    "conv v60": lambda: convolution.v60(Machine(60), 3, 12),
+    "conv v65": lambda: convolution.v65(Machine(65), 3, 12),
+    "conv v66": lambda: convolution.v66(Machine(66), 3, 12),
+    "depthwise": lambda: depthwise.three_by_three(Machine(66), 1),
+}
+
+
+def forget() -> None:
+    for cached in (modulo.modulo, ramp.visit, ramp._ramp, depthwise.three_by_three):
+        cached.cache_clear()
+    for cached in (convolution.v60, convolution.v65, convolution.v66):
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_first_schedule(benchmark, name):
+    benchmark.pedantic(KERNELS[name], setup=forget, rounds=3)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_cost_again(benchmark, name):
+    assert benchmark(lambda: KERNELS[name]().cost).tile > 0
