@@ -26,6 +26,7 @@ from hexsim.hvx.streams._stream import Stream
 SHEET = 32  # input channels of one row of taps
 V65_PIXELS = 8
 OVERLAP = "ours overlaps the end of a tile with the beginning of the next"
+WHOLE_ROW = 3  # taps; more of them in one loop pass leave no registers to its ramp
 ROWS = "the hand-written loop walks all rows of taps with one address; ours steps at each row"
 Code = tuple[Insn, ...]
 
@@ -119,19 +120,28 @@ def v65(
 def v66(machine: Machine, fw: int, depth_rows: int) -> Kernel:
     """Activations in the Z register, signed weights read from VTCM by the dots themselves.
 
-    One dot is 4 pixels x 32 channels x 4 inputs and fills all pipes.
+    One dot is 4 pixels x 32 channels x 4 inputs and fills all pipes. A row of up to three taps is
+    one loop pass, so that stepping to the next one is free; a wider one has a loop of its own.
     """
     s = Stream()
-    s("loadz", "", "pixels")
-    for k in range(4):
-        s("load.tmp", f"w{k}", "weights")
-        s("dotz.b.acc", "acc", f"w{k}", "lane")
+    whole_row = fw <= WHOLE_ROW
+    for half in range(2 * fw if whole_row else 1):
+        s("loadz", "", "pixels")
+        for k in range(4):
+            s("load.tmp", f"w{half}{k}", "weights")
+            s("dotz.b.acc", "acc", f"w{half}{k}", "lane")
     tail, head = Stream(), Stream()
     tail("store.new", "", "output", requantise(tail, [f"acc.{p}" for p in range(4)], "out"))
     for p in range(4):
         head("mov", f"acc.{p}", "bias")
     _next_tile(head)
-    tile = _tile(machine, s.insns, 2 * fw, depth_rows, tail.insns, head.insns)
+    if whole_row:
+        s("r.add", "pixels", "pixels", "next_row")
+        tile = visit_stretches(
+            "rows of taps", visit(machine, s.insns, depth_rows, tail.insns, head.insns)
+        )
+    else:
+        tile = _tile(machine, s.insns, 2 * fw, depth_rows, tail.insns, head.insns)
     vtcm = frozenset({"weights"})
     return Kernel("conv v66", machine, tile, call=call(machine), in_vtcm=vtcm, note=ROWS)
 
