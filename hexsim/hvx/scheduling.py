@@ -204,15 +204,15 @@ def _list(
     slot = last = 0
     while waiting:
         placed = True
+        full: set[tuple[tuple[str, ...], ...]] = set()  # wants that this slot has no room for
         while placed:  # zero-packet edges may release more for this slot
             placed = False
             for n in list(waiting):
-                if (
-                    not unplaced[n]
-                    and earliest[n] <= slot
-                    and table.has_room(slot, g.classes[n])
-                    and live.fits(n, limits)
-                ):
+                if unplaced[n] or earliest[n] > slot or g.classes[n] in full:
+                    continue
+                if not table.has_room(slot, g.classes[n]):
+                    full.add(g.classes[n])
+                elif live.fits(n, limits):
                     start[n] = last = slot
                     table.add(slot, g.classes[n])
                     live.place(n)
