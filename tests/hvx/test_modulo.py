@@ -5,13 +5,13 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_loops import HERE, loops
-from toolchain import needs_tools
 
 from hexsim.hvx.dependences import instruction_edges
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.modulo import modulo
 from hexsim.hvx.packets import Insn, fits
+from tests.oracle.reference_loops import HERE, loops
+from tests.oracle.toolchain import needs_tools
 
 REFERENCE = json.loads((HERE / "reference_loops.json").read_text())
 

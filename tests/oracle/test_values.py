@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from toolchain import needs_tools
-from values import (
+
+from hexsim.binding.requantise import Requantise
+from tests.oracle.toolchain import needs_tools
+from tests.oracle.values import (
     GOLDEN,
     GOLDEN_SEEDS,
     KERNELS,
@@ -13,8 +15,6 @@ from values import (
     primitive,
     program,
 )
-
-from hexsim.binding.requantise import Requantise
 
 VECTORS = np.load(GOLDEN)
 LIVE_SEEDS = range(100, 140)

@@ -16,7 +16,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from toolchain import CLANG, LLD, QEMU
+
+from tests.oracle.toolchain import CLANG, LLD, QEMU
 
 HERE = Path(__file__).parent
 GOLDEN = HERE / "golden_values.npz"
