@@ -1,0 +1,241 @@
+"""The layers that are judged: seeded, of many sizes, bound as a network is, then made extreme.
+
+Three cases in four keep the constants that hexsim.binding gives a layer with plausible encodings;
+the others get any constants a requantise may hold, saturating shifts among them. Codes and weights
+are random or at the ends of their range. RandomState is used because its streams never change.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from hexsim.binding import Requantise, Weights
+from hexsim.layers import Clamp, Concat, Convolution, Elementwise, FullyConnected, Pooling, Window
+from hexsim.quantization.encodings import Encoding
+from tests.int8.single_layer import bound, quantized
+
+CHANNELS = [1, 3, 8, 31, 32, 33, 48, 64, 96]
+CLAMPS = [Clamp(), Clamp(), Clamp(low=0.0), Clamp(0.0, 6.0)]
+
+
+def convolutions(rng):
+    groups, deep, wide = _one(rng, [1, 1, 1, 2]), _one(rng, CHANNELS), _one(rng, CHANNELS)
+    window, height, width = _window(rng, most=5)
+    shape = (rng.randint(1, 3), height, width, groups * deep)
+    layer = {"window": window, "groups": groups, "output_channels": groups * wide}
+    return _weighted(rng, Convolution, shape, (*window.kernel, deep, groups * wide), layer)
+
+
+def depthwise(rng):
+    channels, stride = _one(rng, [2, 8, 32, 33, 64, 96]), rng.randint(1, 3)
+    height, width = rng.randint(3, 13, 2).tolist()
+    window = Window((3, 3), (stride, stride), _pads(rng, (2, 2)))
+    shape = (rng.randint(1, 3), height, width, channels)
+    layer = {"window": window, "groups": channels, "output_channels": channels}
+    return _weighted(rng, Convolution, shape, (3, 3, 1, channels), layer)
+
+
+def fully_connected(rng):
+    depth, outputs = _one(rng, [7, 32, 100, 513]), _one(rng, [1, 10, 32, 70])
+    shape = (_one(rng, [1, 1, 5]), depth)
+    layer = {"output_channels": outputs}
+    return _weighted(rng, FullyConnected, shape, (depth, outputs), layer)
+
+
+def long_sums(rng):
+    """Accumulators beyond int32: they wrap."""
+    layer = {"window": Window((1, 1)), "output_channels": 5}
+    call, _ = _weighted(rng, Convolution, (1, 1, 3, 1), (1, 1, 1, 5), layer)
+    weight, depth = [(np.uint8(255), 33100), (np.int8(-128), 66000)][rng.randint(2)]
+    weights = Weights(np.full((1, 1, depth, 5), weight), 0, np.ones(5))
+    x = replace(call.inputs[0], shape=(1, 1, 3, depth), encoding=Encoding(8, 0, 255, 1, 0))
+    tail = replace(_any_tail(rng, 5), shift=np.zeros(5, np.int32), low=0, high=255)
+    tail.multiplier[:] = rng.randint(1, 500, 5)
+    call = replace(call, inputs=(x,), weights=weights, tail=tail)
+    return call, [np.full(x.shape, 255, np.uint8)]
+
+
+def max_pools(rng):
+    side, stride = ((2, 2), (3, 2), (3, 1))[rng.randint(3)]
+    window = Window((side, side), (stride, stride), _pads(rng, (side, side)), ceil_mode=_flag(rng))
+    return _pooled(rng, "max", window, *rng.randint(3, 14, 2).tolist())
+
+
+def average_pools(rng):
+    window, height, width = _window(rng, most=7)
+    return _pooled(rng, "average", replace(window, dilations=(1, 1)), height, width)
+
+
+def sums(rng):
+    return _of_operands(rng, _one(rng, ["sum", "sum", "sub"]), rng.randint(2, 5))
+
+
+def products(rng):
+    return _of_operands(rng, "product", rng.randint(2, 4))
+
+
+def concats(rng):
+    """Rescales of all 256 codes; the last input keeps its encoding."""
+    count = rng.randint(2, 4)
+    names = [f"x{i}" for i in range(count)]
+    shapes = {name: (1, 8, 8, _one(rng, [4, 5])) for name in names}
+    encodings = {name: _encoding(rng, rng.choice([0.1, 1, 30])) for name in names}
+    encodings["y"] = encodings[names[-1]]
+    layer = Concat(name="concat", inputs=tuple(names), outputs=("y",), axis=3)
+    codes = [np.resize(np.arange(256, dtype=np.uint8), shapes[name]) for name in names]
+    return _bound(layer, shapes, {}, encodings, rng), codes
+
+
+CASES = {
+    "convolution": (convolutions, 40),
+    "depthwise": (depthwise, 40),
+    "fully_connected": (fully_connected, 20),
+    "long_sums": (long_sums, 4),
+    "max_pool": (max_pools, 30),
+    "average_pool": (average_pools, 30),
+    "sum": (sums, 40),
+    "product": (products, 30),
+    "concat": (concats, 30),
+}
+"""Kernel: its drawer and how many cases are judged."""
+
+
+def drawn(kernel, first=0, count=None):
+    """Cases `first` to `first + count` of a kernel: pairs of a bound call and its inputs' codes."""
+    draw, all_of_them = CASES[kernel]
+    seed = sum(kernel.encode()) * 1000
+    last = first + (all_of_them if count is None else count)
+    return [draw(np.random.RandomState(seed + i)) for i in range(first, last)]
+
+
+def _weighted(rng, kind, shape, weight_shape, fields):
+    """A layer with weights and bias; its output's range makes codes spread, or saturate."""
+    x = _encoding(rng, _one(rng, [1, 4, 1000]))
+    deviation = 7.5 * x.delta * np.sqrt(np.prod(weight_shape[:-1]))  # of sums of random codes
+    y = _two_sided(rng, deviation * _one(rng, [1, 2, 2, 4, 1e-3]))
+    weight = (rng.standard_normal(weight_shape) * 0.1).astype(np.float32)
+    bias = (rng.standard_normal(weight_shape[-1]) * deviation / 2).astype(np.float32)
+    layer = kind(
+        name="layer",
+        inputs=("x",),
+        outputs=("y",),
+        weight="w",
+        bias="b",
+        clamp=_one(rng, CLAMPS),
+        **fields,
+    )
+    call = _bound(layer, {"x": shape}, {"w": weight, "b": bias}, {"x": x, "y": y}, rng)
+    if rng.randint(5) == 0:
+        codes = _pattern(rng, call.weights.codes.shape, call.weights.codes.dtype)
+        call = replace(call, weights=replace(call.weights, codes=codes))
+    return _finished(rng, call, weight_shape[-1]), [_pattern(rng, shape)]
+
+
+def _pooled(rng, kind, window, height, width):
+    shape = (rng.randint(1, 3), height, width, _one(rng, CHANNELS))
+    x = _encoding(rng, 4)
+    share = 1 if kind == "max" else _one(rng, [0.5, 1, 1, 1.5, 0.01])
+    y = Encoding.from_range(share * x.min, share * x.max) if share != 1 else x
+    layer = Pooling(
+        name="layer",
+        inputs=("x",),
+        outputs=("y",),
+        kind=kind,
+        window=window,
+        count_include_pad=_flag(rng),
+    )
+    call = _bound(layer, {"x": shape}, {}, {"x": x, "y": y}, rng)
+    if kind == "average":
+        call = _finished(rng, call, len(call.tail.multiplier))
+    return call, [_pattern(rng, shape)]
+
+
+def _of_operands(rng, kind, count):
+    names = [f"x{i}" for i in range(count)]
+    whole = (rng.randint(1, 3), *rng.randint(1, 8, 2).tolist(), _one(rng, CHANNELS))
+    shapes = {name: _one(rng, [whole, whole, whole[-1:], (1, 1, 1, 1)]) for name in names}
+    shapes[names[0]] = whole
+    reaches = rng.choice([0.2, 1, 8], count)
+    encodings = {name: _encoding(rng, r) for name, r in zip(names, reaches, strict=True)}
+    reach = reaches.prod() if kind == "product" else reaches.max()
+    encodings["y"] = _two_sided(rng, reach * _one(rng, [0.3, 1, 1, 2]))
+    layer = Elementwise(
+        name="layer", inputs=tuple(names), outputs=("y",), kind=kind, clamp=_one(rng, CLAMPS)
+    )
+    call = _finished(rng, _bound(layer, shapes, {}, encodings, rng), 1)
+    return call, [_pattern(rng, shapes[name]) for name in names]
+
+
+def _bound(layer, shapes, constants, encodings, rng):
+    model = quantized([layer], shapes, constants, encodings, ["y"])
+    return bound(model, signed_weights=_flag(rng))[1][0]
+
+
+def _finished(rng, call, entries):
+    """The call with its own constants, or with any."""
+    return replace(call, tail=_any_tail(rng, entries)) if rng.randint(4) == 0 else call
+
+
+def _any_tail(rng, entries):
+    low, high = _one(rng, [(0, 255), (0, 255), sorted(rng.randint(0, 256, 2).tolist())])
+    wild = _flag(rng)
+    preload, multiplier = (2**31 - 1, 2**31) if wild else (2**16, 2**22)
+    shifts = _one(rng, [1, 32]) if wild else _one(rng, [1, 1, 3])
+    return Requantise(
+        preload=rng.randint(-preload, preload + 1, entries, np.int64).astype(np.int32),
+        multiplier=rng.randint(1, multiplier, entries, np.int64).astype(np.int32),
+        shift=rng.randint(0, shifts, entries).astype(np.int32),
+        low=low,
+        high=high,
+    )
+
+
+def _pattern(rng, shape, dtype=np.uint8):
+    """Random codes, or all least, all largest, in turn."""
+    ends = np.iinfo(dtype)
+    kind = _one(rng, [*["random"] * 7, "least", "largest", "turn"])
+    if kind == "random":
+        return rng.randint(ends.min, ends.max + 1, shape).astype(dtype)
+    codes = np.full(shape, ends.max if kind == "largest" else ends.min, dtype)
+    if kind == "turn":
+        codes.reshape(-1)[::2] = ends.max
+    return codes
+
+
+def _encoding(rng, reach):
+    """A range of about `reach` around zero, or all of it on one side."""
+    low, high = rng.uniform(0.2, 1, 2) * reach
+    return Encoding.from_range(*((-low, high), (0, high), (-low, 0), (-low, high))[rng.randint(4)])
+
+
+def _two_sided(rng, reach):
+    low, high = rng.uniform(0.4, 1, 2) * reach
+    return Encoding.from_range(-low, high)
+
+
+def _window(rng, most):
+    """A window whose reach fits an input of the (height, width) returned with it."""
+    kernel, strides = rng.randint(1, most + 1, 2), rng.randint(1, 4, 2)
+    dilations = rng.randint(1, 3, 2)
+    size = (kernel - 1) * dilations + 1 + rng.randint(0, 8, 2)
+    window = Window(
+        tuple(kernel.tolist()),
+        tuple(strides.tolist()),
+        _pads(rng, kernel),
+        tuple(dilations.tolist()),
+        _flag(rng),
+    )
+    return window, *size.tolist()
+
+
+def _pads(rng, kernel):
+    """(top, left, bottom, right), each less than the kernel."""
+    return tuple(int(rng.randint(0, k)) for k in (*kernel, *kernel))
+
+
+def _flag(rng):
+    return bool(rng.randint(2))
+
+
+def _one(rng, choices):
+    return choices[rng.randint(len(choices))]
