@@ -13,6 +13,7 @@ from hexsim.binding import Requantise, Weights
 from hexsim.layers import Clamp, Concat, Convolution, Elementwise, FullyConnected, Pooling, Window
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import bound, quantized
+from tests.oracle.values.layout import wrapped
 
 CHANNELS = [1, 3, 8, 31, 32, 33, 48, 64, 96]
 CLAMPS = [Clamp(), Clamp(), Clamp(low=0.0), Clamp(0.0, 6.0)]
@@ -28,7 +29,7 @@ def convolutions(rng):
 
 def depthwise(rng):
     channels, stride = _one(rng, [2, 8, 32, 33, 64, 96]), rng.randint(1, 3)
-    height, width = rng.randint(3, 13, 2).tolist()
+    height, width = rng.randint(3, 18, 2).tolist()
     window = Window((3, 3), (stride, stride), _pads(rng, (2, 2)))
     shape = (rng.randint(1, 3), height, width, channels)
     layer = {"window": window, "groups": channels, "output_channels": channels}
@@ -43,14 +44,15 @@ def fully_connected(rng):
 
 
 def long_sums(rng):
-    """Accumulators beyond int32: they wrap."""
+    """Sums beyond int32 that wrap, and a preload that wraps them back to where codes are."""
     layer = {"window": Window((1, 1)), "output_channels": 5}
     call, _ = _weighted(rng, Convolution, (1, 1, 3, 1), (1, 1, 1, 5), layer)
     weight, depth = [(np.uint8(255), 33100), (np.int8(-128), 66000)][rng.randint(2)]
     weights = Weights(np.full((1, 1, depth, 5), weight), 0, np.ones(5))
     x = replace(call.inputs[0], shape=(1, 1, 3, depth), encoding=Encoding(8, 0, 255, 1, 0))
-    tail = replace(_any_tail(rng, 5), shift=np.zeros(5, np.int32), low=0, high=255)
-    tail.multiplier[:] = rng.randint(1, 500, 5)
+    preload = wrapped(rng.randint(0, 2**17, 5) - 255 * int(weight) * depth)
+    multiplier = rng.randint(1, 2**22, 5).astype(np.int32)
+    tail = Requantise(preload, multiplier, np.zeros(5, np.int32), 0, 255)
     call = replace(call, inputs=(x,), weights=weights, tail=tail)
     return call, [np.full(x.shape, 255, np.uint8)]
 
@@ -58,7 +60,7 @@ def long_sums(rng):
 def max_pools(rng):
     side, stride = ((2, 2), (3, 2), (3, 1))[rng.randint(3)]
     window = Window((side, side), (stride, stride), _pads(rng, (side, side)), ceil_mode=_flag(rng))
-    return _pooled(rng, "max", window, *rng.randint(3, 14, 2).tolist())
+    return _pooled(rng, "max", window, *rng.randint(3, 24, 2).tolist())
 
 
 def average_pools(rng):
@@ -87,25 +89,23 @@ def concats(rng):
 
 
 CASES = {
-    "convolution": (convolutions, 40),
-    "depthwise": (depthwise, 40),
-    "fully_connected": (fully_connected, 20),
-    "long_sums": (long_sums, 4),
-    "max_pool": (max_pools, 30),
-    "average_pool": (average_pools, 30),
-    "sum": (sums, 40),
-    "product": (products, 30),
-    "concat": (concats, 30),
+    "convolution": (convolutions, 120),
+    "depthwise": (depthwise, 80),
+    "fully_connected": (fully_connected, 60),
+    "long_sums": (long_sums, 6),
+    "max_pool": (max_pools, 80),
+    "average_pool": (average_pools, 100),
+    "sum": (sums, 150),
+    "product": (products, 100),
+    "concat": (concats, 60),
 }
 """Kernel: its drawer and how many cases are judged."""
 
 
-def drawn(kernel, first=0, count=None):
-    """Cases `first` to `first + count` of a kernel: pairs of a bound call and its inputs' codes."""
-    draw, all_of_them = CASES[kernel]
-    seed = sum(kernel.encode()) * 1000
-    last = first + (all_of_them if count is None else count)
-    return [draw(np.random.RandomState(seed + i)) for i in range(first, last)]
+def drawn(kernel):
+    """All cases of a kernel: pairs of a bound call and its inputs' codes."""
+    draw, count = CASES[kernel]
+    return [draw(np.random.RandomState([*kernel.encode(), i])) for i in range(count)]
 
 
 def _weighted(rng, kind, shape, weight_shape, fields):
@@ -217,7 +217,8 @@ def _window(rng, most):
     """A window whose reach fits an input of the (height, width) returned with it."""
     kernel, strides = rng.randint(1, most + 1, 2), rng.randint(1, 4, 2)
     dilations = rng.randint(1, 3, 2)
-    size = (kernel - 1) * dilations + 1 + rng.randint(0, 8, 2)
+    more = _one(rng, [4, 4, 12, 12, 12, 50])
+    size = (kernel - 1) * dilations + 1 + rng.randint(0, more, 2)
     window = Window(
         tuple(kernel.tolist()),
         tuple(strides.tolist()),

@@ -15,7 +15,7 @@ def sheets(pixels, rows, columns, begin, padding):
 
     `begin` is how many (rows, columns) of padding precede the pixels.
     """
-    height, width, channels = pixels.shape
+    channels = pixels.shape[-1]
     full = np.full((rows, columns, up(channels, SHEET)), padding, np.uint8)
     inside = pixels[: rows - begin[0], : columns - begin[1]]
     full[

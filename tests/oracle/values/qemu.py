@@ -4,15 +4,12 @@ qemu 7.2 executes what V60 to V67 have in common; it aborts on V65's `vrmpy` wit
 and on V66's Z register, so kernels of those forms cannot be judged here.
 """
 
-import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 from tests.oracle.values.record import Record
 
@@ -22,12 +19,9 @@ _RUNTIME = Path(__file__).parents[1]
 _TOOLS = ("clang-19", "ld.lld-19", "qemu-hexagon")
 
 
-def tools_or_skip() -> None:
-    """Fail in CI, skip elsewhere, if a tool is missing."""
-    missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
-    if missing:
-        stop = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-        stop(f"{', '.join(missing)} missing; install clang-19, lld-19 and qemu-user")
+def missing_tools() -> list[str]:
+    """The programs of Debian's clang-19, lld-19 and qemu-user that are not installed."""
+    return [tool for tool in _TOOLS if shutil.which(tool) is None]
 
 
 @cache
@@ -42,12 +36,9 @@ def build(program: str, version: int) -> Path:
     compiled = target.with_suffix(".o")
     arch = [f"-mv{version}", f"-mhvx=v{version}", "-mhvx-length=128B"]
     free = ["-ffreestanding", "-nostdlib", "-fno-builtin", "-fno-pic", "-static"]
-    include = ["-I", str(_RUNTIME), "-I", str(SOURCES)]
-    source = str(SOURCES / f"{program}.c")
-    _call(
-        ["clang-19", "--target=hexagon-unknown-linux-musl", *arch, *free, "-O2", "-Wall", "-Werror"]
-        + [*include, "-c", source, "-o", str(compiled)]
-    )
+    files = ["-I", str(_RUNTIME), "-c", str(SOURCES / f"{program}.c"), "-o", str(compiled)]
+    machine = ["--target=hexagon-unknown-linux-musl", *arch]
+    _call(["clang-19", *machine, *free, "-O2", "-Wall", "-Werror", *files])
     _call(["ld.lld-19", "-static", "-o", str(target), str(compiled)])
     return target
 

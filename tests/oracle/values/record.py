@@ -17,9 +17,7 @@ class Record:
     result_bytes: int
 
 
-def record(
-    sections: Sequence[np.ndarray], arguments: Sequence[int], result_bytes: int
-) -> Record:
+def record(sections: Sequence[np.ndarray], arguments: Sequence[int], result_bytes: int) -> Record:
     """Lay sections one after the other, each aligned to a vector and readable a vector beyond."""
     offsets, parts, end = [0] * _SECTIONS, [], 0
     for i, section in enumerate(sections):
