@@ -2,7 +2,7 @@
 
 Three cases in four keep the constants that hexsim.binding gives a layer with plausible encodings;
 the others get any constants a requantise may hold, saturating shifts among them. Codes and weights
-are random or at the ends of their range. RandomState is used because its streams never change.
+are random or at the ends of their range.
 """
 
 from dataclasses import replace
@@ -10,9 +10,28 @@ from dataclasses import replace
 import numpy as np
 
 from hexsim.binding import Requantise, Weights
-from hexsim.layers import Clamp, Concat, Convolution, Elementwise, FullyConnected, Pooling, Window
+from hexsim.layers import (
+    BatchNorm,
+    Clamp,
+    Concat,
+    Convolution,
+    Elementwise,
+    FullyConnected,
+    Pooling,
+    Window,
+)
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import bound, quantized
+from tests.oracle.values.drawing import (
+    any_codes,
+    any_encoding,
+    any_pads,
+    any_tail,
+    any_window,
+    flag,
+    one,
+    two_sided,
+)
 from tests.oracle.values.layout import wrapped
 
 CHANNELS = [1, 3, 8, 31, 32, 33, 48, 64, 96]
@@ -20,25 +39,25 @@ CLAMPS = [Clamp(), Clamp(), Clamp(low=0.0), Clamp(0.0, 6.0)]
 
 
 def convolutions(rng):
-    groups, deep, wide = _one(rng, [1, 1, 1, 2]), _one(rng, CHANNELS), _one(rng, CHANNELS)
-    window, height, width = _window(rng, most=5)
+    groups, deep, wide = one(rng, [1, 1, 1, 2]), one(rng, CHANNELS), one(rng, CHANNELS)
+    window, height, width = any_window(rng, most=5)
     shape = (rng.randint(1, 3), height, width, groups * deep)
     layer = {"window": window, "groups": groups, "output_channels": groups * wide}
     return _weighted(rng, Convolution, shape, (*window.kernel, deep, groups * wide), layer)
 
 
 def depthwise(rng):
-    channels, stride = _one(rng, [2, 8, 32, 33, 64, 96]), rng.randint(1, 3)
+    channels, stride = one(rng, [2, 8, 32, 33, 64, 96]), rng.randint(1, 3)
     height, width = rng.randint(3, 18, 2).tolist()
-    window = Window((3, 3), (stride, stride), _pads(rng, (2, 2)))
+    window = Window((3, 3), (stride, stride), any_pads(rng, (2, 2)))
     shape = (rng.randint(1, 3), height, width, channels)
     layer = {"window": window, "groups": channels, "output_channels": channels}
     return _weighted(rng, Convolution, shape, (3, 3, 1, channels), layer)
 
 
 def fully_connected(rng):
-    depth, outputs = _one(rng, [7, 32, 100, 513]), _one(rng, [1, 10, 32, 70])
-    shape = (_one(rng, [1, 1, 5]), depth)
+    depth, outputs = one(rng, [7, 32, 100, 513]), one(rng, [1, 10, 32, 70])
+    shape = (one(rng, [1, 1, 5]), depth)
     layer = {"output_channels": outputs}
     return _weighted(rng, FullyConnected, shape, (depth, outputs), layer)
 
@@ -57,19 +76,43 @@ def long_sums(rng):
     return call, [np.full(x.shape, 255, np.uint8)]
 
 
+def batch_norms(rng):
+    channels = one(rng, CHANNELS)
+    shape = (rng.randint(1, 3), *rng.randint(1, 9, 2).tolist(), channels)
+    x = any_encoding(rng, one(rng, [1, 30]))
+    y = two_sided(rng, 75 * x.delta * one(rng, [0.5, 1, 2, 1e-3]))
+    scale = rng.standard_normal(channels).astype(np.float32)
+    shift = (rng.standard_normal(channels) * y.max).astype(np.float32)
+    layer = BatchNorm(
+        name="layer",
+        inputs=("x",),
+        outputs=("y",),
+        scale="scale",
+        shift="shift",
+        clamp=one(rng, CLAMPS),
+    )
+    constants = {"scale": scale, "shift": shift}
+    call = _bound(layer, {"x": shape}, constants, {"x": x, "y": y}, rng)
+    if rng.randint(5) == 0:
+        call = replace(call, factors=any_codes(rng, (channels,), np.int16))
+    return _finished(rng, call, channels), [any_codes(rng, shape)]
+
+
 def max_pools(rng):
     side, stride = ((2, 2), (3, 2), (3, 1))[rng.randint(3)]
-    window = Window((side, side), (stride, stride), _pads(rng, (side, side)), ceil_mode=_flag(rng))
+    window = Window(
+        (side, side), (stride, stride), any_pads(rng, (side, side)), ceil_mode=flag(rng)
+    )
     return _pooled(rng, "max", window, *rng.randint(3, 24, 2).tolist())
 
 
 def average_pools(rng):
-    window, height, width = _window(rng, most=7)
+    window, height, width = any_window(rng, most=7)
     return _pooled(rng, "average", replace(window, dilations=(1, 1)), height, width)
 
 
 def sums(rng):
-    return _of_operands(rng, _one(rng, ["sum", "sum", "sub"]), rng.randint(2, 5))
+    return _of_operands(rng, one(rng, ["sum", "sum", "sub"]), rng.randint(2, 5))
 
 
 def products(rng):
@@ -80,8 +123,8 @@ def concats(rng):
     """Rescales of all 256 codes; the last input keeps its encoding."""
     count = rng.randint(2, 4)
     names = [f"x{i}" for i in range(count)]
-    shapes = {name: (1, 8, 8, _one(rng, [4, 5])) for name in names}
-    encodings = {name: _encoding(rng, rng.choice([0.1, 1, 30])) for name in names}
+    shapes = {name: (1, 8, 8, one(rng, [4, 5])) for name in names}
+    encodings = {name: any_encoding(rng, rng.choice([0.1, 1, 30])) for name in names}
     encodings["y"] = encodings[names[-1]]
     layer = Concat(name="concat", inputs=tuple(names), outputs=("y",), axis=3)
     codes = [np.resize(np.arange(256, dtype=np.uint8), shapes[name]) for name in names]
@@ -93,6 +136,7 @@ CASES = {
     "depthwise": (depthwise, 80),
     "fully_connected": (fully_connected, 60),
     "long_sums": (long_sums, 6),
+    "batch_norm": (batch_norms, 80),
     "max_pool": (max_pools, 80),
     "average_pool": (average_pools, 100),
     "sum": (sums, 150),
@@ -110,9 +154,9 @@ def drawn(kernel):
 
 def _weighted(rng, kind, shape, weight_shape, fields):
     """A layer with weights and bias; its output's range makes codes spread, or saturate."""
-    x = _encoding(rng, _one(rng, [1, 4, 1000]))
+    x = any_encoding(rng, one(rng, [1, 4, 1000]))
     deviation = 7.5 * x.delta * np.sqrt(np.prod(weight_shape[:-1]))  # of sums of random codes
-    y = _two_sided(rng, deviation * _one(rng, [1, 2, 2, 4, 1e-3]))
+    y = two_sided(rng, deviation * one(rng, [1, 2, 2, 4, 1e-3]))
     weight = (rng.standard_normal(weight_shape) * 0.1).astype(np.float32)
     bias = (rng.standard_normal(weight_shape[-1]) * deviation / 2).astype(np.float32)
     layer = kind(
@@ -121,20 +165,22 @@ def _weighted(rng, kind, shape, weight_shape, fields):
         outputs=("y",),
         weight="w",
         bias="b",
-        clamp=_one(rng, CLAMPS),
+        clamp=one(rng, CLAMPS),
         **fields,
     )
     call = _bound(layer, {"x": shape}, {"w": weight, "b": bias}, {"x": x, "y": y}, rng)
     if rng.randint(5) == 0:
-        codes = _pattern(rng, call.weights.codes.shape, call.weights.codes.dtype)
-        call = replace(call, weights=replace(call.weights, codes=codes))
-    return _finished(rng, call, weight_shape[-1]), [_pattern(rng, shape)]
+        weights = call.weights
+        codes = any_codes(rng, weights.codes.shape, weights.codes.dtype)
+        zero = one(rng, [0, 1, 255]) if codes.dtype == np.uint8 else 0
+        call = replace(call, weights=Weights(codes, zero, weights.steps))
+    return _finished(rng, call, weight_shape[-1]), [any_codes(rng, shape)]
 
 
 def _pooled(rng, kind, window, height, width):
-    shape = (rng.randint(1, 3), height, width, _one(rng, CHANNELS))
-    x = _encoding(rng, 4)
-    share = 1 if kind == "max" else _one(rng, [0.5, 1, 1, 1.5, 0.01])
+    shape = (rng.randint(1, 3), height, width, one(rng, CHANNELS))
+    x = any_encoding(rng, 4)
+    share = 1 if kind == "max" else one(rng, [0.5, 1, 1, 1.5, 0.01])
     y = Encoding.from_range(share * x.min, share * x.max) if share != 1 else x
     layer = Pooling(
         name="layer",
@@ -142,101 +188,35 @@ def _pooled(rng, kind, window, height, width):
         outputs=("y",),
         kind=kind,
         window=window,
-        count_include_pad=_flag(rng),
+        count_include_pad=flag(rng),
     )
     call = _bound(layer, {"x": shape}, {}, {"x": x, "y": y}, rng)
     if kind == "average":
         call = _finished(rng, call, len(call.tail.multiplier))
-    return call, [_pattern(rng, shape)]
+    return call, [any_codes(rng, shape)]
 
 
 def _of_operands(rng, kind, count):
     names = [f"x{i}" for i in range(count)]
-    whole = (rng.randint(1, 3), *rng.randint(1, 8, 2).tolist(), _one(rng, CHANNELS))
-    shapes = {name: _one(rng, [whole, whole, whole[-1:], (1, 1, 1, 1)]) for name in names}
+    whole = (rng.randint(1, 3), *rng.randint(1, 8, 2).tolist(), one(rng, CHANNELS))
+    shapes = {name: one(rng, [whole, whole, whole[-1:], (1, 1, 1, 1)]) for name in names}
     shapes[names[0]] = whole
     reaches = rng.choice([0.2, 1, 8], count)
-    encodings = {name: _encoding(rng, r) for name, r in zip(names, reaches, strict=True)}
+    encodings = {name: any_encoding(rng, r) for name, r in zip(names, reaches, strict=True)}
     reach = reaches.prod() if kind == "product" else reaches.max()
-    encodings["y"] = _two_sided(rng, reach * _one(rng, [0.3, 1, 1, 2]))
+    encodings["y"] = two_sided(rng, reach * one(rng, [0.3, 1, 1, 2]))
     layer = Elementwise(
-        name="layer", inputs=tuple(names), outputs=("y",), kind=kind, clamp=_one(rng, CLAMPS)
+        name="layer", inputs=tuple(names), outputs=("y",), kind=kind, clamp=one(rng, CLAMPS)
     )
     call = _finished(rng, _bound(layer, shapes, {}, encodings, rng), 1)
-    return call, [_pattern(rng, shapes[name]) for name in names]
+    return call, [any_codes(rng, shapes[name]) for name in names]
 
 
 def _bound(layer, shapes, constants, encodings, rng):
     model = quantized([layer], shapes, constants, encodings, ["y"])
-    return bound(model, signed_weights=_flag(rng))[1][0]
+    return bound(model, signed_weights=flag(rng))[1][0]
 
 
 def _finished(rng, call, entries):
     """The call with its own constants, or with any."""
-    return replace(call, tail=_any_tail(rng, entries)) if rng.randint(4) == 0 else call
-
-
-def _any_tail(rng, entries):
-    low, high = _one(rng, [(0, 255), (0, 255), sorted(rng.randint(0, 256, 2).tolist())])
-    wild = _flag(rng)
-    preload, multiplier = (2**31 - 1, 2**31) if wild else (2**16, 2**22)
-    shifts = _one(rng, [1, 32]) if wild else _one(rng, [1, 1, 3])
-    return Requantise(
-        preload=rng.randint(-preload, preload + 1, entries, np.int64).astype(np.int32),
-        multiplier=rng.randint(1, multiplier, entries, np.int64).astype(np.int32),
-        shift=rng.randint(0, shifts, entries).astype(np.int32),
-        low=low,
-        high=high,
-    )
-
-
-def _pattern(rng, shape, dtype=np.uint8):
-    """Random codes, or all least, all largest, in turn."""
-    ends = np.iinfo(dtype)
-    kind = _one(rng, [*["random"] * 7, "least", "largest", "turn"])
-    if kind == "random":
-        return rng.randint(ends.min, ends.max + 1, shape).astype(dtype)
-    codes = np.full(shape, ends.max if kind == "largest" else ends.min, dtype)
-    if kind == "turn":
-        codes.reshape(-1)[::2] = ends.max
-    return codes
-
-
-def _encoding(rng, reach):
-    """A range of about `reach` around zero, or all of it on one side."""
-    low, high = rng.uniform(0.2, 1, 2) * reach
-    return Encoding.from_range(*((-low, high), (0, high), (-low, 0), (-low, high))[rng.randint(4)])
-
-
-def _two_sided(rng, reach):
-    low, high = rng.uniform(0.4, 1, 2) * reach
-    return Encoding.from_range(-low, high)
-
-
-def _window(rng, most):
-    """A window whose reach fits an input of the (height, width) returned with it."""
-    kernel, strides = rng.randint(1, most + 1, 2), rng.randint(1, 4, 2)
-    dilations = rng.randint(1, 3, 2)
-    more = _one(rng, [4, 4, 12, 12, 12, 50])
-    size = (kernel - 1) * dilations + 1 + rng.randint(0, more, 2)
-    window = Window(
-        tuple(kernel.tolist()),
-        tuple(strides.tolist()),
-        _pads(rng, kernel),
-        tuple(dilations.tolist()),
-        _flag(rng),
-    )
-    return window, *size.tolist()
-
-
-def _pads(rng, kernel):
-    """(top, left, bottom, right), each less than the kernel."""
-    return tuple(int(rng.randint(0, k)) for k in (*kernel, *kernel))
-
-
-def _flag(rng):
-    return bool(rng.randint(2))
-
-
-def _one(rng, choices):
-    return choices[rng.randint(len(choices))]
+    return replace(call, tail=any_tail(rng, entries)) if rng.randint(4) == 0 else call

@@ -10,12 +10,6 @@ struct shape {
   int out_rows, out_columns, low, high;
 };
 
-static inline V words_of(const unsigned char *pixel) {
-  V codes = *(const HVX_UVec *)pixel;
-  V halves = Q6_V_lo_W(Q6_Wuh_vunpack_Vub(codes));
-  return Q6_V_lo_W(Q6_Wuw_vunpack_Vuh(halves));
-}
-
 static int kernel(const struct record *r) {
   const struct shape *s = (const struct shape *)r->argument;
   const unsigned char *pixels = section(r, 0);

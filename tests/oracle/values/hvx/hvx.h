@@ -65,6 +65,13 @@ static inline V clamped(V codes, const struct tail *t) {
   return Q6_Vub_vmax_VubVub(Q6_Vub_vmin_VubVub(codes, t->high), t->low);
 }
 
+// 32 channels of a pixel, at any address, as words.
+static inline V words_of(const unsigned char *pixel) {
+  V codes = *(const HVX_UVec *)pixel;
+  V halves = Q6_V_lo_W(Q6_Wuh_vunpack_Vub(codes));
+  return Q6_V_lo_W(Q6_Wuw_vunpack_Vuh(halves));
+}
+
 // Four vectors of words become the codes of four pixels, 32 channels each.
 static inline V requantised(const V accumulator[4], const struct tail *t) {
   V first = Q6_Vh_vpack_VwVw_sat(scaled(accumulator[1], t), scaled(accumulator[0], t));
