@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.oracle.values.qemu import missing_tools
+from tests.oracle.int8.qemu import missing_tools
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from hexsim.layers import (
 )
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import bound, quantized
-from tests.oracle.values.drawing import (
+from tests.oracle.int8.drawing import (
     any_codes,
     any_encoding,
     any_pads,
@@ -32,7 +32,7 @@ from tests.oracle.values.drawing import (
     one,
     two_sided,
 )
-from tests.oracle.values.layout import wrapped
+from tests.oracle.int8.layout import wrapped
 
 CHANNELS = [1, 3, 8, 31, 32, 33, 48, 64, 96]
 CLAMPS = [Clamp(), Clamp(), Clamp(low=0.0), Clamp(0.0, 6.0)]
@@ -81,8 +81,8 @@ def batch_norms(rng):
     shape = (rng.randint(1, 3), *rng.randint(1, 9, 2).tolist(), channels)
     x = any_encoding(rng, one(rng, [1, 30]))
     y = two_sided(rng, 75 * x.delta * one(rng, [0.5, 1, 2, 1e-3]))
-    scale = rng.standard_normal(channels).astype(np.float32)
-    shift = (rng.standard_normal(channels) * y.max).astype(np.float32)
+    scale = rng.uniform(-2, 2, channels).astype(np.float32)
+    shift = (rng.uniform(-1.5, 1.5, channels) * y.max).astype(np.float32)
     layer = BatchNorm(
         name="layer",
         inputs=("x",),
@@ -157,8 +157,8 @@ def _weighted(rng, kind, shape, weight_shape, fields):
     x = any_encoding(rng, one(rng, [1, 4, 1000]))
     deviation = 7.5 * x.delta * np.sqrt(np.prod(weight_shape[:-1]))  # of sums of random codes
     y = two_sided(rng, deviation * one(rng, [1, 2, 2, 4, 1e-3]))
-    weight = (rng.standard_normal(weight_shape) * 0.1).astype(np.float32)
-    bias = (rng.standard_normal(weight_shape[-1]) * deviation / 2).astype(np.float32)
+    weight = (rng.uniform(-0.17, 0.17, weight_shape)).astype(np.float32)
+    bias = (rng.uniform(-1, 1, weight_shape[-1]) * deviation).astype(np.float32)
     layer = kind(
         name="layer",
         inputs=("x",),

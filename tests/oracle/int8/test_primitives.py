@@ -6,8 +6,8 @@ import pytest
 from hexsim.binding import Requantise
 from tests.int8 import naive
 from tests.int8.test_requantise import requantise_all
-from tests.oracle.values import golden, primitives, qemu
-from tests.oracle.values.primitives import Step
+from tests.oracle.int8 import golden, primitives, qemu
+from tests.oracle.int8.primitives import Step
 
 VERSIONS = pytest.mark.parametrize("version", qemu.VERSIONS)
 LIMITS = (17, 240)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hexsim import binding
-from tests.oracle.values import elementwise, pooling, weighted
+from tests.oracle.int8 import elementwise, pooling, weighted
 
 _JOBS = {
     binding.BoundConvolution: weighted.convolution,

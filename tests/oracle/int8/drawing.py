@@ -1,6 +1,7 @@
 """What random cases are made of: windows, encodings, codes, constants; ends of ranges included.
 
-RandomState is used because its streams never change.
+RandomState is used because its streams never change, and uniform numbers because they do not
+depend on a mathematical library.
 """
 
 import numpy as np

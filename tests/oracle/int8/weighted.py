@@ -9,9 +9,9 @@ import numpy as np
 
 from hexsim.binding import Requantise
 from hexsim.layers import Window
-from tests.oracle.values.job import Job, constants, images, span
-from tests.oracle.values.layout import SHEET, lanes, pixels, sheets, up
-from tests.oracle.values.record import record
+from tests.oracle.int8.job import Job, constants, images, span
+from tests.oracle.int8.layout import SHEET, lanes, pixels, sheets, up
+from tests.oracle.int8.record import record
 
 
 def convolution(call, inputs):

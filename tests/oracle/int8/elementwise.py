@@ -3,9 +3,9 @@
 import numpy as np
 
 from hexsim.binding.requantise import common_scale, requantise
-from tests.oracle.values.job import Job
-from tests.oracle.values.layout import up
-from tests.oracle.values.record import VECTOR, record
+from tests.oracle.int8.job import Job
+from tests.oracle.int8.layout import up
+from tests.oracle.int8.record import VECTOR, record
 
 
 def weighted_sum(call, inputs):

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.oracle.values import primitives, qemu
-from tests.oracle.values.cases import CASES, drawn
-from tests.oracle.values.jobs import job
+from tests.oracle.int8 import primitives, qemu
+from tests.oracle.int8.cases import CASES, drawn
+from tests.oracle.int8.jobs import job
 
-FOLDER = Path(__file__).parent / "golden"
+FOLDER = Path(__file__).parent / "answers"
 VERSION = 60
 COUNT = 24  # of each kernel's cases, the first ones
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tests.oracle.values.job import Job, images, span
-from tests.oracle.values.layout import SHEET, sheets, up, wrapped
-from tests.oracle.values.record import record
+from tests.oracle.int8.job import Job, images, span
+from tests.oracle.int8.layout import SHEET, sheets, up, wrapped
+from tests.oracle.int8.record import record
 
 
 def max_pool(call, inputs):

@@ -5,8 +5,8 @@ import pytest
 
 from hexsim.int8.dispatch import prepare
 from tests.int8 import naive
-from tests.oracle.values import golden, qemu
-from tests.oracle.values.cases import CASES, drawn
+from tests.oracle.int8 import golden, qemu
+from tests.oracle.int8.cases import CASES, drawn
 
 KERNELS = sorted(CASES)
 

@@ -4,9 +4,9 @@ from enum import IntEnum
 
 import numpy as np
 
-from tests.oracle.values import qemu
-from tests.oracle.values.layout import up
-from tests.oracle.values.record import VECTOR, record
+from tests.oracle.int8 import qemu
+from tests.oracle.int8.layout import up
+from tests.oracle.int8.record import VECTOR, record
 
 _MOST_VECTORS = 4096  # of a record, so that it fits the program's buffers
 

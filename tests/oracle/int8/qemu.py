@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from tests.oracle.values.record import Record
+from tests.oracle.int8.record import Record
 
 VERSIONS = (60, 62, 65, 66)
 SOURCES = Path(__file__).parent / "hvx"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.oracle.values.layout import lanes, pixels, up, wrapped
-from tests.oracle.values.record import Record
+from tests.oracle.int8.layout import lanes, pixels, up, wrapped
+from tests.oracle.int8.record import Record
 
 
 @dataclass(frozen=True)
