@@ -4,7 +4,6 @@ qemu 7.2 executes what V60 to V67 have in common; it aborts on V65's `vrmpy` wit
 and on V66's Z register, so kernels of those forms cannot be judged here.
 """
 
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -12,16 +11,11 @@ from functools import cache
 from pathlib import Path
 
 from tests.oracle.int8.record import Record
+from tests.oracle.toolchain import CLANG, LLD, QEMU
 
 VERSIONS = (60, 62, 65, 66)
 SOURCES = Path(__file__).parent / "hvx"
 _RUNTIME = Path(__file__).parents[1]
-_TOOLS = ("clang-19", "ld.lld-19", "qemu-hexagon")
-
-
-def missing_tools() -> list[str]:
-    """The programs of Debian's clang-19, lld-19 and qemu-user that are not installed."""
-    return [tool for tool in _TOOLS if shutil.which(tool) is None]
 
 
 @cache
@@ -38,15 +32,15 @@ def build(program: str, version: int) -> Path:
     free = ["-ffreestanding", "-nostdlib", "-fno-builtin", "-fno-pic", "-static"]
     files = ["-I", str(_RUNTIME), "-c", str(SOURCES / f"{program}.c"), "-o", str(compiled)]
     machine = ["--target=hexagon-unknown-linux-musl", *arch]
-    _call(["clang-19", *machine, *free, "-O2", "-Wall", "-Werror", *files])
-    _call(["ld.lld-19", "-static", "-o", str(target), str(compiled)])
+    _call([CLANG, *machine, *free, "-O2", "-Wall", "-Werror", *files])
+    _call([LLD, "-static", "-o", str(target), str(compiled)])
     return target
 
 
 def run(program: str, version: int, records: Sequence[Record]) -> list[bytes]:
     """Return the result of every record, all of them in one run of the emulator."""
     data = b"".join(record.bytes for record in records)
-    output = _call(["qemu-hexagon", str(build(program, version))], data)
+    output = _call([QEMU, str(build(program, version))], data)
     sizes = [record.result_bytes for record in records]
     if len(output) != sum(sizes):
         raise RuntimeError(f"{program} v{version} wrote {len(output)} bytes, not {sum(sizes)}")
