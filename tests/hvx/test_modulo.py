@@ -5,18 +5,17 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_loops import HERE, loops
-from toolchain import needs_tools
 
 from hexsim.hvx.dependences import instruction_edges
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.modulo import modulo
 from hexsim.hvx.packets import Insn, fits
+from tests.oracle.reference_loops import HERE, loops
 
 REFERENCE = json.loads((HERE / "reference_loops.json").read_text())
 
 
-@needs_tools
+@pytest.mark.toolchain
 @pytest.mark.parametrize("version", [60, 66])
 def test_the_committed_loops_are_what_clang_makes(version):
     committed = [e for e in REFERENCE if (e["version"], e["unroll"]) == (version, 2)]

@@ -9,7 +9,6 @@ from hexsim.errors import HexsimError
 from hexsim.hvx.isa import VERSIONS, Machine
 from hexsim.hvx.packets import Insn, Packet, fits, resource_bound
 from tests.oracle.packet_pairs import HERE, judged, looser_triples, representatives
-from tests.oracle.toolchain import needs_tools
 
 REFUSED = json.loads((HERE / "packet_pairs.json").read_text())
 
@@ -28,13 +27,13 @@ def test_pairs_agree_with_llvm_mc(version):
     assert all("two-stream dot" in pair or "box prefetch" in pair for pair in differing)
 
 
-@needs_tools
+@pytest.mark.toolchain
 @pytest.mark.parametrize("version", VERSIONS)
 def test_no_triple_is_issued_that_llvm_mc_refuses(version):
     assert looser_triples(version) == []
 
 
-@needs_tools
+@pytest.mark.toolchain
 @pytest.mark.parametrize("version", VERSIONS)
 def test_committed_verdicts_are_what_llvm_mc_says(version):
     assert judged(version) == REFUSED[str(version)]

@@ -10,9 +10,6 @@ import bisect
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
-
-import pytest
 
 CLANG, LLD, MC, OBJDUMP, QEMU = (
     "clang-19",
@@ -22,16 +19,10 @@ CLANG, LLD, MC, OBJDUMP, QEMU = (
     "qemu-hexagon",
 )
 
-_installed = all(shutil.which(t) for t in (CLANG, LLD, MC, OBJDUMP, QEMU))
 
-
-def needs_tools(test: Callable[..., None]) -> Callable[..., None]:
-    """Marks a test that runs the tools; it is skipped where they are missing."""
-    missing = pytest.mark.skipif(
-        not _installed, reason="clang-19, lld-19, llvm-19 and qemu-user are not installed"
-    )
-    marked: Callable[..., None] = pytest.mark.toolchain(missing(test))
-    return marked
+def missing_tools() -> list[str]:
+    """The judges that are not installed."""
+    return [tool for tool in (CLANG, LLD, MC, OBJDUMP, QEMU) if not shutil.which(tool)]
 
 
 def refused(packets: list[str], version: int) -> dict[int, str]:

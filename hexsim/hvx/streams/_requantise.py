@@ -3,6 +3,11 @@
 Left shift, fractional multiply in two steps (`vmpye`, `vmpyo:<<1:rnd:sat`), saturating packs; the
 running minimum and maximum of the accumulators, which Hexagon NN keeps to find a range that was
 chosen too small. Bias and output zero point are in the accumulators already.
+
+The left shift here is the plain `vasl` with one amount per call. The arithmetic contract saturates
+it, which HVX does for words only by extra instructions (two clamps per accumulator). With the
+constants that binding makes, an accumulator large enough to tell them apart is worth 2^30 output
+codes, so the cost of the plain shift is the one that matters.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.streams.hand_written import comparison
-from tests.oracle.toolchain import needs_tools, refused
+from tests.oracle.toolchain import refused
 
 ROWS = list(comparison())
 IDS = [f"{r.kernel.name}, {r.shape}" for r in ROWS]
@@ -35,7 +35,7 @@ def asm(stretch):
     return loop_asm(stretch.code) if isinstance(stretch.code, Loop) else straight_asm(stretch.code)
 
 
-@needs_tools
+@pytest.mark.toolchain
 @pytest.mark.parametrize("version", [60, 65, 66])
 def test_llvm_mc_accepts_every_packet(version):
     machine = Machine(version)

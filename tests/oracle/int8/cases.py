@@ -1,0 +1,222 @@
+"""The layers that are judged: seeded, of many sizes, bound as a network is, then made extreme.
+
+Three cases in four keep the constants that hexsim.binding gives a layer with plausible encodings;
+the others get any constants a requantise may hold, saturating shifts among them. Codes and weights
+are random or at the ends of their range.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from hexsim.binding import Requantise, Weights
+from hexsim.layers import (
+    BatchNorm,
+    Clamp,
+    Concat,
+    Convolution,
+    Elementwise,
+    FullyConnected,
+    Pooling,
+    Window,
+)
+from hexsim.quantization.encodings import Encoding
+from tests.int8.single_layer import bound, quantized
+from tests.oracle.int8.drawing import (
+    any_codes,
+    any_encoding,
+    any_pads,
+    any_tail,
+    any_window,
+    flag,
+    one,
+    two_sided,
+)
+from tests.oracle.int8.layout import wrapped
+
+CHANNELS = [1, 3, 8, 31, 32, 33, 48, 64, 96]
+CLAMPS = [Clamp(), Clamp(), Clamp(low=0.0), Clamp(0.0, 6.0)]
+
+
+def convolutions(rng):
+    groups, deep, wide = one(rng, [1, 1, 1, 2]), one(rng, CHANNELS), one(rng, CHANNELS)
+    window, height, width = any_window(rng, most=5)
+    shape = (rng.randint(1, 3), height, width, groups * deep)
+    layer = {"window": window, "groups": groups, "output_channels": groups * wide}
+    return _weighted(rng, Convolution, shape, (*window.kernel, deep, groups * wide), layer)
+
+
+def depthwise(rng):
+    channels, stride = one(rng, [2, 8, 32, 33, 64, 96]), rng.randint(1, 3)
+    height, width = rng.randint(3, 18, 2).tolist()
+    window = Window((3, 3), (stride, stride), any_pads(rng, (2, 2)))
+    shape = (rng.randint(1, 3), height, width, channels)
+    layer = {"window": window, "groups": channels, "output_channels": channels}
+    return _weighted(rng, Convolution, shape, (3, 3, 1, channels), layer)
+
+
+def fully_connected(rng):
+    depth, outputs = one(rng, [7, 32, 100, 513]), one(rng, [1, 10, 32, 70])
+    shape = (one(rng, [1, 1, 5]), depth)
+    layer = {"output_channels": outputs}
+    return _weighted(rng, FullyConnected, shape, (depth, outputs), layer)
+
+
+def long_sums(rng):
+    """Sums beyond int32 that wrap, and a preload that wraps them back to where codes are."""
+    layer = {"window": Window((1, 1)), "output_channels": 5}
+    call, _ = _weighted(rng, Convolution, (1, 1, 3, 1), (1, 1, 1, 5), layer)
+    weight, depth = [(np.uint8(255), 33100), (np.int8(-128), 66000)][rng.randint(2)]
+    weights = Weights(np.full((1, 1, depth, 5), weight), 0, np.ones(5))
+    x = replace(call.inputs[0], shape=(1, 1, 3, depth), encoding=Encoding(8, 0, 255, 1, 0))
+    preload = wrapped(rng.randint(0, 2**17, 5) - 255 * int(weight) * depth)
+    multiplier = rng.randint(1, 2**22, 5).astype(np.int32)
+    tail = Requantise(preload, multiplier, np.zeros(5, np.int32), 0, 255)
+    call = replace(call, inputs=(x,), weights=weights, tail=tail)
+    return call, [np.full(x.shape, 255, np.uint8)]
+
+
+def batch_norms(rng):
+    channels = one(rng, CHANNELS)
+    shape = (rng.randint(1, 3), *rng.randint(1, 9, 2).tolist(), channels)
+    x = any_encoding(rng, one(rng, [1, 30]))
+    y = two_sided(rng, 75 * x.delta * one(rng, [0.5, 1, 2, 1e-3]))
+    scale = rng.uniform(-2, 2, channels).astype(np.float32)
+    shift = (rng.uniform(-1.5, 1.5, channels) * y.max).astype(np.float32)
+    layer = BatchNorm(
+        name="layer",
+        inputs=("x",),
+        outputs=("y",),
+        scale="scale",
+        shift="shift",
+        clamp=one(rng, CLAMPS),
+    )
+    constants = {"scale": scale, "shift": shift}
+    call = _bound(layer, {"x": shape}, constants, {"x": x, "y": y}, rng)
+    if rng.randint(5) == 0:
+        call = replace(call, factors=any_codes(rng, (channels,), np.int16))
+    return _finished(rng, call, channels), [any_codes(rng, shape)]
+
+
+def max_pools(rng):
+    side, stride = ((2, 2), (3, 2), (3, 1))[rng.randint(3)]
+    window = Window(
+        (side, side), (stride, stride), any_pads(rng, (side, side)), ceil_mode=flag(rng)
+    )
+    return _pooled(rng, "max", window, *rng.randint(3, 24, 2).tolist())
+
+
+def average_pools(rng):
+    window, height, width = any_window(rng, most=7)
+    return _pooled(rng, "average", replace(window, dilations=(1, 1)), height, width)
+
+
+def sums(rng):
+    return _of_operands(rng, one(rng, ["sum", "sum", "sub"]), rng.randint(2, 5))
+
+
+def products(rng):
+    return _of_operands(rng, "product", rng.randint(2, 4))
+
+
+def concats(rng):
+    """Rescales of all 256 codes; the last input keeps its encoding."""
+    count = rng.randint(2, 4)
+    names = [f"x{i}" for i in range(count)]
+    shapes = {name: (1, 8, 8, one(rng, [4, 5])) for name in names}
+    encodings = {name: any_encoding(rng, rng.choice([0.1, 1, 30])) for name in names}
+    encodings["y"] = encodings[names[-1]]
+    layer = Concat(name="concat", inputs=tuple(names), outputs=("y",), axis=3)
+    codes = [np.resize(np.arange(256, dtype=np.uint8), shapes[name]) for name in names]
+    return _bound(layer, shapes, {}, encodings, rng), codes
+
+
+CASES = {
+    "convolution": (convolutions, 120),
+    "depthwise": (depthwise, 80),
+    "fully_connected": (fully_connected, 60),
+    "long_sums": (long_sums, 6),
+    "batch_norm": (batch_norms, 80),
+    "max_pool": (max_pools, 80),
+    "average_pool": (average_pools, 100),
+    "sum": (sums, 150),
+    "product": (products, 100),
+    "concat": (concats, 60),
+}
+"""Kernel: its drawer and how many cases are judged."""
+
+
+def drawn(kernel):
+    """All cases of a kernel: pairs of a bound call and its inputs' codes."""
+    draw, count = CASES[kernel]
+    return [draw(np.random.RandomState([*kernel.encode(), i])) for i in range(count)]
+
+
+def _weighted(rng, kind, shape, weight_shape, fields):
+    """A layer with weights and bias; its output's range makes codes spread, or saturate."""
+    x = any_encoding(rng, one(rng, [1, 4, 1000]))
+    deviation = 7.5 * x.delta * np.sqrt(np.prod(weight_shape[:-1]))  # of sums of random codes
+    y = two_sided(rng, deviation * one(rng, [1, 2, 2, 4, 1e-3]))
+    weight = (rng.uniform(-0.17, 0.17, weight_shape)).astype(np.float32)
+    bias = (rng.uniform(-1, 1, weight_shape[-1]) * deviation).astype(np.float32)
+    layer = kind(
+        name="layer",
+        inputs=("x",),
+        outputs=("y",),
+        weight="w",
+        bias="b",
+        clamp=one(rng, CLAMPS),
+        **fields,
+    )
+    call = _bound(layer, {"x": shape}, {"w": weight, "b": bias}, {"x": x, "y": y}, rng)
+    if rng.randint(5) == 0:
+        weights = call.weights
+        codes = any_codes(rng, weights.codes.shape, weights.codes.dtype)
+        zero = one(rng, [0, 1, 255]) if codes.dtype == np.uint8 else 0
+        call = replace(call, weights=Weights(codes, zero, weights.steps))
+    return _finished(rng, call, weight_shape[-1]), [any_codes(rng, shape)]
+
+
+def _pooled(rng, kind, window, height, width):
+    shape = (rng.randint(1, 3), height, width, one(rng, CHANNELS))
+    x = any_encoding(rng, 4)
+    share = 1 if kind == "max" else one(rng, [0.5, 1, 1, 1.5, 0.01])
+    y = Encoding.from_range(share * x.min, share * x.max) if share != 1 else x
+    layer = Pooling(
+        name="layer",
+        inputs=("x",),
+        outputs=("y",),
+        kind=kind,
+        window=window,
+        count_include_pad=flag(rng),
+    )
+    call = _bound(layer, {"x": shape}, {}, {"x": x, "y": y}, rng)
+    if kind == "average":
+        call = _finished(rng, call, len(call.tail.multiplier))
+    return call, [any_codes(rng, shape)]
+
+
+def _of_operands(rng, kind, count):
+    names = [f"x{i}" for i in range(count)]
+    whole = (rng.randint(1, 3), *rng.randint(1, 8, 2).tolist(), one(rng, CHANNELS))
+    shapes = {name: one(rng, [whole, whole, whole[-1:], (1, 1, 1, 1)]) for name in names}
+    shapes[names[0]] = whole
+    reaches = rng.choice([0.2, 1, 8], count)
+    encodings = {name: any_encoding(rng, r) for name, r in zip(names, reaches, strict=True)}
+    reach = reaches.prod() if kind == "product" else reaches.max()
+    encodings["y"] = two_sided(rng, reach * one(rng, [0.3, 1, 1, 2]))
+    layer = Elementwise(
+        name="layer", inputs=tuple(names), outputs=("y",), kind=kind, clamp=one(rng, CLAMPS)
+    )
+    call = _finished(rng, _bound(layer, shapes, {}, encodings, rng), 1)
+    return call, [any_codes(rng, shapes[name]) for name in names]
+
+
+def _bound(layer, shapes, constants, encodings, rng):
+    model = quantized([layer], shapes, constants, encodings, ["y"])
+    return bound(model, signed_weights=flag(rng))[1][0]
+
+
+def _finished(rng, call, entries):
+    """The call with its own constants, or with any."""
+    return replace(call, tail=any_tail(rng, entries)) if rng.randint(4) == 0 else call
