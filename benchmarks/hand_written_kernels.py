@@ -1,33 +1,53 @@
-"""Prints how our scheduled kernels compare with the hand-written ones of Hexagon NN.
+"""Our scheduled kernels beside the hand-written ones of Hexagon NN: the table of docs/kernels.md.
 
-python benchmarks/hand_written_kernels.py > table.md
+python -m benchmarks.hand_written_kernels --write    puts the table into the page
 """
 
 from __future__ import annotations
 
 import statistics
+import sys
+from pathlib import Path
 
 from hexsim.hvx.streams.hand_written import comparison
 
+PAGE = Path(__file__).parents[1] / "docs" / "kernels.md"
+BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->"
+CLOSE = 0.05
+"""Deviation above which a row states its reason."""
 
-def main() -> None:
-    print("| kernel | tile | ours | stalls | theirs | deviation | source | reason |")
-    print("|---|---|---|---|---|---|---|---|")
-    deviations = []
-    for row in comparison():
+
+def table() -> str:
+    """Return one line per loop, packets per tile, and how far off they are in all."""
+    lines = [
+        "| kernel | tile | ours | stalls | theirs | deviation | source | reason |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    rows = list(comparison())
+    for row in rows:
         kernel, off = row.kernel, row.deviation
-        deviations.append(abs(off))
-        reason = kernel.note if abs(off) > 0.05 else ""
-        print(
+        reason = kernel.note if abs(off) > CLOSE else ""
+        lines.append(
             f"| {kernel.name} | {row.shape} | {kernel.packets} | {kernel.cost.stalls} "
             f"| {row.theirs} | {off:+.1%} | {row.source} | {reason} |"
         )
-    within = sum(off <= 0.05 for off in deviations)
-    print(
-        f"\n{len(deviations)} rows, {within} within 5 %, median deviation "
-        f"{statistics.median(deviations):.1%}, worst {max(deviations):.0%}."
+    off = [abs(row.deviation) for row in rows]
+    within = sum(one <= CLOSE for one in off)
+    worst = max(rows, key=lambda row: abs(row.deviation))
+    return "\n".join(lines) + (
+        f"\n\n{len(rows)} rows, {within} within 5 %; median {statistics.median(off):.1%}, "
+        f"worst {abs(worst.deviation):.0%} ({worst.kernel.name}).\n"
     )
 
 
+def page_with(text: str) -> str:
+    """Return the page with `text` as its table."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    return before + BEGIN + text + END + rest.split(END)[1]
+
+
 if __name__ == "__main__":
-    main()
+    if "--write" in sys.argv:
+        PAGE.write_text(page_with(table()), encoding="utf-8")
+    else:
+        print(table(), end="")
