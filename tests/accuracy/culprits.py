@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
-from hexsim.layers import RELU6, Convolution, FullyConnected, Window
+from hexsim.layers import Clamp, Convolution, FullyConnected, Window
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork
@@ -50,7 +50,7 @@ def network(fault: str = "none") -> Network:
                 weight=f"{name}.w",
                 bias=f"{name}.b",
                 window=Window((3, 3), (1, 1), (1, 1, 1, 1)),
-                clamp=RELU6,
+                clamp=Clamp(0.0, 6.0),
                 output_channels=_CHANNELS,
             )
         )
@@ -75,7 +75,6 @@ def _break(fault: str, weight: FloatArray, bias: FloatArray) -> None:
     elif fault == "dead":
         weight[..., OUTLIER] *= 60.0
         bias[OUTLIER] = -2e4
-        bias[:] = np.minimum(bias, 0.0)
     elif fault == "bias":
         bias[OUTLIER] = 400.0
 
