@@ -105,7 +105,7 @@ def clipped_activation(layer: Layer, model: QuantizedNetwork, errors: Errors) ->
     return Cause(
         "clipped activation",
         worst.tensor,
-        f"{worst.clipped:.2%} of the values lie outside {_ranges(worst)}",
+        f"tensor '{worst.tensor}' has {worst.clipped:.2%} of its values clipped: {_ranges(worst)}",
         "calibrate on inputs like these (--input-list of hexsim quantize)",
         _with_seen_ranges(model, clipped),
     )
@@ -120,7 +120,7 @@ def unused_range(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause
     return Cause(
         "unused range",
         loosest.tensor,
-        f"{_used(loosest):.0%} of the range is used of {_ranges(loosest)}",
+        f"tensor '{loosest.tensor}' uses {_used(loosest):.0%} of its range: {_ranges(loosest)}",
         "calibrate on inputs like these (--input-list of hexsim quantize), or let outliers clip "
         "(--use-enhanced-quantizer)",
         _with_seen_ranges(model, loose),
@@ -157,7 +157,7 @@ def _used(row: LayerError) -> float:
 def _ranges(row: LayerError) -> str:
     assert row.encoding is not None
     return (
-        f"tensor '{row.tensor}': encoded {row.encoding.min:.3g} to {row.encoding.max:.3g}, "
+        f"encoded {row.encoding.min:.3g} to {row.encoding.max:.3g}, "
         f"seen {row.low:.3g} to {row.high:.3g}"
     )
 

@@ -71,6 +71,16 @@ def test_seeded_inputs_are_said_to_be(command: Command) -> None:
     assert "top-1" not in out
 
 
+def test_the_chip_chooses_the_kernels(command: Command, tmp_path: Path) -> None:
+    model = culprits.quantized("outlier")
+    for chip, signed in (("sd835", False), ("sd855", True)):
+        line = f"validate q.dlc --float m.dlc --input-list list.txt --chip {chip} --json v.json"
+        assert command(line)[0] == 0
+        document = json.loads((tmp_path / "v.json").read_text())
+        expected = validate(model, culprits.inputs(4), "dsp", signed_weights=signed)
+        assert document["output_sqnr_db"] == pytest.approx(expected.output_sqnr_db, abs=1e-6)
+
+
 def test_a_float_runtime_quantises_nothing(command: Command) -> None:
     code, out, _ = command("validate q.dlc --runtime gpu --input-list list.txt")
     assert code == 0
