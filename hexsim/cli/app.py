@@ -9,7 +9,19 @@ from typing import Annotated
 import typer
 
 from hexsim import __version__
-from hexsim.cli import bench, chips, convert, diff, info, kernel, models, profile, quantize, stacks
+from hexsim.cli import (
+    bench,
+    chips,
+    convert,
+    diff,
+    info,
+    kernel,
+    models,
+    profile,
+    quantize,
+    stacks,
+    validate,
+)
 from hexsim.cli._pairs import join_pairs
 from hexsim.errors import HexsimError
 
@@ -27,6 +39,7 @@ app.command()(convert.convert)
 app.command()(quantize.quantize)
 app.command()(info.info)
 app.command()(diff.diff)
+app.command()(validate.validate)
 app.add_typer(chips.app, name="chips")
 app.add_typer(stacks.app, name="stacks")
 app.add_typer(models.app, name="models")

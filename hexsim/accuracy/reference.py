@@ -1,0 +1,26 @@
+"""The float network behind a quantised file, whose own weights were rounded when it was made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network
+from hexsim.quantization.quantized import QuantizedNetwork
+
+
+def with_reference(model: QuantizedNetwork, reference: Network) -> QuantizedNetwork:
+    """The codes and encodings of `model` over the float weights of `reference`.
+
+    Raises HexsimError unless both have the same layers and shapes.
+    """
+    ours, theirs = model.network, reference
+    if ours.layers != theirs.layers or dict(ours.tensors) != dict(theirs.tensors):
+        pairs = zip(ours.layers, theirs.layers, strict=False)
+        other = next((a.name for a, b in pairs if a != b), None)
+        where = f"layer '{other}' differs" if other else "layers or shapes differ"
+        raise HexsimError(
+            f"network '{theirs.name}' is not the one that '{ours.name}' was quantised from: "
+            f"{where}; give the float file that was quantised"
+        )
+    return replace(model, network=reference)

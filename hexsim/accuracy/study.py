@@ -1,0 +1,26 @@
+"""A study: everything that was found out about one network on one runtime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.accuracy.diagnosis import Diagnosis
+from hexsim.accuracy.sensitivity import Sensitivity
+from hexsim.accuracy.validation import Validation
+from hexsim.runtimes import Runtime
+
+
+@dataclass(frozen=True)
+class Study:
+    """What was asked, on what, and the answers; None is what was not asked.
+
+    `notes` say where inputs, encodings and the float reference come from, a sentence each.
+    """
+
+    network: str
+    chip: str
+    runtime: Runtime
+    notes: tuple[str, ...]
+    validation: Validation
+    sensitivity: Sensitivity | None = None
+    diagnoses: tuple[Diagnosis, ...] | None = None

@@ -1,0 +1,54 @@
+"""Validation: one pass over the inputs that says how well a runtime follows the float network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hexsim.accuracy.classification import Hits
+from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.layer_errors import ErrorStream, LayerError
+from hexsim.accuracy.twin import Twin
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.runtimes import Runtime
+
+Feed = Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What one pass found; `output_sqnr_db` is that of all float32 outputs together."""
+
+    hits: Hits
+    labelled: bool
+    output_sqnr_db: float
+    layers: tuple[LayerError, ...]
+
+
+def validate(
+    model: Network | QuantizedNetwork,
+    inputs: Iterable[Feed],
+    runtime: Runtime,
+    *,
+    signed_weights: bool,
+    labels: Sequence[int] | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Validation:
+    """Compare `runtime` with float on `inputs` (at least one, arrays in stored order).
+
+    `labels` has the class of each input. Memory is bounded by the activations of one input.
+    """
+    twin = Twin(model, runtime, signed_weights=signed_weights)
+    stream, hits, outputs = ErrorStream(twin), Hits(), Distance()
+    network = twin.network
+    scored = [name for name in network.outputs if network.tensors[name].dtype == "float32"]
+    for index, feed in enumerate(inputs):
+        floats, others = twin.run(feed)
+        stream.add(floats, others)
+        for name in scored:
+            outputs.add(floats[name], others[name])
+        label = None if labels is None else labels[index]
+        hits.add(floats[network.outputs[0]], others[network.outputs[0]], label)
+        progress(index + 1)
+    return Validation(hits, labels is not None, outputs.sqnr_db, stream.errors())

@@ -1,0 +1,150 @@
+"""`hexsim validate`: how far a runtime is from float, and which layer is to blame."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hexsim.cli._options import (
+    ChipOption,
+    CsvOption,
+    InputDimOption,
+    JsonOption,
+    parse_input_dims,
+    parse_runtime,
+)
+from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from hexsim.accuracy.diagnosis import Diagnosis
+    from hexsim.accuracy.sensitivity import Sensitivity
+    from hexsim.accuracy.validation import Feed, Validation
+    from hexsim.graph.ir import Network
+    from hexsim.quantization.quantized import QuantizedNetwork
+    from hexsim.runtimes import Runtime
+
+EXPERIMENT_INPUTS = 16
+"""Inputs used by --sensitivity and --explain, the first of the list: each is run once or twice
+per layer, and the ranking changes little with more."""
+
+EXPLAINED_LAYERS = 5
+"""Layers that --explain speaks of, those that add most noise."""
+
+
+def validate(
+    model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
+    input_list: Annotated[
+        Path | None,
+        typer.Option("--input-list", help="Text file that names raw inputs; default: seeded."),
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option("--labels", help="Class of each input, one integer per line.")
+    ] = None,
+    chip: ChipOption = "sd835",
+    runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
+    input_dim: InputDimOption = None,
+    calibration_list: Annotated[
+        Path | None,
+        typer.Option("--calibration-list", help="Inputs to quantise a float model with."),
+    ] = None,
+    float_model: Annotated[
+        str | None,
+        typer.Option("--float", help="Float model that a quantised MODEL was made from."),
+    ] = None,
+    layers: Annotated[
+        bool, typer.Option("--layers", help="All layers in network order, not the worst ten.")
+    ] = False,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Rank layers by quantising one at a time.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say why the worst layers lose, and the remedy.")
+    ] = False,
+    json: JsonOption = None,
+    csv: CsvOption = None,
+) -> None:
+    """Compare a runtime with float: top-1, top-5, and the error of every layer."""
+    from hexsim.accuracy.classification import read_labels
+    from hexsim.accuracy.study import Study
+    from hexsim.accuracy.validation import validate as run_validation
+    from hexsim.cli import _compared as compared
+    from hexsim.cli._progress import bar
+    from hexsim.files import require_folder, write_text
+    from hexsim.platform import Platform
+    from hexsim.quantization.quantized import float_network
+    from hexsim.reports.validation_csv import validation_csv
+    from hexsim.reports.validation_json import validation_json
+    from hexsim.reports.validation_table import validation_text
+    from hexsim.runtimes import FIXED_POINT
+
+    for path in (json, csv):
+        if path is not None:
+            require_folder(path)
+    platform, asked = Platform.load(chip), parse_runtime(runtime)
+    platform.chip.require(asked)
+    platform.stack.require(asked)
+    if asked not in FIXED_POINT and (sensitivity or explain or calibration_list is not None):
+        raise HexsimError(
+            f"runtime {asked} computes in floats; --sensitivity, --explain and "
+            f"--calibration-list are for {', '.join(sorted(FIXED_POINT))}"
+        )
+    if labels is not None and input_list is None:
+        raise HexsimError("--labels belongs to the inputs of --input-list; give both")
+    loaded, reference = compared.loaded(model, float_model, parse_input_dims(input_dim))
+    network = float_network(loaded)
+    feeds, count, source = compared.inputs(input_list, network)
+    classes = None if labels is None else read_labels(labels, count, network)
+    if asked in FIXED_POINT:
+        loaded, encodings = compared.quantized(loaded, calibration_list, input_list)
+    else:
+        loaded, encodings = network, f"{asked} computes in floats, nothing is quantised"
+    signed = platform.signed_weights(asked)
+    with bar("validating", count) as progress:
+        found = run_validation(
+            loaded, feeds(), asked, signed_weights=signed, labels=classes, progress=progress
+        )
+    first = list(islice(feeds(), EXPERIMENT_INPUTS))
+    study = Study(
+        network.name,
+        platform.chip.name,
+        asked,
+        (source, encodings, reference),
+        found,
+        _sensitivity(loaded, first, asked, signed) if sensitivity else None,
+        _diagnoses(loaded, found, first, signed) if explain else None,
+    )
+    if json is not None:
+        write_text(json, validation_json(study))
+    if csv is not None:
+        write_text(csv, validation_csv(study))
+    typer.echo(validation_text(study, every_layer=layers))
+
+
+def _sensitivity(
+    model: Network | QuantizedNetwork, inputs: list[Feed], runtime: Runtime, signed: bool
+) -> Sensitivity:
+    from hexsim.accuracy.sensitivity import ranked_layers
+    from hexsim.accuracy.sensitivity import sensitivity as run_sensitivity
+    from hexsim.cli._progress import bar
+    from hexsim.quantization.quantized import QuantizedNetwork
+
+    assert isinstance(model, QuantizedNetwork)
+    with bar("ranking layers", len(ranked_layers(model.network, runtime))) as progress:
+        return run_sensitivity(model, inputs, runtime, signed_weights=signed, progress=progress)
+
+
+def _diagnoses(
+    model: Network | QuantizedNetwork, found: Validation, inputs: list[Feed], signed: bool
+) -> tuple[Diagnosis, ...]:
+    from hexsim.accuracy.diagnosis import diagnose
+    from hexsim.accuracy.layer_errors import most_added
+    from hexsim.quantization.quantized import QuantizedNetwork
+
+    assert isinstance(model, QuantizedNetwork)
+    worst = dict.fromkeys(row.layer for row in most_added(found.layers) if row.added_noise > 0)
+    names = [layer.name for layer in model.network.layers]
+    chosen = [name for name in worst if name in names][:EXPLAINED_LAYERS]
+    return diagnose(model, found.layers, chosen, inputs, signed_weights=signed)

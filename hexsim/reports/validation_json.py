@@ -1,0 +1,60 @@
+"""A validation as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import Any
+
+from hexsim import __version__
+from hexsim.accuracy.diagnosis import Diagnosis
+from hexsim.accuracy.study import Study
+
+
+def validation_json(study: Study) -> str:
+    """Return all of `study`; layers in network order, infinite numbers as null."""
+    found, ranked = study.validation, study.sensitivity
+    hits = asdict(found.hits)
+    if not found.labelled:
+        hits = {key: hits[key] for key in ("inputs", "same_top1")}
+    document = {
+        "hexsim_version": __version__,
+        "network": study.network,
+        "chip": study.chip,
+        "runtime": study.runtime,
+        "notes": study.notes,
+        "hits": hits,
+        "output_sqnr_db": found.output_sqnr_db,
+        "layers": [asdict(row) for row in found.layers],
+        "sensitivity": None if ranked is None else asdict(ranked),
+        "diagnoses": study.diagnoses and [_diagnosis(d) for d in study.diagnoses],
+    }
+    return json.dumps(_finite(document), indent=1, allow_nan=False) + "\n"
+
+
+def _diagnosis(found: Diagnosis) -> dict[str, Any]:
+    return {
+        "layer": found.layer,
+        "type": found.type,
+        "alone_db": found.alone_db,
+        "findings": [
+            {
+                "kind": finding.cause.kind,
+                "tensor": finding.cause.tensor,
+                "finding": finding.cause.finding,
+                "remedy": finding.cause.remedy,
+                "remedied_db": finding.remedied_db,
+            }
+            for finding in found.findings
+        ],
+    }
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,99 @@
+"""A validation as text: scores, layers, sensitivity and explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hexsim.accuracy.diagnosis import Diagnosis
+from hexsim.accuracy.layer_errors import LayerError, most_added
+from hexsim.accuracy.sensitivity import Sensitivity
+from hexsim.accuracy.study import Study
+from hexsim.reports.text import table
+
+WORST_LAYERS = 10
+"""Rows of the table of layers unless every layer is asked for."""
+
+LAYER_HEADER = (
+    "layer",
+    "type",
+    "on",
+    "SQNR dB",
+    "cosine",
+    "max error",
+    "adds",
+    "encoding",
+    "seen",
+    "clipped",
+)
+
+
+def validation_text(study: Study, *, every_layer: bool) -> str:
+    """Return all of `study`; layers in network order, or the ten that add most noise."""
+    parts = ["\n".join(_summary(study)), _layers(study.validation.layers, every_layer)]
+    if study.sensitivity is not None:
+        parts.append(_sensitivity(study.sensitivity))
+    if study.diagnoses is not None:
+        parts.append("\n\n".join("\n".join(_diagnosis(d)) for d in study.diagnoses))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _summary(study: Study) -> Iterator[str]:
+    hits = study.validation.hits
+    yield f"{study.network} on {study.chip} {study.runtime}, {hits.inputs} inputs"
+    yield from (f"  {note}" for note in study.notes)
+    if study.validation.labelled:
+        for kind, floats, others in (
+            ("top-1", hits.float_top1, hits.runtime_top1),
+            ("top-5", hits.float_top5, hits.runtime_top5),
+        ):
+            yield (
+                f"{kind}: float {floats / hits.inputs:.2%}, "
+                f"{study.runtime} {others / hits.inputs:.2%}"
+            )
+    yield f"same winner as float: {hits.same_top1} of {hits.inputs}"
+    yield f"SQNR of the outputs: {study.validation.output_sqnr_db:.1f} dB"
+
+
+def _layers(errors: Sequence[LayerError], every_layer: bool) -> str:
+    rows = list(errors) if every_layer else most_added(tuple(errors))[:WORST_LAYERS]
+    which = "all layers in network order" if every_layer else "layers that add most noise, first"
+    body = table(LAYER_HEADER, [_layer(row) for row in rows], left=frozenset({0, 1, 2}))
+    return f"{which} (adds: noise in % of the signal's power, beyond the noisiest input's)\n{body}"
+
+
+def _layer(row: LayerError) -> tuple[str, ...]:
+    encoding = row.encoding
+    return (
+        row.layer if row.layer == row.tensor else f"{row.layer} ({row.tensor})",
+        row.type,
+        row.runtime,
+        f"{row.sqnr_db:.1f}",
+        f"{row.cosine:.5f}",
+        f"{row.max_error:.3g}",
+        f"{100 * row.added_noise:.3g}%",
+        f"{encoding.min:.4g} .. {encoding.max:.4g}" if encoding else "",
+        f"{row.low:.4g} .. {row.high:.4g}",
+        f"{row.clipped:.2%}" if encoding else "",
+    )
+
+
+def _sensitivity(found: Sensitivity) -> str:
+    header = ("layer", "type", "only this dB", "all but this dB")
+    rows = [(r.layer, r.type, f"{r.only_db:.1f}", f"{r.others_db:.1f}") for r in found.layers]
+    return (
+        f"sensitivity: SQNR of the outputs (before a final softmax) over {found.inputs} inputs, "
+        f"{found.all_db:.1f} dB with all layers in integers\n"
+        + table(header, rows, left=frozenset({0, 1}))
+    )
+
+
+def _diagnosis(found: Diagnosis) -> Iterator[str]:
+    head = f"{found.layer} ({found.type}), alone on float inputs: {found.alone_db:.1f} dB"
+    if not found.findings:
+        yield f"{head}; nothing found that an option would improve"
+        return
+    yield head
+    for place, finding in enumerate(found.findings):
+        cause = finding.cause
+        yield f"  {'dominates' if place == 0 else 'also'}: {cause.kind}. {cause.finding}"
+        yield f"    try: {cause.remedy}; this layer alone then has {finding.remedied_db:.1f} dB"

@@ -1,0 +1,60 @@
+"""The table of layers, against the same figures of all inputs at once."""
+
+import numpy as np
+import pytest
+
+from hexsim.accuracy.layer_errors import ErrorStream, TensorStream, most_added
+from hexsim.accuracy.metrics import cosine, max_error, sqnr_db
+from hexsim.accuracy.twin import Twin
+from hexsim.quantization.encodings import Encoding
+from tests.accuracy import culprits
+
+
+def test_every_figure_is_that_of_all_inputs_together() -> None:
+    model = culprits.quantized()
+    twin = Twin(model, "dsp", signed_weights=False)
+    stream = ErrorStream(twin)
+    runs = [twin.run(feed) for feed in culprits.inputs()]
+    for floats, others in runs:
+        stream.add(floats, others)
+    errors = stream.errors()
+    assert [row.layer for row in errors] == ["in", "c0", "c1", "c2", "c3", "fc"]
+    before = 0.0
+    for row in errors:
+        floats, others = (np.stack([run[side][row.tensor] for run in runs]) for side in (0, 1))
+        assert row.sqnr_db == pytest.approx(sqnr_db(floats, others))
+        assert row.cosine == pytest.approx(cosine(floats, others))
+        assert row.max_error == max_error(floats, others)
+        assert (row.low, row.high) == (floats.min(), floats.max())
+        assert row.encoding == model.activations[row.tensor]
+        ratio = float(np.sum((floats - others) ** 2.0) / np.sum(floats.astype(float) ** 2))
+        assert row.added_noise == pytest.approx(ratio - before, rel=1e-4, abs=1e-7)
+        before = ratio
+
+
+def test_clipping_counts_what_lies_outside_by_more_than_rounding() -> None:
+    encoding = Encoding.from_range(0.0, 2.55)
+    stream = TensorStream(encoding)
+    values = np.array([[-1.0, 0.0, 2.55, 2.554, 2.556, 9.0]], np.float32)
+    stream.add(values, values)
+    assert (stream.outside, stream.count) == (3, 6)
+
+
+def test_a_channel_is_constant_if_no_input_moves_it() -> None:
+    stream = TensorStream(None)
+    stream.add(np.array([[[1.0, 5.0], [2.0, 5.0]]], np.float32), np.zeros((1, 2, 2), np.float32))
+    assert stream.constant == (1,)
+    stream.add(np.array([[[1.0, 5.0], [2.0, 6.0]]], np.float32), np.zeros((1, 2, 2), np.float32))
+    assert stream.constant == ()
+    single = TensorStream(None)
+    single.add(np.ones((1, 3), np.float32), np.ones((1, 3), np.float32))
+    assert single.constant == (), "one value each says nothing"
+
+
+@pytest.mark.parametrize("fault", ["outlier", "clipped", "unused"])
+def test_the_culprit_adds_most_though_the_layers_behind_it_are_no_better(fault: str) -> None:
+    twin = Twin(culprits.quantized(fault), "dsp", signed_weights=False)
+    stream = ErrorStream(twin)
+    for feed in culprits.inputs():
+        stream.add(*twin.run(feed))
+    assert most_added(stream.errors())[0].layer == culprits.CULPRIT

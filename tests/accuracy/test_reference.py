@@ -1,0 +1,34 @@
+"""A quantised file over the float weights it was made from."""
+
+from pathlib import Path
+
+import pytest
+
+from hexsim import container
+from hexsim.accuracy.reference import with_reference
+from hexsim.accuracy.validation import validate
+from hexsim.errors import HexsimError
+from hexsim.quantization.quantized import QuantizedNetwork
+from tests.accuracy import culprits
+from tests.small_networks import Sketch
+
+
+@pytest.mark.parametrize("bias_bits", [8, 32])
+def test_a_file_is_as_far_from_float_as_the_model_it_holds(tmp_path: Path, bias_bits: int) -> None:
+    model = culprits.quantized("outlier", bias_bits)
+    container.write(tmp_path / "q.dlc", model)
+    read = container.read(tmp_path / "q.dlc").model
+    assert isinstance(read, QuantizedNetwork)
+    referred = with_reference(read, culprits.network("outlier"))
+    memory, alone, against = (
+        validate(m, culprits.inputs(), "dsp", signed_weights=False).output_sqnr_db
+        for m in (model, read, referred)
+    )
+    assert against == pytest.approx(memory)
+    assert alone > memory + 6.0, "without it, the rounding of weights is not seen"
+
+
+def test_another_network_is_refused() -> None:
+    net = Sketch((1, 8, 8, 8))
+    with pytest.raises(HexsimError, match="layer 'c0' differs; give the float file"):
+        with_reference(culprits.quantized(), net.network(net.pool("in")))

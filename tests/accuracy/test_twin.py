@@ -1,0 +1,50 @@
+"""Both sides of a twin say what the engines themselves say."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from hexsim.accuracy.twin import Twin
+from hexsim.binding import bind
+from hexsim.graph.ir import Network, Tensor
+from hexsim.host.float_execution import FloatEngine
+from hexsim.int8.runner import IntegerSubnet
+from hexsim.layers import Neuron
+from hexsim.partition import partition
+from hexsim.plan import make_plan
+from hexsim.quantization.quantizer import quantize
+from tests.accuracy import culprits
+
+
+def test_codes_of_every_tensor_made_real() -> None:
+    model, (feed, *_) = culprits.quantized(), culprits.inputs()
+    floats, others = Twin(model, "dsp", signed_weights=True).run(feed)
+    (planned,) = make_plan(model, "dsp", partition(model.network, "dsp")).subnets
+    calls = bind(planned, model, signed_weights=True)
+    codes = IntegerSubnet(calls, planned.inputs, planned.outputs).run_codes(feed)
+    assert set(codes) == set(others) == set(floats)
+    for name, values in codes.items():
+        encoding = model.activations[name]
+        np.testing.assert_array_equal(encoding.dequantize(values), others[name])
+    scores = FloatEngine(model.network).run(feed)["scores"]
+    np.testing.assert_allclose(floats["scores"], scores, rtol=1e-5, atol=1e-5)
+
+
+def test_tensors_of_a_layer_that_falls_back_are_no_codes() -> None:
+    network = culprits.network()
+    elu = Neuron(name="elu", inputs=("scores",), outputs=("end",), function="elu")
+    tensors = {**network.tensors, "end": Tensor("end", (1, 10))}
+    network: Network = replace(
+        network, layers=(*network.layers, elu), tensors=tensors, outputs=("end",)
+    )
+    twin = Twin(quantize(network, culprits.inputs()), "dsp", signed_weights=False)
+    assert (twin.runtimes["scores"], twin.runtimes["end"]) == ("dsp", "cpu")
+    assert "scores" in twin.encodings
+    assert "end" not in twin.encodings
+
+
+def test_a_float_runtime_needs_no_encodings() -> None:
+    twin = Twin(culprits.network(), "cpu", signed_weights=False)
+    floats, others = twin.run(culprits.inputs()[0])
+    assert twin.encodings == {}
+    np.testing.assert_allclose(floats["scores"], others["scores"], rtol=1e-5, atol=1e-5)

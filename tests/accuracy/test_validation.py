@@ -1,0 +1,48 @@
+"""Validation: what one pass over the inputs counts."""
+
+import math
+
+import numpy as np
+import pytest
+
+from hexsim.accuracy.metrics import sqnr_db
+from hexsim.accuracy.validation import validate
+from hexsim.execution import PlanExecutor
+from hexsim.host.float_execution import FloatEngine
+from hexsim.partition import partition
+from hexsim.plan import make_plan
+from tests.accuracy import culprits
+
+
+def test_labels_that_are_the_float_winners() -> None:
+    model, feeds = culprits.quantized(), culprits.inputs()
+    engine = FloatEngine(model.network)
+    labels = [int(np.argmax(engine.run(feed)["scores"])) for feed in feeds]
+    done: list[int] = []
+    found = validate(
+        model, iter(feeds), "dsp", signed_weights=False, labels=labels, progress=done.append
+    )
+    assert found.labelled
+    assert found.hits.float_top1 == found.hits.inputs == len(feeds)
+    assert found.hits.runtime_top1 == found.hits.same_top1
+    assert done == [1, 2, 3, 4, 5, 6]
+    assert found.output_sqnr_db == found.layers[-1].sqnr_db, "the scores are the only output"
+
+
+def test_a_float_runtime_is_float() -> None:
+    found = validate(culprits.network(), culprits.inputs(2), "cpu", signed_weights=False)
+    assert found.output_sqnr_db > 100.0 or math.isinf(found.output_sqnr_db)
+    assert not found.labelled
+
+
+def test_kernels_of_both_generations() -> None:
+    """Signed weights are rounded a second time, so the two differ, as the whole network does."""
+    model, (feed, *_) = culprits.quantized("outlier"), culprits.inputs()
+    plan = make_plan(model, "dsp", partition(model.network, "dsp"))
+    reference = FloatEngine(model.network).run(feed)["scores"]
+    found = []
+    for signed in (False, True):
+        scores = PlanExecutor(plan, model, signed_weights=signed).run(feed)["scores"]
+        found.append(validate(model, [feed], "dsp", signed_weights=signed).output_sqnr_db)
+        assert found[-1] == pytest.approx(sqnr_db(reference, scores), abs=1e-3)
+    assert found[0] != found[1]

@@ -1,0 +1,112 @@
+"""`hexsim validate` as typed: what it compares, what it writes, what it refuses."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hexsim import container
+from hexsim.accuracy.validation import validate
+from hexsim.quantization.quantizer import quantize
+from tests.accuracy import culprits
+from tests.small_networks import Sketch
+
+Command = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path) -> None:
+    """m.dlc, and q.dlc made from it; list.txt and cal.txt with their raw files; labels.txt."""
+    container.write(tmp_path / "m.dlc", culprits.network("outlier"))
+    container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    for name, feeds in (("list", culprits.inputs(4)), ("cal", culprits.inputs(3, seed=5))):
+        for index, feed in enumerate(feeds):
+            feed["in"].tofile(tmp_path / f"{name}{index}.raw")
+        lines = (f"{name}{index}.raw\n" for index in range(len(feeds)))
+        (tmp_path / f"{name}.txt").write_text("".join(lines))
+    (tmp_path / "labels.txt").write_text("1\n2\n3\n4\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "calibration"),
+    [
+        ("", culprits.inputs(4)),
+        ("--calibration-list cal.txt", culprits.inputs(3, seed=5)),
+    ],
+)
+def test_a_float_model_is_quantised_on_the_list_that_is_named(
+    command: Command, tmp_path: Path, options: str, calibration: list[dict[str, np.ndarray]]
+) -> None:
+    code, out, _ = command(f"validate m.dlc --input-list list.txt {options} --json v.json")
+    assert code == 0
+    document = json.loads((tmp_path / "v.json").read_text())
+    model = quantize(culprits.network("outlier"), calibration)
+    expected = validate(model, culprits.inputs(4), "dsp", signed_weights=False)
+    assert document["output_sqnr_db"] == pytest.approx(expected.output_sqnr_db)
+    named = options.split()[-1] if options else "list.txt"
+    assert f"quantised with default options on the inputs of '{named}'" in out
+    assert "inputs of 'list.txt'" in document["notes"]
+
+
+def test_all_options_at_once(command: Command, tmp_path: Path) -> None:
+    code, out, _ = command(
+        "validate q.dlc --float m.dlc --input-list list.txt --labels labels.txt --layers "
+        "--sensitivity --explain --runtime fxp_cpu --csv v.csv"
+    )
+    assert code == 0
+    assert "broken on sd835 fxp_cpu, 4 inputs" in out
+    assert "float reference: 'm.dlc'" in out
+    assert "top-5: float" in out
+    assert "dominates: range outlier channel. channel 3 of weight 'c2.w'" in out
+    assert len((tmp_path / "v.csv").read_text().splitlines()) == 1 + 6
+
+
+def test_seeded_inputs_are_said_to_be(command: Command) -> None:
+    code, out, _ = command("validate m.dlc --explain")
+    assert code == 0
+    assert "seeded inputs, on which classes mean nothing" in out
+    assert "quantised with default options on seeded inputs" in out
+    assert "top-1" not in out
+
+
+def test_the_chip_chooses_the_kernels(command: Command, tmp_path: Path) -> None:
+    model = culprits.quantized("outlier")
+    for chip, signed in (("sd835", False), ("sd855", True)):
+        line = f"validate q.dlc --float m.dlc --input-list list.txt --chip {chip} --json v.json"
+        assert command(line)[0] == 0
+        document = json.loads((tmp_path / "v.json").read_text())
+        expected = validate(model, culprits.inputs(4), "dsp", signed_weights=signed)
+        assert document["output_sqnr_db"] == pytest.approx(expected.output_sqnr_db, abs=1e-6)
+
+
+def test_a_float_runtime_quantises_nothing(command: Command) -> None:
+    code, out, _ = command("validate q.dlc --runtime gpu --input-list list.txt")
+    assert code == 0
+    assert "gpu computes in floats" in out
+    assert "weights, which are rounded already" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("m.dlc --labels labels.txt", "give both"),
+        ("m.dlc --input-list cal.txt --labels labels.txt", "has 4 labels for 3 inputs"),
+        ("m.dlc --input-list none.txt", "cannot read input list"),
+        ("m.dlc --runtime cpu --explain", "computes in floats"),
+        ("m.dlc --runtime cpu --calibration-list cal.txt", "computes in floats"),
+        ("m.dlc --runtime npu", "unknown runtime 'npu'"),
+        ("m.dlc --runtime aip", "aip"),
+        ("m.dlc --float m.dlc", "--float goes with a quantised model"),
+        ("q.dlc --float q.dlc", "is quantised already"),
+        ("q.dlc --float other.dlc", "is not the one that"),
+        ("q.dlc --calibration-list cal.txt", "is quantised already"),
+        ("m.dlc --json no/v.json", "cannot write 'no/v.json'"),
+        ("none.dlc", "no such file"),
+    ],
+)
+def test_mistakes(refused: Callable[[str], str], tmp_path: Path, line: str, sentence: str) -> None:
+    net = Sketch((1, 8, 8, 8))
+    container.write(tmp_path / "other.dlc", net.network(net.pool("in")))
+    assert sentence in refused(f"validate {line}")

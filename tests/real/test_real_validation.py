@@ -1,0 +1,47 @@
+"""The accuracy debugger on trained networks of other people and their real inputs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hexsim
+from hexsim.accuracy.diagnosis import diagnose
+from hexsim.accuracy.layer_errors import most_added
+from hexsim.accuracy.validation import validate
+from hexsim.execution import stored_inputs
+from hexsim.quantization.quantized import QuantizedNetwork, require_float
+
+
+@pytest.mark.slow
+def test_digits_are_counted_right_on_both_sides(real_data: Path) -> None:
+    archive = np.load(real_data / "mnist_cnn" / "mnist_test_first5000.npz")
+    network = require_float(hexsim.load(real_data / "mnist_cnn" / "mnist.onnx"))
+    images = archive["images"].astype(np.float32)[:, None, None]
+    feeds = [stored_inputs(network, {network.inputs[0]: image}) for image in images]
+    model = hexsim.quantize(network, list(images[:100]))
+    labels = archive["labels"].tolist()
+    hits = validate(model, feeds, "dsp", signed_weights=False, labels=labels).hits
+    assert hits.inputs == 5000
+    assert hits.float_top1 > 4900
+    assert abs(hits.float_top1 - hits.runtime_top1) <= 10
+    assert hits.same_top1 > 4950
+
+
+def test_remedies_of_the_worst_layers_help_the_autoencoder(real_data: Path) -> None:
+    """Trained fully connected layers with weight outliers: removing them helps the outputs."""
+    folder = real_data / "ad_fc_autoencoder"
+    frames = np.fromfile(folder / "normal_id_01_00000000_hist_librosa.bin", "<f4").reshape(200, 128)
+    vectors = [frames[i : i + 5].ravel()[None] for i in range(0, 196, 10)]
+    network = require_float(hexsim.load(folder / "ad_fc_autoencoder.onnx"))
+    feeds = [stored_inputs(network, {network.inputs[0]: vector}) for vector in vectors]
+    model: QuantizedNetwork = hexsim.quantize(network, vectors)
+    before = validate(model, feeds, "dsp", signed_weights=False)
+    for _ in range(3):
+        names = [row.layer for row in most_added(before.layers)[:3]]
+        found = diagnose(model, before.layers, names, feeds, signed_weights=False)
+        cause = next(one.findings[0].cause for one in found if one.findings)
+        model = cause.remedied
+        after = validate(model, feeds, "dsp", signed_weights=False)
+        assert after.output_sqnr_db > before.output_sqnr_db
+        before = after

@@ -1,0 +1,45 @@
+"""The text of a validation: what is asked for is there, the culprit on top."""
+
+import math
+from dataclasses import replace
+
+from hexsim.reports.validation_table import validation_text
+from tests.reports.studies import study
+
+
+def test_the_summary_has_scores_of_both_sides() -> None:
+    text, hits = validation_text(study(), every_layer=False), study().validation.hits
+    lines = text.splitlines()
+    assert lines[:2] == ["broken on sd835 dsp, 6 inputs", "  a note"]
+    assert lines[2] == f"top-1: float {hits.float_top1 / 6:.2%}, dsp {hits.runtime_top1 / 6:.2%}"
+    assert lines[3] == f"top-5: float {hits.float_top5 / 6:.2%}, dsp {hits.runtime_top5 / 6:.2%}"
+    assert lines[4] == f"same winner as float: {hits.same_top1} of 6"
+    assert "top-1" not in validation_text(study(asked=False), every_layer=False)
+
+
+def test_worst_first_or_network_order() -> None:
+    def first_column(every_layer: bool) -> list[str]:
+        table = validation_text(study(asked=False), every_layer=every_layer).split("\n\n")[1]
+        return [line.split()[0] for line in table.splitlines()[3:]]
+
+    assert first_column(True) == ["in", "c0", "c1", "c2", "c3", "fc"]
+    assert first_column(False)[0] == "c2"
+
+
+def test_ranking_and_reasons() -> None:
+    _, _, ranking, *reasons = validation_text(study(), every_layer=False).split("\n\n")
+    assert [line.split()[0] for line in ranking.splitlines()[3:]] == [
+        row.layer
+        for row in study().sensitivity.layers  # type: ignore[union-attr]
+    ]
+    assert reasons[0].startswith("c2 (convolutional), alone on float inputs: ")
+    assert "dominates: range outlier channel. channel 3 of weight 'c2.w'" in reasons[0]
+    assert "(--axis-quant)" in reasons[0]
+    assert reasons[1].startswith("c0")
+
+
+def test_infinite_figures_are_words() -> None:
+    found = study(asked=False)
+    rows = [replace(row, sqnr_db=math.inf, encoding=None) for row in found.validation.layers]
+    exact = replace(found, validation=replace(found.validation, layers=tuple(rows)))
+    assert "inf" in validation_text(exact, every_layer=True)
