@@ -1,0 +1,43 @@
+"""Every packet that real networks make the kernels emit is accepted by llvm-mc for its version."""
+
+import pytest
+
+from hexsim.hvx.assembly import loop_asm, straight_asm
+from hexsim.hvx.kernels import kernel_streams
+from hexsim.hvx.modulo import Loop
+from hexsim.hvx.streams import Kernel
+from hexsim.loading import load
+from hexsim.machine import Machine
+from hexsim.platform import Platform
+from tests.oracle.toolchain import refused
+
+NETWORKS = ("alexnet", "googlenet", "mobilenet_v2", "squeezenet1_1", "resnet50", "inception_v3")
+CHIPS = {"sd820": 60, "sd835": 62, "sd845": 65, "sd855": 66}
+
+
+def emitted(chip: str) -> dict[tuple[str, int], Kernel]:
+    """The different kernels of all networks on a chip, by name and size of a tile."""
+    platform = Platform.load(chip)
+    target = Machine(platform.chip, platform.stack, [platform.stack.profile()]).dsp.target
+    kernels = {}
+    for name in NETWORKS:
+        for call in platform.plan(load(name), "dsp").calls():
+            for kernel in kernel_streams(call, target):
+                kernels[kernel.name, kernel.cost.tile] = kernel
+    return kernels
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("chip", CHIPS)
+def test_llvm_mc_accepts_what_networks_run(chip: str) -> None:
+    kernels = emitted(chip)
+    texts = [
+        text
+        for kernel in kernels.values()
+        for stretch in (*kernel.tile, *kernel.row, *kernel.call)
+        for text in (
+            loop_asm(stretch.code) if isinstance(stretch.code, Loop) else straight_asm(stretch.code)
+        )
+    ]
+    assert len(kernels) > 15
+    assert refused(texts, CHIPS[chip]) == {}
