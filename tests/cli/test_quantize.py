@@ -45,7 +45,8 @@ def test_the_file_holds_what_the_quantiser_makes(
     assert_same(expected, read.model)
     assert read.metadata.converter_command == "convert"
     assert read.metadata.quantizer_command == (
-        f"hexsim quantize bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt"
+        f"hexsim quantize bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt "
+        "weights_bitwidth=8"
     )
 
 
@@ -132,7 +133,10 @@ def test_mistakes_in_the_list(
         ("quantize q.dlc --input-list list.txt", "is quantised already"),
         ("quantize batch.dlc --input-list list.txt", "batch of 4"),
         ("quantize nan.dlc --input-list list.txt", "holds NaN"),
-        ("quantize m.dlc --input-list list.txt --bias-bitwidth 16", "must be 8 or 32, not 16"),
+        (
+            "quantize m.dlc --input-list list.txt --bias-bitwidth 16",
+            "biases can have 8 or 32 bits, not 16",
+        ),
         ("quantize m.dlc --input-list list.txt -o m.dlc", "would overwrite"),
         ("quantize m.dlc --input-list list.txt -o no/q.dlc", "cannot write 'no/q.dlc'"),
     ],
