@@ -173,3 +173,48 @@ def _write_model_with_nan(path: Path) -> None:
             stream.write(raw[archive.params_start : archive.params_end])
         writer.add("model", model)
         writer.add("dlc.metadata", archive.metadata)
+
+
+@pytest.mark.parametrize(
+    ("words", "choices"),
+    [
+        ("--use-enhanced-quantizer", {"enhanced": "both"}),
+        ("--use-enhanced-quantizer weights", {"enhanced": "weights"}),
+        (
+            "--use-adjusted-weights-quantizer --use-enhanced-quantizer activations",
+            {"enhanced": "activations", "adjusted_weights": True},
+        ),
+        (
+            "--use-symmetric-quantize-weights --weights-bitwidth 4",
+            {"symmetric_weights": True, "weight_bits": 4},
+        ),
+        ("--axis-quant", {"axis_weights": True}),
+        ("--axis-quant --weights-bitwidth 4", {"axis_weights": True, "weight_bits": 4}),
+    ],
+)
+def test_modes(
+    command: Command, calibration: list[np.ndarray], words: str, choices: dict[str, object]
+) -> None:
+    code, _, _ = command(f"quantize {words} m.dlc --input-list list.txt -o q.dlc")
+    assert code == 0
+    expected = quantize(
+        small_network(),
+        ({"in": array} for array in calibration),
+        QuantizationOptions(**choices),  # type: ignore[arg-type]
+    )
+    read = container.read("q.dlc").model
+    assert_same(expected, read)
+    assert command("info q.dlc").out.count("weight encoding: ") == 3
+    source = np.ascontiguousarray(calibration[0].transpose(0, 3, 1, 2))
+    for runtime in ("dsp", "fxp_cpu"):
+        outputs = api.simulate("q.dlc", runtime=runtime, inputs=source).outputs  # type: ignore[arg-type]
+        assert outputs is not None
+        assert all(np.ptp(array) > 0 for array in outputs.values())
+
+
+@pytest.mark.usefixtures("calibration")
+def test_modes_that_exclude_each_other(refused: Callable[[str], str]) -> None:
+    line = "quantize m.dlc --input-list list.txt -o q.dlc"
+    assert "4 or 8 bits, not 16" in refused(f"{line} --weights-bitwidth 16")
+    words = "--use-adjusted-weights-quantizer --use-enhanced-quantizer"
+    assert "by the enhanced or by the adjusted mode" in refused(f"{line} {words}")

@@ -32,8 +32,9 @@ class Adjusted:
         default = Encoding.from_range(seen.low, seen.high, minimum_range=self.minimum_range)
         low, high = min(0.0, seen.low), max(0.0, seen.high)
         high = max(high, low + self.minimum_range)
-        exact = -low / default.delta
-        points = (math.floor(exact), math.ceil(exact))
+        # The best zero point is one beside the exact position of zero, which has a rounding error.
+        below = math.floor(-low / default.delta)
+        points = range(max(below - 1, 0), min(below + 1, default.steps) + 1)
         delta, zero_point = min((_step(low, high, z, default.steps), z) for z in points)
         top = delta * (default.steps - zero_point)
         return Encoding(default.bitwidth, -delta * zero_point, top, delta, -zero_point)
