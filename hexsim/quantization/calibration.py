@@ -8,12 +8,14 @@ one histogram per tensor however many inputs are given, and each input runs once
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
+from hexsim.quantization.histogram import Histogram
 from hexsim.quantization.observation import Observation
 
 
@@ -37,12 +39,14 @@ def observe(
         for name, array in {**feed, **engine.run(feed)}.items():
             if name not in names:
                 continue
-            if not np.isfinite((np.min(array), np.max(array))).all():
+            seen = Observation.of(array)
+            if not np.isfinite((seen.low, seen.high)).all():
                 raise HexsimError(
                     f"calibration input {count} gives tensor '{name}' NaN or infinite values; "
                     "check that input and the model's weights"
                 )
-            seen = Observation.of(array, with_histogram=with_histograms)
+            if with_histograms:
+                seen = replace(seen, histogram=Histogram.of(array))
             known = observations.get(name)
             observations[name] = seen if known is None else known.joined(seen)
         progress(count)
