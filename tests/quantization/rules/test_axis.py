@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
+from hexsim.execution import PlanExecutor
+from hexsim.graph.ir import Constant, Network, Tensor
+from hexsim.layers import Convolution, Window
+from hexsim.platform import Platform
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.observation import Observation
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.quantizer import quantize
 from hexsim.quantization.rules.axis import SPREAD, axis_encoding
 from hexsim.quantization.rules.enhanced import EnhancedSymmetric
 from hexsim.quantization.rules.symmetric import Symmetric
@@ -48,3 +54,32 @@ def test_the_enhanced_search_runs_in_every_channel(bits: int) -> None:
         assert encoding == EnhancedSymmetric(bits).encode(seen)
     assert axis.bitwidth == bits
     assert isinstance(axis.channels[0], Encoding)
+
+
+def test_a_dead_channel_still_gives_its_bias() -> None:
+    """With steps near 1e-14 the bias would not fit the accumulator."""
+    layer = Convolution(
+        name="conv",
+        inputs=("x",),
+        outputs=("y",),
+        weight="w",
+        bias="b",
+        window=Window((1, 1)),
+        output_channels=2,
+    )
+    arrays = {"w": np.array([[[[1.0, 1e-12]]]], np.float32), "b": np.array([0.0, 0.5], np.float32)}
+    network = Network(
+        "dead",
+        (layer,),
+        {"x": Tensor("x", (1, 4, 4, 1)), "y": Tensor("y", (1, 4, 4, 2))},
+        {name: Constant(name, array.shape, array) for name, array in arrays.items()},
+        ("x",),
+        ("y",),
+    )
+    feed = {"x": np.linspace(-1, 1, 16, dtype=np.float32).reshape(1, 4, 4, 1)}
+    quantized = quantize(network, [feed], QuantizationOptions(axis_weights=True))
+    plan = Platform.load("sd835").plan(quantized, "dsp")
+    output = PlanExecutor(plan, quantized).run(feed)["y"]
+    step = quantized.activations["y"].delta
+    np.testing.assert_allclose(output[..., 1], 0.5, atol=step)
+    np.testing.assert_allclose(output[..., 0], feed["x"][..., 0], atol=2 * step)
