@@ -50,6 +50,9 @@ def quantize(
     weights_bitwidth: Annotated[
         int, typer.Option("--weights-bitwidth", help="Bits of weights: 4 or 8.")
     ] = 8,
+    pack_4_bit_weights: Annotated[
+        bool, typer.Option("--pack-4-bit-weights", help="Store two 4-bit weights in a byte.")
+    ] = False,
     bias_bitwidth: Annotated[
         int, typer.Option("--bias-bitwidth", help="Bits of biases: 8 or 32.")
     ] = 8,
@@ -70,6 +73,7 @@ def quantize(
         symmetric_weights=use_symmetric_quantize_weights,
         axis_weights=axis_quant,
         weight_bits=cast(Literal[4, 8], weights_bitwidth),
+        pack_4_bit_weights=pack_4_bit_weights,
         bias_bits=cast(Literal[8, 32], bias_bitwidth),
     )
     target = output_path(model, output, f"{Path(model).stem}_quantized.dlc")
@@ -84,6 +88,7 @@ def quantize(
         "bias_bitwidth": bias_bitwidth,
         "input_dlc": model,
         "input_list": input_list,
+        "pack_4_bit_weights": pack_4_bit_weights,
         "use_adjusted_weights_quantizer": use_adjusted_weights_quantizer,
         "use_enhanced_quantizer": use_enhanced_quantizer,
         "use_symmetric_quantize_weights": use_symmetric_quantize_weights,

@@ -17,7 +17,8 @@ class QuantizationOptions:
 
     `enhanced` says what the enhanced search is used for. Weights are asymmetric unless
     `symmetric_weights`; `axis_weights` are symmetric, with one encoding per output channel;
-    `adjusted_weights` widens the range instead of shifting it. `bias_bits` 8 gives a bias its own
+    `adjusted_weights` widens the range instead of shifting it; `pack_4_bit_weights` stores two
+    4-bit weights in a byte. `bias_bits` 8 gives a bias its own
     encoding; 32 stores it at the accumulator's scale. `minimum_range` is the smallest max - min
     of an encoding, in real units. Raises HexsimError for choices that exclude each other.
     """
@@ -27,6 +28,7 @@ class QuantizationOptions:
     symmetric_weights: bool = False
     axis_weights: bool = False
     weight_bits: Literal[4, 8] = 8
+    pack_4_bit_weights: bool = False
     bias_bits: Literal[8, 32] = 8
     minimum_range: float = MINIMUM_RANGE
 
@@ -38,8 +40,15 @@ class QuantizationOptions:
             )
         if self.bias_bits not in (8, 32):
             raise HexsimError(f"biases can have 8 or 32 bits, not {self.bias_bits}")
-        if not self.adjusted_weights:
-            return
+        if self.pack_4_bit_weights and self.weight_bits != 4:
+            raise HexsimError(
+                f"only 4-bit weights can be packed, these have {self.weight_bits} bits; "
+                "quantise them to 4 bits or do not ask for packing"
+            )
+        if self.adjusted_weights:
+            self._check_adjusted()
+
+    def _check_adjusted(self) -> None:
         if self.weight_bits != 8:
             raise HexsimError(
                 f"the adjusted mode is for 8-bit weights, not {self.weight_bits}-bit ones; "

@@ -43,6 +43,7 @@ def quantize(
         network,
         _activation_encodings(network, seen, rule),
         _parameter_encodings(network, options),
+        packs_weights=options.pack_4_bit_weights,
     )
 
 

@@ -190,6 +190,10 @@ def _write_model_with_nan(path: Path) -> None:
         ),
         ("--axis-quant", {"axis_weights": True}),
         ("--axis-quant --weights-bitwidth 4", {"axis_weights": True, "weight_bits": 4}),
+        (
+            "--weights-bitwidth 4 --pack-4-bit-weights",
+            {"weight_bits": 4, "pack_4_bit_weights": True},
+        ),
     ],
 )
 def test_modes(
@@ -216,5 +220,6 @@ def test_modes(
 def test_modes_that_exclude_each_other(refused: Callable[[str], str]) -> None:
     line = "quantize m.dlc --input-list list.txt -o q.dlc"
     assert "4 or 8 bits, not 16" in refused(f"{line} --weights-bitwidth 16")
+    assert "only 4-bit weights can be packed" in refused(f"{line} --pack-4-bit-weights")
     words = "--use-adjusted-weights-quantizer --use-enhanced-quantizer"
     assert "by the enhanced or by the adjusted mode" in refused(f"{line} {words}")
