@@ -5,7 +5,8 @@ with which at most `BINS` bins cover zero and every value; so more than half of 
 When later values need wider bins, neighbours are added up in pairs. No count is ever split
 between bins: in whatever order and portions values arrive, the histogram is the same.
 
-The published enhanced quantiser keeps 512 bins over a range it guesses from the first input.
+AIMET's histogram is fixed by the first input instead: 512 bins over its range, as many again on
+either side, and what lies beyond counts in the outermost ones.
 """
 
 from __future__ import annotations

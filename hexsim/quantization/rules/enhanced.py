@@ -38,6 +38,7 @@ SATURATION_COST = 3.0
 _STEP_FRACTIONS = 16
 _OFFSETS = 20
 _LIMITS = 100
+"""Divisions of the default step, of the offset and of the limit (AIMET tf_enhanced; documented)."""
 
 
 @dataclass(frozen=True)
