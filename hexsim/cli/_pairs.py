@@ -1,8 +1,11 @@
-"""Options that take a name and a value as two words, as the SNPE converters have them.
+"""Options whose words typer cannot read, as the SNPE tools have them.
 
-typer knows repeatable options and options of two words, but not both at once. So the two words
-are joined into one, `--input-dim data 1,3,224,224` becoming `--input-dim "data 1,3,224,224"`,
-before typer sees them.
+Options that take a name and a value as two words: typer knows repeatable options and options of
+two words, but not both at once. So the two words are joined into one,
+`--input-dim data 1,3,224,224` becoming `--input-dim "data 1,3,224,224"`, before typer sees them.
+
+Options whose value may be missing: `--use-enhanced-quantizer` alone becomes
+`--use-enhanced-quantizer both`.
 """
 
 from __future__ import annotations
@@ -10,14 +13,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 PAIRED = frozenset({"--input-dim"})
+OPTIONAL = {"--use-enhanced-quantizer": (("weights", "activations", "both"), "both")}
+"""Option -> the values it takes, and the one that is meant when none of them follows."""
 
 
 def join_pairs(words: Sequence[str]) -> list[str]:
-    """Return the command line with the two words after each paired option joined by a space."""
+    """Return the command line with one word, and never none, after each of these options."""
     joined, rest = [], list(words)
     while rest:
         word = rest.pop(0)
         joined.append(word)
         if word in PAIRED and len(rest) >= 2 and " " not in rest[0]:
             joined.append(f"{rest.pop(0)} {rest.pop(0)}")
+        if word in OPTIONAL:
+            values, missing = OPTIONAL[word]
+            if not rest or rest[0] not in values:
+                joined.append(missing)
     return joined

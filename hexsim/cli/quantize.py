@@ -15,7 +15,7 @@ from hexsim.errors import HexsimError
 if TYPE_CHECKING:
     from hexsim.graph.ir import Network
 
-_BIAS_BITWIDTHS = (8, 32)
+Limit = Literal["weights", "activations", "both"]
 
 
 def quantize(
@@ -27,6 +27,32 @@ def quantize(
         Path | None,
         typer.Option("--output", "-o", help="File to write; default: MODEL_quantized.dlc."),
     ] = None,
+    use_enhanced_quantizer: Annotated[
+        Limit | None,
+        typer.Option(
+            help="Search for ranges with less error than min to max; alone for weights and "
+            "activations, or limited to one of them.",
+        ),
+    ] = None,
+    use_adjusted_weights_quantizer: Annotated[
+        bool,
+        typer.Option(
+            "--use-adjusted-weights-quantizer",
+            help="Widen the range of 8-bit weights so that none saturates (an approximation).",
+        ),
+    ] = False,
+    use_symmetric_quantize_weights: Annotated[
+        bool, typer.Option("--use-symmetric-quantize-weights", help="Signed weights around zero.")
+    ] = False,
+    axis_quant: Annotated[
+        bool, typer.Option("--axis-quant", help="Symmetric weights, a step per output channel.")
+    ] = False,
+    weights_bitwidth: Annotated[
+        int, typer.Option("--weights-bitwidth", help="Bits of weights: 4 or 8.")
+    ] = 8,
+    pack_4_bit_weights: Annotated[
+        bool, typer.Option("--pack-4-bit-weights", help="Store two 4-bit weights in a byte.")
+    ] = False,
     bias_bitwidth: Annotated[
         int, typer.Option("--bias-bitwidth", help="Bits of biases: 8 or 32.")
     ] = 8,
@@ -41,18 +67,35 @@ def quantize(
     from hexsim.quantization.quantizer import quantize as run_quantizer
     from hexsim.reports.quantizer_log import quantizer_log
 
-    if bias_bitwidth not in _BIAS_BITWIDTHS:
-        raise HexsimError(f"--bias-bitwidth must be 8 or 32, not {bias_bitwidth}")
+    options = QuantizationOptions(
+        enhanced=use_enhanced_quantizer or "none",
+        adjusted_weights=use_adjusted_weights_quantizer,
+        symmetric_weights=use_symmetric_quantize_weights,
+        axis_weights=axis_quant,
+        weight_bits=cast(Literal[4, 8], weights_bitwidth),
+        pack_4_bit_weights=pack_4_bit_weights,
+        bias_bits=cast(Literal[8, 32], bias_bitwidth),
+    )
     target = output_path(model, output, f"{Path(model).stem}_quantized.dlc")
     source = load_container(model)
     network = require_float(source.model)
     _require_batch_of_one(network)
     inputs = read_input_list(input_list, network)
-    options = QuantizationOptions(bias_bits=cast(Literal[8, 32], bias_bitwidth))
     with bar("calibrating", len(inputs.sets)) as progress:
         quantized = run_quantizer(network, inputs.arrays(network), options, progress)
-    command = f"hexsim quantize bias_bitwidth={bias_bitwidth} input_dlc={model} "
-    metadata = replace(source.metadata, quantizer_command=f"{command}input_list={input_list}")
+    words = {
+        "axis_quant": axis_quant,
+        "bias_bitwidth": bias_bitwidth,
+        "input_dlc": model,
+        "input_list": input_list,
+        "pack_4_bit_weights": pack_4_bit_weights,
+        "use_adjusted_weights_quantizer": use_adjusted_weights_quantizer,
+        "use_enhanced_quantizer": use_enhanced_quantizer,
+        "use_symmetric_quantize_weights": use_symmetric_quantize_weights,
+        "weights_bitwidth": weights_bitwidth,
+    }
+    command = " ".join(f"{key}={value}" for key, value in words.items() if value)
+    metadata = replace(source.metadata, quantizer_command=f"hexsim quantize {command}")
     container.write(target, quantized, metadata)
     for line in quantizer_log(quantized, target):
         print(line, file=sys.stderr)

@@ -12,6 +12,7 @@ import numpy as np
 from hexsim.container.trees import from_tree, to_tree
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.packing import Runs, packed_bytes
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 
 
@@ -20,7 +21,8 @@ class StoredArray:
     """One constant: what it is in the network, and how `model.params` holds it.
 
     `dtype` is its numpy type in the network, `stored` that of the bytes in the file, little
-    endian: the same, or that of its codes. Arrays follow one another without gaps.
+    endian: the same, or that of its codes. `packing` tells whether 4-bit codes share bytes, in one
+    run per tensor or per channel. Arrays follow one another without gaps.
     """
 
     name: str
@@ -28,10 +30,13 @@ class StoredArray:
     dtype: str
     stored: str
     sha256: str
+    packing: Runs | None = None
 
     @property
     def bytes(self) -> int:
         """Bytes in the file."""
+        if self.packing is not None:
+            return packed_bytes(self.shape, self.packing)
         return math.prod(self.shape) * self.stored_dtype.itemsize
 
     @property

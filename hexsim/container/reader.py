@@ -17,6 +17,7 @@ from hexsim.container.metadata import Metadata
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.packing import unpack
 from hexsim.quantization.quantized import QuantizedNetwork
 
 Array = npt.NDArray[np.generic]
@@ -64,7 +65,10 @@ def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
             codes[array.name] = stored[array.name]
             floats[array.name] = _dequantised(array, by_name[array.name], stored[array.name])
     network = _network(document, floats)
-    return QuantizedNetwork(network, encodings.activations, encodings.parameters, codes)
+    packs_weights = any(array.packing is not None for array in document.arrays)
+    return QuantizedNetwork(
+        network, encodings.activations, encodings.parameters, codes, packs_weights
+    )
 
 
 def _network(document: Document, constants: Mapping[str, Constant]) -> Network:
@@ -111,4 +115,6 @@ def _load(path: Path, start: int, array: StoredArray) -> Array:
             f"weight tensor '{array.name}' in '{path}' is not what was written there (the file is "
             "truncated, or was altered or replaced after it was opened); convert the model again"
         )
+    if array.packing is not None:
+        return unpack(np.frombuffer(data, np.uint8), array.shape, array.packing, array.stored)
     return np.frombuffer(data, array.stored_dtype).reshape(array.shape)

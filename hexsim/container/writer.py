@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from hexsim.container.document import Document, StoredArray
 from hexsim.container.metadata import Metadata
 from hexsim.files import replacing
 from hexsim.graph.ir import Constant, Network
+from hexsim.quantization.packing import Runs, pack
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 
 
@@ -27,15 +29,19 @@ def write(
     network = float_network(model)
     constants = network.constants.values()
     stored = [_as_stored(model, constant) for constant in constants]
+    described = [
+        StoredArray(c.name, c.shape, c.dtype, kept.dtype, "", _packing(model, c.name))
+        for c, kept in zip(constants, stored, strict=True)
+    ]
     arrays = []
     with replacing(Path(path)) as file, create_archive(file) as archive:
-        with archive.params(sum(c.elements * np.dtype(c.dtype).itemsize for c in stored)) as stream:
-            for constant, kept in zip(constants, stored, strict=True):
-                data = _bytes(kept.finite() if kept.name in network.weights else kept.value())
-                digest = hashlib.sha256(data).hexdigest()
-                arrays.append(
-                    StoredArray(kept.name, kept.shape, constant.dtype, kept.dtype, digest)
-                )
+        with archive.params(sum(array.bytes for array in described)) as stream:
+            for array, kept in zip(described, stored, strict=True):
+                value = kept.finite() if kept.name in network.weights else kept.value()
+                if array.packing is not None:
+                    value = pack(value, array.packing)  # type: ignore[arg-type]
+                data = _bytes(value)
+                arrays.append(replace(array, sha256=hashlib.sha256(data).hexdigest()))
                 stream.write(data)
         archive.add(MODEL, Document.of(model, tuple(arrays)).to_bytes())
         archive.add(METADATA, (metadata or Metadata()).to_bytes())
@@ -51,6 +57,10 @@ def _as_stored(model: Network | QuantizedNetwork, constant: Constant) -> Constan
     return Constant(
         constant.name, constant.shape, lambda: model.codes(constant.name), encoding.dtype.name
     )
+
+
+def _packing(model: Network | QuantizedNetwork, name: str) -> Runs | None:
+    return model.packing(name) if isinstance(model, QuantizedNetwork) else None
 
 
 def _bytes(array: npt.NDArray[np.generic]) -> memoryview:

@@ -1,59 +1,55 @@
-"""Calibration: the range that every activation takes over a set of inputs.
+"""Calibration: what every activation looks like over a set of inputs.
 
-The float network runs in onnxruntime with every tensor as an output, one input set at a time, so
-memory stays bounded by one set of activations however many inputs are given.
+The float network runs in onnxruntime with every tensor as an output, one input set at a time, and
+of each tensor only an observation is kept. So memory stays bounded by one set of activations and
+one histogram per tensor however many inputs are given, and each input runs once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
+from hexsim.quantization.histogram import Histogram
+from hexsim.quantization.observation import Observation
 
 
-@dataclass(frozen=True)
-class Range:
-    """Smallest and largest value seen, in real units."""
-
-    low: float
-    high: float
-
-    def joined(self, other: Range) -> Range:
-        """The range that holds both."""
-        return Range(min(self.low, other.low), max(self.high, other.high))
-
-
-def observe_ranges(
+def observe(
     network: Network,
     inputs: Iterable[Mapping[str, FloatArray]],
     progress: Callable[[int], None] = lambda done: None,
-) -> dict[str, Range]:
-    """Return the range of every float activation over `inputs` (arrays in stored order).
+    *,
+    with_histograms: bool = False,
+) -> dict[str, Observation]:
+    """Return what was seen of every float activation over `inputs` (arrays in stored order).
 
     `progress` is told how many inputs are done. Raises HexsimError if there is no input, or if
     an input or activation holds NaN or infinity.
     """
     names = tuple(name for name, t in network.tensors.items() if t.dtype == "float32")
     engine = FloatEngine(network, outputs=[n for n in names if n not in network.inputs])
-    ranges: dict[str, Range] = {}
+    observations: dict[str, Observation] = {}
     count = 0
     for count, feed in enumerate(inputs, start=1):
         for name, array in {**feed, **engine.run(feed)}.items():
             if name not in names:
                 continue
-            seen = Range(float(np.min(array)), float(np.max(array)))
+            seen = Observation.of(array)
             if not np.isfinite((seen.low, seen.high)).all():
                 raise HexsimError(
                     f"calibration input {count} gives tensor '{name}' NaN or infinite values; "
                     "check that input and the model's weights"
                 )
-            ranges[name] = ranges[name].joined(seen) if name in ranges else seen
+            if with_histograms:
+                seen = replace(seen, histogram=Histogram.of(array))
+            known = observations.get(name)
+            observations[name] = seen if known is None else known.joined(seen)
         progress(count)
     if count == 0:
         raise HexsimError("calibration needs at least one input; the list is empty")
-    return ranges
+    return observations

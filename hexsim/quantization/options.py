@@ -5,16 +5,63 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from hexsim.errors import HexsimError
 from hexsim.quantization.encodings import MINIMUM_RANGE
+
+Enhanced = Literal["none", "weights", "activations", "both"]
 
 
 @dataclass(frozen=True)
 class QuantizationOptions:
     """Choices of the quantiser, with the defaults of snpe-dlc-quantize.
 
-    `bias_bits` 8 gives a bias its own encoding; 32 stores it at the accumulator's scale.
-    `minimum_range` is the smallest max - min of an encoding, in real units.
+    `enhanced` says what the enhanced search is used for. Weights are asymmetric unless
+    `symmetric_weights`; `axis_weights` are symmetric, with one encoding per output channel;
+    `adjusted_weights` widens the range instead of shifting it; `pack_4_bit_weights` stores two
+    4-bit weights in a byte. `bias_bits` 8 gives a bias its own
+    encoding; 32 stores it at the accumulator's scale. `minimum_range` is the smallest max - min
+    of an encoding, in real units. Raises HexsimError for choices that exclude each other.
     """
 
+    enhanced: Enhanced = "none"
+    adjusted_weights: bool = False
+    symmetric_weights: bool = False
+    axis_weights: bool = False
+    weight_bits: Literal[4, 8] = 8
+    pack_4_bit_weights: bool = False
     bias_bits: Literal[8, 32] = 8
     minimum_range: float = MINIMUM_RANGE
+
+    def __post_init__(self) -> None:
+        if self.weight_bits not in (4, 8):
+            raise HexsimError(
+                f"weights can have 4 or 8 bits, not {self.weight_bits}; no fixed-point kernel "
+                "multiplies by wider weights"
+            )
+        if self.bias_bits not in (8, 32):
+            raise HexsimError(f"biases can have 8 or 32 bits, not {self.bias_bits}")
+        if self.pack_4_bit_weights and self.weight_bits != 4:
+            raise HexsimError(
+                f"only 4-bit weights can be packed, these have {self.weight_bits} bits; "
+                "quantise them to 4 bits or do not ask for packing"
+            )
+        if self.adjusted_weights:
+            self._check_adjusted()
+
+    def _check_adjusted(self) -> None:
+        if self.weight_bits != 8:
+            raise HexsimError(
+                f"the adjusted mode is for 8-bit weights, not {self.weight_bits}-bit ones; "
+                "leave one of the two out"
+            )
+        if self.symmetric_weights or self.axis_weights:
+            kind = "per-channel" if self.axis_weights else "symmetric"
+            raise HexsimError(
+                "the adjusted mode moves the zero point of asymmetric weights, which "
+                f"{kind} weights do not have; leave one of the two out"
+            )
+        if self.enhanced in ("weights", "both"):
+            raise HexsimError(
+                "weights can be quantised by the enhanced or by the adjusted mode, not by both; "
+                "limit the enhanced mode to activations"
+            )

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.packing import Runs, packed_bytes
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class QuantizedNetwork:
     maps weights and biases. A bias of 32 bits has no encoding of its own: it is stored at the
     accumulator's scale when the plan is bound.
 
+    `packs_weights` says that 4-bit weights take half a byte in a file, not a byte.
     `stored_codes` holds the codes of constants that a file keeps as codes; their float values
     are the dequantised ones.
     """
@@ -30,6 +32,7 @@ class QuantizedNetwork:
     activations: Mapping[str, Encoding]
     parameters: Mapping[str, Encoding | AxisEncoding]
     stored_codes: Mapping[str, Constant] = field(default_factory=dict, repr=False, compare=False)
+    packs_weights: bool = False
     _codes: dict[str, npt.NDArray[np.integer]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -54,14 +57,24 @@ class QuantizedNetwork:
             self._codes[name] = encoding.quantize(value.astype(np.float32, copy=False))
         return self._codes[name]
 
+    def packing(self, name: str) -> Runs | None:
+        """How the codes of a constant are packed in a file, None if they are not."""
+        encoding = self.parameters.get(name)
+        if encoding is None or encoding.bitwidth != 4 or not self.packs_weights:
+            return None
+        return "channel" if isinstance(encoding, AxisEncoding) else "tensor"
+
     @cached_property
     def weight_bytes(self) -> int:
-        """Bytes of all quantised parameters, biases without encoding counted as int32."""
-        total = 0
-        for name in self.network.weights:
-            bits = self.parameters[name].bitwidth if name in self.parameters else 32
-            total += self.network.constants[name].elements * bits // 8
-        return total
+        """Bytes of all parameters in a file; those without encoding are float32 or int32."""
+        return sum(self._stored_bytes(name) for name in self.network.weights)
+
+    def _stored_bytes(self, name: str) -> int:
+        constant, runs = self.network.constants[name], self.packing(name)
+        if runs is not None:
+            return packed_bytes(constant.shape, runs)
+        encoding = self.parameters.get(name)
+        return constant.elements * (4 if encoding is None else encoding.dtype.itemsize)
 
 
 def float_network(model: Network | QuantizedNetwork) -> Network:

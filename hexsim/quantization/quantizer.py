@@ -1,25 +1,29 @@
 """The quantiser: a float network and calibration inputs in, a quantised network out.
 
-Rules
-1. Activations are 8 bit asymmetric over the range they took on the calibration inputs.
+What is encoded how
+1. Activations are 8 bit asymmetric, by the activation rule of the options, from the values they
+   took on the calibration inputs. Constants used as operands count as activations.
 2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle) keeps its
    input's encoding, so that the integer kernel does not requantise.
-3. Weights are 8 bit asymmetric per tensor over their own range.
-4. A bias is 8 bit asymmetric over its own range, or 32 bit at the accumulator's scale.
+3. Weights of convolutions and fully connected layers follow the weight rule of the options.
+4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
+   shifts a whole channel), or 32 bit at the accumulator's scale.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-import numpy as np
-
 from hexsim.graph.ir import FloatArray, Layer, Network
 from hexsim.layers import ChannelShuffle, Convolution, FullyConnected, Permute, Pooling, Reshape
-from hexsim.quantization.calibration import Range, observe_ranges
+from hexsim.quantization.calibration import observe
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.rules.choice import activation_rule, encode, weight_encoding
+from hexsim.quantization.rules.min_max import MinMax
+from hexsim.quantization.rules.rule import EncodingRule
 
 
 def quantize(
@@ -33,11 +37,13 @@ def quantize(
     Raises HexsimError for NaN or infinite weights and for unusable inputs.
     """
     options = options or QuantizationOptions()
-    ranges = observe_ranges(network, inputs, progress)
+    rule = activation_rule(options)
+    seen = observe(network, inputs, progress, with_histograms=rule.needs_histogram)
     return QuantizedNetwork(
         network,
-        _activation_encodings(network, ranges, options),
+        _activation_encodings(network, seen, rule),
         _parameter_encodings(network, options),
+        packs_weights=options.pack_4_bit_weights,
     )
 
 
@@ -49,36 +55,32 @@ def moves_codes(layer: Layer) -> bool:
 
 
 def _activation_encodings(
-    network: Network, ranges: Mapping[str, Range], options: QuantizationOptions
+    network: Network, observations: Mapping[str, Observation], rule: EncodingRule
 ) -> dict[str, Encoding]:
     encodings = {
-        name: Encoding.from_range(seen.low, seen.high, minimum_range=options.minimum_range)
-        for name, seen in ranges.items()
+        name: rule.encode(observations[name]) for name in network.inputs if name in observations
     }
     for layer in network.layers:
-        if moves_codes(layer) and layer.inputs[0] in encodings:
-            encodings[layer.output] = encodings[layer.inputs[0]]
         for name in layer.inputs:
             if name in network.constants and network.constants[name].dtype == "float32":
-                encodings[name] = _range_encoding(network, name, options)
+                encodings[name] = encode(rule, network.constants[name].finite())
+        for name in layer.outputs:
+            if moves_codes(layer) and layer.inputs[0] in encodings:
+                encodings[name] = encodings[layer.inputs[0]]
+            elif name in observations:
+                encodings[name] = rule.encode(observations[name])
     return encodings
 
 
 def _parameter_encodings(
     network: Network, options: QuantizationOptions
 ) -> dict[str, Encoding | AxisEncoding]:
+    bias_rule = MinMax(minimum_range=options.minimum_range)
     encodings: dict[str, Encoding | AxisEncoding] = {}
     for layer in network.layers:
         if not isinstance(layer, Convolution | FullyConnected):
             continue
-        encodings[layer.weight] = _range_encoding(network, layer.weight, options)
+        encodings[layer.weight] = weight_encoding(network.constants[layer.weight].finite(), options)
         if layer.bias is not None and options.bias_bits == 8:
-            encodings[layer.bias] = _range_encoding(network, layer.bias, options)
+            encodings[layer.bias] = encode(bias_rule, network.constants[layer.bias].finite())
     return encodings
-
-
-def _range_encoding(network: Network, name: str, options: QuantizationOptions) -> Encoding:
-    value = network.constants[name].finite()
-    return Encoding.from_range(
-        float(np.min(value)), float(np.max(value)), minimum_range=options.minimum_range
-    )

@@ -1,4 +1,6 @@
-"""Two words after a paired option become one."""
+"""Two words after a paired option become one, a missing value is filled in."""
+
+import pytest
 
 from hexsim.cli._pairs import join_pairs
 
@@ -9,3 +11,16 @@ def test_pairs_are_joined_and_the_rest_is_left_alone() -> None:
         *("bench", "--input-dim", "data 1,3", "--input-dim", "x 2,2", "--chip", "sd835"),
     ]
     assert join_pairs(["--input-dim", "alone"]) == ["--input-dim", "alone"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("quantize m --use-enhanced-quantizer", "quantize m --use-enhanced-quantizer both"),
+        ("--use-enhanced-quantizer m.dlc", "--use-enhanced-quantizer both m.dlc"),
+        ("--use-enhanced-quantizer weights m", "--use-enhanced-quantizer weights m"),
+        ("--use-enhanced-quantizer --axis-quant", "--use-enhanced-quantizer both --axis-quant"),
+    ],
+)
+def test_a_missing_value_is_filled_in(line: str, expected: str) -> None:
+    assert join_pairs(line.split()) == expected.split()

@@ -45,7 +45,8 @@ def test_the_file_holds_what_the_quantiser_makes(
     assert_same(expected, read.model)
     assert read.metadata.converter_command == "convert"
     assert read.metadata.quantizer_command == (
-        f"hexsim quantize bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt"
+        f"hexsim quantize bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt "
+        "weights_bitwidth=8"
     )
 
 
@@ -132,7 +133,10 @@ def test_mistakes_in_the_list(
         ("quantize q.dlc --input-list list.txt", "is quantised already"),
         ("quantize batch.dlc --input-list list.txt", "batch of 4"),
         ("quantize nan.dlc --input-list list.txt", "holds NaN"),
-        ("quantize m.dlc --input-list list.txt --bias-bitwidth 16", "must be 8 or 32, not 16"),
+        (
+            "quantize m.dlc --input-list list.txt --bias-bitwidth 16",
+            "biases can have 8 or 32 bits, not 16",
+        ),
         ("quantize m.dlc --input-list list.txt -o m.dlc", "would overwrite"),
         ("quantize m.dlc --input-list list.txt -o no/q.dlc", "cannot write 'no/q.dlc'"),
     ],
@@ -169,3 +173,53 @@ def _write_model_with_nan(path: Path) -> None:
             stream.write(raw[archive.params_start : archive.params_end])
         writer.add("model", model)
         writer.add("dlc.metadata", archive.metadata)
+
+
+@pytest.mark.parametrize(
+    ("words", "choices"),
+    [
+        ("--use-enhanced-quantizer", {"enhanced": "both"}),
+        ("--use-enhanced-quantizer weights", {"enhanced": "weights"}),
+        (
+            "--use-adjusted-weights-quantizer --use-enhanced-quantizer activations",
+            {"enhanced": "activations", "adjusted_weights": True},
+        ),
+        (
+            "--use-symmetric-quantize-weights --weights-bitwidth 4",
+            {"symmetric_weights": True, "weight_bits": 4},
+        ),
+        ("--axis-quant", {"axis_weights": True}),
+        ("--axis-quant --weights-bitwidth 4", {"axis_weights": True, "weight_bits": 4}),
+        (
+            "--weights-bitwidth 4 --pack-4-bit-weights",
+            {"weight_bits": 4, "pack_4_bit_weights": True},
+        ),
+    ],
+)
+def test_modes(
+    command: Command, calibration: list[np.ndarray], words: str, choices: dict[str, object]
+) -> None:
+    code, _, _ = command(f"quantize {words} m.dlc --input-list list.txt -o q.dlc")
+    assert code == 0
+    expected = quantize(
+        small_network(),
+        ({"in": array} for array in calibration),
+        QuantizationOptions(**choices),  # type: ignore[arg-type]
+    )
+    read = container.read("q.dlc").model
+    assert_same(expected, read)
+    assert command("info q.dlc").out.count("weight encoding: ") == 3
+    source = np.ascontiguousarray(calibration[0].transpose(0, 3, 1, 2))
+    for runtime in ("dsp", "fxp_cpu"):
+        outputs = api.simulate("q.dlc", runtime=runtime, inputs=source).outputs  # type: ignore[arg-type]
+        assert outputs is not None
+        assert all(np.ptp(array) > 0 for array in outputs.values())
+
+
+@pytest.mark.usefixtures("calibration")
+def test_modes_that_exclude_each_other(refused: Callable[[str], str]) -> None:
+    line = "quantize m.dlc --input-list list.txt -o q.dlc"
+    assert "4 or 8 bits, not 16" in refused(f"{line} --weights-bitwidth 16")
+    assert "only 4-bit weights can be packed" in refused(f"{line} --pack-4-bit-weights")
+    words = "--use-adjusted-weights-quantizer --use-enhanced-quantizer"
+    assert "by the enhanced or by the adjusted mode" in refused(f"{line} {words}")

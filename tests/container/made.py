@@ -33,7 +33,9 @@ def with_weights(network: Network) -> Network:
     return replace(network, constants=constants)
 
 
-def with_encodings(network: Network, axis: bool = False, bits: int = 8) -> QuantizedNetwork:
+def with_encodings(
+    network: Network, axis: bool = False, bits: int = 8, packs: bool = False
+) -> QuantizedNetwork:
     """Encodings of made-up ranges; every second layer with weights keeps them as floats."""
     activations = {
         name: Encoding.from_range(-1 - index, 3 + index / 7)
@@ -49,7 +51,7 @@ def with_encodings(network: Network, axis: bool = False, bits: int = 8) -> Quant
             if axis
             else Encoding.from_range(-2.5, 2.75 + index, bits)
         )
-    return QuantizedNetwork(network, activations, parameters)
+    return QuantizedNetwork(network, activations, parameters, packs_weights=packs)
 
 
 @st.composite
@@ -58,7 +60,8 @@ def models(draw: st.DrawFn) -> Model:
     network = with_weights(draw(small_networks.networks()))
     if draw(st.booleans()):
         return network
-    return with_encodings(network, draw(st.booleans()), draw(st.sampled_from([4, 8, 16])))
+    bits = draw(st.sampled_from([4, 8, 16]))
+    return with_encodings(network, draw(st.booleans()), bits, draw(st.booleans()))
 
 
 def small_network() -> Network:

@@ -11,6 +11,7 @@ from hexsim import container
 from hexsim.container import Metadata
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant
+from hexsim.quantization.quantized import QuantizedNetwork
 from tests.container.made import Model, assert_same, models, small_network, with_encodings
 
 
@@ -38,6 +39,30 @@ def test_codes_take_a_quarter_of_the_room(tmp_path: Path) -> None:
         sizes.append(stored.params_end - stored.params_start)
     assert sizes[0] == 4 * network.total_parameters
     assert sizes[0] - sizes[1] == saved > 0
+
+
+@pytest.mark.parametrize(
+    ("axis", "packs", "size"),
+    [
+        (False, False, 27 * 4 + 24 * 10),
+        (False, True, (27 * 4 + 24 * 10) // 2),
+        (True, True, 14 * 4 + 12 * 10),
+    ],
+)
+def test_four_bit_codes_share_bytes_if_packed(
+    tmp_path: Path, axis: bool, packs: bool, size: int
+) -> None:
+    network = small_network()
+    model = with_encodings(network, axis, bits=4, packs=packs)
+    container.write(tmp_path / "m.dlc", model)
+    stored = container.archive.open_archive(tmp_path / "m.dlc")
+    floats = [c for c in network.constants.values() if c.name not in model.parameters]
+    expected = size + sum(4 * constant.elements for constant in floats)
+    assert stored.params_end - stored.params_start == expected == model.weight_bytes
+    read = container.read(tmp_path / "m.dlc").model
+    assert_same(model, read)
+    assert isinstance(read, QuantizedNetwork)
+    assert read.packs_weights == packs
 
 
 def test_a_file_can_replace_the_one_it_is_made_from(tmp_path: Path) -> None:

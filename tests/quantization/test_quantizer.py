@@ -81,6 +81,20 @@ def test_wide_biases_have_no_encoding_of_their_own() -> None:
     assert quantized.weight_bytes == 6 + 4 * 3
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (QuantizationOptions(weight_bits=4), 6),
+        (QuantizationOptions(weight_bits=4, pack_4_bit_weights=True), 3),
+        (QuantizationOptions(weight_bits=4, pack_4_bit_weights=True, axis_weights=True), 3),
+    ],
+)
+def test_four_bit_weights_take_a_byte_unless_packed(
+    options: QuantizationOptions, expected: int
+) -> None:
+    assert quantize(_network(), _inputs(), options).weight_bytes == expected + 3
+
+
 def test_progress_counts_inputs() -> None:
     done: list[int] = []
     quantize(_network(), _inputs(), progress=done.append)

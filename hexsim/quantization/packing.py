@@ -1,0 +1,53 @@
+"""Two 4-bit codes in a byte, the first in the low nibble.
+
+A tensor is packed as one run of codes in C order, or per channel (the last axis), one run per
+channel after the other; each run starts a new byte, and an odd one ends with a zero nibble. Signed
+codes are packed in two's complement.
+
+Source: the quantisation chapter of the SNPE and QNN guides: (10, 4) becomes the byte 0100 1010, and
+a channel of 27 codes takes 14 bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.graph.ir import Shape
+
+Runs = Literal["tensor", "channel"]
+
+
+def packed_bytes(shape: Shape, runs: Runs) -> int:
+    """Bytes of packed codes of `shape`."""
+    count, length = _count_and_length(shape, runs)
+    return count * ((length + 1) // 2)
+
+
+def pack(codes: npt.NDArray[np.integer], runs: Runs) -> npt.NDArray[np.uint8]:
+    """Return the bytes of int8 codes in -8 .. 7 or uint8 codes in 0 .. 15."""
+    count, length = _count_and_length(codes.shape, runs)
+    nibbles = np.zeros((count, length + length % 2), np.uint8)
+    nibbles[:, :length] = codes.reshape(length, count).T & 0xF
+    return (nibbles[:, 0::2] | nibbles[:, 1::2] << np.uint8(4)).ravel()
+
+
+def unpack(
+    data: npt.NDArray[np.uint8], shape: Shape, runs: Runs, dtype: npt.DTypeLike
+) -> npt.NDArray[np.generic]:
+    """Return the codes of `shape` and `dtype` (int8 or uint8) that `pack` packed."""
+    count, length = _count_and_length(shape, runs)
+    pairs = data.reshape(count, -1)
+    nibbles = np.stack([pairs & 0xF, pairs >> np.uint8(4)], axis=-1).reshape(count, -1)[:, :length]
+    if np.dtype(dtype).kind == "i":
+        nibbles = (nibbles ^ 8) - np.uint8(8)  # sign extension, modulo 256
+    return np.ascontiguousarray(nibbles.T).reshape(shape).view(dtype)
+
+
+def _count_and_length(shape: Shape, runs: Runs) -> tuple[int, int]:
+    """Number of runs, codes in each."""
+    count = shape[-1] if runs == "channel" else 1
+    return count, math.prod(shape) // count

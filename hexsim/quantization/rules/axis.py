@@ -1,0 +1,40 @@
+"""Per-channel ("axis") weights: each output channel has a symmetric encoding of its own.
+
+A channel needs no fixed minimum range, since scaling it down by a constant is harmless, but it
+needs one: batch-norm folding leaves dead channels with weights of 1e-12 and less, and a step that
+small makes the channel's bias and zero point overflow the accumulator. So no channel gets a step
+below 2^-12 of the one the whole tensor would have. Weights below half of that step become zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding
+from hexsim.quantization.observation import Observation
+from hexsim.quantization.rules.enhanced import EnhancedSymmetric
+from hexsim.quantization.rules.symmetric import Symmetric
+
+SPREAD = 4096
+"""Largest ratio between the steps of a tensor and of its channels (our choice: the multiplier of
+such a channel keeps the precision of an 8-bit code, and biases stay inside int32; assumed)."""
+
+
+def axis_encoding(
+    weight: npt.NDArray[np.generic],
+    rule: type[Symmetric | EnhancedSymmetric],
+    bits: int = 8,
+    minimum_range: float = MINIMUM_RANGE,
+) -> AxisEncoding:
+    """Return one encoding by `rule` per output channel, the last axis of `weight`."""
+    limit = Symmetric(bits, minimum_range).limit(Observation.of(weight))
+    chosen = rule(bits, 2 * limit / SPREAD)
+    channels = np.ascontiguousarray(weight.reshape(-1, weight.shape[-1]).T)
+    histograms = rule.needs_histogram
+    return AxisEncoding(
+        tuple(
+            chosen.encode(Observation.of(channel, with_histogram=histograms))
+            for channel in channels
+        )
+    )

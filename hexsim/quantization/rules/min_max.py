@@ -1,0 +1,23 @@
+"""The default ("tf") mode: the encoding spans the whole range."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hexsim.quantization.encodings import MINIMUM_RANGE, Encoding
+from hexsim.quantization.observation import Observation
+
+
+@dataclass(frozen=True)
+class MinMax:
+    """Asymmetric over [low, high]; the formula is that of `Encoding.from_range`."""
+
+    needs_histogram: ClassVar[bool] = False
+
+    bits: int = 8
+    minimum_range: float = MINIMUM_RANGE
+
+    def encode(self, seen: Observation) -> Encoding:
+        """Span what was seen, zero and at least the minimum range."""
+        return Encoding.from_range(seen.low, seen.high, self.bits, self.minimum_range)

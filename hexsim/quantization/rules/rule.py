@@ -1,0 +1,21 @@
+"""EncodingRule: the one seam between the quantiser and its modes."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol
+
+from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.observation import Observation
+
+
+class EncodingRule(Protocol):
+    """One way to choose an encoding.
+
+    Rules are frozen dataclasses; their fields are choices such as bits and smallest range.
+    """
+
+    needs_histogram: ClassVar[bool]
+    """Whether `encode` looks at more than the range."""
+
+    def encode(self, seen: Observation) -> Encoding:
+        """Return the encoding of a tensor of which this was seen."""

@@ -1,0 +1,32 @@
+"""Symmetric weights: signed codes around zero, step = limit / (2^(bits-1) - 1).
+
+Source: AIMET's symmetric min/max encodings and the three-channel example of the SNPE guide, which
+agree: min is -2^(bits-1) steps, max 2^(bits-1) - 1 steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hexsim.quantization.encodings import MINIMUM_RANGE, Encoding
+from hexsim.quantization.observation import Observation
+
+
+@dataclass(frozen=True)
+class Symmetric:
+    """Symmetric over the largest magnitude."""
+
+    needs_histogram: ClassVar[bool] = False
+
+    bits: int = 8
+    minimum_range: float = MINIMUM_RANGE
+
+    def encode(self, seen: Observation) -> Encoding:
+        """Span the largest magnitude seen."""
+        return Encoding.symmetric_of(self.limit(seen), self.bits)
+
+    def limit(self, seen: Observation) -> float:
+        """Largest magnitude, after the upper end was raised to give the minimum range."""
+        low, high = min(0.0, seen.low), max(0.0, seen.high)
+        return max(-low, high, low + self.minimum_range)

@@ -1,0 +1,85 @@
+"""Every channel has its own step; dead channels have a sensible one."""
+
+import numpy as np
+import pytest
+
+from hexsim.execution import PlanExecutor
+from hexsim.graph.ir import Constant, Network, Tensor
+from hexsim.layers import Convolution, Window
+from hexsim.platform import Platform
+from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.observation import Observation
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.quantizer import quantize
+from hexsim.quantization.rules.axis import SPREAD, axis_encoding
+from hexsim.quantization.rules.enhanced import EnhancedSymmetric
+from hexsim.quantization.rules.symmetric import Symmetric
+
+
+def test_channels_span_their_own_magnitude() -> None:
+    weight = np.zeros((2, 1, 1, 3), np.float32)
+    weight[0, 0, 0], weight[1, 0, 0] = (1.27, -0.001, 0.5), (-0.3, 0.0005, -2.54)
+    axis = axis_encoding(weight, Symmetric)
+    np.testing.assert_allclose(axis.deltas, (0.01, 0.001 / 127, 0.02), rtol=1e-2)
+    assert axis.quantize(weight)[0, 0, 0, 0] == 127
+    assert axis.quantize(weight)[1, 0, 0, 2] == -127
+
+
+@pytest.mark.parametrize("rule", [Symmetric, EnhancedSymmetric])
+@pytest.mark.parametrize("tiny", [0.0, 1e-12, -1e-30])
+def test_dead_channels_have_a_step_within_reach_of_the_others(
+    rule: type[Symmetric | EnhancedSymmetric], tiny: float
+) -> None:
+    weight = np.random.default_rng(2).normal(0, 1, (3, 3, 4, 5)).astype(np.float32)
+    weight[..., 1] = tiny
+    axis = axis_encoding(weight, rule)
+    assert axis.deltas.max() / axis.deltas[1] <= SPREAD
+    assert not axis.quantize(weight)[..., 1].any()
+    assert axis.dequantize(axis.quantize(weight))[..., 0] == pytest.approx(
+        weight[..., 0], abs=axis.deltas[0]
+    )
+
+
+def test_a_layer_of_zeros_has_steps() -> None:
+    axis = axis_encoding(np.zeros((4, 3), np.float32), Symmetric)
+    assert (axis.deltas > 0).all()
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_the_enhanced_search_runs_in_every_channel(bits: int) -> None:
+    weight = np.random.default_rng(4).standard_t(2, (200, 3)).astype(np.float32)
+    axis = axis_encoding(weight, EnhancedSymmetric, bits)
+    for channel, encoding in enumerate(axis.channels):
+        seen = Observation.of(weight[:, channel], with_histogram=True)
+        assert encoding == EnhancedSymmetric(bits).encode(seen)
+    assert axis.bitwidth == bits
+    assert isinstance(axis.channels[0], Encoding)
+
+
+def test_a_dead_channel_still_gives_its_bias() -> None:
+    """With steps near 1e-14 the bias would not fit the accumulator."""
+    layer = Convolution(
+        name="conv",
+        inputs=("x",),
+        outputs=("y",),
+        weight="w",
+        bias="b",
+        window=Window((1, 1)),
+        output_channels=2,
+    )
+    arrays = {"w": np.array([[[[1.0, 1e-12]]]], np.float32), "b": np.array([0.0, 0.5], np.float32)}
+    network = Network(
+        "dead",
+        (layer,),
+        {"x": Tensor("x", (1, 4, 4, 1)), "y": Tensor("y", (1, 4, 4, 2))},
+        {name: Constant(name, array.shape, array) for name, array in arrays.items()},
+        ("x",),
+        ("y",),
+    )
+    feed = {"x": np.linspace(-1, 1, 16, dtype=np.float32).reshape(1, 4, 4, 1)}
+    quantized = quantize(network, [feed], QuantizationOptions(axis_weights=True))
+    plan = Platform.load("sd835").plan(quantized, "dsp")
+    output = PlanExecutor(plan, quantized).run(feed)["y"]
+    step = quantized.activations["y"].delta
+    np.testing.assert_allclose(output[..., 1], 0.5, atol=step)
+    np.testing.assert_allclose(output[..., 0], feed["x"][..., 0], atol=2 * step)

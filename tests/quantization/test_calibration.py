@@ -1,0 +1,27 @@
+"""Observations are those of all values of all inputs, histograms only on request."""
+
+import numpy as np
+
+from hexsim.quantization.calibration import observe
+from hexsim.quantization.histogram import Histogram
+from tests.container.made import small_network
+
+
+def test_observations_equal_those_of_all_values_at_once() -> None:
+    rng = np.random.default_rng(5)
+    inputs = [{"in": rng.normal(0, s, (1, 8, 8, 3)).astype(np.float32)} for s in (1, 9, 0.1)]
+    network = small_network()
+    seen = observe(network, inputs, with_histograms=True)
+    assert set(seen) == set(network.tensors)
+    everything = np.stack([one["in"] for one in inputs])
+    expected = Histogram.of(everything)
+    found = seen["in"].histogram
+    assert found is not None
+    assert (found.exponent, found.first) == (expected.exponent, expected.first)
+    np.testing.assert_array_equal(found.counts, expected.counts)
+    assert (seen["in"].low, seen["in"].high) == (everything.min(), everything.max())
+    plain = observe(network, inputs)
+    assert {name: (one.low, one.high) for name, one in plain.items()} == {
+        name: (one.low, one.high) for name, one in seen.items()
+    }
+    assert all(one.histogram is None for one in plain.values())
