@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from hexsim.accuracy.causes import Cause, suspects
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.layer_errors import LayerError
-from hexsim.accuracy.sensitivity import cuts
+from hexsim.accuracy.outputs import cuts
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Layer
 from hexsim.host.float_execution import FloatEngine

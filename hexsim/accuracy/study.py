@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.accuracy.diagnosis import Diagnosis
+from hexsim.accuracy.remedies import RemedyTrial
 from hexsim.accuracy.sensitivity import Sensitivity
 from hexsim.accuracy.validation import Validation
 from hexsim.runtimes import Runtime
@@ -24,3 +25,4 @@ class Study:
     validation: Validation
     sensitivity: Sensitivity | None = None
     diagnoses: tuple[Diagnosis, ...] | None = None
+    remedies: tuple[RemedyTrial, ...] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,12 +20,10 @@ from hexsim.cli._options import (
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.accuracy.diagnosis import Diagnosis
+    from hexsim.accuracy.outputs import OutputJudge
     from hexsim.accuracy.sensitivity import Sensitivity
-    from hexsim.accuracy.validation import Feed, Validation
-    from hexsim.graph.ir import Network
+    from hexsim.accuracy.study import Study
     from hexsim.quantization.quantized import QuantizedNetwork
-    from hexsim.runtimes import Runtime
 
 EXPERIMENT_INPUTS = 16
 """Inputs used by --sensitivity and --explain, the first of the list: each is run once or twice
@@ -68,13 +67,14 @@ def validate(
 ) -> None:
     """Compare a runtime with float: top-1, top-5, and the error of every layer."""
     from hexsim.accuracy.classification import read_labels
+    from hexsim.accuracy.outputs import OutputJudge
     from hexsim.accuracy.study import Study
     from hexsim.accuracy.validation import validate as run_validation
     from hexsim.cli import _compared as compared
     from hexsim.cli._progress import bar
     from hexsim.files import require_folder, write_text
     from hexsim.platform import Platform
-    from hexsim.quantization.quantized import float_network
+    from hexsim.quantization.quantized import QuantizedNetwork, float_network
     from hexsim.reports.validation_csv import validation_csv
     from hexsim.reports.validation_json import validation_json
     from hexsim.reports.validation_table import validation_text
@@ -106,16 +106,14 @@ def validate(
         found = run_validation(
             loaded, feeds(), asked, signed_weights=signed, labels=classes, progress=progress
         )
-    first = list(islice(feeds(), EXPERIMENT_INPUTS))
-    study = Study(
-        network.name,
-        platform.chip.name,
-        asked,
-        (source, encodings, reference),
-        found,
-        _sensitivity(loaded, first, asked, signed) if sensitivity else None,
-        _diagnoses(loaded, found, first, signed) if explain else None,
-    )
+    study = Study(network.name, platform.chip.name, asked, (source, encodings, reference), found)
+    if isinstance(loaded, QuantizedNetwork) and (sensitivity or explain):
+        first = islice(feeds(), EXPERIMENT_INPUTS)
+        judge = OutputJudge(network, first, asked, signed_weights=signed)
+        if sensitivity:
+            study = replace(study, sensitivity=_ranked(loaded, judge))
+        if explain:
+            study = _explained(study, loaded, judge, signed)
     if json is not None:
         write_text(json, validation_json(study))
     if csv is not None:
@@ -123,28 +121,25 @@ def validate(
     typer.echo(validation_text(study, every_layer=layers))
 
 
-def _sensitivity(
-    model: Network | QuantizedNetwork, inputs: list[Feed], runtime: Runtime, signed: bool
-) -> Sensitivity:
-    from hexsim.accuracy.sensitivity import ranked_layers
-    from hexsim.accuracy.sensitivity import sensitivity as run_sensitivity
-    from hexsim.cli._progress import bar
-    from hexsim.quantization.quantized import QuantizedNetwork
+def _ranked(model: QuantizedNetwork, judge: OutputJudge) -> Sensitivity:
+    from hexsim.accuracy.sensitivity import sensitivity
+    from hexsim.cli._progress import status
 
-    assert isinstance(model, QuantizedNetwork)
-    with bar("ranking layers", len(ranked_layers(model.network, runtime))) as progress:
-        return run_sensitivity(model, inputs, runtime, signed_weights=signed, progress=progress)
+    with status() as progress:
+        return sensitivity(
+            model, judge, lambda done, total: progress(f"ranking layers: {done} of {total}")
+        )
 
 
-def _diagnoses(
-    model: Network | QuantizedNetwork, found: Validation, inputs: list[Feed], signed: bool
-) -> tuple[Diagnosis, ...]:
+def _explained(study: Study, model: QuantizedNetwork, judge: OutputJudge, signed: bool) -> Study:
     from hexsim.accuracy.diagnosis import diagnose
     from hexsim.accuracy.layer_errors import most_added
-    from hexsim.quantization.quantized import QuantizedNetwork
+    from hexsim.accuracy.remedies import try_remedies
 
-    assert isinstance(model, QuantizedNetwork)
-    worst = dict.fromkeys(row.layer for row in most_added(found.layers) if row.added_noise > 0)
-    names = [layer.name for layer in model.network.layers]
+    errors = study.validation.layers
+    worst = dict.fromkeys(row.layer for row in most_added(errors) if row.added_noise > 0)
+    names = {layer.name for layer in model.network.layers}
     chosen = [name for name in worst if name in names][:EXPLAINED_LAYERS]
-    return diagnose(model, found.layers, chosen, inputs, signed_weights=signed)
+    diagnoses = diagnose(model, errors, chosen, judge.inputs, signed_weights=signed)
+    remedies = try_remedies(model, errors, diagnoses, judge)
+    return replace(study, diagnoses=diagnoses, remedies=remedies)

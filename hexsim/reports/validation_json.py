@@ -29,6 +29,7 @@ def validation_json(study: Study) -> str:
         "layers": [asdict(row) for row in found.layers],
         "sensitivity": None if ranked is None else asdict(ranked),
         "diagnoses": study.diagnoses and [_diagnosis(d) for d in study.diagnoses],
+        "remedies": study.remedies and [asdict(trial) for trial in study.remedies],
     }
     return json.dumps(_finite(document), indent=1, allow_nan=False) + "\n"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.accuracy.diagnosis import Diagnosis
 from hexsim.accuracy.layer_errors import LayerError, most_added
+from hexsim.accuracy.remedies import RemedyTrial
 from hexsim.accuracy.sensitivity import Sensitivity
 from hexsim.accuracy.study import Study
 from hexsim.reports.text import table
@@ -34,6 +35,8 @@ def validation_text(study: Study, *, every_layer: bool) -> str:
         parts.append(_sensitivity(study.sensitivity))
     if study.diagnoses is not None:
         parts.append("\n\n".join("\n".join(_diagnosis(d)) for d in study.diagnoses))
+    if study.remedies:
+        parts.append(_remedies(study.remedies))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -97,3 +100,11 @@ def _diagnosis(found: Diagnosis) -> Iterator[str]:
         cause = finding.cause
         yield f"  {'dominates' if place == 0 else 'also'}: {cause.kind}. {cause.finding}"
         yield f"    try: {cause.remedy}; this layer alone then has {finding.remedied_db:.1f} dB"
+
+
+def _remedies(trials: Sequence[RemedyTrial]) -> str:
+    head = (
+        "remedies tried on all layers at once: SQNR of the outputs (before a final softmax), "
+        f"{trials[0].before_db:.1f} dB as it is"
+    )
+    return "\n".join([head, *(f"  {t.after_db:.1f} dB: {t.remedy}" for t in trials)])

@@ -5,23 +5,20 @@ import math
 import pytest
 
 from hexsim.accuracy.agreement import agreement
-from hexsim.accuracy.sensitivity import cuts, ranked_layers, sensitivity
+from hexsim.accuracy.outputs import OutputJudge
+from hexsim.accuracy.sensitivity import sensitivity
 from hexsim.accuracy.twin import Twin
+from hexsim.api import seeded_calibration
 from hexsim.layers import Neuron, Softmax
+from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
+from tests.container.made import with_weights
 from tests.small_networks import Sketch
-
-
-def test_cuts_put_just_the_chosen_layers_on_the_runtime() -> None:
-    network = culprits.network()
-    subnets = cuts(network, "dsp", {"c1", "c2", "fc"})
-    found = [(subnet.runtime, [layer.name for layer in subnet.layers]) for subnet in subnets]
-    assert found == [("cpu", ["c0"]), ("dsp", ["c1", "c2"]), ("cpu", ["c3"]), ("dsp", ["fc"])]
 
 
 def test_all_layers_in_integers_is_the_network_itself() -> None:
     model, feeds = culprits.quantized(), culprits.inputs()
-    found = sensitivity(model, feeds, "dsp", signed_weights=True)
+    found = sensitivity(model, OutputJudge(model.network, feeds, "dsp", signed_weights=True))
     twin = Twin(model, "dsp", signed_weights=True)
     runs = [twin.run(feed) for feed in feeds]
     floats, others = ([{"scores": run[side]["scores"]} for run in runs] for side in (0, 1))
@@ -33,7 +30,9 @@ def test_all_layers_in_integers_is_the_network_itself() -> None:
 
 @pytest.mark.parametrize("fault", ["outlier", "dead"])
 def test_the_culprit_is_most_sensitive_and_its_absence_helps_most(fault: str) -> None:
-    found = sensitivity(culprits.quantized(fault), culprits.inputs(), "dsp", signed_weights=False)
+    model = culprits.quantized(fault)
+    judge = OutputJudge(model.network, culprits.inputs(), "dsp", signed_weights=False)
+    found = sensitivity(model, judge)
     assert found.layers[0].layer == culprits.CULPRIT
     assert max(found.layers, key=lambda row: row.others_db).layer == culprits.CULPRIT
     assert found.layers[0].others_db > found.all_db + 6.0
@@ -45,5 +44,13 @@ def test_layers_that_compute_nothing_in_integers_are_not_ranked() -> None:
     last = net.pool(net.conv("in", 8))
     last = net.add(Neuron, last, function="elu")
     last = net.add(Softmax, net.dense(last, 10), axes=(1,))
-    kinds = [name.rstrip("0123456789") for name in ranked_layers(net.network(last), "dsp")]
-    assert kinds == ["convolution", "fullyconnected"]
+    network = with_weights(net.network(last))
+    feeds = seeded_calibration(network, 2)
+    done: list[tuple[int, int]] = []
+    found = sensitivity(
+        quantize(network, feeds),
+        OutputJudge(network, feeds, "dsp", signed_weights=False),
+        lambda *counts: done.append(counts),
+    )
+    assert {row.type for row in found.layers} == {"convolutional", "fully_connected"}
+    assert done == [(1, 2), (2, 2)]

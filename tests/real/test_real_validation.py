@@ -8,9 +8,11 @@ import pytest
 import hexsim
 from hexsim.accuracy.diagnosis import diagnose
 from hexsim.accuracy.layer_errors import most_added
+from hexsim.accuracy.outputs import OutputJudge
+from hexsim.accuracy.remedies import try_remedies
 from hexsim.accuracy.validation import validate
 from hexsim.execution import stored_inputs
-from hexsim.quantization.quantized import QuantizedNetwork, require_float
+from hexsim.quantization.quantized import require_float
 
 
 @pytest.mark.slow
@@ -28,20 +30,20 @@ def test_digits_are_counted_right_on_both_sides(real_data: Path) -> None:
     assert hits.same_top1 > 4950
 
 
-def test_remedies_of_the_worst_layers_help_the_autoencoder(real_data: Path) -> None:
-    """Trained fully connected layers with weight outliers: removing them helps the outputs."""
+def test_per_channel_weights_help_the_autoencoder(real_data: Path) -> None:
+    """Trained fully connected layers with weight outliers and dead channels."""
     folder = real_data / "ad_fc_autoencoder"
     frames = np.fromfile(folder / "normal_id_01_00000000_hist_librosa.bin", "<f4").reshape(200, 128)
     vectors = [frames[i : i + 5].ravel()[None] for i in range(0, 196, 10)]
     network = require_float(hexsim.load(folder / "ad_fc_autoencoder.onnx"))
     feeds = [stored_inputs(network, {network.inputs[0]: vector}) for vector in vectors]
-    model: QuantizedNetwork = hexsim.quantize(network, vectors)
-    before = validate(model, feeds, "dsp", signed_weights=False)
-    for _ in range(3):
-        names = [row.layer for row in most_added(before.layers)[:3]]
-        found = diagnose(model, before.layers, names, feeds, signed_weights=False)
-        cause = next(one.findings[0].cause for one in found if one.findings)
-        model = cause.remedied
-        after = validate(model, feeds, "dsp", signed_weights=False)
-        assert after.output_sqnr_db > before.output_sqnr_db
-        before = after
+    model = hexsim.quantize(network, vectors)
+    errors = validate(model, feeds, "dsp", signed_weights=False).layers
+    names = [row.layer for row in most_added(errors)[:5]]
+    diagnoses = diagnose(model, errors, names, feeds, signed_weights=False)
+    kinds = {found.findings[0].cause.kind for found in diagnoses}
+    assert kinds == {"range outlier channel", "dead channel", "one range for all channels"}
+    judge = OutputJudge(network, feeds, "dsp", signed_weights=False)
+    best, *_ = try_remedies(model, errors, diagnoses, judge)
+    assert "--axis-quant" in best.remedy
+    assert best.after_db > best.before_db + 6.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from hexsim.accuracy.diagnosis import diagnose
+from hexsim.accuracy.outputs import OutputJudge
+from hexsim.accuracy.remedies import try_remedies
 from hexsim.accuracy.sensitivity import sensitivity
 from hexsim.accuracy.study import Study
 from hexsim.accuracy.validation import validate
@@ -17,8 +19,10 @@ def study(asked: bool = True) -> Study:
     model, feeds = culprits.quantized("outlier"), culprits.inputs()
     labels = [1, 2, 3, 4, 5, 6] if asked else None
     found = validate(model, feeds, "dsp", signed_weights=False, labels=labels)
-    ranked = explained = None
+    ranked = explained = tried = None
     if asked:
-        ranked = sensitivity(model, feeds, "dsp", signed_weights=False)
+        judge = OutputJudge(model.network, feeds, "dsp", signed_weights=False)
+        ranked = sensitivity(model, judge)
         explained = diagnose(model, found.layers, ["c2", "c0"], feeds, signed_weights=False)
-    return Study("broken", "sd835", "dsp", ("a note",), found, ranked, explained)
+        tried = try_remedies(model, found.layers, explained, judge)
+    return Study("broken", "sd835", "dsp", ("a note",), found, ranked, explained, tried)

@@ -36,6 +36,9 @@ def test_ranking_and_reasons() -> None:
     assert "dominates: range outlier channel. channel 3 of weight 'c2.w'" in reasons[0]
     assert "(--axis-quant)" in reasons[0]
     assert reasons[1].startswith("c0")
+    tried = study().remedies
+    assert tried is not None
+    assert reasons[-1].splitlines()[1] == f"  {tried[0].after_db:.1f} dB: {tried[0].remedy}"
 
 
 def test_infinite_figures_are_words() -> None:

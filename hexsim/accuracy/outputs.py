@@ -1,0 +1,76 @@
+"""The SQNR of a network's outputs with any choice of layers in integers.
+
+It is taken before a final softmax (hexsim.accuracy.scores), behind which noise cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from itertools import groupby
+
+from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.scores import class_scores
+from hexsim.execution import PlanExecutor
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.host.float_execution import FloatEngine
+from hexsim.partition import Subnet, partition
+from hexsim.plan import make_plan
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.runtimes import FIXED_POINT, Runtime
+
+
+class OutputJudge:
+    """Compares runs of one network on `inputs`, which are kept, with their float outputs.
+
+    `network` is the network judged, without its final softmax; `takes` names its layers that
+    `runtime`, a fixed-point one, takes.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        inputs: Iterable[Mapping[str, FloatArray]],
+        runtime: Runtime,
+        *,
+        signed_weights: bool,
+    ) -> None:
+        self.network = class_scores(network)
+        self.inputs = list(inputs)
+        self.takes = frozenset(layers_on(self.network, runtime))
+        self._runtime: Runtime = runtime
+        self._signed_weights = signed_weights
+        engine = FloatEngine(self.network)
+        self._references = [engine.run(feed) for feed in self.inputs]
+
+    def sqnr_db(self, model: QuantizedNetwork, chosen: AbstractSet[str]) -> float:
+        """SQNR of all outputs together, the layers named in `chosen` running in integers."""
+        scored = replace(model, network=self.network)
+        plan = make_plan(scored, self._runtime, cuts(self.network, self._runtime, chosen))
+        executor = PlanExecutor(plan, scored, signed_weights=self._signed_weights)
+        total = Distance()
+        for feed, reference in zip(self.inputs, self._references, strict=True):
+            run = executor.run(feed)
+            for name, array in reference.items():
+                if array.dtype.kind == "f":
+                    total.add(array, run[name])
+        return total.sqnr_db
+
+
+def layers_on(network: Network, runtime: Runtime) -> tuple[str, ...]:
+    """Names of the layers that a fixed-point `runtime` takes, in order."""
+    return tuple(
+        layer.name
+        for subnet in partition(network, runtime)
+        if subnet.runtime in FIXED_POINT
+        for layer in subnet.layers
+    )
+
+
+def cuts(network: Network, runtime: Runtime, chosen: AbstractSet[str]) -> list[Subnet]:
+    """Cut `network` so that just the layers named in `chosen` run on `runtime`."""
+    return [
+        Subnet(runtime, tuple(run), "chosen") if inside else Subnet("cpu", tuple(run), "others")
+        for inside, run in groupby(network.layers, key=lambda layer: layer.name in chosen)
+    ]
