@@ -1,8 +1,8 @@
-"""What the remedies of a diagnosis do for the whole network.
+"""What remedies do for the whole network.
 
 An option of the quantiser changes all layers, and noise of many layers partly cancels, so the
-gain of one layer alone says little about the outputs. Each remedy is therefore also tried on
-every layer at once.
+gain of one layer alone says little about the outputs; and a remedy may show its worth only after
+another one took its noise away. So each is tried on every layer at once, then all together.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hexsim.accuracy.causes import suspects
-from hexsim.accuracy.diagnosis import Diagnosis
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.quantization.quantized import QuantizedNetwork
@@ -20,42 +19,50 @@ from hexsim.quantization.quantizer import moves_codes
 
 @dataclass(frozen=True)
 class RemedyTrial:
-    """SQNR of the outputs (before a final softmax) as it is, and with the remedy everywhere."""
+    """SQNR of the outputs (before a final softmax) as it is, and with `remedies` everywhere."""
 
-    remedy: str
+    remedies: tuple[str, ...]
     before_db: float
     after_db: float
 
 
 def try_remedies(
-    model: QuantizedNetwork,
-    errors: Sequence[LayerError],
-    diagnoses: Sequence[Diagnosis],
-    judge: OutputJudge,
+    model: QuantizedNetwork, errors: Sequence[LayerError], judge: OutputJudge
 ) -> tuple[RemedyTrial, ...]:
-    """Try every remedy that `diagnoses` name on the whole network, best first."""
-    remedies = dict.fromkeys(f.cause.remedy for d in diagnoses for f in d.findings)
-    if not remedies:
-        return ()
+    """Try each remedy that a layer could do with on the whole network, then all; best first."""
+    single = _remedies(model, errors, judge)
+    tried = [(remedy,) for remedy in single] + ([single] if len(single) > 1 else [])
     before = judge.sqnr_db(model, judge.takes)
     trials = [
-        RemedyTrial(remedy, before, judge.sqnr_db(everywhere(remedy, model, errors), judge.takes))
-        for remedy in remedies
+        RemedyTrial(
+            remedies, before, judge.sqnr_db(everywhere(remedies, model, errors), judge.takes)
+        )
+        for remedies in tried
     ]
     return tuple(sorted(trials, key=lambda trial: -trial.after_db))
 
 
 def everywhere(
-    remedy: str, model: QuantizedNetwork, errors: Sequence[LayerError]
+    remedies: Sequence[str], model: QuantizedNetwork, errors: Sequence[LayerError]
 ) -> QuantizedNetwork:
-    """The model with `remedy` applied to every layer that could do with it."""
+    """The model with `remedies` applied to every layer that could do with them."""
     by_tensor = {row.tensor: row for row in errors}
-    for layer in model.network.layers:
-        for cause in suspects(layer, model, by_tensor):
-            if cause.remedy == remedy:
-                model = cause.remedied
+    for remedy in remedies:
+        for layer in model.network.layers:
+            for cause in suspects(layer, model, by_tensor):
+                if cause.remedy == remedy:
+                    model = cause.remedied
     activations = dict(model.activations)
     for layer in model.network.layers:  # as the quantiser does, which would else be overruled
         if moves_codes(layer) and layer.inputs[0] in activations:
             activations[layer.output] = activations[layer.inputs[0]]
     return replace(model, activations=activations)
+
+
+def _remedies(
+    model: QuantizedNetwork, errors: Sequence[LayerError], judge: OutputJudge
+) -> tuple[str, ...]:
+    by_tensor = {row.tensor: row for row in errors}
+    layers = (layer for layer in judge.network.layers if layer.name in judge.takes)
+    found = (cause for layer in layers for cause in suspects(layer, model, by_tensor))
+    return tuple(dict.fromkeys(cause.remedy for cause in found))

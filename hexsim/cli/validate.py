@@ -141,5 +141,5 @@ def _explained(study: Study, model: QuantizedNetwork, judge: OutputJudge, signed
     names = {layer.name for layer in model.network.layers}
     chosen = [name for name in worst if name in names][:EXPLAINED_LAYERS]
     diagnoses = diagnose(model, errors, chosen, judge.inputs, signed_weights=signed)
-    remedies = try_remedies(model, errors, diagnoses, judge)
+    remedies = try_remedies(model, errors, judge)
     return replace(study, diagnoses=diagnoses, remedies=remedies)

@@ -107,4 +107,9 @@ def _remedies(trials: Sequence[RemedyTrial]) -> str:
         "remedies tried on all layers at once: SQNR of the outputs (before a final softmax), "
         f"{trials[0].before_db:.1f} dB as it is"
     )
-    return "\n".join([head, *(f"  {t.after_db:.1f} dB: {t.remedy}" for t in trials)])
+    lines = (
+        f"  {trial.after_db:.1f} dB: "
+        f"{trial.remedies[0] if len(trial.remedies) == 1 else 'all of these together'}"
+        for trial in trials
+    )
+    return "\n".join([head, *lines])

@@ -44,6 +44,6 @@ def test_per_channel_weights_help_the_autoencoder(real_data: Path) -> None:
     kinds = {found.findings[0].cause.kind for found in diagnoses}
     assert kinds == {"range outlier channel", "dead channel", "one range for all channels"}
     judge = OutputJudge(network, feeds, "dsp", signed_weights=False)
-    best, *_ = try_remedies(model, errors, diagnoses, judge)
-    assert "--axis-quant" in best.remedy
-    assert best.after_db > best.before_db + 6.0
+    trials = try_remedies(model, errors, judge)
+    alone = next(t for t in trials if len(t.remedies) == 1 and "--axis-quant" in t.remedies[0])
+    assert alone.after_db > alone.before_db + 6.0

@@ -24,5 +24,5 @@ def study(asked: bool = True) -> Study:
         judge = OutputJudge(model.network, feeds, "dsp", signed_weights=False)
         ranked = sensitivity(model, judge)
         explained = diagnose(model, found.layers, ["c2", "c0"], feeds, signed_weights=False)
-        tried = try_remedies(model, found.layers, explained, judge)
+        tried = try_remedies(model, found.layers, judge)
     return Study("broken", "sd835", "dsp", ("a note",), found, ranked, explained, tried)
