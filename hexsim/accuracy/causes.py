@@ -23,6 +23,10 @@ OUTLIER_RATIO = 8.0
 """From which the widest channel of a weight is called an outlier: the median channel then has
 lost 3 of 8 bits (our choice; it names the cause, whether it counts is measured)."""
 
+WELL_USED = 0.89
+"""Share of an encoding's range from which on a tighter one would win less than 1 dB of SQNR,
+20 log10(1 / 0.89), and is no suspect."""
+
 Errors = Mapping[str, LayerError]
 """By tensor name."""
 
@@ -113,7 +117,7 @@ def clipped_activation(layer: Layer, model: QuantizedNetwork, errors: Errors) ->
 
 def unused_range(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause | None:
     """Inputs or output that use only part of their encoding, so that the step is too coarse."""
-    loose = [row for row in _coded(layer, errors) if not row.clipped]
+    loose = [row for row in _coded(layer, errors) if not row.clipped and _used(row) < WELL_USED]
     if not loose:
         return None
     loosest = min(loose, key=_used)
