@@ -15,10 +15,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from hexsim.api import Simulation, load, quantize, simulate
+    from hexsim.api import QuantizationOptions, Simulation, load, quantize, simulate
     from hexsim.errors import HexsimError
 
-__all__ = ["HexsimError", "Simulation", "__version__", "load", "quantize", "simulate"]
+__all__ = [
+    "HexsimError",
+    "QuantizationOptions",
+    "Simulation",
+    "__version__",
+    "load",
+    "quantize",
+    "simulate",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -30,7 +30,14 @@ from hexsim.seeded_inputs import seeded_inputs
 
 Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
 
-__all__ = ["Simulation", "load", "quantize", "seeded_calibration", "simulate"]
+__all__ = [
+    "QuantizationOptions",
+    "Simulation",
+    "load",
+    "quantize",
+    "seeded_calibration",
+    "simulate",
+]
 
 CALIBRATION_INPUTS = 8
 """Seeded inputs used when a float network is quantised at load and none are given; the SNPE

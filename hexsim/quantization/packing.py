@@ -4,8 +4,8 @@ A tensor is packed as one run of codes in C order, or per channel (the last axis
 channel after the other; each run starts a new byte, and an odd one ends with a zero nibble. Signed
 codes are packed in two's complement.
 
-Source: the quantisation chapter of the SNPE and QNN guides: (10, 4) becomes the byte 0100 1010, and
-a channel of 27 codes takes 14 bytes.
+Source: the quantisation chapter of the SNPE guide (2025; documented): (10, 4) becomes the byte
+0100 1010, and a channel of 27 codes takes 14 bytes.
 """
 
 from __future__ import annotations

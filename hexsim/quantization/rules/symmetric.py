@@ -1,7 +1,8 @@
 """Symmetric weights: signed codes around zero, step = limit / (2^(bits-1) - 1).
 
-Source: AIMET's symmetric min/max encodings and the three-channel example of the SNPE guide, which
-agree: min is -2^(bits-1) steps, max 2^(bits-1) - 1 steps.
+Source: the SNPE guide's three-channel example (min is -2^(bits-1) steps, max 2^(bits-1) - 1 steps;
+documented) and AIMET's non-strict symmetric rule (the divisor; documented). AIMET 2.42 also uses
+the lowest code where the largest magnitude is negative; that is left out.
 """
 
 from __future__ import annotations
