@@ -66,7 +66,10 @@ def weight_range(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause
         f"{encoding.delta:.3g}{dead}"
     )
     per_channel = AxisEncoding(
-        tuple(Encoding.symmetric_of(max(float(x), MINIMUM_RANGE / 2)) for x in limits)
+        tuple(
+            Encoding.symmetric_of(max(float(limit), MINIMUM_RANGE / 2), encoding.bitwidth)
+            for limit in limits
+        )
     )
     return Cause(
         "dead channel" if dead else outlier,
@@ -167,7 +170,11 @@ def _ranges(row: LayerError) -> str:
 
 
 def _with_seen_ranges(model: QuantizedNetwork, rows: list[LayerError]) -> QuantizedNetwork:
-    seen = {row.tensor: Encoding.from_range(row.low, row.high) for row in rows}
+    seen = {
+        row.tensor: Encoding.from_range(row.low, row.high, row.encoding.bitwidth)
+        for row in rows
+        if row.encoding is not None
+    }
     return replace(model, activations={**model.activations, **seen})
 
 
