@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: bench test check clean
 
@@ -18,8 +19,11 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Debian and Ubuntu split venv off their Python; it is installed where it is missing.
 $(STAMP): pyproject.toml
-	$(PYTHON) -m venv $(VENV) || (echo "python venv is missing: apt install python3-venv" && exit 1)
+	$(PYTHON) -m venv $(VENV) || { \
+	    $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3-venv && \
+	    $(PYTHON) -m venv --clear $(VENV); }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@
 
