@@ -1,4 +1,4 @@
-"""What timing a network costs, by phase: plan, work items, simulated time.
+"""What timing a network costs, by phase: loading, plan, work items, simulated time.
 
 The bound is on CPU time after imports; no weight is made. Networks are the five of the sd835
 measurements and the two that are deepest or largest.
@@ -41,6 +41,10 @@ def network(name: str) -> Network:
 @pytest.fixture
 def plan(network: Network) -> Plan:
     return PLATFORM.plan(network, "dsp")
+
+
+def test_load(benchmark: BenchmarkFixture, name: str) -> None:
+    assert benchmark(load, name).layers
 
 
 def test_plan(benchmark: BenchmarkFixture, network: Network) -> None:

@@ -1,0 +1,57 @@
+"""Golden times: what the simulator said when somebody last looked and accepted it.
+
+    python -m tests.golden.times     print what drifted and write the new times
+
+A change of a constant, a stream or a rule moves them. Whoever accepts the drift says why in the
+changelog.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hexsim.loading import load
+from hexsim.platform import Platform
+
+FILE = Path(__file__).with_suffix(".json")
+CHIPS = ("sd820", "sd835", "sd845", "sd855", "sd865")
+NETWORKS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "resnet50", "squeezenet1_1")
+RUNTIMES = ("cpu", "gpu", "dsp")
+
+
+def simulated() -> dict[str, float]:
+    """Total inference times in microseconds, by `chip runtime network`."""
+    times = {}
+    for name in NETWORKS:
+        network = load(name)
+        for chip in CHIPS:
+            platform = Platform.load(chip)
+            for runtime in RUNTIMES:
+                result = platform.simulate(platform.plan(network, runtime))
+                times[f"{chip} {runtime} {name}"] = result.total_us
+    return times
+
+
+def accepted() -> dict[str, float]:
+    """The times in the repository."""
+    times: dict[str, float] = json.loads(FILE.read_text()) if FILE.exists() else {}
+    return times
+
+
+def drift(old: dict[str, float], new: dict[str, float]) -> list[str]:
+    """A line per time that moved by more than rounding, appeared or went."""
+    lines = []
+    for key in sorted(old.keys() | new.keys()):
+        before, after = old.get(key), new.get(key)
+        if before is None or after is None:
+            lines.append(f"{key}: {before} -> {after} us")
+        elif abs(after / before - 1) > 1e-6:
+            lines.append(f"{key}: {before:.3f} -> {after:.3f} us ({after / before - 1:+.2%})")
+    return lines
+
+
+if __name__ == "__main__":
+    times = simulated()
+    print("\n".join(drift(accepted(), times)) or "nothing drifted")
+    FILE.write_text(json.dumps(times, indent=1) + "\n")
