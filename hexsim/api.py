@@ -113,7 +113,7 @@ def simulate(
     network = plan.network
     feed = _stored(network, inputs)
     if runtime == "dsp" and isinstance(model, Network):
-        model = _quantize(network, seeded_calibration(network))
+        model = _quantize(network, seeded_calibration(network), platform.quantization_options)
     outputs = PlanExecutor(plan, model, signed_weights=platform.signed_weights(runtime)).run(feed)
     return Simulation(timing, {n: _source(network, n, a) for n, a in outputs.items()})
 

@@ -10,10 +10,11 @@ from hexsim.accuracy.agreement import Agreement, agreement
 from hexsim.accuracy.scores import class_scores
 from hexsim.api import seeded_calibration
 from hexsim.execution import PlanExecutor
-from hexsim.graph.ir import FloatArray, Network, Shape
+from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
 from hexsim.loading import is_builtin, load
 from hexsim.platform import Platform
+from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.quantization.quantizer import quantize
 from hexsim.results import Result
@@ -39,7 +40,6 @@ class Case:
     perf_profile: str
     builtin: bool
     inputs: tuple[str, ...]
-    input_shape: Shape
     runtime: Runtime
     timing: Result
     agreement: Agreement | None
@@ -71,7 +71,8 @@ def run_benchmark(
     """
     for source in sources:
         progress(f"loading {source}")
-        models = _Models(load(source, input_dims=conditions.input_dims), progress)
+        loaded = load(source, input_dims=conditions.input_dims)
+        models = _Models(loaded, platform.quantization_options, progress)
         network = models.network
         for runtime in runtimes:
             progress(f"{network.name} on {runtime}")
@@ -90,7 +91,6 @@ def run_benchmark(
                 conditions.perf_profile or platform.stack.default_profile,
                 is_builtin(source),
                 network.inputs,
-                network.shape(network.inputs[0]),
                 runtime,
                 timing,
                 match,
@@ -103,8 +103,14 @@ class _Models:
     A network that was loaded quantised is dequantised for the float runtimes.
     """
 
-    def __init__(self, loaded: Network | QuantizedNetwork, progress: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        loaded: Network | QuantizedNetwork,
+        options: QuantizationOptions,
+        progress: Callable[[str], None],
+    ) -> None:
         self.network = float_network(loaded)
+        self._options = options
         self._loaded = loaded
         self._progress = progress
 
@@ -115,11 +121,11 @@ class _Models:
 
     @cached_property
     def quantized(self) -> QuantizedNetwork:
-        """The network as loaded, or quantised with default options on seeded inputs."""
+        """The network as loaded, or quantised on seeded inputs as the stack does it by default."""
         if isinstance(self._loaded, QuantizedNetwork):
             return self._loaded
         self._progress(f"quantising {self.network.name}")
-        return quantize(self.network, seeded_calibration(self.network))
+        return quantize(self.network, seeded_calibration(self.network), self._options)
 
     def agreement(self, platform: Platform, runtime: Runtime, cpu_fallback: bool) -> Agreement:
         """How near the runtime's class scores come to those of the float network."""

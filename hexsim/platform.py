@@ -11,6 +11,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.partition import partition
 from hexsim.plan import Plan, make_plan
+from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.results import Result
 from hexsim.runtimes import Runtime
@@ -68,6 +69,11 @@ class Platform:
         """Simulate one inference of `plan`, `idle_ms` after the phone went idle."""
         workload = Workload.single(plan, perf_profile=perf_profile, idle_ms=idle_ms)
         return simulate(workload, self.chip, self.stack)
+
+    @property
+    def quantization_options(self) -> QuantizationOptions:
+        """How the stack quantises a float network at load, if nobody chooses otherwise."""
+        return QuantizationOptions(minimum_range=self.stack.quantization.min_range)
 
     def signed_weights(self, runtime: Runtime) -> bool:
         """True if the runtime's integer kernels take signed weights (HVX V65 and later)."""

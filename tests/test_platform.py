@@ -1,10 +1,13 @@
 """A platform pairs chip and stack and refuses what they cannot do."""
 
+import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network
 from hexsim.loading import load
 from hexsim.platform import Platform
+from hexsim.quantization.quantizer import quantize
 
 
 def test_the_chip_names_its_default_stack() -> None:
@@ -41,3 +44,23 @@ def test_idle_time_and_profiles_change_the_entry() -> None:
     assert {p.name for p in cold.overheads} > {p.name for p in warm.overheads}
     saver = platform.simulate(plan, perf_profile="low_power_saver")
     assert saver.layers[0].clock_hz < warm.layers[0].clock_hz
+
+
+def test_quantising_at_load_follows_the_release() -> None:
+    ranges = {
+        s: Platform.load("sd865", s).quantization_options.minimum_range
+        for s in ("snpe-1.30", "qnn-2.45")
+    }
+    assert ranges == {"snpe-1.30": 0.01, "qnn-2.45": 0.0001}
+
+
+def test_a_tiny_range_is_kept_where_the_release_keeps_it() -> None:
+    network = load("conv1x1_1to1")
+    assert isinstance(network, Network)
+    (name,) = network.inputs
+    tiny = [{name: np.full((1, 1, 1, 1), 1e-4, np.float32)}]
+    coarse, fine = (
+        quantize(network, tiny, Platform.load("sd865", stack).quantization_options)
+        for stack in ("snpe-1.30", "qnn-2.45")
+    )
+    assert coarse.activations[name].delta == pytest.approx(100 * fine.activations[name].delta)

@@ -58,11 +58,6 @@ class Operation:
         """Whether source `a` is a memory address."""
         return re.search(r"mem|fetch|gather|scatter", self.text) is not None
 
-    @property
-    def is_store(self) -> bool:
-        """Whether it writes memory."""
-        return "store" in self.of_class
-
 
 def _table(of_class: str, *entries: tuple[str, str] | tuple[str, str, int]) -> list[Operation]:
     fixed = "Z" if of_class.startswith("Z") else ""
