@@ -1,7 +1,7 @@
 """Pooling: maximum and average, windows and whole images.
 
 The 3x3 loops make two output rows at once; of an odd number of rows the last is made alone, at
-the price of two.
+the price of two. A global average sums the image once per sheet of channels and divides once.
 
 Source: Hexagon NN, maxpool_3x3s2_d32.S, maxpool_d32.S, avgpool_d32.S, op_avgpool_d32.c.
 """
@@ -11,8 +11,8 @@ from __future__ import annotations
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import PIXELS, as_nhwc, ceil_div, sheets
-from hexsim.hvx.streams import Kernel
+from hexsim.hvx.layout import PIXELS, as_nhwc, ceil_div, row_vectors, sheets
+from hexsim.hvx.streams import Kernel, pooling
 from hexsim.layers import Pooling
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
@@ -20,22 +20,42 @@ from hexsim.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The loop of the window."""
-    layer = call.layer
+    """The loop of the window; of a global average the sum over the image, then the division."""
+    layer, machine = call.layer, target.machine
     assert isinstance(layer, Pooling)
-    choose = _loops.max_pool if layer.kind == "max" else _loops.average_pool
-    return (choose(target.machine, layer.window.kernel, layer.window.strides),)
+    kernel, strides = layer.window.kernel, layer.window.strides
+    if layer.kind == "max":
+        return (_loops.max_pool(machine, kernel, strides),)
+    if _is_global(call):
+        return (pooling.global_average(machine), pooling.average_any(machine, 1))
+    return (_loops.average_pool(machine, kernel, strides),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Output rows over the workers; a pooling to one row is cut by sheets instead."""
-    (kernel,) = streams(call, target)
-    cost = kernel.cost
+    cost = streams(call, target)[0].cost
     batch, height, width, channels = as_nhwc(call.results[0])
-    tiles = ceil_div(width, PIXELS)
-    if height == 1:
+    tiles = row_vectors(width)
+    if _is_global(call):
+        rows, row = batch * sheets(channels), _global_sheet(call, target)
+    elif height == 1:
         rows, row = batch * sheets(channels), RowCost.of(cost, tiles, 1)
     else:
         rows = batch * ceil_div(height, cost.pixels // PIXELS)
         row = RowCost.of(cost, tiles * sheets(channels), sheets(channels))
     return NodeWork((row_stage(rows, row, target.workers, traffic, target.l2_bytes),), "kernel")
+
+
+def _is_global(call: KernelCall) -> bool:
+    layer = call.layer
+    assert isinstance(layer, Pooling)
+    _, height, width, _ = as_nhwc(call.operands[0])
+    return layer.kind == "average" and layer.is_global(height, width)
+
+
+def _global_sheet(call: KernelCall, target: Target) -> RowCost:
+    """A pass over the image of one sheet, then one division."""
+    total, division = streams(call, target)
+    _, height, width, _ = as_nhwc(call.operands[0])
+    image = RowCost.of(total.cost, height * row_vectors(width), 1)
+    return image + RowCost.of(division.cost, 1)
