@@ -151,7 +151,7 @@ class Inference:
         for part in entry.way_in(call):
             yield from self._part(ledger, part)
         begin = env.now
-        yield dsp.contexts.get(dsp.rule.workers)
+        yield from session.lock_contexts()
         ledger.overhead("context_wait")
         if index not in self._prepared:
             self._prepared[index] = self._prepare(subnet)
@@ -162,7 +162,7 @@ class Inference:
             ledger.layer(self._layer(kernel_call, work, timing))
         for name, shape in zip(subnet.outputs, subnet.output_shapes, strict=True):
             yield from self._edge(ledger, f"from_d32 {name}", from_d32(shape, dsp.target))
-        yield dsp.contexts.put(dsp.rule.workers)
+        session.unlock_contexts()
         for part in entry.leave_dsp(call):
             yield from self._part(ledger, part)
         for part in entry.way_out(call, (env.now - begin) / PS_PER_SECOND):

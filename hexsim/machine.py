@@ -17,7 +17,7 @@ from hexsim.hvx.kernels import Target
 from hexsim.hvx.layout import VECTOR_BYTES
 from hexsim.memory import Ddr, DdrRule
 from hexsim.q6_scheduler import DispatchRule, GraphSession
-from hexsim.qurt_threads import IssueRule, Q6Core
+from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
 from hexsim.results import Span
 from hexsim.simtime import Environment
 from hexsim.stacks import Profile, Stack
@@ -59,10 +59,14 @@ class Dsp:
                 clock_hz=self.clock_hz,
                 hardware_threads=chip.hardware_threads,
                 clusters=chip.clusters,
+                multithreading=chip.multithreading,
                 clocks_per_packet=chip.issue_clk_per_packet,
                 lone_scalar_speedup=chip.lone_thread_speedup,
                 scalar_fed_stall=stack.kernels.stall_factor,
                 l2_bytes_per_clock=chip.l2_port_bytes_per_clk,
+                scalar_multipliers=chip.scalar_multipliers,
+                scalar_multipliers_shared=chip.scalar_multipliers_shared,
+                switch_clocks=stack.qurt.context_switch_clk,
             ),
         )
         bandwidth = memory.ddr_peak_bytes_per_s * memory.efficiency
@@ -74,10 +78,12 @@ class Dsp:
                 bytes_in_flight=memory.stream_bytes_in_flight,
             ),
         )
-        self.contexts = simpy.Container(machine.env, chip.hvx.contexts, init=chip.hvx.contexts)
+        self.contexts = VectorContexts(machine.env, chip.hvx.contexts)
         self.rule = DispatchRule(
             node_clocks=stack.dispatch.node_clk,
             hand_off_clocks=stack.dispatch.hand_off_clk,
+            wake_clocks=stack.qurt.wake_clk,
+            fast_path_packets=stack.qurt.fast_path_packets,
             workers=min(stack.dispatch.max_vector_workers, chip.hvx.contexts),
         )
         self.target = Target(
@@ -91,7 +97,7 @@ class Dsp:
         """Return a graph's threads; `urgency` shifts their QuRT priorities, negative is sooner."""
         machine = self._machine
         return GraphSession(
-            machine.env, self.core, self.ddr, self.rule, name, urgency, machine.spans
+            self.core, self.ddr, self.contexts, self.rule, name, urgency, machine.spans
         )
 
 

@@ -6,9 +6,10 @@ workers take jobs from one queue, in order; a job waits for the prefetch of its 
 slice is fetched while the workers compute, as far as there are buffers, so the first slice of
 every node is exposed. Results that do not stay in L2 are written back behind the jobs.
 
-A worker holds a vector context for the whole inference, as the real workers lock theirs.
+A worker holds a vector context for the whole inference, as the real workers lock theirs. Taking a
+job from the queue costs each worker the fast path of a pipe.
 
-Left out: early work for the next node, reruns for exceeded ranges, try-locks on contexts.
+Left out: early work for the next node, reruns for exceeded ranges.
 
 Sources: Hexagon NN, hexagon/src/execute.c, nn_os.c, nn_os_qurt.c (thread priorities).
 """
@@ -22,9 +23,9 @@ from dataclasses import dataclass, field
 import simpy
 
 from hexsim.memory import Ddr
-from hexsim.qurt_threads import Q6Core, SoftwareThread
+from hexsim.qurt_threads import Q6Core, SoftwareThread, VectorContexts
 from hexsim.results import Bound, Span
-from hexsim.simtime import Environment, Process
+from hexsim.simtime import Process
 from hexsim.work import NodeWork, Slice, Stage, WorkItem
 
 _MAIN_PRIORITY = 0xC0
@@ -33,10 +34,13 @@ _WORKER_PRIORITY = 0xD0
 
 @dataclass(frozen=True)
 class DispatchRule:
-    """What the main thread spends, in core clocks: per graph node, and per worker it wakes."""
+    """What software spends, in core clocks: the main thread per graph node, per worker it wakes
+    and after a wait for contexts; in packets: a worker for each job that it takes."""
 
     node_clocks: float
     hand_off_clocks: float
+    wake_clocks: float
+    fast_path_packets: float
     workers: int
 
 
@@ -49,6 +53,7 @@ class NodeTiming:
     dispatch_ps: int = 0
     issuing_ps: float = 0.0
     running_ps: int = 0
+    preempted_ps: int = 0
     waiting_ps: int = 0
     join_ps: int = 0
     threads: int = 1
@@ -58,6 +63,7 @@ class NodeTiming:
         parts: dict[Bound, float] = {
             "compute": self.issuing_ps / self.threads,
             "overhead": self.dispatch_ps,
+            "preemption": self.preempted_ps / self.threads,
             "l2": (self.running_ps - self.issuing_ps) / self.threads,
             "latency" if latency_bound else "ddr": self.waiting_ps / self.threads,
             "imbalance": self.join_ps / self.threads,
@@ -80,19 +86,21 @@ class GraphSession:
 
     def __init__(
         self,
-        env: Environment,
         core: Q6Core,
         ddr: Ddr,
+        contexts: VectorContexts,
         rule: DispatchRule,
         name: str,
         urgency: int,
         spans: list[Span],
     ) -> None:
-        self._env = env
+        self._env = core.env
         self._core = core
         self._ddr = ddr
+        self._contexts = contexts
         self._rule = rule
         self._name = name
+        self._urgency = urgency
         self._spans = spans
         self.main = SoftwareThread(f"{name} main", _MAIN_PRIORITY + urgency)
         self.workers = tuple(
@@ -121,6 +129,17 @@ class GraphSession:
         item = self._core.vector_item(clocks) if vector else self._core.scalar_item(clocks)
         yield self._core.run(self.main, item)
         self._record(self.main.name, name, start)
+
+    def lock_contexts(self) -> Process:
+        """Lock a vector context for each worker; whoever had to wait is woken for a price."""
+        lock = self._contexts.lock(self._rule.workers, _WORKER_PRIORITY + self._urgency)
+        if not lock.triggered:
+            yield lock
+            yield from self.run_clocks("context_wait", self._rule.wake_clocks)
+
+    def unlock_contexts(self) -> None:
+        """Give the workers' vector contexts back."""
+        self._contexts.unlock(self._rule.workers)
 
     def _run_stage(
         self, name: str, stage: Stage, workers: Sequence[SoftwareThread], timing: NodeTiming
@@ -154,9 +173,11 @@ class GraphSession:
                 yield arrived
             timing.waiting_ps += env.now - start
             start = env.now
-            yield self._core.run(thread, item)
-            timing.running_ps += env.now - start
-            timing.issuing_ps += self._core.issue_ps(item)
+            use = self._core.run(thread, item, self._rule.fast_path_packets)
+            yield use
+            timing.preempted_ps += use.still_ps
+            timing.running_ps += env.now - start - use.still_ps
+            timing.issuing_ps += self._core.issue_ps(item, self._rule.fast_path_packets)
             self._record(thread.name, name, start)
             flow.unfinished[number] -= 1
             if not flow.unfinished[number]:

@@ -15,9 +15,10 @@ from hexsim.plan import Engine
 from hexsim.simtime import PS_PER_US, ps_to_clocks
 from hexsim.work import CostModel
 
-Bound = Literal["compute", "ddr", "latency", "l2", "imbalance", "overhead"]
+Bound = Literal["compute", "ddr", "latency", "l2", "imbalance", "overhead", "preemption"]
 """What a layer spends most of its time on; `latency` is DDR with one stream's bytes in flight
-as the limit, `imbalance` is workers waiting for the slowest one."""
+as the limit, `imbalance` is workers waiting for the slowest one, `preemption` is workers without
+a hardware thread, or changing over to one."""
 
 
 @dataclass(frozen=True)

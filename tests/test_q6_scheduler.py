@@ -6,7 +6,7 @@ import pytest
 
 from hexsim.memory import Ddr, DdrRule
 from hexsim.q6_scheduler import DispatchRule, GraphSession, NodeTiming
-from hexsim.qurt_threads import IssueRule, Q6Core
+from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
 from hexsim.results import Span
 from hexsim.simtime import Environment
 from hexsim.work import NodeWork, Slice, Stage, WorkItem
@@ -15,21 +15,36 @@ ISSUE = IssueRule(
     clock_hz=1e9,
     hardware_threads=4,
     clusters=2,
+    multithreading="dynamic",
     clocks_per_packet=2,
     lone_scalar_speedup=1.0,
     scalar_fed_stall=1.0,
     l2_bytes_per_clock=128,
+    scalar_multipliers=2,
+    scalar_multipliers_shared=True,
+    switch_clocks=0,
 )
 DDR = DdrRule(bytes_per_second=1e9, latency_s=1e-9, bytes_in_flight=10)
 
 
 def run(
-    *stages: Stage, node_clocks: float = 0, hand_off_clocks: float = 0, ddr: DdrRule = DDR
+    *stages: Stage,
+    node_clocks: float = 0,
+    hand_off_clocks: float = 0,
+    fast_path_packets: float = 0,
+    ddr: DdrRule = DDR,
 ) -> tuple[NodeTiming, list[Span]]:
     env = Environment()
     spans: list[Span] = []
-    rule = DispatchRule(node_clocks, hand_off_clocks, workers=2)
-    session = GraphSession(env, Q6Core(env, ISSUE), Ddr(env, ddr), rule, "q6", 0, spans)
+    rule = DispatchRule(
+        node_clocks,
+        hand_off_clocks,
+        wake_clocks=0,
+        fast_path_packets=fast_path_packets,
+        workers=2,
+    )
+    core, contexts = Q6Core(env, ISSUE), VectorContexts(env, 2)
+    session = GraphSession(core, Ddr(env, ddr), contexts, rule, "q6", 0, spans)
     work = NodeWork(stages, "kernel")
     timing = env.run(env.process(session.run_node("node", work)))
     assert isinstance(timing, NodeTiming)

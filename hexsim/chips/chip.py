@@ -32,6 +32,7 @@ from hexsim.quantity import (
 from hexsim.runtimes import RUNTIMES, Runtime
 
 Arch = Literal["v60", "v62", "v65", "v66"]
+Multithreading = Literal["dynamic", "barrel"]
 Corner = Literal["turbo_l1", "turbo", "nominal_plus", "svs"]
 
 
@@ -57,7 +58,8 @@ class Dsp(Table):
 
     `l2_audio_bytes` of the L2 are lost while audio runs on the same DSP; `vtcm_bytes` is 0 before
     V65. A thread issues one packet per `issue_clk_per_packet`; a lone scalar thread runs
-    `lone_thread_speedup` times as fast.
+    `lone_thread_speedup` times as fast. On a `barrel` (before V5) neither holds: each thread
+    issues one packet per rotation of all hardware threads.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Dsp(Table):
     owner: Literal["adsp", "cdsp"]
     hardware_threads: Count
     clusters: Count
+    multithreading: Multithreading
     issue_clk_per_packet: ClocksPerPacket
     lone_thread_speedup: Ratio
     scalar_multipliers: Count

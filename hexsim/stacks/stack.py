@@ -22,6 +22,7 @@ from hexsim.quantity import (
     ClocksPerElement,
     Count,
     Fraction,
+    Packets,
     Ratio,
     Real,
     Seconds,
@@ -126,6 +127,15 @@ class Dispatch(Table):
     hand_off_clk: Clocks
 
 
+class Qurt(Table):
+    """The DSP's kernel: switching a hardware thread, waking a thread that slept on a futex, and
+    taking a job from a queue or a free lock without calling the kernel."""
+
+    context_switch_clk: Clocks
+    wake_clk: Clocks
+    fast_path_packets: Packets
+
+
 class Kernels(Table):
     """The kernel library. `stall_factor` stretches loops that scalar loads feed."""
 
@@ -184,6 +194,7 @@ class Stack(Datasheet):
     application: Application
     entry: Entry
     dispatch: Dispatch
+    qurt: Qurt
     kernels: Kernels
     partitioning: Partitioning
     quantization: Quantization
