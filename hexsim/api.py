@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.background import load as load_background
 from hexsim.execution import PlanExecutor, stored_inputs
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.loading import load
@@ -95,19 +96,27 @@ def simulate(
     stack: str | Path | None = None,
     perf_profile: str | None = None,
     idle_ms: float = 0.0,
+    background: Iterable[str | Path] = (),
     cpu_fallback: bool = True,
 ) -> Simulation:
     """Simulate one inference of `model` on `runtime` of `chip`.
 
     Without `inputs` only time is simulated and no weight is touched. A float network on dsp is
     quantised at load, which lengthens its initialisation. `idle_ms` is how long the phone had
-    been idle before the call. Raises HexsimError for anything that cannot be done, by name.
+    been idle before the call; `background` names loads (or their TOML files) whose clients use the
+    DSP meanwhile, their latencies being in `timing.clients`. Raises HexsimError for anything that
+    cannot be done, by name.
     """
     if isinstance(model, str | Path):
         model = load(model)
     platform = Platform.load(chip, stack)
     plan = platform.plan(model, runtime, cpu_fallback=cpu_fallback)
-    timing = platform.simulate(plan, perf_profile=perf_profile, idle_ms=idle_ms)
+    timing = platform.simulate(
+        plan,
+        perf_profile=perf_profile,
+        idle_ms=idle_ms,
+        background=tuple(load_background(name) for name in background),
+    )
     if inputs is None:
         return Simulation(timing, None)
     network = plan.network

@@ -9,9 +9,11 @@ from functools import cached_property
 from hexsim.accuracy.agreement import Agreement, agreement
 from hexsim.accuracy.scores import class_scores
 from hexsim.api import seeded_calibration
+from hexsim.background import Background
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
+from hexsim.interference import Interference, interference
 from hexsim.loading import is_builtin, load
 from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
@@ -19,6 +21,7 @@ from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.quantization.quantizer import quantize
 from hexsim.results import Result
 from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.simulator import Workload, simulate
 
 EVALUATION_INPUTS = 4
 """Seeded inputs on which a runtime's answers are compared with float; none is a calibration
@@ -32,6 +35,7 @@ class Case:
     """One network on one runtime: its simulated time and, if asked, its agreement with float.
 
     `builtin` tells a built-in network, whose measurements are known, from a file of any name.
+    `timing` is that of the network alone; `interference` tells how it fares beside other clients.
     """
 
     network: str
@@ -43,6 +47,7 @@ class Case:
     runtime: Runtime
     timing: Result
     agreement: Agreement | None
+    interference: Interference | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class Conditions:
     accuracy: bool = True
     quantize: bool = False
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    background: tuple[Background, ...] = ()
 
 
 def run_benchmark(
@@ -78,9 +84,14 @@ def run_benchmark(
             progress(f"{network.name} on {runtime}")
             model = models.for_runtime(runtime, conditions)
             plan = platform.plan(model, runtime, cpu_fallback=conditions.cpu_fallback)
-            timing = platform.simulate(
-                plan, perf_profile=conditions.perf_profile, idle_ms=conditions.idle_ms
+            workload = Workload.single(
+                plan,
+                perf_profile=conditions.perf_profile,
+                idle_ms=conditions.idle_ms,
+                background=conditions.background,
             )
+            found = interference(platform, workload) if conditions.background else None
+            timing = found.alone if found else simulate(workload, platform.chip, platform.stack)
             match = None
             if conditions.accuracy:
                 match = models.agreement(platform, runtime, conditions.cpu_fallback)
@@ -94,6 +105,7 @@ def run_benchmark(
                 runtime,
                 timing,
                 match,
+                found,
             )
 
 

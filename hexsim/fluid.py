@@ -17,8 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 import simpy
-from simpy.core import EventPriority
-from simpy.events import NORMAL
+from simpy.events import NORMAL, EventPriority
 
 from hexsim.simtime import Environment
 

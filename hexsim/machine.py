@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 import simpy
 
+from hexsim.background import Client
+from hexsim.background_clients import ClientSession
 from hexsim.chips import Chip
 from hexsim.errors import HexsimError
 from hexsim.hvx.isa import Machine as VectorUnit
@@ -98,6 +100,18 @@ class Dsp:
         machine = self._machine
         return GraphSession(
             self.core, self.ddr, self.contexts, self.rule, name, urgency, machine.spans
+        )
+
+    def client(self, name: str, client: Client) -> ClientSession:
+        """Return a background client; HexsimError if the DSP lacks the contexts it locks."""
+        return ClientSession(
+            self.core,
+            self.ddr,
+            self.contexts,
+            self.rule.wake_clocks,
+            name,
+            client,
+            self._machine.spans,
         )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hexsim import chips, stacks
+from hexsim.background import Background
 from hexsim.chips.chip import Chip
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
@@ -64,10 +65,17 @@ class Platform:
         return make_plan(model, runtime, partition(network, runtime, cpu_fallback=cpu_fallback))
 
     def simulate(
-        self, plan: Plan, *, perf_profile: str | None = None, idle_ms: float = 0.0
+        self,
+        plan: Plan,
+        *,
+        perf_profile: str | None = None,
+        idle_ms: float = 0.0,
+        background: tuple[Background, ...] = (),
     ) -> Result:
         """Simulate one inference of `plan`, `idle_ms` after the phone went idle."""
-        workload = Workload.single(plan, perf_profile=perf_profile, idle_ms=idle_ms)
+        workload = Workload.single(
+            plan, perf_profile=perf_profile, idle_ms=idle_ms, background=background
+        )
         return simulate(workload, self.chip, self.stack)
 
     @property

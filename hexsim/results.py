@@ -98,7 +98,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All spans, in order of their start; `end_ps` is when the last inference ended."""
+    """All spans, in order of their start; `end_ps` is when everything had ended."""
 
     spans: tuple[Span, ...]
     end_ps: int
@@ -165,18 +165,55 @@ class InferenceTiming:
 
 
 @dataclass(frozen=True)
+class ClientTiming:
+    """One background client: a latency per job that ended, from its release, in their order.
+
+    `skipped` jobs found no vector context free and were dropped.
+    """
+
+    name: str
+    unit: Literal["hvx", "scalar"]
+    period_ps: int
+    deadline_ps: int
+    latencies_ps: tuple[int, ...]
+    skipped: int
+
+    @property
+    def released(self) -> int:
+        """Jobs that were released."""
+        return len(self.latencies_ps) + self.skipped
+
+    @property
+    def missed(self) -> int:
+        """Jobs that ended after their deadline."""
+        return sum(latency > self.deadline_ps for latency in self.latencies_ps)
+
+    @property
+    def mean_ps(self) -> float:
+        """Mean latency; 0 if no job ended."""
+        return sum(self.latencies_ps) / max(1, len(self.latencies_ps))
+
+    @property
+    def worst_ps(self) -> int:
+        """Longest latency; 0 if no job ended."""
+        return max(self.latencies_ps, default=0)
+
+
+@dataclass(frozen=True)
 class Result:
     """A simulated workload.
 
     The properties without an index speak of the first inference, which is all there is in the
     usual case. `counters` are totals of the whole workload by name. `init` is the time to build
-    each job's network, in named parts, for the first job.
+    each job's network, in named parts, for the first job. `clients` are those that used the DSP in
+    the background.
     """
 
     inferences: tuple[InferenceTiming, ...]
     timeline: Timeline = field(repr=False)
     counters: Mapping[str, int]
     init: tuple[Overhead, ...]
+    clients: tuple[ClientTiming, ...] = ()
 
     @property
     def total_ps(self) -> int:

@@ -45,6 +45,8 @@ def _follow(
     """Return the innermost table's model on the way to a mistake, and the field if there is one."""
     owner, field = model, None
     for step in location:
+        if isinstance(step, int):
+            continue  # a place in a list, whose items the field describes
         if field is not None:
             owner = _model_of(field) or owner
         field = _keys(owner).get(str(step))

@@ -44,14 +44,13 @@ class Job:
 
 @dataclass
 class _Thread:
+    number: int
     job: Job
     left: int
     ready_since: int | None = None
     hardware: int | None = None
     credit: float = 0.0
     multiplied: bool = False
-    multiplies_served: float = 0.0
-    bytes_served: float = 0.0
     end: int | None = None
 
 
@@ -60,17 +59,54 @@ class _Hardware:
     thread: _Thread | None = None
     registers: _Thread | None = None
     pause: float = 0.0
+    idle_since: int = -1
+
+
+class _Arbiter:
+    """Start-time fair queueing: serves the packet whose turn began first.
+
+    A packet's turn begins when the one before it of the same thread has had its share, but not
+    before the turn of the packet that was served when it came.
+    """
+
+    def __init__(self, per_clock: float) -> None:
+        self.per_clock = per_clock
+        self.left = 0.0
+        self.turn = 0.0
+        self.begins: dict[int, float] = {}
+        self.shared: dict[int, float] = {}
+        self.largest = 0
+
+    def tick(self) -> None:
+        self.left = min(self.left, self.largest) + self.per_clock
+
+    def serve(self, asking: dict[int, int]) -> int | None:
+        """Serve one of the threads that ask for so many units, if the first one can be served."""
+        for number, size in asking.items():
+            self.begins.setdefault(number, max(self.turn, self.shared.get(number, 0.0)))
+            self.largest = max(self.largest, size)
+        if not asking:
+            return None
+        first = min(asking, key=lambda number: self.begins[number])
+        if asking[first] > self.left:
+            return None
+        self.left -= asking[first]
+        self.turn = self.begins.pop(first)
+        self.shared[first] = self.turn + asking[first]
+        return first
 
 
 class SteppedCore:
     def __init__(self, rule: IssueRule, jobs: list[Job], contexts: int) -> None:
         self.rule = rule
-        self.threads = [_Thread(job, job.packets) for job in jobs]
+        self.threads = [_Thread(number, job, job.packets) for number, job in enumerate(jobs)]
         self.hardware = [_Hardware() for _ in range(rule.hardware_threads)]
         self.contexts = contexts
         self.pools = 1 if rule.scalar_multipliers_shared else rule.clusters
-        self.port = 0.0
-        self.multipliers = [0.0] * self.pools
+        self.port = _Arbiter(rule.l2_bytes_per_clock)
+        self.multipliers = [
+            _Arbiter(rule.scalar_multipliers / self.pools) for _ in range(self.pools)
+        ]
         self.clock = 0
 
     def ends(self) -> list[int]:
@@ -107,6 +143,7 @@ class SteppedCore:
             if hardware.thread not in chosen:
                 if hardware.thread is not None:
                     hardware.thread.hardware = None
+                    hardware.idle_since = self.clock
                 hardware.thread = None
         for thread in chosen:
             if thread.hardware is None:
@@ -118,17 +155,14 @@ class SteppedCore:
                 thread.hardware = place
 
     def _place_for(self, thread: _Thread) -> int:
-        """Its own registers, else an empty cluster, else registers of nobody, else any."""
+        """Where its registers are, else the emptiest cluster, there the longest idle one."""
         free = [k for k, hardware in enumerate(self.hardware) if hardware.thread is None]
         for k in free:
             if self.hardware[k].registers is thread:
                 return k
         fewest = min(len(self._neighbours(k)) for k in free)
         free = [k for k in free if len(self._neighbours(k)) == fewest]
-        for k in free:
-            if self.hardware[k].registers is None:
-                return k
-        return free[0]
+        return min(free, key=lambda k: self.hardware[k].idle_since)
 
     def _neighbours(self, place: int) -> list[int]:
         return [
@@ -158,14 +192,8 @@ class SteppedCore:
             if job.scalar_fed:
                 speed /= rule.scalar_fed_stall
             hardware.thread.credit = min(hardware.thread.credit + speed, 2.0)
-        largest = max(thread.job.l2_per_packet for thread in self.threads)
-        self.port = min(self.port, largest) + rule.l2_bytes_per_clock
-        most = max(thread.job.multiplies_per_packet for thread in self.threads)
-        each = rule.scalar_multipliers / self.pools
-        self.multipliers = [min(left, most) + each for left in self.multipliers]
-        for thread in self.threads:  # fair over the last clocks, not for ever
-            thread.bytes_served *= 0.99
-            thread.multiplies_served *= 0.99
+        for arbiter in (self.port, *self.multipliers):
+            arbiter.tick()
 
     def _able(self) -> list[_Thread]:
         return [
@@ -178,42 +206,34 @@ class SteppedCore:
         ]
 
     def _multiply(self) -> bool:
-        """Let the packet that leaves its thread with the fewest multiplies have the multipliers of its pool."""
-        for pool in range(self.pools):
-            able = [
-                thread
+        """Let one packet have the multipliers of its thread's pool."""
+        for pool, multipliers in enumerate(self.multipliers):
+            asking = {
+                thread.number: thread.job.multiplies_per_packet
                 for thread in self._able()
                 if thread.job.multiplies_per_packet
                 and not thread.multiplied
                 and (thread.hardware or 0) % self.pools == pool
-            ]
-            if not able:
-                continue
-            neediest = min(able, key=lambda t: t.multiplies_served + t.job.multiplies_per_packet)
-            wanted = neediest.job.multiplies_per_packet
-            if wanted <= self.multipliers[pool]:
-                self.multipliers[pool] -= wanted
-                neediest.multiplies_served += wanted
-                neediest.multiplied = True
+            }
+            served = multipliers.serve(asking)
+            if served is not None:
+                self.threads[served].multiplied = True
                 return True
         return False
 
     def _issue(self) -> bool:
-        """Let a packet issue that needs no L2, else the one that leaves its thread with least moved."""
+        """Let one packet issue that has its multiplies, through the port if it moves bytes."""
         able = [
             thread
             for thread in self._able()
             if thread.multiplied or not thread.job.multiplies_per_packet
         ]
-        if not able:
+        free = [thread.number for thread in able if not thread.job.l2_per_packet]
+        asking = {t.number: t.job.l2_per_packet for t in able if t.job.l2_per_packet}
+        number = free[0] if free else self.port.serve(asking)
+        if number is None:
             return False
-        free = [thread for thread in able if not thread.job.l2_per_packet]
-        neediest = min(able, key=lambda t: t.bytes_served + t.job.l2_per_packet)
-        thread = free[0] if free else neediest
-        if thread.job.l2_per_packet > self.port:
-            return False  # the neediest is next, even if another one's packet would fit by now
-        self.port -= thread.job.l2_per_packet
-        thread.bytes_served += thread.job.l2_per_packet
+        thread = self.threads[number]
         thread.credit -= 1
         thread.multiplied = False
         thread.left -= 1
@@ -225,6 +245,7 @@ class SteppedCore:
                 thread.end = self.clock
                 if thread.hardware is not None:
                     self.hardware[thread.hardware].thread = None
+                    self.hardware[thread.hardware].idle_since = self.clock
                     thread.hardware = None
                 if thread.job.lock != "no":
                     self.contexts += 1
@@ -232,6 +253,4 @@ class SteppedCore:
 
 def barrel_of(threads: int, rule: IssueRule) -> IssueRule:
     """The same core as a barrel."""
-    return dataclasses.replace(
-        rule, hardware_threads=threads, clusters=1, multithreading="barrel"
-    )
+    return dataclasses.replace(rule, hardware_threads=threads, clusters=1, multithreading="barrel")

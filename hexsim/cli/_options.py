@@ -20,6 +20,14 @@ ProfileOption = Annotated[
 IdleOption = Annotated[
     float, typer.Option("--idle-ms", min=0.0, help="Idle time before the call, in ms.")
 ]
+BackgroundOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--background",
+        help="Clients that use the DSP meanwhile: camera, audio, sensor-hub or a TOML file; "
+        "repeatable.",
+    ),
+]
 InputDimOption = Annotated[
     list[str] | None,
     typer.Option("--input-dim", help="NAME 1,3,224,224: shape of an input; repeatable."),

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._options import (
+    BackgroundOption,
     ChipOption,
     IdleOption,
     InputDimOption,
@@ -25,6 +26,7 @@ def profile(
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    background: BackgroundOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     quantize: Annotated[
@@ -32,9 +34,11 @@ def profile(
     ] = False,
 ) -> None:
     """Profile one inference: cycles, time, MACs, memory traffic and bound of every layer."""
+    from hexsim.background import load
     from hexsim.benchmark import Conditions, run_benchmark
     from hexsim.cli._progress import status
     from hexsim.platform import Platform
+    from hexsim.reports.background_table import background_tables, slowdown_table
     from hexsim.reports.profile_table import profile_table
 
     platform = Platform.load(chip, stack)
@@ -45,8 +49,11 @@ def profile(
         accuracy=False,
         quantize=quantize,
         input_dims=parse_input_dims(input_dim),
+        background=tuple(load(name) for name in background or ()),
     )
     with status() as progress:
         (case,) = run_benchmark([model], platform, [parse_runtime(runtime)], conditions, progress)
     typer.echo(f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}\n")
     typer.echo(profile_table(case.timing))
+    if case.interference is not None:
+        typer.echo(f"\n{background_tables([case])}\n\n{slowdown_table(case.interference)}")

@@ -3,12 +3,12 @@
 1. The highest priorities among the ready threads run; among equals, whoever became ready first.
 2. A running thread stays where it is until a more urgent one needs its place.
 3. A thread goes to the hardware thread that still holds its registers, else to a free one in the
-   cluster with the fewest running threads, preferably one that holds nobody's.
+   cluster with the fewest running threads, to that which has been idle longest.
 4. If none is free, the least urgent running thread makes room: so a displaced thread is always the
    one that the hardware's interrupt steering picks, and an interrupt handler is no special case.
 5. A hardware thread that holds another thread's registers has to switch first.
 
-Rule 3's preference of clusters is an assumption; nobody published QuRT's choice.
+Rule 3 is an assumption; nobody published QuRT's choice.
 
 Sources: QuRT User Guide 80-VB419-178, section 4; interrupt steering: inferred.
 """
@@ -27,11 +27,17 @@ class HardwareThreads:
         self._clusters = clusters
         self.running: list[SoftwareThread | None] = [None] * count
         self._registers: list[SoftwareThread | None] = [None] * count
+        self._freed = [0] * count
+        self._changes = 0
 
     def place(self, ready: Sequence[SoftwareThread]) -> list[int]:
         """Place `ready`, given as they became so; return the hardware threads that must switch."""
         chosen = sorted(ready, key=lambda thread: thread.priority)[: len(self.running)]
-        self.running = [thread if thread in chosen else None for thread in self.running]
+        self._changes += 1
+        for place, thread in enumerate(self.running):
+            if thread is not None and thread not in chosen:
+                self.running[place] = None
+                self._freed[place] = self._changes
         switching = []
         for thread in chosen:
             if thread in self.running:
@@ -57,6 +63,6 @@ class HardwareThreads:
         """Running threads of a cluster."""
         return sum(thread is not None for thread in self.running[cluster :: self._clusters])
 
-    def _preference(self, thread: SoftwareThread, place: int) -> tuple[bool, int, bool, int]:
-        held = self._registers[place]
-        return held is not thread, self._busy(self.cluster(place)), held is not None, place
+    def _preference(self, thread: SoftwareThread, place: int) -> tuple[bool, int, int, int]:
+        is_strange = self._registers[place] is not thread
+        return is_strange, self._busy(self.cluster(place)), self._freed[place], place

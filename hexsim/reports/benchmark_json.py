@@ -10,7 +10,10 @@ from typing import Any
 from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
 from hexsim.benchmark import Case
+from hexsim.interference import Interference
 from hexsim.reports.measured import measured_ms
+from hexsim.results import ClientTiming
+from hexsim.simtime import PS_PER_US
 
 
 def benchmark_json(cases: Sequence[Case]) -> str:
@@ -43,6 +46,7 @@ def _case(case: Case) -> dict[str, Any]:
             for model in timing.coverage.layers
         },
         "accuracy": _accuracy(case.agreement),
+        "background": _background(case.interference),
         "layers": [
             {
                 "name": layer.name,
@@ -57,6 +61,45 @@ def _case(case: Case) -> dict[str, Any]:
             }
             for layer in timing.layers
         ],
+    }
+
+
+def _background(found: Interference | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "loads": found.names,
+        "inferences": len(found.beside.inferences),
+        "alone_us": found.total.alone_ps / PS_PER_US,
+        "mean_us": found.total.beside_ps / PS_PER_US,
+        "worst_us": found.worst_ps / PS_PER_US,
+        "parts": {
+            part.name: {
+                "alone_us": part.alone_ps / PS_PER_US,
+                "mean_us": part.beside_ps / PS_PER_US,
+            }
+            for part in found.parts
+        },
+        "clients": [
+            {
+                "name": beside.name,
+                "unit": beside.unit,
+                "deadline_us": beside.deadline_ps / PS_PER_US,
+                "jobs": beside.released,
+                "alone": _client(alone),
+                "beside": _client(beside),
+            }
+            for alone, beside in found.clients
+        ],
+    }
+
+
+def _client(client: ClientTiming) -> dict[str, Any]:
+    return {
+        "missed": client.missed,
+        "skipped": client.skipped,
+        "mean_us": client.mean_ps / PS_PER_US,
+        "worst_us": client.worst_ps / PS_PER_US,
     }
 
 
