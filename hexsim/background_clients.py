@@ -129,7 +129,7 @@ class ClientSession:
         """The interrupts of a period after the first one."""
         for _ in range(self._client.interrupts - 1):
             yield self._env.timeout(self._period_ps // self._client.interrupts)
-            yield from self._interrupt()
+            self._env.process(self._interrupt())
 
     def _interrupt(self) -> Process:
         """One handler, which nobody's registers fit."""

@@ -77,10 +77,10 @@ def _expected(field: FieldInfo | None) -> str:
             f'a constant {{ value = ..., unit = "{unit.symbol}", source = "...", '
             'confidence = "documented, inferred, calibrated or assumed" }'
         )
-    if _model_of(field) is not None:
-        return "a table"
     if get_origin(field.annotation) is Literal:
         return " or ".join(repr(choice) for choice in get_args(field.annotation))
     if get_origin(field.annotation) is tuple:
-        return "a list"
+        return "a list of tables" if _model_of(field) else "a list"
+    if _model_of(field) is not None:
+        return "a table"
     return _PLAIN[field.annotation] if field.annotation in _PLAIN else str(field.annotation)

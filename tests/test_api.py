@@ -73,3 +73,13 @@ def test_a_float_network_on_dsp_is_quantised_at_load() -> None:
 def test_float_networks_are_refused_where_only_codes_load(runtime: str) -> None:
     with pytest.raises(hexsim.HexsimError, match=f"runtime {runtime} loads quantised"):
         hexsim.simulate("conv1x1_1to1", "sd855", runtime)  # type: ignore[arg-type]
+
+
+def test_background_loads_are_named_and_reported() -> None:
+    alone = hexsim.simulate("conv1x1_768to768@1024x1", chip="sd855")
+    beside = hexsim.simulate("conv1x1_768to768@1024x1", chip="sd855", background=["audio"])
+    assert alone.timing.clients == ()
+    assert [client.name for client in beside.timing.clients] == [
+        "audio playback",
+        "audio voice trigger",
+    ]

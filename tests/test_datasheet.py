@@ -105,3 +105,9 @@ def test_a_file_that_cannot_be_read_is_named(shelf: Shelf[Box], tmp_path: Path) 
 def test_a_sheet_cannot_be_changed(shelf: Shelf[Box]) -> None:
     with pytest.raises(ValueError, match="frozen"):
         shelf.load("plain").core.size_bytes = 1  # type: ignore[misc]
+
+
+def test_a_shelf_may_have_nothing_shared(tmp_path: Path) -> None:
+    text = f'name = "lone"\ntitle = "B"\n[core]\nclock_hz = {CLOCK}\nsize_bytes = {SIZE}\n'
+    (tmp_path / "lone.toml").write_text(text)
+    assert Shelf(Box, "box", tmp_path).load("lone").core.size_bytes == 64

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import pytest
+import simpy
 
 from hexsim.memory import Ddr, DdrRule
 from hexsim.q6_scheduler import DispatchRule, GraphSession, NodeTiming
-from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
+from hexsim.qurt_threads import IssueRule, Q6Core, SoftwareThread, VectorContexts
 from hexsim.results import Span
 from hexsim.simtime import Environment
 from hexsim.work import NodeWork, Slice, Stage, WorkItem
@@ -96,6 +100,48 @@ def test_dispatch_is_paid_per_node_and_hand_off_per_woken_worker() -> None:
     assert timing.dispatch_ps == 160_000
     one, _ = run(Stage((job(),), threads=2), node_clocks=100, hand_off_clocks=30)
     assert ns(one) == 100 + 30 + 1000
+
+
+def test_taking_a_job_from_the_queue_costs_its_fast_path() -> None:
+    timing, _ = run(Stage((job(),) * 4, threads=2), fast_path_packets=15)
+    assert ns(timing) == 2 * (1000 + 30)
+    assert timing.issuing_ps == timing.running_ps
+
+
+def test_a_graph_that_waits_for_contexts_is_woken_for_a_price() -> None:
+    env = Environment()
+    core, contexts = Q6Core(env, ISSUE), VectorContexts(env, 2)
+    rule = DispatchRule(0, 0, wake_clocks=400, fast_path_packets=0, workers=2)
+    ends = []
+
+    def use(session: GraphSession) -> Iterator[simpy.Event]:
+        yield from session.lock_contexts()
+        ends.append(env.now / 1000)
+        yield env.timeout(1_000_000)
+        session.unlock_contexts()
+
+    for name in ("first", "second"):
+        env.process(use(GraphSession(core, Ddr(env, DDR), contexts, rule, name, 0, [])))
+    env.run()
+    assert ends == [0, 1000 + 400]
+
+
+def test_a_worker_without_a_hardware_thread_is_preempted_not_slow() -> None:
+    env = Environment()
+    core = Q6Core(env, replace(ISSUE, hardware_threads=1, clusters=1))
+    rule = DispatchRule(0, 0, wake_clocks=0, fast_path_packets=0, workers=1)
+    session = GraphSession(core, Ddr(env, DDR), VectorContexts(env, 2), rule, "q6", 0, [])
+    work = NodeWork((Stage((job(),), threads=1),), "kernel")
+
+    def interrupt() -> Iterator[simpy.Event]:
+        yield env.timeout(500_000)
+        yield core.run(SoftwareThread("urgent", 1), WorkItem(1500))
+
+    env.process(interrupt())
+    timing = env.run(env.process(session.run_node("node", work)))
+    assert isinstance(timing, NodeTiming)
+    assert (timing.preempted_ps, timing.running_ps) == (3_000_000, 1_000_000)
+    assert timing.bound(latency_bound=False) == "preemption"
 
 
 def test_stages_run_one_after_another() -> None:

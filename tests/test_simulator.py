@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim import chips, stacks
+from hexsim import background, chips, stacks
+from hexsim.background import Background
 from hexsim.chips import Chip
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
 from hexsim.results import Result
-from hexsim.simulator import Job, Workload, simulate
+from hexsim.simulator import Job, Workload, clients_alone, simulate
 from hexsim.stacks import Stack
 from tests.small_networks import Sketch, networks, plan
 
@@ -200,3 +201,86 @@ def test_an_empty_workload_is_refused() -> None:
 def test_a_runtime_that_the_chip_lacks_is_refused() -> None:
     with pytest.raises(HexsimError, match="sd625"):
         simulate(Workload((Job(plan(chain())),)), chips.load("sd625"), stacks.load("snpe-1.23"))
+
+
+def simple_load(**values: object) -> Background:
+    client = {"name": "c", "period_us": 500, "priority": 100, "unit": "scalar", "packets": 20_000}
+    tree = {"name": "load", "title": "A load", "client": [{**client, **values}]}
+    return Background.from_tree(tree, "load.toml")
+
+
+SHIPPED = tuple(background.load(name) for name in background.names())
+
+
+def test_background_clients_slow_a_network_down_and_are_reported() -> None:
+    job = Job(plan(chain(8)), count=3)
+    alone = simulate(Workload((job,)), *phone())
+    beside = simulate(Workload((job,), SHIPPED), *phone())
+    assert beside.timeline.end_ps > alone.timeline.end_ps
+    assert [client.name for client in beside.clients] == [
+        f"{load.name} {client.name}" for load in SHIPPED for client in load.clients
+    ]
+    playback = next(client for client in beside.clients if client.name == "audio playback")
+    end_ps = max(inference.end_ps for inference in beside.inferences)
+    assert playback.released == -(-end_ps // 1_000_000_000)
+
+
+@SLOW
+@given(networks(), phones())
+def test_beside_clients_every_picosecond_is_charged_once_and_results_are_equal(
+    network: Network, phone: tuple[Chip, Stack]
+) -> None:
+    workload = Workload((Job(plan(network), count=2),), SHIPPED)
+    one, two = simulate(workload, *phone), simulate(workload, *phone)
+    assert repr(one) == repr(two)
+    assert one.timeline == two.timeline
+    for inference in one.inferences:
+        charges = [*inference.layers, *inference.overheads]
+        assert sum(charge.duration_ps for charge in charges) == inference.total_ps
+    for track in one.timeline.tracks:
+        spans = [span for span in one.timeline.spans if span.track == track]
+        if not track.endswith("interrupt"):  # handlers of one client may pile up
+            for before, after in itertools.pairwise(spans):
+                assert before.t1_ps <= after.t0_ps
+
+
+def test_clients_alone_release_as_many_jobs() -> None:
+    workload = Workload((Job(plan(chain(8)), count=3),), SHIPPED)
+    beside = simulate(workload, *phone())
+    end_ps = max(inference.end_ps for inference in beside.inferences)
+    alone = clients_alone(workload, *phone(), end_ps)
+    for ours, theirs in zip(alone, beside.clients, strict=True):
+        assert ours.released == theirs.released
+        assert ours.missed <= theirs.missed
+
+
+def test_a_client_that_starves_the_network_is_named() -> None:
+    hog = simple_load(threads=4, packets=20_000_000)
+    with pytest.raises(HexsimError, match=r"background load: .* no inference ends within 10 s"):
+        simulate(Workload((Job(plan(chain())),), (hog,)), *phone())
+
+
+def test_the_same_load_twice_is_refused() -> None:
+    with pytest.raises(HexsimError, match="'load' is given 2 times"):
+        simulate(Workload((Job(plan(chain())),), (simple_load(), simple_load())), *phone())
+
+
+def test_clients_need_a_dsp() -> None:
+    with pytest.raises(HexsimError, match="sd625"):
+        simulate(
+            Workload((Job(plan(chain(), "cpu")),), (simple_load(),)),
+            chips.load("sd625"),
+            stacks.load("snpe-1.23"),
+        )
+
+
+def events(network: Network, count: int) -> int:
+    workload = Workload((Job(plan(network), count=count),), SHIPPED)
+    return simulate(workload, *phone()).counters["events"]
+
+
+def test_events_grow_linearly_with_inferences_and_with_layers() -> None:
+    queue = [events(chain(8), count) for count in (10, 20, 40)]
+    assert (queue[2] - queue[1]) / (queue[1] - queue[0]) == pytest.approx(2, rel=0.05)
+    depth = [events(chain(layers), 10) for layers in (8, 16, 32)]
+    assert (depth[2] - depth[1]) / (depth[1] - depth[0]) == pytest.approx(2, rel=0.05)

@@ -121,3 +121,47 @@ def test_mistakes_are_one_sentence_and_exit_two(
     refused: Callable[[str], str], words: str, sentence: str
 ) -> None:
     assert sentence in refused(words)
+
+
+def test_bench_beside_background_clients(command: Command, files: Path) -> None:
+    line = "bench --model probe.onnx --chip sd845 --runtime dsp --timing-only --json out.json"
+    code, quiet, err = command(line)
+    assert (code, err) == (0, "")
+    assert json.loads((files / "out.json").read_text())["results"][0]["background"] is None
+    code, out, err = command(f"{line} --background audio --background camera")
+    assert (code, err) == (0, "")
+    assert out.startswith(quiet.rstrip().splitlines()[0])
+    assert "probe on dsp beside audio, camera, 10 inferences in a row: alone" in out
+    first = (files / "out.json").read_bytes()
+    found = json.loads(first)["results"][0]["background"]
+    assert found["loads"] == ["audio", "camera"]
+    assert found["alone_us"] <= found["mean_us"] <= found["worst_us"]
+    assert {client["name"] for client in found["clients"]} >= {"audio playback", "camera filter"}
+    assert command(f"{line} --background audio --background camera")[1] == out
+    assert (files / "out.json").read_bytes() == first, "equal inputs give byte-equal outputs"
+
+
+def test_profile_beside_background_clients(command: Command, files: Path) -> None:
+    code, out, err = command("profile probe.onnx --chip sd845 --background sensor-hub")
+    assert (code, err) == (0, "")
+    assert "sensor-hub fusion" in out
+    assert "alone us  beside us  factor" in out
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("camra", "unknown background load 'camra'; did you mean camera?"),
+        ("gone.toml", "gone.toml: cannot be read"),
+        ("bad.toml", "bad.toml: key 'client.0.period_us' is -1; expected greater than or equal"),
+    ],
+)
+def test_a_bad_background_is_told(
+    refused: Callable[[str], str], files: Path, option: str, sentence: str
+) -> None:
+    (files / "bad.toml").write_text(
+        'name = "bad"\ntitle = "Bad"\n[[client]]\nname = "c"\nperiod_us = -1\n'
+        'priority = 1\nunit = "scalar"\npackets = 5\n'
+    )
+    for line in ("bench --model probe.onnx", "profile probe.onnx"):
+        assert sentence in refused(f"{line} --background {option}")
