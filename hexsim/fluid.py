@@ -62,9 +62,8 @@ class SharedRate(ABC, Generic[DemandT]):
     def use(self, amount: float, demand: DemandT) -> Use[DemandT]:
         """Join with `amount` units of work; the returned event succeeds when they are done."""
         user = Use(self.env, amount, demand)
-        self._book_progress()
-        self._users.append(user)
         self._settle()
+        self._users.append(user)
         return user
 
     @abstractmethod
@@ -87,6 +86,7 @@ class SharedRate(ABC, Generic[DemandT]):
 
     def _settle(self) -> None:
         """Share once the users of this instant are known; what was to happen may now not."""
+        self._book_progress()
         self._wakeup = None
         if not self._settling:
             self._settling = True
@@ -95,7 +95,6 @@ class SharedRate(ABC, Generic[DemandT]):
     def _share(self, _: simpy.Event) -> None:
         """Compute the rates of all users and schedule the first finish."""
         self._settling = False
-        self._book_progress()
         soonest = math.inf
         rates = self._rates([user.demand for user in self._users])
         for user, rate in zip(self._users, rates, strict=True):

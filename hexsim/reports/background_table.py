@@ -10,7 +10,16 @@ from hexsim.interference import Interference, Slowdown
 from hexsim.reports.text import table
 from hexsim.results import ClientTiming
 
-_CLIENT_HEADER = ("client", "unit", "period", "jobs", "late", "skipped", "mean", "worst")
+_CLIENT_HEADER = (
+    "client",
+    "unit",
+    "period ms",
+    "jobs",
+    "late",
+    "skipped",
+    "mean ms",
+    "worst ms",
+)
 _PART_HEADER = ("part", "alone us", "beside us", "factor")
 _LEAST_CHANGE = 0.005
 """Parts that change by less are not listed."""

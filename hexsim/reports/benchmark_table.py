@@ -34,8 +34,8 @@ def footnotes(cases: Sequence[Case]) -> str:
         notes.append("aip runs on HVX alone, as it does for files without HTA sections.")
     if any(case.interference for case in cases):
         notes.append(
-            "Tables of networks are those without clients. Tables of clients: times in ms, without "
-            "the network -> with it; late: jobs that ended after their deadline."
+            "Tables of networks are those without clients. Tables of clients: without the network "
+            "-> with it; late: jobs that ended after their deadline."
         )
     for case in cases:
         generic = [la.name for la in case.timing.layers if la.cost_model in ("generic", "none")]

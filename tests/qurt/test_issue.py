@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from hexsim import chips
+from hexsim import chips, stacks
 from hexsim.machine import Machine
 from hexsim.qurt.issue import IssueRule
-from hexsim.stacks import load as load_stack
 
 DYNAMIC = IssueRule(
     clock_hz=600e6,
@@ -35,13 +35,12 @@ def test_a_dynamic_core_follows_its_own_rule_however_many_threads_it_has() -> No
 
 
 @pytest.mark.parametrize("threads", [3, 6])
-def test_a_chip_file_chooses_the_barrel(threads: int) -> None:
-    chip = chips.load("sd835")
-    tree = chip.dsp.model_dump()
-    assert tree["multithreading"] == "dynamic"
-    old = chip.with_value("dsp.hardware_threads", threads)
-    dsp = old.dsp.model_copy(update={"multithreading": "barrel"})
-    barrel = old.model_copy(update={"dsp_table": dsp})
-    stack = load_stack("snpe-1.23")
-    core = Machine(barrel, stack, [stack.profile()]).dsp.core
+def test_a_chip_file_chooses_the_barrel(tmp_path: Path, threads: int) -> None:
+    text = (Path(chips.__file__).parent / "sd835.toml").read_text()
+    count = f'{{ value = {threads}, unit = "1", source = "a book", confidence = "documented" }}'
+    lines = f'[dsp]\nmultithreading = "barrel"\nhardware_threads = {count}\n'
+    (tmp_path / "old.toml").write_text(text.replace("[dsp]\n", lines, 1))
+    stack = stacks.load("snpe-1.23")
+    core = Machine(chips.load(tmp_path / "old.toml"), stack, [stack.profile()]).dsp.core
     assert core.packets_in(10**12) == pytest.approx(core.rule.clock_hz / threads)
+    assert chips.load("sd835").dsp.multithreading == "dynamic"
