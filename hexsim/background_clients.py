@@ -49,6 +49,7 @@ class ClientSession:
         self._client = client
         self._spans = spans
         self._turn = simpy.Resource(self._env)
+        self._line = simpy.Resource(self._env)
         self._threads = [
             SoftwareThread(f"{name} {number}", client.priority) for number in range(client.threads)
         ]
@@ -132,8 +133,10 @@ class ClientSession:
             self._env.process(self._interrupt())
 
     def _interrupt(self) -> Process:
-        """One handler, which nobody's registers fit."""
-        start = self._env.now
-        handler = SoftwareThread(f"{self._name} interrupt", INTERRUPT_PRIORITY)
-        yield self._core.run(handler, WorkItem(self._client.interrupt_packets, vector=False))
-        self._spans.append(Span(handler.name, self._client.name, start, self._env.now))
+        """One handler, which nobody's registers fit; the line is masked while it runs."""
+        with self._line.request() as turn:
+            yield turn
+            start = self._env.now
+            handler = SoftwareThread(f"{self._name} interrupt", INTERRUPT_PRIORITY)
+            yield self._core.run(handler, WorkItem(self._client.interrupt_packets, vector=False))
+            self._spans.append(Span(handler.name, self._client.name, start, self._env.now))

@@ -28,7 +28,7 @@ def sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:
         return f"{start} is not known; {nearest(str(first['loc'][-1]), _keys(owner))}"
     if first["type"] == "missing":
         return f"{start} is missing; expected {_expected(field)}"
-    if first["type"] == "model_type":
+    if first["type"] in ("model_type", "tuple_type"):
         return f"{start} is {first['input']!r}; expected {_expected(field)}"
     given = "wrong" if isinstance(first["input"], dict | Quantity) else repr(first["input"])
     wanted = re.sub(r"^[A-Z]\w+ should (be|have)", "expected", first["msg"])

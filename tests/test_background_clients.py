@@ -95,6 +95,13 @@ def test_the_first_interrupt_releases_the_job_and_each_displaces_somebody() -> N
     assert handlers == [0, 25, 50, 75]
 
 
+def test_a_line_is_masked_while_its_handler_runs() -> None:
+    client = changed(interrupts=2, interrupt_packets=40_000, packets=1, first_us=1.0)
+    _, spans = run(client, until_us=2)
+    handlers = [(s.t0_ps / 1e6, s.t1_ps / 1e6) for s in spans if s.track == "tick interrupt"]
+    assert handlers == [(1, 81)], "the second one waits, and nobody waits for it"
+
+
 def vector(name: str, **values: object) -> Client:
     return changed(name=name, unit="hvx", **values)
 

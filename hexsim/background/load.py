@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from hexsim.datasheet import Datasheet, Table
 
 SHORTEST_PERIOD_US = 10.0
-"""Below it a simulated second would be more than a hundred thousand jobs."""
+"""Of jobs and of interrupts: below it a simulated second would be more than 100 000 of them."""
 
 
 class Client(Table):
@@ -42,8 +42,18 @@ class Client(Table):
     l2_bytes: int = Field(default=0, ge=0)
     ddr_bytes: int = Field(default=0, ge=0)
     lock: Literal["wait", "try"] = "wait"
-    interrupts: int = Field(default=0, ge=0, le=1000)
+    interrupts: int = Field(default=0, ge=0)
     interrupt_packets: int = Field(default=200, ge=1)
+
+    @model_validator(mode="after")
+    def _interrupts_are_no_storm(self) -> Self:
+        if self.interrupts * SHORTEST_PERIOD_US > self.period_us:
+            raise PydanticCustomError(
+                "interrupts",
+                "expected at most one of its {count} interrupts in {shortest} us",
+                {"count": self.interrupts, "shortest": f"{SHORTEST_PERIOD_US:g}"},
+            )
+        return self
 
     @model_validator(mode="after")
     def _only_hvx_locks(self) -> Self:
