@@ -22,6 +22,10 @@ from hexsim.simtime import PS_PER_US, Process
 from hexsim.work import WorkItem
 
 
+_MOST_WAITING = 10_000
+"""Jobs of one client; nothing that works comes near it."""
+
+
 class ClientSession:
     """One client on one DSP; `name` is that of its tracks."""
 
@@ -76,6 +80,11 @@ class ClientSession:
         jobs = []
         yield stop | env.timeout(round(self._client.first_us * PS_PER_US))
         while not stop.processed:
+            if len(self._turn.queue) > _MOST_WAITING:
+                raise HexsimError(
+                    f"background client '{self._name}' falls ever further behind: {_MOST_WAITING} "
+                    "of its jobs wait; give it fewer packets or a longer period"
+                )
             jobs.append(env.process(self._job(env.now)))
             if self._client.interrupts > 1:
                 env.process(self._later_interrupts())

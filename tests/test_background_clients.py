@@ -125,3 +125,8 @@ def test_a_try_lock_skips_the_job() -> None:
 def test_a_client_that_could_never_lock_its_contexts_is_refused() -> None:
     with pytest.raises(HexsimError, match="'big' needs 3 vector contexts and the DSP has 2"):
         run(vector("big", threads=3))
+
+
+def test_a_client_that_cannot_keep_up_is_refused() -> None:
+    with pytest.raises(HexsimError, match="'tick' falls ever further behind: 10000"):
+        run(changed(period_us=10, packets=10**9), until_us=10**6)
