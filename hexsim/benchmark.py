@@ -19,6 +19,7 @@ from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.quantization.quantizer import quantize
 from hexsim.results import Result
 from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.uncertainty import Uncertainty, sweep
 
 EVALUATION_INPUTS = 4
 """Seeded inputs on which a runtime's answers are compared with float; none is a calibration
@@ -29,7 +30,8 @@ _EVALUATION_SEED = 1
 
 @dataclass(frozen=True)
 class Case:
-    """One network on one runtime: its simulated time and, if asked, its agreement with float.
+    """One network on one runtime: its simulated time and, if asked, how far that may be off and
+    how well the answers agree with float.
 
     `builtin` tells a built-in network, whose measurements are known, from a file of any name.
     """
@@ -42,6 +44,7 @@ class Case:
     inputs: tuple[str, ...]
     runtime: Runtime
     timing: Result
+    uncertainty: Uncertainty | None
     agreement: Agreement | None
 
 
@@ -52,6 +55,7 @@ class Conditions:
     perf_profile: str | None = None
     idle_ms: float = 0.0
     cpu_fallback: bool = True
+    uncertainty: bool = False
     accuracy: bool = True
     quantize: bool = False
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -81,6 +85,15 @@ def run_benchmark(
             timing = platform.simulate(
                 plan, perf_profile=conditions.perf_profile, idle_ms=conditions.idle_ms
             )
+            interval = None
+            if conditions.uncertainty:
+                progress(f"{network.name} on {runtime}: uncertainty")
+                interval = sweep(
+                    platform,
+                    plan,
+                    perf_profile=conditions.perf_profile,
+                    idle_ms=conditions.idle_ms,
+                )
             match = None
             if conditions.accuracy:
                 match = models.agreement(platform, runtime, conditions.cpu_fallback)
@@ -93,6 +106,7 @@ def run_benchmark(
                 network.inputs,
                 runtime,
                 timing,
+                interval,
                 match,
             )
 

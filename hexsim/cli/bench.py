@@ -43,6 +43,10 @@ def bench(
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
     ] = False,
+    uncertainty: Annotated[
+        bool,
+        typer.Option("--uncertainty", help="Sweep assumed and calibrated constants: intervals."),
+    ] = False,
     json: JsonOption = None,
     csv: CsvOption = None,
 ) -> None:
@@ -64,6 +68,7 @@ def bench(
         perf_profile=perf_profile,
         idle_ms=idle_ms,
         cpu_fallback=not no_cpu_fallback,
+        uncertainty=uncertainty,
         accuracy=not timing_only,
         quantize=quantize or runtimes is None,
         input_dims=parse_input_dims(input_dim),
