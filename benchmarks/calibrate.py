@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -61,14 +63,7 @@ def record(best: Fit, values: Values) -> Calibration:
             for (p, value), both in zip(values.items(), errors, strict=True)
         ),
         correlation=tuple(tuple(map(float, line)) for line in best.correlation),
-        trades=tuple(
-            {
-                "constant": trade.parameter.label,
-                "largest": trade.largest,
-                "absorbed": trade.absorbed,
-            }
-            for trade in trades(rows, best)
-        ),
+        trades=trades(rows, best),
         columns=tuple(columns),
         predictions=tuple(tuple(column[row] for column in columns.values()) for row in rows),
     )
@@ -78,21 +73,16 @@ def write(found: Calibration) -> None:
     """State the constants in their files, keep the record, renew the pages."""
     for parameter, constant in zip(parameters(), found.constants, strict=True):
         restate(parameter, constant.value)
-    digits = {
-        "constants": [_digits(vars(constant)) for constant in found.constants],
-        "correlation": [[round(cell, 3) for cell in line] for line in found.correlation],
-        "trades": [_digits(trade) for trade in found.trades],
-        "columns": found.columns,
-        "predictions": [[round(cell, 4) for cell in line] for line in found.predictions],
-    }
-    write_text(FILE, json.dumps(digits, indent=1) + "\n")
+    write_text(FILE, json.dumps(_digits(asdict(found)), indent=1) + "\n")
 
 
-def _digits(fields: dict[str, object]) -> dict[str, object]:
-    return {
-        key: float(f"{value:.4g}") if isinstance(value, float) else value
-        for key, value in fields.items()
-    }
+def _digits(node: Any) -> Any:
+    """Round the numbers of a document to what is worth keeping."""
+    if isinstance(node, dict):
+        return {key: _digits(value) for key, value in node.items()}
+    if isinstance(node, tuple):
+        return [_digits(value) for value in node]
+    return float(f"{node:.5g}") if isinstance(node, float) else node
 
 
 def main() -> None:

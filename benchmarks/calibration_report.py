@@ -62,8 +62,7 @@ def trades_table(found: Calibration) -> str:
     """Return the assumed constants that move rows, and how far the fitted ones imitate them."""
     header = ("assumed constant", "largest change of a row", "imitated by the calibrated ones")
     rows = [
-        (str(trade["constant"]), f"x {trade['largest']:.2f}", f"{trade['absorbed']:.0%}")
-        for trade in found.trades
+        (trade.label, f"x {trade.largest:.2f}", f"{trade.absorbed:.0%}") for trade in found.trades
     ]
     return table(header, rows)
 

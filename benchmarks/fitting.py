@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from scipy.optimize import least_squares
 
 from hexsim import chips, data, stacks
+from hexsim.data.calibration import Trade
 from hexsim.datasheet import Datasheet, recorded
 from hexsim.loading import load
 from hexsim.plan import Plan
@@ -167,14 +168,21 @@ def weights(rows: Sequence[data.Measurement]) -> Array:
 
 @dataclass(frozen=True)
 class Fit:
-    """Fitted values, and the precision of their logarithms (inverse covariance).
+    """Fitted values, and the Jacobian of the weighted residuals in their logarithms.
 
-    It is that of the linearised problem, scaled by what the residuals turned out to be where they
-    are larger than the weights say.
+    `scatter` is the mean square of the residuals, at least 1: where they are larger than the
+    weights say, errors are larger too.
     """
 
     values: dict[Parameter, float]
-    precision: Array
+    jacobian: Array
+    scatter: float
+
+    @property
+    def precision(self) -> Array:
+        """Inverse covariance of the logarithms by the measurements alone, linearised."""
+        precision: Array = self.jacobian.T @ self.jacobian / self.scatter
+        return precision
 
     @property
     def data_errors(self) -> Array:
@@ -200,6 +208,11 @@ class Fit:
         """Correlation of the errors inside the bounds."""
         correlation: Array = self.covariance / np.outer(self.log_errors, self.log_errors)
         return correlation
+
+    def response(self, effect: Array) -> Array:
+        """How the fitted logarithms would move if all weighted residuals moved by `effect`."""
+        response: Array = -self.covariance @ self.jacobian.T @ effect / self.scatter
+        return response
 
 
 def fit(rows: Sequence[data.Measurement]) -> Fit:
@@ -237,8 +250,7 @@ def fit(rows: Sequence[data.Measurement]) -> Fit:
     )
     runs = len(set(map(Run.of, rows)))
     scatter = 2 * solution.cost / max(1, runs - len(chosen))
-    precision = solution.jac.T @ solution.jac / max(1.0, scatter)
-    return Fit(values(solution.x), precision)
+    return Fit(values(solution.x), solution.jac, max(1.0, scatter))
 
 
 def leave_out(rows: Sequence[data.Measurement], group: Group) -> dict[data.Measurement, float]:
@@ -266,42 +278,32 @@ def _fit_and_predict(
     return [predict_ms(row, values) for row in left]
 
 
-@dataclass(frozen=True)
-class Trade:
-    """An assumed constant that moves fitted rows.
-
-    `largest` is the greatest change of a row between its ends, as a factor. `absorbed` is the
-    share of its effect that the calibrated constants can imitate: near 1, the measurements cannot
-    tell it from them, and they carry its error.
-    """
-
-    parameter: Parameter
-    largest: float
-    absorbed: float
-
-
-def trades(rows: Sequence[data.Measurement], best: Fit) -> list[Trade]:
+def trades(rows: Sequence[data.Measurement], best: Fit) -> tuple[Trade, ...]:
     """Every assumed constant that moves `rows` by more than 1 %, the largest first."""
     scale = weights(rows)
-    basis, _ = np.linalg.qr(_columns(rows, best.values, list(best.values)) * scale[:, None])
+
+    def effect(parameter: Parameter, value: float) -> Array:
+        """Log change of each row when a constant is moved to `value`."""
+        ends = [{**best.values, parameter: v} for v in (parameter.committed, value)]
+        before, after = (np.log([predict_ms(row, end) for row in rows]) for end in ends)
+        change: Array = after - before
+        return change
+
     found = []
     for parameter in bounded("assumed"):
-        (effect,) = _columns(rows, best.values, [parameter]).T
-        largest = math.exp(float(np.max(np.abs(effect))))
+        low, high = (effect(parameter, end) for end in (parameter.low, parameter.high))
+        largest = math.exp(float(np.max(np.abs(high - low))))
         if largest > 1.01:
-            weighted = effect * scale
-            absorbed = float(np.sum((basis.T @ weighted) ** 2) / np.sum(weighted**2))
-            found.append(Trade(parameter, largest, absorbed))
-    return sorted(found, key=lambda trade: -trade.largest)
-
-
-def _columns(rows: Sequence[data.Measurement], values: Values, moved: Iterable[Parameter]) -> Array:
-    """Log change of each row from one end of each parameter to the other."""
-    columns = []
-    for parameter in moved:
-        ends = [
-            np.log([predict_ms(row, {**values, parameter: end}) for row in rows])
-            for end in (parameter.low, parameter.high)
-        ]
-        columns.append(ends[1] - ends[0])
-    return np.array(columns).T
+            weighted = (high - low) * scale
+            along = best.jacobian @ np.linalg.pinv(best.jacobian) @ weighted
+            found.append(
+                Trade(
+                    parameter.path,
+                    tuple(sorted(parameter.sheets)),
+                    largest,
+                    float(np.sum(along**2) / np.sum(weighted**2)),
+                    tuple(map(float, best.response(low * scale))),
+                    tuple(map(float, best.response(high * scale))),
+                )
+            )
+    return tuple(sorted(found, key=lambda trade: -trade.largest))

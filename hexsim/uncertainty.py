@@ -5,7 +5,8 @@ a time, to both ends of their interval: the bounds that the file states, or for 
 constant two standard errors of the fit. Log ratios of the times add up in quadrature, upwards and
 downwards apart. If a constant lies anywhere in its bounds with equal chance, half their length is
 1.7 standard deviations, so the interval is one of about nine in ten. The fit ties the errors of the
-calibrated constants together; they are combined with their correlation.
+calibrated constants together; they are combined with their correlation. An assumed constant on
+which fitted measurements depend takes the calibrated ones along, as another fit would.
 
 Why one at a time: two simulations per constant, the same answer every time, and each constant's
 share is known. Constants that act on each other (a wake-up time and the idle time from which it is
@@ -18,15 +19,18 @@ one of those, or to a bound that is too narrow.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from hexsim.data.calibration import STANDARD_ERRORS, calibration
 from hexsim.datasheet import Datasheet, recorded
 from hexsim.plan import Plan
 from hexsim.platform import Platform
 from hexsim.quantity import Quantity
+
+Side = Literal["chip", "stack"]
+_SIDES: tuple[Side, ...] = ("chip", "stack")
 
 
 class Times(NamedTuple):
@@ -38,7 +42,7 @@ class Times(NamedTuple):
 
 @dataclass(frozen=True)
 class Swing:
-    """What one constant does to the times: at the low end of its interval, and at the high end."""
+    """What one constant does to the times, at the low and at the high end of its interval."""
 
     sheet: str
     path: str
@@ -82,17 +86,37 @@ def sweep(
     with recorded() as reads:
         nominal = times(platform)
     swings = []
-    for side, sheet in (("chip", platform.chip), ("stack", platform.stack)):
+    for side in _SIDES:
+        sheet: Datasheet = getattr(platform, side)
         read = reads.of(sheet)
         for path, constant, low, high in _intervals(sheet):
             if path in read:
-                at_low, at_high = (times(_with(platform, side, path, end)) for end in (low, high))
+                at_low, at_high = (times(_moved(platform, side, path, v)) for v in (low, high))
                 if {at_low, at_high} != {nominal}:
                     swings.append(Swing(sheet.name, path, constant, low, high, at_low, at_high))
-    return _combined(nominal, swings)
+    return combined(nominal, swings)
 
 
-def _with(platform: Platform, side: str, path: str, value: float) -> Platform:
+def _moved(platform: Platform, side: Side, path: str, value: float) -> Platform:
+    """The platform with one constant at `value`, and the calibrated ones as the fit answers."""
+    sheet = getattr(platform, side)
+    trade = calibration().trade(sheet.name, path)
+    moved = _with(platform, side, path, value)
+    if trade is None:
+        return moved
+    is_low = value < dict(sheet.quantities())[path].value
+    steps = trade.at_low if is_low else trade.at_high
+    for fitted, step in zip(calibration().constants, steps, strict=True):
+        for other in _SIDES:
+            answering = getattr(platform, other)
+            constant = dict(answering.quantities()).get(fitted.path)
+            if constant is not None and _fitted(answering.name, fitted.path, constant) is not None:
+                answer = min(max(constant.value * math.exp(step), fitted.low), fitted.high)
+                moved = _with(moved, other, fitted.path, answer)
+    return moved
+
+
+def _with(platform: Platform, side: Side, path: str, value: float) -> Platform:
     if side == "chip":
         return Platform(platform.chip.with_value(path, value), platform.stack)
     return Platform(platform.chip, platform.stack.with_value(path, value))
@@ -116,7 +140,8 @@ def _fitted(sheet: str, path: str, constant: Quantity) -> int | None:
     return calibration().find(sheet, path) if constant.confidence == "calibrated" else None
 
 
-def _combined(nominal: Times, swings: list[Swing]) -> Uncertainty:
+def combined(nominal: Times, swings: Sequence[Swing]) -> Uncertainty:
+    """Return the interval that the swings make together."""
     ends = [_ends(nominal, swings, figure) for figure in range(len(nominal))]
     weight = [max(map(abs, swing.logs(nominal, 0))) ** 2 for swing in swings]
     order = sorted(range(len(swings)), key=lambda k: (-weight[k], swings[k].path))
@@ -130,7 +155,7 @@ def _combined(nominal: Times, swings: list[Swing]) -> Uncertainty:
     )
 
 
-def _ends(nominal: Times, swings: list[Swing], figure: int) -> tuple[float, float]:
+def _ends(nominal: Times, swings: Sequence[Swing], figure: int) -> tuple[float, float]:
     """Both ends of the interval of one figure."""
     down = up = 0.0
     tied: list[tuple[int, float]] = []

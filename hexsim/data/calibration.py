@@ -45,6 +45,29 @@ class Calibrated:
 
 
 @dataclass(frozen=True)
+class Trade:
+    """An assumed constant that moves fitted rows, and what the fit makes of it.
+
+    `largest` is the greatest change of a row between its bounds, as a factor. `absorbed` is the
+    share of its effect that the calibrated constants can imitate: near 1, the measurements cannot
+    tell it from them. `at_low` and `at_high` are by how much the logarithm of each calibrated
+    constant would move if this one were at that bound.
+    """
+
+    path: str
+    sheets: tuple[str, ...]
+    largest: float
+    absorbed: float
+    at_low: tuple[float, ...]
+    at_high: tuple[float, ...]
+
+    @property
+    def label(self) -> str:
+        """How the tables call it; a constant of several sheets goes by its path alone."""
+        return self.path if len(self.sheets) > 1 else f"{self.path} ({self.sheets[0]})"
+
+
+@dataclass(frozen=True)
 class Calibration:
     """The record of one fit.
 
@@ -54,7 +77,7 @@ class Calibration:
 
     constants: tuple[Calibrated, ...]
     correlation: tuple[tuple[float, ...], ...]
-    trades: tuple[dict[str, Any], ...]
+    trades: tuple[Trade, ...]
     columns: tuple[str, ...]
     predictions: tuple[tuple[float, ...], ...]
 
@@ -65,18 +88,29 @@ class Calibration:
                 return index
         return None
 
+    def trade(self, sheet: str, path: str) -> Trade | None:
+        """Return what the fit makes of an assumed constant, None if it moves no fitted row."""
+        for trade in self.trades:
+            if path == trade.path and sheet in trade.sheets:
+                return trade
+        return None
+
 
 @functools.cache
 def calibration() -> Calibration:
     """Read the committed record."""
     document = json.loads(FILE.read_text(encoding="utf-8"))
     return Calibration(
-        tuple(
-            Calibrated(**{**record, "sheets": tuple(record["sheets"])})
-            for record in document["constants"]
-        ),
-        tuple(map(tuple, document["correlation"])),
-        tuple(document["trades"]),
-        tuple(document["columns"]),
-        tuple(map(tuple, document["predictions"])),
+        tuple(Calibrated(**_frozen(record)) for record in document["constants"]),
+        _frozen(document["correlation"]),
+        tuple(Trade(**_frozen(record)) for record in document["trades"]),
+        _frozen(document["columns"]),
+        _frozen(document["predictions"]),
     )
+
+
+def _frozen(node: Any) -> Any:
+    """Turn the lists of a JSON document into tuples."""
+    if isinstance(node, dict):
+        return {key: _frozen(value) for key, value in node.items()}
+    return tuple(map(_frozen, node)) if isinstance(node, list) else node

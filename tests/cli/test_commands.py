@@ -21,6 +21,28 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_bench_with_uncertainty_prints_intervals_and_what_they_hang_on(
+    command: Command, files: Path
+) -> None:
+    code, out, err = command(
+        "bench --model squeezenet1_1 --runtime dsp,cpu --timing-only --uncertainty "
+        "--json out.json --csv out.csv"
+    )
+    assert (code, err) == (0, "")
+    assert "  between" in out
+    assert "dsp hangs on entry.input_conversion.clk_per_element" in out
+    assert "[116!]" in out, "SNPE's CPU times are software artefacts, outside any interval"
+    dsp, cpu = json.loads((files / "out.json").read_text())["results"]
+    low, high = dsp["uncertainty"]["total_inference_us"]
+    assert low < dsp["total_inference_us"] < high
+    assert cpu["uncertainty"]["measured_outside_ms"]["total_inference"] == [116.0]
+    assert sum(c["share"] for c in dsp["uncertainty"]["constants"]) == pytest.approx(1)
+    with (files / "out.csv").open() as file:
+        row = next(csv.DictReader(file))
+    assert float(row["us_low"]) == pytest.approx(low, abs=1e-3)
+    assert float(row["us_high"]) == pytest.approx(high, abs=1e-3)
+
+
 def test_bench_writes_table_json_and_csv(command: Command, files: Path) -> None:
     code, out, err = command(
         "bench --model conv1x1_1to1 --model probe.onnx --chip sd865 --runtime dsp,cpu "

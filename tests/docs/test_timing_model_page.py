@@ -1,0 +1,26 @@
+"""The tables of docs/timing-model.md and docs/constants.md are those of today."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.timing_model import CONSTANTS, TIMING, constants_page, timing_page
+from hexsim import chips, stacks
+
+RENEW = "python -m benchmarks.timing_model --write"
+
+
+def test_the_timing_page_is_up_to_date() -> None:
+    assert TIMING.read_text(encoding="utf-8") == timing_page(), RENEW
+
+
+def test_the_page_of_constants_is_up_to_date() -> None:
+    assert CONSTANTS.read_text(encoding="utf-8") == constants_page(), RENEW
+
+
+@pytest.mark.parametrize("sheet", [chips.load("sd855"), stacks.load("qnn-2.45")])
+def test_every_constant_is_on_the_page(sheet: chips.Chip | stacks.Stack) -> None:
+    page = CONSTANTS.read_text(encoding="utf-8")
+    for path, constant in sheet.quantities():
+        rows = [line for line in page.splitlines() if line.startswith(f"| {path} |")]
+        assert any(constant.source in row for row in rows), path
