@@ -82,7 +82,7 @@ def summaries(rows: Sequence[data.Measurement], columns: Sequence[str], cells: C
     """Return median and largest absolute error per column and runtime."""
     lines = []
     for number, name in enumerate(columns):
-        for runtime in RUNTIMES:
+        for runtime in (r for r in RUNTIMES if any(row.runtime == r for row in rows)):
             errors = [
                 abs(predicted[number] / row.latency_ms - 1)
                 for row, predicted in zip(rows, cells, strict=True)

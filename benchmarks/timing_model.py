@@ -1,4 +1,4 @@
-"""The tables of docs/timing-model.md and docs/constants.md.
+"""The tables of docs/timing-model.md and docs/constants.md, and the errors that README.md shows.
 
 python -m benchmarks.timing_model --write    puts them into the pages
 
@@ -13,7 +13,7 @@ import sys
 from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
 from benchmarks.entry_readings import readings_table
 from benchmarks.fitting import fitted_rows
-from benchmarks.pages import DOCS, fenced, with_block
+from benchmarks.pages import DOCS, ROOT, fenced, with_block
 from hexsim import chips, stacks
 from hexsim.data.calibration import calibration
 from hexsim.datasheet import Datasheet
@@ -21,6 +21,7 @@ from hexsim.files import write_text
 from hexsim.quantity import Quantity
 from hexsim.reports.text import quantity
 
+README = ROOT / "README.md"
 TIMING = DOCS / "timing-model.md"
 CONSTANTS = DOCS / "constants.md"
 
@@ -41,6 +42,15 @@ def timing_page() -> str:
     }.items():
         text = with_block(text, name, fenced(body))
     return text
+
+
+def readme_page() -> str:
+    """Return README.md with the errors of the dsp rows."""
+    found = calibration()
+    both = zip(fitted_rows(), found.predictions, strict=True)
+    rows, cells = zip(*((r, c) for r, c in both if r.runtime == "dsp"), strict=True)
+    errors = f"{rows_table(rows, found.columns, cells)}\n\n{summaries(rows, found.columns, cells)}"
+    return with_block(README.read_text(encoding="utf-8"), "errors", fenced(errors))
 
 
 def constants_page() -> str:
@@ -82,8 +92,9 @@ def _bounds(constant: Quantity) -> str:
 
 
 def write() -> None:
-    """Renew both pages."""
+    """Renew the pages."""
     calibration.cache_clear()
+    write_text(README, readme_page())
     write_text(TIMING, timing_page())
     write_text(CONSTANTS, constants_page())
 

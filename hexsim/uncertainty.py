@@ -19,15 +19,15 @@ one of those, or to a bound that is too narrow.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from hexsim.data.calibration import STANDARD_ERRORS, calibration
 from hexsim.datasheet import Datasheet, recorded
-from hexsim.plan import Plan
 from hexsim.platform import Platform
 from hexsim.quantity import Quantity
+from hexsim.results import Result
 
 Side = Literal["chip", "stack"]
 _SIDES: tuple[Side, ...] = ("chip", "stack")
@@ -74,13 +74,11 @@ class Uncertainty:
     shares: tuple[float, ...]
 
 
-def sweep(
-    platform: Platform, plan: Plan, *, perf_profile: str | None = None, idle_ms: float = 0.0
-) -> Uncertainty:
-    """Simulate `plan` at both ends of every constant that matters to it."""
+def sweep(platform: Platform, run: Callable[[Platform], Result]) -> Uncertainty:
+    """Repeat the simulation `run` at both ends of every constant of `platform` that it reads."""
 
     def times(changed: Platform) -> Times:
-        result = changed.simulate(plan, perf_profile=perf_profile, idle_ms=idle_ms)
+        result = run(changed)
         return Times(result.total_us, result.forward_us)
 
     with recorded() as reads:
@@ -89,7 +87,7 @@ def sweep(
     for side in _SIDES:
         sheet: Datasheet = getattr(platform, side)
         read = reads.of(sheet)
-        for path, constant, low, high in _intervals(sheet):
+        for path, constant, low, high in intervals(sheet):
             if path in read:
                 at_low, at_high = (times(_moved(platform, side, path, v)) for v in (low, high))
                 if {at_low, at_high} != {nominal}:
@@ -122,7 +120,7 @@ def _with(platform: Platform, side: Side, path: str, value: float) -> Platform:
     return Platform(platform.chip, platform.stack.with_value(path, value))
 
 
-def _intervals(sheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
+def intervals(sheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
     """Path, constant and interval of every constant that may be another."""
     for path, constant in sheet.quantities():
         if constant.low is None or constant.high is None:

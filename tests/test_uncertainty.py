@@ -24,6 +24,10 @@ def case(runtime: str = "dsp", chip: str = "sd835") -> tuple[Platform, Plan]:
     return platform, platform.plan(load(NETWORK), runtime)  # type: ignore[arg-type]
 
 
+def swept(platform: Platform, plan: Plan) -> Uncertainty:
+    return sweep(platform, lambda changed: changed.simulate(plan))
+
+
 def paths(found: Uncertainty) -> set[str]:
     return {swing.path for swing in found.swings}
 
@@ -43,7 +47,7 @@ def swing(path: str, low: float, high: float, *, calibrated: bool = False) -> Sw
 
 
 def test_the_interval_holds_the_time_and_is_the_same_every_time() -> None:
-    first, second = (sweep(*case()) for _ in range(2))
+    first, second = (swept(*case()) for _ in range(2))
     assert first == second
     for figure in (0, 1):
         assert 0 < first.low[figure] < first.nominal[figure] < first.high[figure]
@@ -53,7 +57,7 @@ def test_the_interval_holds_the_time_and_is_the_same_every_time() -> None:
 
 
 def test_only_what_the_runtime_reads_is_swept() -> None:
-    dsp, gpu = paths(sweep(*case("dsp"))), paths(sweep(*case("gpu")))
+    dsp, gpu = paths(swept(*case("dsp"))), paths(swept(*case("gpu")))
     assert {"dispatch.node_clk", "kernels.stall_factor"} <= dsp
     assert {"gpu.efficiency", "gpu.layer_s"} <= gpu
     assert dsp & gpu == {"application.copy_s_per_element"}
@@ -62,7 +66,7 @@ def test_only_what_the_runtime_reads_is_swept() -> None:
 
 def test_a_constant_that_the_caller_sets_is_not_in_doubt() -> None:
     platform, plan = case()
-    before = sweep(platform, plan)
+    before = swept(platform, plan)
     for one in before.swings:
         if one.sheet == platform.chip.name:
             chip = platform.chip.with_value(one.path, one.constant.value)
@@ -70,7 +74,7 @@ def test_a_constant_that_the_caller_sets_is_not_in_doubt() -> None:
         else:
             stack = platform.stack.with_value(one.path, one.constant.value)
             platform = Platform(platform.chip, stack)
-    after = sweep(platform, plan)
+    after = swept(platform, plan)
     assert after.swings == ()
     assert after.low == after.high == after.nominal == before.nominal
 
@@ -105,7 +109,7 @@ def test_calibrated_constants_add_with_the_correlation_of_the_fit() -> None:
 
 def test_an_assumed_constant_takes_the_calibrated_ones_along() -> None:
     """The GPU's efficiency was fitted with its assumed peak: only their product is known."""
-    (peak,) = [one for one in sweep(*case("gpu")).swings if one.path == "gpu.fp32_flops_per_clk"]
+    (peak,) = [one for one in swept(*case("gpu")).swings if one.path == "gpu.fp32_flops_per_clk"]
     platform, plan = case("gpu")
     alone = platform.chip.with_value(peak.path, peak.low)
     held = Platform(alone, platform.stack).simulate(plan).total_us
@@ -153,7 +157,7 @@ def sampled_us(platform: Platform, plan: Plan, found: Uncertainty, count: int) -
 )
 def test_about_nine_in_ten_samples_of_all_constants_are_inside(chip: str, runtime: str) -> None:
     platform, plan = case(runtime, chip)
-    found = sweep(platform, plan)
+    found = swept(platform, plan)
     times = np.array(sampled_us(platform, plan, found, 200))
     inside = np.mean((times >= found.low.total_us) & (times <= found.high.total_us))
     assert 0.85 <= inside <= 0.99
@@ -165,5 +169,5 @@ def test_every_chip_of_the_benchmark_has_an_interval() -> None:
     for name in chips.names():
         chip = chips.load(name)
         if chip.simulates("dsp"):
-            found = sweep(*case("dsp", name))
+            found = swept(*case("dsp", name))
             assert found.low.total_us < found.high.total_us

@@ -20,6 +20,10 @@ ProfileOption = Annotated[
 IdleOption = Annotated[
     float, typer.Option("--idle-ms", min=0.0, help="Idle time before the call, in ms.")
 ]
+BufferOption = Annotated[
+    str | None,
+    typer.Option("--buffer", help="User buffers: float or tf8; default: the stack's."),
+]
 InputDimOption = Annotated[
     list[str] | None,
     typer.Option("--input-dim", help="NAME 1,3,224,224: shape of an input; repeatable."),

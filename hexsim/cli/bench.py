@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._options import (
+    BufferOption,
     ChipOption,
     CsvOption,
     IdleOption,
@@ -35,6 +36,7 @@ def bench(
     ] = None,
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    buffer: BufferOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     quantize: Annotated[
@@ -67,6 +69,7 @@ def bench(
     conditions = Conditions(
         perf_profile=perf_profile,
         idle_ms=idle_ms,
+        buffer=None if buffer is None else platform.stack.buffer(buffer),
         cpu_fallback=not no_cpu_fallback,
         uncertainty=uncertainty,
         accuracy=not timing_only,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._options import (
+    BufferOption,
     ChipOption,
     IdleOption,
     InputDimOption,
@@ -25,6 +26,7 @@ def profile(
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    buffer: BufferOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     quantize: Annotated[
@@ -41,6 +43,7 @@ def profile(
     conditions = Conditions(
         perf_profile=perf_profile,
         idle_ms=idle_ms,
+        buffer=None if buffer is None else platform.stack.buffer(buffer),
         cpu_fallback=not no_cpu_fallback,
         accuracy=False,
         quantize=quantize,
@@ -48,5 +51,8 @@ def profile(
     )
     with status() as progress:
         (case,) = run_benchmark([model], platform, [parse_runtime(runtime)], conditions, progress)
-    typer.echo(f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}\n")
+    typer.echo(
+        f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}, "
+        f"{case.buffer} buffers\n"
+    )
     typer.echo(profile_table(case.timing))

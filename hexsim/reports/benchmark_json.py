@@ -28,6 +28,7 @@ def _case(case: Case) -> dict[str, Any]:
         "stack": case.stack,
         "runtime": case.runtime,
         "perf_profile": case.perf_profile,
+        "buffer": case.buffer,
         "total_inference_us": timing.total_us,
         "forward_propagate_us": timing.forward_us,
         "measured_ms": {

@@ -63,7 +63,7 @@ def footnotes(cases: Sequence[Case]) -> str:
 
 def _network_table(cases: list[Case]) -> str:
     first = cases[0]
-    title = f"{first.network} on {first.chip}, {first.stack}, {first.perf_profile}"
+    where = f"{first.chip}, {first.stack}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))
     rows = []
     for name, forward in (("total inference (ms)", False), ("forward propagate (ms)", True)):
@@ -76,7 +76,7 @@ def _network_table(cases: list[Case]) -> str:
             ("same top-1 as float", *(_top1(case.agreement) for case in cases)),
             ("top-1 margin kept", *(_margin(case.agreement) for case in cases)),
         ]
-    lines = [title, table(header, rows)]
+    lines = [f"{first.network} on {where}", table(header, rows)]
     lines += [_dominant(case, case.uncertainty) for case in cases if case.uncertainty]
     return "\n".join(lines)
 

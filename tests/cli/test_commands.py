@@ -21,6 +21,18 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_code_buffers_spare_the_conversion_of_floats(command: Command) -> None:
+    floats, codes = (
+        command(f"profile squeezenet1_1 --buffer {kind}")[1] for kind in ("float", "tf8")
+    )
+    assert "input_conversion" in floats
+    assert "input_conversion" not in codes
+    assert "high_performance, tf8 buffers" in codes
+    code, _, err = command("bench --model squeezenet1_1 --buffer tf9")
+    assert code == 2
+    assert "unknown buffer type of snpe-1.23 'tf9'; did you mean tf8" in err
+
+
 def test_bench_with_uncertainty_prints_intervals_and_what_they_hang_on(
     command: Command, files: Path
 ) -> None:

@@ -1,10 +1,17 @@
-"""The tables of docs/timing-model.md and docs/constants.md are those of today."""
+"""The tables of docs/timing-model.md, docs/constants.md and README.md are those of today."""
 
 from __future__ import annotations
 
 import pytest
 
-from benchmarks.timing_model import CONSTANTS, TIMING, constants_page, timing_page
+from benchmarks.timing_model import (
+    CONSTANTS,
+    README,
+    TIMING,
+    constants_page,
+    readme_page,
+    timing_page,
+)
 from hexsim import chips, stacks
 
 RENEW = "python -m benchmarks.timing_model --write"
@@ -19,6 +26,10 @@ def test_the_page_of_constants_is_up_to_date() -> None:
 
 
 @pytest.mark.parametrize("sheet", [chips.load("sd855"), stacks.load("qnn-2.45")])
+def test_the_errors_of_the_readme_are_up_to_date() -> None:
+    assert README.read_text(encoding="utf-8") == readme_page(), RENEW
+
+
 def test_every_constant_is_on_the_page(sheet: chips.Chip | stacks.Stack) -> None:
     page = CONSTANTS.read_text(encoding="utf-8")
     for path, constant in sheet.quantities():
