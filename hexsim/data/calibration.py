@@ -39,9 +39,10 @@ class Calibrated:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The values that measurements and bounds leave possible."""
+        """The values that measurements and bounds leave possible, to three digits."""
         factor = math.exp(STANDARD_ERRORS * self.log_error)
-        return max(self.low, self.value / factor), min(self.high, self.value * factor)
+        low, high = (float(f"{end:.3g}") for end in (self.value / factor, self.value * factor))
+        return max(self.low, low), min(self.high, high)
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ def test_the_page_of_constants_is_up_to_date() -> None:
     assert CONSTANTS.read_text(encoding="utf-8") == constants_page(), RENEW
 
 
-@pytest.mark.parametrize("sheet", [chips.load("sd855"), stacks.load("qnn-2.45")])
 def test_the_errors_of_the_readme_are_up_to_date() -> None:
     assert README.read_text(encoding="utf-8") == readme_page(), RENEW
 
 
+@pytest.mark.parametrize("sheet", [chips.load("sd855"), stacks.load("qnn-2.45")])
 def test_every_constant_is_on_the_page(sheet: chips.Chip | stacks.Stack) -> None:
     page = CONSTANTS.read_text(encoding="utf-8")
     for path, constant in sheet.quantities():
