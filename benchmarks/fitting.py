@@ -66,7 +66,7 @@ class Parameter:
         """Return the sheet with the constant at `value`, or as it is if it has no such constant."""
         if sheet.name not in self.sheets:
             return sheet
-        return sheet.with_value(self.path, round(value) if self.unit == "B" else value)
+        return sheet.with_value(self.path, value)
 
 
 Values = Mapping[Parameter, float]

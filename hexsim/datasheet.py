@@ -104,12 +104,14 @@ class Datasheet(Table):
     def with_value(self, path: str, value: float) -> Self:
         """Return a copy in which the constant at the dotted `path` has another value.
 
-        The copy says that its caller set the value. Raises HexsimError for an unknown path and
-        for a value the schema refuses.
+        The copy says that its caller set the value. There are no parts of a byte: such a value
+        is rounded. Raises HexsimError for an unknown path and for a value the schema refuses.
         """
         known = dict(self.quantities())
         if path not in known:
             raise unknown(f"constant of {self.name}", path, known)
+        if known[path].unit == "B":
+            value = round(value)
         tree = copy.deepcopy(self._tree)
         *tables, key = path.split(".")
         table = tree

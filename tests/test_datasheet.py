@@ -79,6 +79,7 @@ def test_with_value_returns_a_changed_copy_that_names_the_caller(shelf: Shelf[Bo
     assert after.core.clock_hz == before.core.clock_hz
     assert dict(after.quantities())["core.size_bytes"].source == "set by the caller"
     assert dict(before.quantities())["core.size_bytes"].source == "a guess"
+    assert before.with_value("core.size_bytes", 127.6).core.size_bytes == 128
     assert after != before
     assert hash(after) != hash(before)
 

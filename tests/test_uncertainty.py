@@ -91,7 +91,7 @@ def test_assumed_constants_add_in_quadrature_and_each_way_apart() -> None:
 
 def test_calibrated_constants_add_with_the_correlation_of_the_fit() -> None:
     record = calibration()
-    one, other = "kernels.stall_factor", "entry.input_conversion.clk_per_element"
+    one, other = "dispatch.node_clk", "entry.input_conversion.clk_per_element"
     i, j = (record.find("snpe-1.23", path) for path in (one, other))
     assert i is not None
     assert j is not None
@@ -120,7 +120,6 @@ def test_an_assumed_constant_takes_the_calibrated_ones_along() -> None:
 def sampled_us(platform: Platform, plan: Plan, found: Uncertainty, count: int) -> list[float]:
     """Total times with all constants drawn at once: a Latin hypercube, the fit's covariance."""
     record = calibration()
-    names = {platform.chip.name, platform.stack.name}
     draws = qmc.LatinHypercube(len(found.swings) + len(record.constants), rng=0).random(count)
     errors = np.array([constant.log_error for constant in record.constants])
     root = np.linalg.cholesky(np.array(record.correlation))
@@ -132,7 +131,6 @@ def sampled_us(platform: Platform, plan: Plan, found: Uncertainty, count: int) -
             if one.constant.confidence == "calibrated":
                 continue
             value = one.low + share * (one.high - one.low)
-            value = round(value) if one.constant.unit == "B" else value
             trade, middle = record.trade(one.sheet, one.path), one.constant.value
             if trade is not None:
                 end, steepest = (
@@ -144,9 +142,11 @@ def sampled_us(platform: Platform, plan: Plan, found: Uncertainty, count: int) -
             else:
                 stack = stack.with_value(one.path, value)
         for constant, step in zip(record.constants, steps, strict=True):
-            if names & set(constant.sheets):
-                value = min(max(constant.value * math.exp(step), constant.low), constant.high)
+            value = min(max(constant.value * math.exp(step), constant.low), constant.high)
+            if stack.name in constant.sheets:
                 stack = stack.with_value(constant.path, value)
+            if chip.name in constant.sheets:
+                chip = chip.with_value(constant.path, value)
         result.append(Platform(chip, stack).simulate(plan).total_us)
     return result
 

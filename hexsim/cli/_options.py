@@ -31,6 +31,10 @@ InputDimOption = Annotated[
 NoFallbackOption = Annotated[
     bool, typer.Option("--no-cpu-fallback", help="Refuse layers that the runtime does not take.")
 ]
+UncertaintyOption = Annotated[
+    bool,
+    typer.Option("--uncertainty", help="Sweep assumed and calibrated constants: intervals."),
+]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results as JSON.")]
 CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results as CSV.")]
 

@@ -16,6 +16,7 @@ from hexsim.cli._options import (
     NoFallbackOption,
     ProfileOption,
     StackOption,
+    UncertaintyOption,
     parse_input_dims,
     parse_runtimes,
 )
@@ -45,10 +46,7 @@ def bench(
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
     ] = False,
-    uncertainty: Annotated[
-        bool,
-        typer.Option("--uncertainty", help="Sweep assumed and calibrated constants: intervals."),
-    ] = False,
+    uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
 ) -> None:

@@ -14,6 +14,7 @@ from hexsim.cli._options import (
     NoFallbackOption,
     ProfileOption,
     StackOption,
+    UncertaintyOption,
     parse_input_dims,
     parse_runtime,
 )
@@ -32,12 +33,14 @@ def profile(
     quantize: Annotated[
         bool, typer.Option("--quantize", help="Quantise a float model for aip and fxp_cpu.")
     ] = False,
+    uncertainty: UncertaintyOption = False,
 ) -> None:
     """Profile one inference: cycles, time, MACs, memory traffic and bound of every layer."""
     from hexsim.benchmark import Conditions, run_benchmark
     from hexsim.cli._progress import status
     from hexsim.platform import Platform
     from hexsim.reports.profile_table import profile_table
+    from hexsim.reports.uncertainty_table import uncertainty_table
 
     platform = Platform.load(chip, stack)
     conditions = Conditions(
@@ -45,6 +48,7 @@ def profile(
         idle_ms=idle_ms,
         buffer=None if buffer is None else platform.stack.buffer(buffer),
         cpu_fallback=not no_cpu_fallback,
+        uncertainty=uncertainty,
         accuracy=False,
         quantize=quantize,
         input_dims=parse_input_dims(input_dim),
@@ -56,3 +60,5 @@ def profile(
         f"{case.buffer} buffers\n"
     )
     typer.echo(profile_table(case.timing))
+    if case.uncertainty is not None:
+        typer.echo("\n" + uncertainty_table(case.uncertainty))

@@ -21,6 +21,15 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_profile_with_uncertainty_lists_every_constant_in_doubt(command: Command) -> None:
+    code, out, err = command("profile squeezenet1_1 --uncertainty --runtime gpu")
+    assert (code, err) == (0, "")
+    assert "ms, between" in out
+    rows = {line.split()[0]: line.split() for line in out.splitlines() if line.startswith("gpu.")}
+    assert rows.keys() >= {"gpu.efficiency", "gpu.layer_s", "gpu.fp32_flops_per_clk"}
+    assert rows["gpu.layer_s"][1:3] == ["snpe-1.23", "calibrated"]
+
+
 def test_code_buffers_spare_the_conversion_of_floats(command: Command) -> None:
     floats, codes = (
         command(f"profile squeezenet1_1 --buffer {kind}")[1] for kind in ("float", "tf8")
