@@ -1,6 +1,5 @@
 """Overrides: encodings that the user gives, in a JSON file or as nodes of the ONNX file."""
 
-from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.override import (
     NO_OVERRIDES,
     FloatOverride,
@@ -17,5 +16,4 @@ __all__ = [
     "Override",
     "Overrides",
     "Range",
-    "read_aimet",
 ]

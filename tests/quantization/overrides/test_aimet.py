@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Range, read_aimet
+from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Range
+from hexsim.quantization.overrides.aimet import read_aimet
 
 ONE = {"bitwidth": 8, "min": -1.0, "max": 2.0}
 CHANNELS = [
