@@ -61,13 +61,14 @@ class Overrides:
     """All overrides of a network.
 
     `activations` by the name of the tensor that an ONNX node writes, or of an input;
-    `parameters` by the name of the initialiser. `absorbed` maps those keys whose tensor went
-    when the network was optimised to the layer that computes it now, or to an empty string if
-    none does.
+    `parameters` by the name of the initialiser. Of the keys whose tensor went when the network was
+    optimised, `renamed` maps those whose values another tensor holds to that one, `absorbed` the
+    others to the layer that computes with them inside, or to an empty string if none does.
     """
 
     activations: Mapping[str, Override] = field(default_factory=dict)
     parameters: Mapping[str, Override] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
     absorbed: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -78,6 +79,7 @@ class Overrides:
         return Overrides(
             {**other.activations, **self.activations},
             {**other.parameters, **self.parameters},
+            {**other.renamed, **self.renamed},
             {**other.absorbed, **self.absorbed},
         )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -57,10 +58,9 @@ def settle(overrides: Overrides, network: Network, options: QuantizationOptions)
     """
     require_this_network(overrides, network)
     settling = _Settling(network, options, Targets(network, overrides))
-    for key, override in overrides.activations.items():
-        settling.decide("activation", key, override)
-    for key, override in overrides.parameters.items():
-        settling.decide("parameter", key, override)
+    for section, keys in _sections(overrides):
+        for key in sorted(keys, key=partial(_rank, keys, overrides)):
+            settling.decide(section, key, keys[key])
     settling.share_among_movers()
     return Settled(settling.given, tuple(settling.outcomes.values()))
 
@@ -84,6 +84,11 @@ def require_this_network(overrides: Overrides, network: Network) -> None:
 
 def _sections(overrides: Overrides) -> tuple[tuple[Section, Mapping[str, Override]], ...]:
     return ("activation", overrides.activations), ("parameter", overrides.parameters)
+
+
+def _rank(keys: Mapping[str, Override], overrides: Overrides, key: str) -> tuple[bool, bool]:
+    """The user's own file before the nodes, a tensor's own name before another for it."""
+    return keys[key].source != "override", key in overrides.renamed
 
 
 class _Settling:
@@ -115,7 +120,8 @@ class _Settling:
         remarks = []
         for target in targets:
             if target in self.given:
-                self._note(section, key, override.source, "ignored", "given twice")
+                reason = f"'{target}' is given by '{self._keys[target][1]}' already"
+                self._note(section, key, override.source, "ignored", reason)
                 return
             if reason := self._never_coded(target):
                 self._note(section, key, override.source, "ignored", reason)

@@ -4,7 +4,8 @@
 2. A key of a parameter is the name of a weight or bias. One that several layers shared before
    batch norms were folded into it stands for each layer's own copy. A constant that is an
    operand may stand here as well.
-3. A tensor that went when the network was optimised is known by the layer that took it over.
+3. A tensor that went when the network was optimised is known by the tensor that holds its
+   values, or by the layer that took it over.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Targets:
 
     def __init__(self, network: Network, overrides: Overrides) -> None:
         self._network = network
+        self._renamed = overrides.renamed
         self._absorbed = overrides.absorbed
         self._operands = {
             name for layer in network.layers for name in layer.inputs if name in network.constants
@@ -44,6 +46,7 @@ class Targets:
     def of(self, section: Section, key: str) -> tuple[str, ...] | Missing:
         """Return the tensors or constants that `key` means, or why there is none."""
         network = self._network
+        key = self._renamed.get(key, key)
         if section == "parameter" and key in self._copies:
             exact = key in network.weights
             return (key,) if exact else tuple(dict.fromkeys(self._copies[key]))
