@@ -16,7 +16,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from hexsim.layers import NO_CLAMP, RELU, Clamp, Concat, Neuron, Permute, Pooling, Reshape, Softmax
+from hexsim.layers import (
+    NO_CLAMP,
+    RELU,
+    Clamp,
+    Concat,
+    Elementwise,
+    Neuron,
+    Permute,
+    Pooling,
+    Reshape,
+    Softmax,
+)
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.known import Array, Known
 from hexsim.onnx_io.node import Node
@@ -126,6 +137,8 @@ def _may_be_negative(name: str, net: Importer) -> bool:
             return False
         case Pooling() | Permute() | Reshape() | Concat():
             return any(_may_be_negative(one, net) for one in layer.inputs)
+        case Elementwise(kind="sum" | "product" | "max" | "min"):
+            return any(n not in net.tensors or _may_be_negative(n, net) for n in layer.inputs)
         case Neuron(function="clamp"):
             return layer.clamp.low < 0 and _may_be_negative(layer.inputs[0], net)
         case Neuron(function="sigmoid" | "hard_sigmoid"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hexsim.graph.ir import Layer, Network
 from hexsim.graph.passes.no_ops import is_no_op
+from hexsim.layers import Permute, Reshape
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ def fate(before: Network, after: Network) -> Fate:
 
     1. A layer and those it fused are its members; what the last member wrote, the layer writes.
     2. What other members wrote, and the constants of all, are absorbed.
-    3. The output of a layer without effect is its input.
+    3. The output of a layer without effect, or of a reshape or permute that was absorbed, holds
+       what its input holds.
     4. Whatever else is gone contributes to no output, or was part of a pattern.
     """
     owners = {name: la for la in after.layers for name in (la.name, *la.fused)}
@@ -40,7 +42,7 @@ def fate(before: Network, after: Network) -> Fate:
                 continue
             if owner is not None and last[owner.name] is layer and len(layer.outputs) == 1:
                 renamed[name] = owner.output
-            elif owner is None and is_no_op(layer, before):
+            elif is_no_op(layer, before) or (owner is not None and _moves(layer)):
                 _follow(name, layer.inputs[0], after, renamed, absorbed)
             else:
                 absorbed[name] = owner.name if owner is not None else ""
@@ -60,6 +62,10 @@ def _follow(
         renamed[name] = renamed[source]
     else:
         absorbed[name] = absorbed.get(source, "")
+
+
+def _moves(layer: Layer) -> bool:
+    return isinstance(layer, Reshape | Permute)
 
 
 def _constants(layer: Layer, network: Network) -> tuple[str, ...]:

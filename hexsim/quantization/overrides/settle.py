@@ -119,14 +119,16 @@ class _Settling:
     ) -> None:
         remarks = []
         for target in targets:
-            if target in self.given:
-                reason = f"'{target}' is given by '{self._keys[target][1]}' already"
-                self._note(section, key, override.source, "ignored", reason)
-                return
             if reason := self._never_coded(target):
                 self._note(section, key, override.source, "ignored", reason)
                 return
             applied = self._applied(key, target, override)
+            if self.given.get(target, applied).encoding != applied.encoding:
+                reason = f"'{target}' is given otherwise by '{self._keys[target][1]}'"
+                self._note(section, key, override.source, "ignored", reason)
+                return
+            if target in self.given:
+                continue
             self.given[target] = Given(applied.encoding, override.source)
             self._keys[target] = (section, key)
             remarks += [applied.remark, self._cut(target, applied.encoding)]

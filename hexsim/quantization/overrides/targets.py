@@ -10,9 +10,9 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 
-from hexsim.errors import nearest
 from hexsim.graph.ir import Network
 from hexsim.quantization.overrides.outcome import Section
 from hexsim.quantization.overrides.override import Overrides
@@ -56,8 +56,7 @@ class Targets:
             return (key,)
         return Missing(*self._why(section, key))
 
-    def names(self, section: Section) -> set[str]:
-        """All names that a key of `section` could be."""
+    def _names(self, section: Section) -> set[str]:
         if section == "activation":
             return {*self._network.tensors, *self._operands}
         return {*self._network.weights, *self._operands}
@@ -79,4 +78,8 @@ class Targets:
             if layer.name == key:
                 written = ", ".join(f"'{name}'" for name in layer.outputs)
                 return False, f"that is a layer; it writes {written}"
-        return False, nearest(key, self.names(section))
+        return False, f"no such tensor; the nearest is '{self._nearest(section, key)}'"
+
+    def _nearest(self, section: Section, key: str) -> str:
+        names = sorted(self._names(section))
+        return next(iter(difflib.get_close_matches(key, names, n=1, cutoff=0)), "")
