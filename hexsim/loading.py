@@ -11,8 +11,8 @@ from hexsim.container import Container, Metadata
 from hexsim.errors import HexsimError, nearest
 from hexsim.graph.ir import Network
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.quantization.overrides.settle import require_this_network
 from hexsim.quantization.overrides.stripped import followed, from_nodes
+from hexsim.quantization.overrides.targets import require_this_network
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.resizing import resized
 

@@ -102,7 +102,9 @@ def quantize(
         )
     overrides = source.overrides if override_params else NO_OVERRIDES
     if encodings_report is not None:
-        require_folder(encodings_report)
+        require_folder(output_path(model, encodings_report, ""))
+        if encodings_report.absolute() == target.absolute():
+            raise HexsimError(f"the report would overwrite '{target}'; give it another name")
     inputs = read_input_list(input_list, network)
     with bar("calibrating", len(inputs.sets)) as progress:
         quantized = run_quantizer(network, inputs.arrays(network), options, progress, overrides)

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+Section = Literal["activation", "parameter"]
+
 OverrideSource = Literal["override", "QDQ node"]
 """Where an override came from: a file of the user, or nodes of the ONNX file."""
 
@@ -73,6 +75,10 @@ class Overrides:
 
     def __len__(self) -> int:
         return len(self.activations) + len(self.parameters)
+
+    def sections(self) -> tuple[tuple[Section, Mapping[str, Override]], ...]:
+        """Both sections with their names."""
+        return ("activation", self.activations), ("parameter", self.parameters)
 
     def over(self, other: Overrides) -> Overrides:
         """These and those of `other`; where both speak of a tensor, these win."""

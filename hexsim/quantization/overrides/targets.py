@@ -13,9 +13,9 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.quantization.overrides.outcome import Section
-from hexsim.quantization.overrides.override import Overrides
+from hexsim.quantization.overrides.override import Overrides, Section
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,15 @@ class Targets:
             return (key,)
         return Missing(*self._why(section, key))
 
+    def knows(self, section: Section, key: str) -> bool:
+        """True if `key` names anything of the network, be it where it cannot be used."""
+        network, name = self._network, self._renamed.get(key, key)
+        return (
+            name in self._absorbed
+            or name in network.tensors
+            or (name in network.constants or (section == "parameter" and name in self._copies))
+        )
+
     def _names(self, section: Section) -> set[str]:
         if section == "activation":
             return {*self._network.tensors, *self._operands}
@@ -78,8 +87,22 @@ class Targets:
             if layer.name == key:
                 written = ", ".join(f"'{name}'" for name in layer.outputs)
                 return False, f"that is a layer; it writes {written}"
-        return False, f"no such tensor; the nearest is '{self._nearest(section, key)}'"
+        nearest = difflib.get_close_matches(key, sorted(self._names(section)), n=1, cutoff=0.5)
+        return (
+            False,
+            f"no such tensor; the nearest is '{nearest[0]}'" if nearest else "no such tensor",
+        )
 
-    def _nearest(self, section: Section, key: str) -> str:
-        names = sorted(self._names(section))
-        return next(iter(difflib.get_close_matches(key, names, n=1, cutoff=0)), "")
+
+def require_this_network(overrides: Overrides, network: Network) -> None:
+    """Raise HexsimError if there are overrides and not one names anything in `network`."""
+    targets = Targets(network, overrides)
+    every = [(section, key) for section, keys in overrides.sections() for key in keys]
+    if not every or any(targets.knows(section, key) for section, key in every):
+        return
+    missing = targets.of(*every[0])
+    reason = missing.reason if isinstance(missing, Missing) else ""
+    raise HexsimError(
+        f"none of the {len(every)} overrides names a tensor of network '{network.name}'; "
+        f"they seem to be for another network ('{every[0][1]}': {reason})"
+    )
