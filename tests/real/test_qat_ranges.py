@@ -1,0 +1,180 @@
+"""A quantisation-aware trained MobileNetV1 with the ranges that its .tflite file stores.
+
+The file's u8 codes and scales are the scheme of the V60 kernels, so that the network must follow
+the float one and the TFLite interpreter. LiteRT's default kernels (XNNPACK) round once when they
+requantise, as HVX does; its reference kernels round twice (a doubling high multiply, then a shift),
+which moves up to one code in sixteen of a layer by one. In this network one code can move the next
+layer's by up to eighteen, so the reference kernels are compared layer by layer, each on the codes
+that they themselves put in. The files are not part of this repository.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hexsim
+from hexsim.binding import BoundCall, BoundConvolution, bind
+from hexsim.graph.ir import Network
+from hexsim.host.float_execution import FloatEngine
+from hexsim.int8.dispatch import prepare
+from hexsim.int8.runner import IntegerSubnet
+from hexsim.layers import Convolution
+from hexsim.platform import Platform
+from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.quantized import QuantizedNetwork, require_float
+from tests.real.litert import Litert
+from tests.real.photos import photo, rows
+from tests.real.tflite_file import TfliteFile, TfliteTensor, read_tflite
+from tests.real.two_roundings import convolved
+
+AGREE = 0.97
+"""Share of codes that must be at most one off."""
+CROP, SIZE = 0.875, 128
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The network in float and as its file quantises it, and the photos it is shown."""
+
+    path: Path
+    file: TfliteFile
+    network: Network
+    model: QuantizedNetwork
+    photos: np.ndarray
+
+    @property
+    def convolutions(self) -> dict[str, int]:
+        """Output tensor -> its index in the file."""
+        return {
+            layer.output: operator.output
+            for layer, operator in zip(self.network.layers, self.file.operators, strict=True)
+            if isinstance(layer, Convolution)
+        }
+
+    def feeds(self) -> list[dict[str, np.ndarray]]:
+        (name,) = self.network.inputs
+        return [{name: (pixels[None].astype(np.float32) - 128) / 128} for pixels in self.photos]
+
+
+@pytest.fixture(scope="module")
+def trained(real_data: Path) -> Trained:
+    folder = real_data / "mobilenet_v1_qat_uint8"
+    path = folder / "mobilenet_v1_0.25_128_quant.tflite"
+    network = require_float(hexsim.load(folder / "mobilenet_v1_0.25_128_dequant.onnx"))
+    file = read_tflite(path)
+    names = [row[0] for row in rows(real_data / "photos" / "labels.csv")]
+    photos = np.stack([photo(real_data / "photos" / name, SIZE, CROP) for name in names])
+    return Trained(path, file, network, _quantized(network, file), photos)
+
+
+def _quantized(network: Network, file: TfliteFile) -> QuantizedNetwork:
+    """The ranges of the file on the tensors of the network, biases at the accumulator's scale."""
+    first = file.operators[0].inputs[0]
+    activations = {network.inputs[0]: _encoding(file.tensors[first])}
+    parameters = {}
+    for layer, operator in zip(network.layers, file.operators, strict=True):
+        activations[layer.output] = _encoding(file.tensors[operator.output])
+        if isinstance(layer, Convolution):
+            parameters[layer.weight] = _encoding(file.tensors[operator.inputs[1]])
+    return QuantizedNetwork(network, activations, parameters)
+
+
+def _encoding(tensor: TfliteTensor) -> Encoding:
+    zero, delta = tensor.zero_point, tensor.scale
+    return Encoding(8, -zero * delta, (255 - zero) * delta, delta, -zero)
+
+
+def _calls(trained: Trained, chip: str) -> tuple[BoundCall, ...]:
+    platform = Platform.load(chip)
+    (subnet,) = platform.plan(trained.model, "dsp").subnets
+    return bind(subnet, trained.model, signed_weights=platform.signed_weights("dsp"))
+
+
+def _codes(trained: Trained, chip: str = "sd835") -> dict[str, np.ndarray]:
+    """Codes of every tensor, stacked over the photos."""
+    network = trained.network
+    subnet = IntegerSubnet(_calls(trained, chip), network.inputs, network.outputs)
+    runs = [subnet.run_codes(feed) for feed in trained.feeds()]
+    return {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
+
+
+def _close(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """Share of codes that are at most one off."""
+    return float(np.mean(np.abs(ours.astype(int) - theirs.astype(int)) <= 1))
+
+
+def test_weight_codes_are_the_files_own(trained: Trained) -> None:
+    for layer, operator in zip(trained.network.layers, trained.file.operators, strict=True):
+        if isinstance(layer, Convolution):
+            codes = trained.file.tensors[operator.inputs[1]].codes
+            assert codes is not None
+            order = (1, 2, 3, 0) if layer.groups == 1 else (1, 2, 0, 3)
+            np.testing.assert_array_equal(
+                trained.model.codes(layer.weight), codes.transpose(order), layer.name
+            )
+
+
+def test_the_winner_is_that_of_the_float_network(trained: Trained) -> None:
+    engine, (output,) = FloatEngine(trained.network), trained.network.outputs
+    floats = [int(np.argmax(engine.run(feed)[output])) for feed in trained.feeds()]
+    assert len(set(floats)) >= 6
+    codes = _codes(trained)[output]
+    assert np.argmax(codes.reshape(len(floats), -1), axis=-1).tolist() == floats
+
+
+def test_signed_weights_cost_one_winner_at_most(trained: Trained) -> None:
+    """From V65 on the asymmetric weights are rescaled per output channel when they are loaded."""
+    engine, (output,) = FloatEngine(trained.network), trained.network.outputs
+    floats = [int(np.argmax(engine.run(feed)[output])) for feed in trained.feeds()]
+    codes = _codes(trained, "sd855")[output].reshape(len(floats), -1)
+    assert sum(np.argmax(codes, axis=-1) == floats) >= len(floats) - 1
+
+
+@pytest.fixture(scope="module")
+def litert(tmp_path_factory: pytest.TempPathFactory) -> Litert:
+    return Litert(tmp_path_factory.mktemp("litert"))
+
+
+@pytest.mark.slow
+def test_codes_are_those_of_the_tflite_interpreter(trained: Trained, litert: Litert) -> None:
+    theirs = litert.codes(trained.path, trained.photos, "default")
+    ours = _codes(trained)
+    for name, index in trained.convolutions.items():
+        codes = theirs[index]
+        assert _close(np.zeros_like(codes), codes) < AGREE, "zeros would pass"
+        assert _close(ours[name], codes) >= AGREE, name
+        assert np.mean(ours[name] == codes) > 0.999, name
+    logits = theirs[trained.convolutions["conv_2d_28"]].reshape(len(trained.photos), -1)
+    winners = np.argmax(ours["conv_2d_28"].reshape(logits.shape), axis=-1)
+    np.testing.assert_array_equal(winners, np.argmax(logits, axis=-1))
+
+
+@pytest.mark.slow
+def test_reference_kernels_differ_by_their_second_rounding_only(
+    trained: Trained, litert: Litert
+) -> None:
+    theirs = litert.codes(trained.path, trained.photos, "reference")
+    (name,) = trained.network.inputs
+    known = {name: trained.photos} | {t: theirs[i] for t, i in trained.convolutions.items()}
+    for call in _calls(trained, "sd835"):
+        expected = theirs[_index(trained, call)].reshape(-1, *call.output.shape[1:])
+        given = known[call.inputs[0].name]
+        known[call.output.name] = expected
+        if not isinstance(call, BoundConvolution):
+            continue
+        ours = np.empty(expected.shape, np.uint8)
+        kernel = prepare(call)
+        for row, result in zip(given, ours, strict=True):
+            kernel([row[None]], result[None])
+        assert _close(np.zeros_like(ours), expected) < AGREE, "zeros would pass"
+        assert _close(ours, expected) == 1.0, call.layer
+        assert np.mean(ours == expected) > 1 - 1 / 16, call.layer
+        np.testing.assert_array_equal(convolved(call, given), expected, call.layer)
+
+
+def _index(trained: Trained, call: BoundCall) -> int:
+    """Index in the file of what `call` writes."""
+    names = [layer.name for layer in trained.network.layers]
+    return trained.file.operators[names.index(call.layer)].output
