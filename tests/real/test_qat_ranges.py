@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import hexsim
+from benchmarks.real_networks import RealNetwork, mobilenet
 from hexsim.binding import BoundCall, BoundConvolution, bind
 from hexsim.graph.ir import Network
 from hexsim.host.float_execution import FloatEngine
@@ -23,26 +23,27 @@ from hexsim.int8.runner import IntegerSubnet
 from hexsim.layers import Convolution
 from hexsim.platform import Platform
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.quantized import QuantizedNetwork, require_float
+from hexsim.quantization.quantized import QuantizedNetwork
 from tests.real.litert import Litert
-from tests.real.photos import photo, rows
 from tests.real.tflite_file import TfliteFile, TfliteTensor, read_tflite
 from tests.real.two_roundings import convolved
 
 AGREE = 0.97
 """Share of codes that must be at most one off."""
-CROP, SIZE = 0.875, 128
 
 
 @dataclass(frozen=True)
 class Trained:
-    """The network in float and as its file quantises it, and the photos it is shown."""
+    """The float network with its photos, and as its file quantises it."""
 
     path: Path
     file: TfliteFile
-    network: Network
+    real: RealNetwork
     model: QuantizedNetwork
-    photos: np.ndarray
+
+    @property
+    def network(self) -> Network:
+        return self.real.network
 
     @property
     def convolutions(self) -> dict[str, int]:
@@ -53,20 +54,23 @@ class Trained:
             if isinstance(layer, Convolution)
         }
 
-    def feeds(self) -> list[dict[str, np.ndarray]]:
+    @property
+    def photos(self) -> np.ndarray:
+        """The codes that enter the network, (n, height, width, 3)."""
         (name,) = self.network.inputs
-        return [{name: (pixels[None].astype(np.float32) - 128) / 128} for pixels in self.photos]
+        reals = np.concatenate([feed[name] for feed in self.real.inputs])
+        return self.model.activations[name].quantize(reals)
+
+    def float_winners(self) -> list[int]:
+        engine, (output,) = FloatEngine(self.network), self.network.outputs
+        return [int(np.argmax(engine.run(feed)[output])) for feed in self.real.inputs]
 
 
 @pytest.fixture(scope="module")
 def trained(real_data: Path) -> Trained:
-    folder = real_data / "mobilenet_v1_qat_uint8"
-    path = folder / "mobilenet_v1_0.25_128_quant.tflite"
-    network = require_float(hexsim.load(folder / "mobilenet_v1_0.25_128_dequant.onnx"))
-    file = read_tflite(path)
-    names = [row[0] for row in rows(real_data / "photos" / "labels.csv")]
-    photos = np.stack([photo(real_data / "photos" / name, SIZE, CROP) for name in names])
-    return Trained(path, file, network, _quantized(network, file), photos)
+    path = real_data / "mobilenet_v1_qat_uint8" / "mobilenet_v1_0.25_128_quant.tflite"
+    real, file = mobilenet(real_data), read_tflite(path)
+    return Trained(path, file, real, _quantized(real.network, file))
 
 
 def _quantized(network: Network, file: TfliteFile) -> QuantizedNetwork:
@@ -96,7 +100,7 @@ def _codes(trained: Trained, chip: str = "sd835") -> dict[str, np.ndarray]:
     """Codes of every tensor, stacked over the photos."""
     network = trained.network
     subnet = IntegerSubnet(_calls(trained, chip), network.inputs, network.outputs)
-    runs = [subnet.run_codes(feed) for feed in trained.feeds()]
+    runs = [subnet.run_codes(feed) for feed in trained.real.inputs]
     return {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
 
 
@@ -117,8 +121,7 @@ def test_weight_codes_are_the_files_own(trained: Trained) -> None:
 
 
 def test_the_winner_is_that_of_the_float_network(trained: Trained) -> None:
-    engine, (output,) = FloatEngine(trained.network), trained.network.outputs
-    floats = [int(np.argmax(engine.run(feed)[output])) for feed in trained.feeds()]
+    (output,), floats = trained.network.outputs, trained.float_winners()
     assert len(set(floats)) >= 6
     codes = _codes(trained)[output]
     assert np.argmax(codes.reshape(len(floats), -1), axis=-1).tolist() == floats
@@ -126,8 +129,7 @@ def test_the_winner_is_that_of_the_float_network(trained: Trained) -> None:
 
 def test_signed_weights_cost_one_winner_at_most(trained: Trained) -> None:
     """From V65 on the asymmetric weights are rescaled per output channel when they are loaded."""
-    engine, (output,) = FloatEngine(trained.network), trained.network.outputs
-    floats = [int(np.argmax(engine.run(feed)[output])) for feed in trained.feeds()]
+    (output,), floats = trained.network.outputs, trained.float_winners()
     codes = _codes(trained, "sd855")[output].reshape(len(floats), -1)
     assert sum(np.argmax(codes, axis=-1) == floats) >= len(floats) - 1
 
@@ -170,7 +172,7 @@ def test_reference_kernels_differ_by_their_second_rounding_only(
             kernel([row[None]], result[None])
         assert _close(np.zeros_like(ours), expected) < AGREE, "zeros would pass"
         assert _close(ours, expected) == 1.0, call.layer
-        assert np.mean(ours == expected) > 1 - 1 / 16, call.layer
+        assert np.mean(ours == expected) > 0.95, call.layer
         np.testing.assert_array_equal(convolved(call, given), expected, call.layer)
 
 
