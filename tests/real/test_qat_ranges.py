@@ -8,6 +8,7 @@ layer's by up to eighteen, so the reference kernels are compared layer by layer,
 that they themselves put in. The files are not part of this repository.
 """
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +21,11 @@ from hexsim.graph.ir import Network
 from hexsim.host.float_execution import FloatEngine
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.runner import IntegerSubnet
-from hexsim.layers import Convolution
+from hexsim.layers import Convolution, Reshape
 from hexsim.platform import Platform
-from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.quantizer import quantize
 from tests.real.litert import Litert
 from tests.real.tflite_file import TfliteFile, TfliteTensor, read_tflite
 from tests.real.two_roundings import convolved
@@ -67,27 +69,44 @@ class Trained:
 
 
 @pytest.fixture(scope="module")
-def trained(real_data: Path) -> Trained:
+def trained(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Trained:
     path = real_data / "mobilenet_v1_qat_uint8" / "mobilenet_v1_0.25_128_quant.tflite"
     real, file = mobilenet(real_data), read_tflite(path)
-    return Trained(path, file, real, _quantized(real.network, file))
+    encodings = tmp_path_factory.mktemp("qat") / "encodings.json"
+    encodings.write_text(json.dumps(_encodings(real.network, file)), encoding="utf-8")
+    model = quantize(real.network, real.calibration, overrides=read_aimet(encodings))
+    assert {outcome.outcome for outcome in model.overrides} == {"applied"}
+    return Trained(path, file, real, model)
 
 
-def _quantized(network: Network, file: TfliteFile) -> QuantizedNetwork:
-    """The ranges of the file on the tensors of the network, biases at the accumulator's scale."""
-    first = file.operators[0].inputs[0]
-    activations = {network.inputs[0]: _encoding(file.tensors[first])}
-    parameters = {}
+def _encodings(network: Network, file: TfliteFile) -> dict[str, object]:
+    """The ranges of the file by the network's names, as AIMET 0.6.1 writes them."""
+    activations = {network.inputs[0]: [_entry(file.tensors[file.operators[0].inputs[0]])]}
+    parameters: dict[str, list[dict[str, object]]] = {}
     for layer, operator in zip(network.layers, file.operators, strict=True):
-        activations[layer.output] = _encoding(file.tensors[operator.output])
+        if not isinstance(layer, Reshape):  # it keeps the codes of its input
+            activations[layer.output] = [_entry(file.tensors[operator.output])]
         if isinstance(layer, Convolution):
-            parameters[layer.weight] = _encoding(file.tensors[operator.inputs[1]])
-    return QuantizedNetwork(network, activations, parameters)
+            parameters[layer.weight] = [_entry(file.tensors[operator.inputs[1]])]
+            parameters[layer.bias] = [_entry(file.tensors[operator.inputs[2]], bits=32)]
+    return {
+        "version": "0.6.1",
+        "activation_encodings": activations,
+        "param_encodings": parameters,
+    }
 
 
-def _encoding(tensor: TfliteTensor) -> Encoding:
-    zero, delta = tensor.zero_point, tensor.scale
-    return Encoding(8, -zero * delta, (255 - zero) * delta, delta, -zero)
+def _entry(tensor: TfliteTensor, bits: int = 8) -> dict[str, object]:
+    zero, scale = tensor.zero_point if bits == 8 else 1 << (bits - 1), tensor.scale
+    return {
+        "bitwidth": bits,
+        "dtype": "int",
+        "is_symmetric": str(bits == 32),
+        "min": -zero * scale,
+        "max": ((1 << bits) - 1 - zero) * scale,
+        "scale": scale,
+        "offset": -zero,
+    }
 
 
 def _calls(trained: Trained, chip: str) -> tuple[BoundCall, ...]:
