@@ -21,6 +21,7 @@ from hexsim.binding.rearrange import BoundRearrange, bind_rearrange
 from hexsim.binding.requantise import Requantise
 from hexsim.binding.softmax import BoundSoftmax, bind_softmax
 from hexsim.binding.source import Source
+from hexsim.binding.strided_slice import BoundSlice, bind_slice
 from hexsim.binding.weights import Weights
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer
@@ -38,6 +39,7 @@ from hexsim.layers import (
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
 )
 from hexsim.plan import PlannedSubnet
 from hexsim.quantization.quantized import QuantizedNetwork
@@ -55,6 +57,7 @@ __all__ = [
     "BoundMaxPool",
     "BoundProduct",
     "BoundRearrange",
+    "BoundSlice",
     "BoundSoftmax",
     "BoundSum",
     "Operand",
@@ -91,6 +94,8 @@ def _bind_layer(layer: Layer, source: Source) -> BoundCall:
             return bind_concat(layer, source)
         case Reshape() | Permute() | ChannelShuffle():
             return bind_rearrange(layer, source)
+        case StridedSlice():
+            return bind_slice(layer, source)
         case Neuron():
             return bind_neuron(layer, source)
         case Prelu():

@@ -15,6 +15,7 @@ from hexsim.binding import (
     BoundMaxPool,
     BoundProduct,
     BoundRearrange,
+    BoundSlice,
     BoundSoftmax,
     BoundSum,
 )
@@ -24,7 +25,7 @@ from hexsim.int8.elementwise import PreparedExtremum, PreparedProduct, PreparedS
 from hexsim.int8.fully_connected import PreparedFullyConnected
 from hexsim.int8.local_response_norm import PreparedLocalResponseNorm
 from hexsim.int8.lookup import PreparedLookup
-from hexsim.int8.movement import PreparedConcat, PreparedRearrange
+from hexsim.int8.movement import PreparedConcat, PreparedRearrange, PreparedSlice
 from hexsim.int8.pooling import PreparedAveragePool, PreparedMaxPool
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.softmax import PreparedSoftmax
@@ -51,6 +52,8 @@ def prepare(call: BoundCall) -> PreparedCall:
             return PreparedConcat(call)
         case BoundRearrange():
             return PreparedRearrange(call)
+        case BoundSlice():
+            return PreparedSlice(call)
         case BoundLookup():
             return PreparedLookup(call)
         case BoundBatchNorm():

@@ -1,4 +1,4 @@
-"""Concat and rearrangements: codes copied to other places, rescaled where encodings differ."""
+"""Concat, rearrangements, slices: codes copied elsewhere, rescaled where encodings differ."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from hexsim.binding.call import Codes
 from hexsim.binding.concat import BoundConcat
 from hexsim.binding.rearrange import BoundRearrange
+from hexsim.binding.strided_slice import BoundSlice
 from hexsim.int8.lookup import look_up
 
 
@@ -46,5 +47,19 @@ class PreparedRearrange:
         """See PreparedCall."""
         moved = inputs[0].reshape(self._split).transpose(self._permutation)
         output.reshape(moved.shape)[...] = moved
+        if self._table is not None:
+            look_up(output, self._table.reshape(1, 256), output)
+
+
+class PreparedSlice:
+    """Part of a tensor."""
+
+    def __init__(self, call: BoundSlice) -> None:
+        self._selection = call.selection
+        self._table = call.table
+
+    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+        """See PreparedCall."""
+        output[...] = inputs[0][self._selection]
         if self._table is not None:
             look_up(output, self._table.reshape(1, 256), output)

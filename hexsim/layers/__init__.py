@@ -22,6 +22,7 @@ from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
 from hexsim.layers.reshape import Reshape
 from hexsim.layers.softmax import Softmax
+from hexsim.layers.strided_slice import Part, StridedSlice
 
 __all__ = [
     "NO_CLAMP",
@@ -36,10 +37,12 @@ __all__ = [
     "LocalResponseNorm",
     "Neuron",
     "Opaque",
+    "Part",
     "Permute",
     "Pooling",
     "Prelu",
     "Reshape",
     "Softmax",
+    "StridedSlice",
     "Window",
 ]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Layer
-from hexsim.layers import ChannelShuffle, Permute, Pooling, Reshape
+from hexsim.layers import ChannelShuffle, Permute, Pooling, Reshape, StridedSlice
 
 
 def moves_codes(layer: Layer) -> bool:
     """True if the layer's output holds nothing but codes of its input."""
     if isinstance(layer, Pooling):
         return layer.kind == "max"
-    return isinstance(layer, Reshape | Permute | ChannelShuffle)
+    return isinstance(layer, Reshape | Permute | ChannelShuffle | StridedSlice)

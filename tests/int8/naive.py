@@ -130,6 +130,14 @@ def rearrange(call, inputs):
     return through(call.table, moved.reshape(call.output.shape))
 
 
+def strided_slice(call, inputs):
+    out = np.empty(call.output.shape, np.int64)
+    for index in np.ndindex(*out.shape):
+        places = zip(index, call.selection, inputs[0].shape, strict=True)
+        out[index] = inputs[0][tuple(range(size)[part][at] for at, part, size in places)]
+    return through(call.table, out)
+
+
 def lookup(call, inputs):
     out = np.empty(call.output.shape, np.uint8)
     for index in np.ndindex(*out.shape):
@@ -184,6 +192,7 @@ TWINS = {
     binding.BoundExtremum: extremum,
     binding.BoundConcat: concat,
     binding.BoundRearrange: rearrange,
+    binding.BoundSlice: strided_slice,
     binding.BoundLookup: lookup,
     binding.BoundBatchNorm: batch_norm,
     binding.BoundLocalResponseNorm: local_response_norm,

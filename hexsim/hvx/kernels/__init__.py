@@ -26,6 +26,7 @@ from hexsim.hvx.kernels import (
     pooling,
     prelu,
     softmax,
+    strided_slice,
 )
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel
@@ -43,6 +44,7 @@ from hexsim.layers import (
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
 )
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
@@ -72,6 +74,7 @@ _MODELS: dict[type[Layer], _Model] = {
     Prelu: prelu,
     Reshape: layout_change,
     Softmax: softmax,
+    StridedSlice: strided_slice,
 }
 
 

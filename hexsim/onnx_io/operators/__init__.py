@@ -19,6 +19,7 @@ from hexsim.onnx_io.operators import (
     matrices,
     normalisation,
     pooling,
+    slicing,
 )
 
 Translator = Callable[[Node, Importer], None]
@@ -31,5 +32,6 @@ TRANSLATORS: Mapping[str, Translator] = {
     **matrices.TRANSLATORS,
     **normalisation.TRANSLATORS,
     **pooling.TRANSLATORS,
+    **slicing.TRANSLATORS,
 }
 """By operator of the standard domain."""
