@@ -16,6 +16,7 @@ from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum, bi
 from hexsim.binding.fully_connected import BoundFullyConnected, bind_fully_connected
 from hexsim.binding.local_response_norm import BoundLocalResponseNorm, bind_local_response_norm
 from hexsim.binding.lookup import BoundLookup, bind_neuron, bind_prelu
+from hexsim.binding.pad import BoundPad, bind_pad
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool, bind_pooling
 from hexsim.binding.rearrange import BoundRearrange, bind_rearrange
 from hexsim.binding.requantise import Requantise
@@ -34,6 +35,7 @@ from hexsim.layers import (
     FullyConnected,
     LocalResponseNorm,
     Neuron,
+    Pad,
     Permute,
     Pooling,
     Prelu,
@@ -55,6 +57,7 @@ __all__ = [
     "BoundLocalResponseNorm",
     "BoundLookup",
     "BoundMaxPool",
+    "BoundPad",
     "BoundProduct",
     "BoundRearrange",
     "BoundSlice",
@@ -94,6 +97,8 @@ def _bind_layer(layer: Layer, source: Source) -> BoundCall:
             return bind_concat(layer, source)
         case Reshape() | Permute() | ChannelShuffle():
             return bind_rearrange(layer, source)
+        case Pad():
+            return bind_pad(layer, source)
         case StridedSlice():
             return bind_slice(layer, source)
         case Neuron():

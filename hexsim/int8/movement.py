@@ -1,4 +1,4 @@
-"""Concat, rearrangements, slices: codes copied elsewhere, rescaled where encodings differ."""
+"""Concat, rearrangements, slices, padding: codes copied, rescaled where encodings differ."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from hexsim.binding.call import Codes
 from hexsim.binding.concat import BoundConcat
+from hexsim.binding.pad import BoundPad
 from hexsim.binding.rearrange import BoundRearrange
 from hexsim.binding.strided_slice import BoundSlice
 from hexsim.int8.lookup import look_up
@@ -63,3 +64,17 @@ class PreparedSlice:
         output[...] = inputs[0][self._selection]
         if self._table is not None:
             look_up(output, self._table.reshape(1, 256), output)
+
+
+class PreparedPad:
+    """A tensor inside a larger one."""
+
+    def __init__(self, call: BoundPad) -> None:
+        self._interior = call.interior
+        self._fill = call.fill
+        self._table = call.table
+
+    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+        """See PreparedCall."""
+        output.fill(self._fill)
+        output[self._interior] = rescaled(inputs[0], self._table)

@@ -17,6 +17,7 @@ from hexsim.layers.fully_connected import FullyConnected
 from hexsim.layers.local_response_norm import LocalResponseNorm
 from hexsim.layers.neuron import Neuron
 from hexsim.layers.opaque import Opaque
+from hexsim.layers.pad import Pad
 from hexsim.layers.permute import Permute
 from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
@@ -37,6 +38,7 @@ __all__ = [
     "LocalResponseNorm",
     "Neuron",
     "Opaque",
+    "Pad",
     "Part",
     "Permute",
     "Pooling",

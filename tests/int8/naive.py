@@ -130,6 +130,15 @@ def rearrange(call, inputs):
     return through(call.table, moved.reshape(call.output.shape))
 
 
+def pad(call, inputs):
+    out = np.full(call.output.shape, call.fill, np.uint8)
+    corner = [part.start for part in call.interior]
+    inner = through(call.table, inputs[0])
+    for index in np.ndindex(*inner.shape):
+        out[tuple(np.add(corner, index))] = inner[index]
+    return out
+
+
 def strided_slice(call, inputs):
     out = np.empty(call.output.shape, np.int64)
     for index in np.ndindex(*out.shape):
@@ -192,6 +201,7 @@ TWINS = {
     binding.BoundExtremum: extremum,
     binding.BoundConcat: concat,
     binding.BoundRearrange: rearrange,
+    binding.BoundPad: pad,
     binding.BoundSlice: strided_slice,
     binding.BoundLookup: lookup,
     binding.BoundBatchNorm: batch_norm,

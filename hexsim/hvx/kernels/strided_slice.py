@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import PIXELS, SHEET, VECTOR_BYTES, as_nhwc
+from hexsim.hvx.layout import vector_sizes
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import StridedSlice
 from hexsim.memory import Traffic
@@ -38,11 +38,8 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
 
 def _whole_vectors(call: KernelCall) -> bool:
     """True if the part begins at the first byte of a vector and skips none inside it."""
-    layer, rank = call.layer, len(call.operands[0])
+    layer, inside = call.layer, vector_sizes(call.operands[0])
     assert isinstance(layer, StridedSlice)
-    _, height, width, _ = as_nhwc(call.operands[0])
-    is_flat = height == width == 1
-    inside = {rank - 1: VECTOR_BYTES} if is_flat else {rank - 1: SHEET, rank - 2: PIXELS}
     return all(
         part.step == 1 and part.start % inside[part.axis] == 0
         for part in layer.parts

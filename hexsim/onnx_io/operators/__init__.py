@@ -16,10 +16,10 @@ from hexsim.onnx_io.operators import (
     arrangement,
     convolution,
     elementwise,
+    extent,
     matrices,
     normalisation,
     pooling,
-    slicing,
 )
 
 Translator = Callable[[Node, Importer], None]
@@ -32,6 +32,6 @@ TRANSLATORS: Mapping[str, Translator] = {
     **matrices.TRANSLATORS,
     **normalisation.TRANSLATORS,
     **pooling.TRANSLATORS,
-    **slicing.TRANSLATORS,
+    **extent.TRANSLATORS,
 }
 """By operator of the standard domain."""

@@ -21,6 +21,7 @@ from hexsim.layers import (
     LocalResponseNorm,
     Neuron,
     Opaque,
+    Pad,
     Part,
     Permute,
     Prelu,
@@ -174,6 +175,18 @@ def test_a_slice_of_whole_vectors_is_copied_and_others_are_generic() -> None:
         loop = elementwise.copy if model == "kernel" else elementwise.table
         assert work.cost_model == model
         assert kernel_streams(only_call(net, out), TARGET) == (loop(V66),)
+
+
+def test_padding_in_front_of_a_vector_is_generic() -> None:
+    net = Sketch(SHAPE)
+    for begins, model in (
+        ((0, 1, 0, 0), "kernel"),
+        ((0, 1, 4, 32), "kernel"),
+        ((0, 0, 1, 0), "generic"),
+        ((0, 0, 0, 1), "generic"),
+    ):
+        out = net.add(Pad, "in", begins=begins, ends=(0, 1, 1, 0))
+        assert work_of(net, out).cost_model == model
 
 
 def test_an_unknown_layer_gets_the_generic_cost() -> None:

@@ -1,10 +1,11 @@
-"""Operators that take parts of a tensor: Slice and Split."""
+"""Operators that cut a tensor or extend it: Slice, Split and Pad."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from hexsim.layers import Part, StridedSlice
+from hexsim.layers import Pad, Part, StridedSlice
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node, NotALayerError, positive_axis
 
@@ -52,6 +53,37 @@ def split(node: Node, net: Importer) -> None:
         start += size
 
 
+def pad(node: Node, net: Importer) -> None:
+    """Pad with a constant; what is added are attributes before opset 11, inputs since."""
+    data = net.tensor(node.input(0))
+    rank = len(data.shape)
+    value_name, axes_name = node.input(2), node.input(3)
+    value = float(net.array(value_name).read().item()) if value_name else node.real("value", 0.0)
+    if node.text("mode", "constant") != "constant":
+        raise NotALayerError("repeats the edge")
+    if data.dtype != "float32" or not math.isfinite(value):
+        raise NotALayerError("is not float32, or adds what is no number")
+    pads = net.integers(node, "pads", 1) or ()
+    axes = net.array(axes_name).read().reshape(-1).tolist() if axes_name else range(rank)
+    if len(pads) != 2 * len(axes):
+        raise ValueError(f"{len(pads)} pads for {len(axes)} axes")
+    if min(pads, default=0) < 0:
+        raise NotALayerError("removes something")
+    begins, ends = [0] * rank, [0] * rank
+    for axis, begin, end in zip(axes, pads, pads[len(axes) :], strict=False):
+        place = data.order.index(positive_axis(axis, rank))
+        begins[place], ends[place] = begin, end
+    layer = Pad(
+        name=node.name,
+        inputs=(data.name,),
+        outputs=(node.output,),
+        begins=tuple(begins),
+        ends=tuple(ends),
+        value=value,
+    )
+    net.add(layer, data.order)
+
+
 def _equal(size: int, count: int) -> tuple[int, ...]:
     """Equal parts, the last of them smaller if need be."""
     part = -(-size // count)
@@ -76,4 +108,4 @@ def _add(
     net.add(layer, data.order)
 
 
-TRANSLATORS = {"Slice": slice_, "Split": split}
+TRANSLATORS = {"Pad": pad, "Slice": slice_, "Split": split}
