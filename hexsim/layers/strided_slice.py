@@ -21,6 +21,11 @@ class Part:
     stop: int
     step: int = 1
 
+    def __str__(self) -> str:
+        """`axis 3: 0 to 32`, with the step if it is not one."""
+        step = f" step {self.step}" if self.step > 1 else ""
+        return f"axis {self.axis}: {self.start} to {self.stop}{step}"
+
     @property
     def size(self) -> int:
         """How many positions that are."""
