@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from hexsim.quantization.overrides.override import OverrideSource
+from hexsim.quantization.overrides.override import OverrideSource, Section
 
-Section = Literal["activation", "parameter"]
 Outcome = Literal["applied", "ignored", "unmatched"]
 
 

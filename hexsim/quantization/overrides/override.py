@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+Section = Literal["activation", "parameter"]
+
 OverrideSource = Literal["override", "QDQ node"]
 """Where an override came from: a file of the user, or nodes of the ONNX file."""
 
@@ -61,23 +63,29 @@ class Overrides:
     """All overrides of a network.
 
     `activations` by the name of the tensor that an ONNX node writes, or of an input;
-    `parameters` by the name of the initialiser. `absorbed` maps those keys whose tensor went
-    when the network was optimised to the layer that computes it now, or to an empty string if
-    none does.
+    `parameters` by the name of the initialiser. Of the keys whose tensor went when the network was
+    optimised, `renamed` maps those whose values another tensor holds to that one, `absorbed` the
+    others to the layer that computes with them inside, or to an empty string if none does.
     """
 
     activations: Mapping[str, Override] = field(default_factory=dict)
     parameters: Mapping[str, Override] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
     absorbed: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.activations) + len(self.parameters)
+
+    def sections(self) -> tuple[tuple[Section, Mapping[str, Override]], ...]:
+        """Both sections with their names."""
+        return ("activation", self.activations), ("parameter", self.parameters)
 
     def over(self, other: Overrides) -> Overrides:
         """These and those of `other`; where both speak of a tensor, these win."""
         return Overrides(
             {**other.activations, **self.activations},
             {**other.parameters, **self.parameters},
+            {**other.renamed, **self.renamed},
             {**other.absorbed, **self.absorbed},
         )
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Convolution, FullyConnected
 from hexsim.quantization.encodings import AxisEncoding, Encoding
@@ -22,15 +22,16 @@ from hexsim.quantization.movement import moves_codes
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import apply
 from hexsim.quantization.overrides.apply import Applied
-from hexsim.quantization.overrides.outcome import KeyOutcome, Outcome, Section
+from hexsim.quantization.overrides.outcome import KeyOutcome, Outcome
 from hexsim.quantization.overrides.override import (
     FloatOverride,
     IntegerOverride,
     Override,
     Overrides,
     OverrideSource,
+    Section,
 )
-from hexsim.quantization.overrides.targets import Missing, Targets
+from hexsim.quantization.overrides.targets import Missing, Targets, require_this_network
 
 
 @dataclass(frozen=True)
@@ -57,33 +58,16 @@ def settle(overrides: Overrides, network: Network, options: QuantizationOptions)
     """
     require_this_network(overrides, network)
     settling = _Settling(network, options, Targets(network, overrides))
-    for key, override in overrides.activations.items():
-        settling.decide("activation", key, override)
-    for key, override in overrides.parameters.items():
-        settling.decide("parameter", key, override)
+    for section, keys in overrides.sections():
+        for key in sorted(keys, key=partial(_rank, keys, overrides)):
+            settling.decide(section, key, keys[key])
     settling.share_among_movers()
     return Settled(settling.given, tuple(settling.outcomes.values()))
 
 
-def require_this_network(overrides: Overrides, network: Network) -> None:
-    """Raise HexsimError if there are overrides and not one names anything in `network`."""
-    targets = Targets(network, overrides)
-    first = ""
-    for section, keys in _sections(overrides):
-        for key in keys:
-            target = targets.of(section, key)
-            if not isinstance(target, Missing) or target.known:
-                return
-            first = first or f"'{key}': {target.reason}"
-    if first:
-        raise HexsimError(
-            f"none of the {len(overrides)} overrides names a tensor of network '{network.name}'; "
-            f"they seem to be for another network ({first})"
-        )
-
-
-def _sections(overrides: Overrides) -> tuple[tuple[Section, Mapping[str, Override]], ...]:
-    return ("activation", overrides.activations), ("parameter", overrides.parameters)
+def _rank(keys: Mapping[str, Override], overrides: Overrides, key: str) -> tuple[bool, bool]:
+    """The user's own file before the nodes, a tensor's own name before another for it."""
+    return keys[key].source != "override", key in overrides.renamed
 
 
 class _Settling:
@@ -114,13 +98,16 @@ class _Settling:
     ) -> None:
         remarks = []
         for target in targets:
-            if target in self.given:
-                self._note(section, key, override.source, "ignored", "given twice")
-                return
             if reason := self._never_coded(target):
                 self._note(section, key, override.source, "ignored", reason)
                 return
             applied = self._applied(key, target, override)
+            if self.given.get(target, applied).encoding != applied.encoding:
+                reason = f"'{target}' is given otherwise by '{self._keys[target][1]}'"
+                self._note(section, key, override.source, "ignored", reason)
+                return
+            if target in self.given:
+                continue
             self.given[target] = Given(applied.encoding, override.source)
             self._keys[target] = (section, key)
             remarks += [applied.remark, self._cut(target, applied.encoding)]

@@ -4,17 +4,18 @@
 2. A key of a parameter is the name of a weight or bias. One that several layers shared before
    batch norms were folded into it stands for each layer's own copy. A constant that is an
    operand may stand here as well.
-3. A tensor that went when the network was optimised is known by the layer that took it over.
+3. A tensor that went when the network was optimised is known by the tensor that holds its
+   values, or by the layer that took it over.
 """
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 
-from hexsim.errors import nearest
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.quantization.overrides.outcome import Section
-from hexsim.quantization.overrides.override import Overrides
+from hexsim.quantization.overrides.override import Overrides, Section
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Targets:
 
     def __init__(self, network: Network, overrides: Overrides) -> None:
         self._network = network
+        self._renamed = overrides.renamed
         self._absorbed = overrides.absorbed
         self._operands = {
             name for layer in network.layers for name in layer.inputs if name in network.constants
@@ -44,6 +46,7 @@ class Targets:
     def of(self, section: Section, key: str) -> tuple[str, ...] | Missing:
         """Return the tensors or constants that `key` means, or why there is none."""
         network = self._network
+        key = self._renamed.get(key, key)
         if section == "parameter" and key in self._copies:
             exact = key in network.weights
             return (key,) if exact else tuple(dict.fromkeys(self._copies[key]))
@@ -53,8 +56,16 @@ class Targets:
             return (key,)
         return Missing(*self._why(section, key))
 
-    def names(self, section: Section) -> set[str]:
-        """All names that a key of `section` could be."""
+    def knows(self, section: Section, key: str) -> bool:
+        """True if `key` names anything of the network, be it where it cannot be used."""
+        network, name = self._network, self._renamed.get(key, key)
+        return (
+            name in self._absorbed
+            or name in network.tensors
+            or (name in network.constants or (section == "parameter" and name in self._copies))
+        )
+
+    def _names(self, section: Section) -> set[str]:
         if section == "activation":
             return {*self._network.tensors, *self._operands}
         return {*self._network.weights, *self._operands}
@@ -76,4 +87,22 @@ class Targets:
             if layer.name == key:
                 written = ", ".join(f"'{name}'" for name in layer.outputs)
                 return False, f"that is a layer; it writes {written}"
-        return False, nearest(key, self.names(section))
+        nearest = difflib.get_close_matches(key, sorted(self._names(section)), n=1, cutoff=0.5)
+        return (
+            False,
+            f"no such tensor; the nearest is '{nearest[0]}'" if nearest else "no such tensor",
+        )
+
+
+def require_this_network(overrides: Overrides, network: Network) -> None:
+    """Raise HexsimError if there are overrides and not one names anything in `network`."""
+    targets = Targets(network, overrides)
+    every = [(section, key) for section, keys in overrides.sections() for key in keys]
+    if not every or any(targets.knows(section, key) for section, key in every):
+        return
+    missing = targets.of(*every[0])
+    reason = missing.reason if isinstance(missing, Missing) else ""
+    raise HexsimError(
+        f"none of the {len(every)} overrides names a tensor of network '{network.name}'; "
+        f"they seem to be for another network ('{every[0][1]}': {reason})"
+    )

@@ -175,7 +175,7 @@ def test_parameters_that_stay_float_and_activations_among_them() -> None:
 
 @pytest.mark.parametrize(
     ("key", "reason"),
-    [("conv", "that is a layer; it writes 'c'"), ("cc", "did you mean c?")],
+    [("conv", "that is a layer; it writes 'c'"), ("cc", "no such tensor; the nearest is 'c'")],
 )
 def test_unmatched_with_the_nearest_name(key: str, reason: str) -> None:
     told = outcome(Overrides({"x": given(0, 1), key: given(0, 1)}))
@@ -198,6 +198,29 @@ def test_overrides_of_another_network() -> None:
         "none of the 2 overrides names a tensor of network 'small'; they seem to be for another"
     )
     assert outcome(Overrides({"gone": given(0, 1)}, absorbed={"gone": "conv"})).key == "gone"
+
+
+def test_two_keys_for_one_tensor() -> None:
+    """A tensor's own name is looked at before one that it had, whatever their order."""
+    renamed = {"old": "c"}
+    told = settle(
+        Overrides({"old": given(0, 2), "c": given(0, 1)}, renamed=renamed), network(), OPTIONS
+    )
+    assert told.given["c"].encoding == ONE
+    assert [(o.key, o.outcome) for o in told.outcomes] == [("c", "applied"), ("old", "ignored")]
+    assert told.outcomes[1].reason == "'c' is given otherwise by 'c'"
+    agreeing = outcome(Overrides({"c": given(0, 1), "old": given(0, 1)}, renamed=renamed))
+    assert (agreeing.key, agreeing.outcome) == ("old", "applied")
+    alone = settle(Overrides({"old": given(0, 2)}, renamed=renamed), network(), OPTIONS)
+    assert alone.given["c"].encoding == TWO
+
+
+def test_a_file_of_the_user_is_looked_at_before_nodes() -> None:
+    node = IntegerOverride(8, (Range(0, 2),), source="QDQ node")
+    overrides = Overrides({"c": node, "old": given(0, 1)}, renamed={"old": "c"})
+    settled = settle(overrides, network(), OPTIONS)
+    assert settled.given["c"].encoding == ONE
+    assert settled.given["c"].source == "override"
 
 
 def test_a_weight_that_layers_shared_stands_for_every_copy() -> None:
