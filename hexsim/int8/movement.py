@@ -61,9 +61,7 @@ class PreparedSlice:
 
     def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
         """See PreparedCall."""
-        output[...] = inputs[0][self._selection]
-        if self._table is not None:
-            look_up(output, self._table.reshape(1, 256), output)
+        output[...] = rescaled(np.ascontiguousarray(inputs[0][self._selection]), self._table)
 
 
 class PreparedPad:

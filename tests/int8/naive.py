@@ -131,7 +131,7 @@ def rearrange(call, inputs):
 
 
 def pad(call, inputs):
-    out = np.full(call.output.shape, call.fill, np.uint8)
+    out = np.full(call.output.shape, call.fill, np.int64)
     corner = [part.start for part in call.interior]
     inner = through(call.table, inputs[0])
     for index in np.ndindex(*inner.shape):
