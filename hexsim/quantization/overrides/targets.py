@@ -90,7 +90,7 @@ class Targets:
         nearest = difflib.get_close_matches(key, sorted(self._names(section)), n=1, cutoff=0.5)
         return (
             False,
-            f"no such tensor; the nearest is '{nearest[0]}'" if nearest else "no such tensor",
+            f"no such tensor; the nearest is '{nearest[0]}'" if nearest else "no such name",
         )
 
 

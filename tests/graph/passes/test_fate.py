@@ -42,6 +42,7 @@ def test_chain_that_one_layer_takes_over(onnx_model: Callable[..., onnx.ModelPro
     assert found.absorbed.items() >= {"c": "n_c", "n": "n_c"}.items()
     batch_norm = set(found.absorbed) - {"c", "n"}
     assert batch_norm
+    assert "w" not in found.absorbed, "a folded weight keeps the initialiser's name"
     assert {found.absorbed[name] for name in batch_norm} == {"n_c"}
 
 
