@@ -21,7 +21,6 @@ from hexsim.results import ClientTiming, Span
 from hexsim.simtime import PS_PER_US, Process
 from hexsim.work import WorkItem
 
-
 _MOST_WAITING = 10_000
 """Jobs of one client; nothing that works comes near it."""
 

@@ -22,6 +22,8 @@ from hexsim.quantization.quantizer import quantize
 from hexsim.results import Result
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.simulator import Workload, simulate
+from hexsim.stacks import BufferType
+from hexsim.uncertainty import Uncertainty, sweep
 
 EVALUATION_INPUTS = 4
 """Seeded inputs on which a runtime's answers are compared with float; none is a calibration
@@ -32,7 +34,8 @@ _EVALUATION_SEED = 1
 
 @dataclass(frozen=True)
 class Case:
-    """One network on one runtime: its simulated time and, if asked, its agreement with float.
+    """One network on one runtime: its simulated time and, if asked, how far that may be off and
+    how well the answers agree with float.
 
     `builtin` tells a built-in network, whose measurements are known, from a file of any name.
     `timing` is that of the network alone; `interference` tells how it fares beside other clients.
@@ -42,10 +45,12 @@ class Case:
     chip: str
     stack: str
     perf_profile: str
+    buffer: BufferType
     builtin: bool
     inputs: tuple[str, ...]
     runtime: Runtime
     timing: Result
+    uncertainty: Uncertainty | None
     agreement: Agreement | None
     interference: Interference | None = None
 
@@ -56,7 +61,9 @@ class Conditions:
 
     perf_profile: str | None = None
     idle_ms: float = 0.0
+    buffer: BufferType | None = None
     cpu_fallback: bool = True
+    uncertainty: bool = False
     accuracy: bool = True
     quantize: bool = False
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -88,10 +95,20 @@ def run_benchmark(
                 plan,
                 perf_profile=conditions.perf_profile,
                 idle_ms=conditions.idle_ms,
+                buffer=conditions.buffer,
                 background=conditions.background,
             )
             found = interference(platform, workload) if conditions.background else None
-            timing = found.alone if found else simulate(workload, platform.chip, platform.stack)
+            alone = replace(workload, background=())
+
+            def run(changed: Platform, alone: Workload = alone) -> Result:
+                return simulate(alone, changed.chip, changed.stack)
+
+            timing = found.alone if found else run(platform)
+            interval = None
+            if conditions.uncertainty:
+                progress(f"{network.name} on {runtime}: uncertainty")
+                interval = sweep(platform, run)
             match = None
             if conditions.accuracy:
                 match = models.agreement(platform, runtime, conditions.cpu_fallback)
@@ -100,10 +117,12 @@ def run_benchmark(
                 platform.chip.name,
                 platform.stack.name,
                 conditions.perf_profile or platform.stack.default_profile,
+                platform.stack.buffer(conditions.buffer),
                 is_builtin(source),
                 network.inputs,
                 runtime,
                 timing,
+                interval,
                 match,
                 found,
             )

@@ -254,7 +254,7 @@ def test_clients_alone_release_as_many_jobs() -> None:
 
 
 def test_a_client_that_starves_the_network_is_named() -> None:
-    hog = simple_load(threads=4, packets=20_000_000)
+    hog = simple_load(period_us=10_000, threads=4, packets=400_000_000)
     with pytest.raises(HexsimError, match=r"background load: .* no inference ends within 10 s"):
         simulate(Workload((Job(plan(chain())),), (hog,)), *phone())
 

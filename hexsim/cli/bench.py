@@ -8,6 +8,7 @@ import typer
 
 from hexsim.cli._options import (
     BackgroundOption,
+    BufferOption,
     ChipOption,
     CsvOption,
     IdleOption,
@@ -16,6 +17,7 @@ from hexsim.cli._options import (
     NoFallbackOption,
     ProfileOption,
     StackOption,
+    UncertaintyOption,
     parse_input_dims,
     parse_runtimes,
 )
@@ -37,6 +39,7 @@ def bench(
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
     background: BackgroundOption = None,
+    buffer: BufferOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     quantize: Annotated[
@@ -45,6 +48,7 @@ def bench(
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
     ] = False,
+    uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
 ) -> None:
@@ -67,7 +71,9 @@ def bench(
     conditions = Conditions(
         perf_profile=perf_profile,
         idle_ms=idle_ms,
+        buffer=None if buffer is None else platform.stack.buffer(buffer),
         cpu_fallback=not no_cpu_fallback,
+        uncertainty=uncertainty,
         accuracy=not timing_only,
         quantize=quantize or runtimes is None,
         input_dims=parse_input_dims(input_dim),

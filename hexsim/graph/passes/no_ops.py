@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Concat, Neuron, Permute, Reshape
+from hexsim.layers import Concat, Neuron, Pad, Permute, Reshape, StridedSlice
 
 
 def remove_no_ops(network: Network) -> Network:
     """Remove layers without effect (a dropout, an identity, a transpose that moves nothing).
 
     1. A Permute of a Permute becomes one Permute.
-    2. A Permute that keeps the order, a Reshape to the same shape, a clamp without limits and a
-       Concat of one tensor are no-ops.
+    2. A Permute that keeps the order, a Reshape to the same shape, a clamp without limits, a
+       Concat of one tensor, a StridedSlice of the whole tensor and a Pad of nothing are no-ops.
     3. Readers of a no-op's output read its input instead.
     4. If the output is an output of the network, the layer that writes the input writes it
        under that name; where that cannot be (the input is itself an input or output of the
@@ -24,7 +24,7 @@ def remove_no_ops(network: Network) -> Network:
         layer = original.replace(inputs=tuple(names.get(n, n) for n in original.inputs))
         if isinstance(layer, Permute):
             layer = _joined(layer, layers.get(writers.get(layer.inputs[0], "")))
-        if _is_no_op(layer, network):
+        if is_no_op(layer, network):
             (source,) = layer.inputs
             if layer.output not in network.outputs:
                 names[layer.output] = source
@@ -47,7 +47,8 @@ def _joined(layer: Permute, before: Layer | None) -> Permute:
     return layer.replace(inputs=before.inputs, permutation=permutation)
 
 
-def _is_no_op(layer: Layer, network: Network) -> bool:
+def is_no_op(layer: Layer, network: Network) -> bool:
+    """True if `layer` leaves its input as it is (rule 2)."""
     if not layer.inputs or layer.inputs[0] not in network.tensors:
         return False
     match layer:
@@ -59,6 +60,10 @@ def _is_no_op(layer: Layer, network: Network) -> bool:
             return layer.function == "clamp" and not layer.clamp.limits
         case Concat():
             return len(layer.inputs) == 1
+        case Pad():
+            return not any((*layer.begins, *layer.ends))
+        case StridedSlice():
+            return not layer.parts
         case _:
             return False
 
