@@ -125,4 +125,4 @@ def test_shared_weights_are_not_scaled_for_both(onnx_model: Make, agree: Callabl
         node("Conv", ["x", "w", "b"], ["z"]),
     ]
     optimised = agree(onnx_model(nodes, IMAGE, ["y", "z"], {**CONV, **NORM})).optimised
-    assert len(optimised.constants) == 4
+    assert len(optimised.weights) == 4
