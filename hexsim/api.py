@@ -10,7 +10,7 @@ Arrays that come from or go to the caller are in the ONNX file's own axis order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from hexsim.execution import PlanExecutor, stored_inputs
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.loading import load
 from hexsim.platform import Platform
+from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork, require_float
 from hexsim.quantization.quantizer import quantize as _quantize
@@ -74,16 +75,22 @@ def quantize(
     model: Network | QuantizedNetwork,
     inputs: Iterable[Inputs] | None = None,
     options: QuantizationOptions | None = None,
+    optimizations: Sequence[Optimization] = (),
 ) -> QuantizedNetwork:
     """Quantise a float network.
 
     `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
-    ONNX axis order; None takes seeded ones. Raises HexsimError if `model` is quantised already.
+    ONNX axis order; None takes seeded ones. `optimizations` are "cle", cross-layer equalization,
+    and "bc", bias correction, which needs it. Raises HexsimError if `model` is quantised already.
     """
     network = require_float(model)
     if inputs is None:
-        return _quantize(network, seeded_calibration(network), options)
-    return _quantize(network, (_stored(network, one) for one in inputs), options)
+        feeds: Iterable[dict[str, FloatArray]] = seeded_calibration(network)
+    else:
+        feeds = (_stored(network, one) for one in inputs)
+    if "bc" in optimizations:
+        feeds = list(feeds)
+    return quantize_optimized(network, lambda: feeds, options, optimizations).model
 
 
 def simulate(

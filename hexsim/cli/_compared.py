@@ -39,7 +39,8 @@ def loaded(
             "model (--float) to see what rounding them costs"
         )
     floats = require_float(load(float_model, input_dims=dims))
-    return with_reference(read, floats), f"float reference: '{float_model}'"
+    how = ", equalised as the quantised file was" if read.equalized else ""
+    return with_reference(read, floats), f"float reference: '{float_model}'{how}"
 
 
 def inputs(path: Path | None, network: Network) -> tuple[Callable[[], Iterable[Feed]], int, str]:

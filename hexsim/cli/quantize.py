@@ -56,15 +56,24 @@ def quantize(
     bias_bitwidth: Annotated[
         int, typer.Option("--bias-bitwidth", help="Bits of biases: 8 or 32.")
     ] = 8,
+    optimizations: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--optimizations",
+            help="cle: equalise weights across layers first; bc: correct biases afterwards, only "
+            "with cle. Repeat the option or write cle,bc.",
+        ),
+    ] = None,
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs."""
     from hexsim import container
     from hexsim.cli._progress import bar
     from hexsim.loading import load_container
     from hexsim.quantization.input_list import read_input_list
+    from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.quantization.options import QuantizationOptions
     from hexsim.quantization.quantized import require_float
-    from hexsim.quantization.quantizer import quantize as run_quantizer
+    from hexsim.reports.optimization_log import optimization_log
     from hexsim.reports.quantizer_log import quantizer_log
 
     options = QuantizationOptions(
@@ -76,18 +85,21 @@ def quantize(
         pack_4_bit_weights=pack_4_bit_weights,
         bias_bits=cast(Literal[8, 32], bias_bitwidth),
     )
+    chosen = parse_optimizations(optimizations or ())
     target = output_path(model, output, f"{Path(model).stem}_quantized.dlc")
     source = load_container(model)
     network = require_float(source.model)
     _require_batch_of_one(network)
     inputs = read_input_list(input_list, network)
-    with bar("calibrating", len(inputs.sets)) as progress:
-        quantized = run_quantizer(network, inputs.arrays(network), options, progress)
+    done = quantize_optimized(
+        network, lambda: inputs.arrays(network), options, chosen, bar, len(inputs.sets)
+    )
     words = {
         "axis_quant": axis_quant,
         "bias_bitwidth": bias_bitwidth,
         "input_dlc": model,
         "input_list": input_list,
+        "optimizations": ",".join(chosen),
         "pack_4_bit_weights": pack_4_bit_weights,
         "use_adjusted_weights_quantizer": use_adjusted_weights_quantizer,
         "use_enhanced_quantizer": use_enhanced_quantizer,
@@ -96,8 +108,8 @@ def quantize(
     }
     command = " ".join(f"{key}={value}" for key, value in words.items() if value)
     metadata = replace(source.metadata, quantizer_command=f"hexsim quantize {command}")
-    container.write(target, quantized, metadata)
-    for line in quantizer_log(quantized, target):
+    container.write(target, done.model, metadata)
+    for line in (*optimization_log(done), *quantizer_log(done.model, target)):
         print(line, file=sys.stderr)
 
 

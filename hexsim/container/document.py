@@ -47,10 +47,11 @@ class StoredArray:
 
 @dataclass(frozen=True)
 class Encodings:
-    """The encodings of a quantised network."""
+    """The encodings of a quantised network, and whether scales were moved between its layers."""
 
     activations: Mapping[str, Encoding]
     parameters: Mapping[str, Encoding | AxisEncoding]
+    equalized: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Document:
         """Describe `model`, whose constants are stored as `arrays`."""
         network, encodings = float_network(model), None
         if isinstance(model, QuantizedNetwork):
-            encodings = Encodings(model.activations, model.parameters)
+            encodings = Encodings(model.activations, model.parameters, model.equalized)
         return cls(
             network.name,
             network.inputs,

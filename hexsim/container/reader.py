@@ -67,7 +67,12 @@ def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
     network = _network(document, floats)
     packs_weights = any(array.packing is not None for array in document.arrays)
     return QuantizedNetwork(
-        network, encodings.activations, encodings.parameters, codes, packs_weights
+        network,
+        encodings.activations,
+        encodings.parameters,
+        codes,
+        packs_weights,
+        encodings.equalized,
     )
 
 

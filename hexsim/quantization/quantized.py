@@ -25,7 +25,9 @@ class QuantizedNetwork:
 
     `packs_weights` says that 4-bit weights take half a byte in a file, not a byte.
     `stored_codes` holds the codes of constants that a file keeps as codes; their float values
-    are the dequantised ones.
+    are the dequantised ones. `equalized` says that scales were moved between the layers of
+    `network` before (hexsim.quantization.equalization), so that its tensors are not those of the
+    network it was made from.
     """
 
     network: Network
@@ -33,6 +35,7 @@ class QuantizedNetwork:
     parameters: Mapping[str, Encoding | AxisEncoding]
     stored_codes: Mapping[str, Constant] = field(default_factory=dict, repr=False, compare=False)
     packs_weights: bool = False
+    equalized: bool = False
     _codes: dict[str, npt.NDArray[np.integer]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
