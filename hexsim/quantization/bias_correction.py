@@ -53,7 +53,7 @@ def correct_biases(
     """Correct the biases of `model`, quantised with `options`, over `inputs` (at least one).
 
     `inputs` yields the calibration inputs from the first on, arrays in stored order. `progress` is
-    told how many layers are done.
+    told how many layers are done. A layer whose weights have no encoding is left as it is.
     """
     model = replace(model, network=with_own_parameters(model.network))
     wanted = _float_means(model.network, inputs())
@@ -63,7 +63,7 @@ def correct_biases(
             codes.add(name, array)
     corrections = []
     for done, layer in enumerate(model.network.layers, start=1):
-        if isinstance(layer, Weighted):
+        if isinstance(layer, Weighted) and layer.weight in model.parameters:
             shift = wanted[layer.name] - _mean(layer, model, codes)
             model = _with_bias(model, layer, shift, options)
             largest = float(np.abs(shift).max())

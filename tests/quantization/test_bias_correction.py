@@ -1,6 +1,7 @@
 """Means of quantised layers are those of float after correction."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -65,6 +66,15 @@ def test_an_8_bit_bias_gets_the_encoding_of_its_new_values(network: Network) -> 
         back = encoding.dequantize(encoding.quantize(values))
         assert np.abs(back - values).max() <= 0.51 * encoding.delta  # type: ignore[union-attr]
         assert not np.array_equal(values, network.constants[name].value())
+
+
+def test_a_layer_with_float_weights_is_left_alone(network: Network) -> None:
+    model = quantize(network, _feeds(), OPTIONS)
+    parameters = {name: e for name, e in model.parameters.items() if name != "b.w"}
+    corrected, corrections = correct_biases(replace(model, parameters=parameters), _feeds, OPTIONS)
+    assert [one.layer for one in corrections] == ["a", "c"]
+    old, new = (n.constants["b.b"].value() for n in (network, corrected.network))
+    np.testing.assert_array_equal(old, new)
 
 
 def test_a_layer_without_bias_gets_one() -> None:
