@@ -19,8 +19,8 @@ def optimization_log(done: Optimized) -> Iterator[str]:
 
 def _equalization(done: Equalization) -> Iterator[str]:
     yield (
-        f"[INFO] Cross-layer equalization: {len(done.chains)} chains found, "
-        f"{len(done.skipped)} convolutions skipped."
+        f"[INFO] Cross-layer equalization: chains found: {len(done.chains)}, "
+        f"convolutions skipped: {len(done.skipped)}."
     )
     for one in done.chains:
         yield (

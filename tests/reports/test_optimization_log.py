@@ -17,7 +17,7 @@ def test_what_was_found_skipped_and_changed() -> None:
     network = made.conv("d", 4).network()
     done = quantize_optimized(network, inputs, optimizations=["cle", "bc"])
     lines = list(optimization_log(done))
-    assert lines[0] == "[INFO] Cross-layer equalization: 1 chains found, 1 convolutions skipped."
+    assert lines[0] == "[INFO] Cross-layer equalization: chains found: 1, convolutions skipped: 1."
     assert lines[1].startswith("[INFO] Equalized a - b - c: channels multiplied by ")
     assert lines[1].endswith(
         "; ends at 'c' because its output is read by pooling 'pool', which is no convolution."
