@@ -34,7 +34,7 @@ SETTLED = 1e-4
 thousandth of an 8-bit code (our choice)."""
 
 ROUNDS = 500
-"""Rounds after which it stops all the same; networks here need 5 to 100."""
+"""Rounds after which it stops all the same; networks here need 2 to 233, long chains most."""
 
 
 def equalizing_factors(network: Network, sets: Sequence[Sequence[Convolution]]) -> Factors:
@@ -64,14 +64,15 @@ def rescaled(network: Network, factors: Factors) -> Network:
     for layer in network.layers:
         if not isinstance(layer, Convolution):
             continue
-        gain, before = factors.get(layer.output), factors.get(layer.inputs[0])
+        before, gain = factors.get(layer.inputs[0]), factors.get(layer.output)
+        weight = network.constants[layer.weight]
         if before is not None:
-            undo = _by_weight(1 / before, layer)
-            changed.append(_times(network.constants[layer.weight], undo))
+            weight = _times(weight, _by_weight(1 / before, layer))
         if gain is not None:
-            weight = changed.pop() if before is not None else network.constants[layer.weight]
-            own = [network.constants[n] for n in (layer.bias, layer.moments) if n is not None]
-            changed += [_times(constant, gain) for constant in (weight, *own)]
+            weight = _times(weight, gain)
+            other = (network.constants[n] for n in (layer.bias, layer.moments) if n is not None)
+            changed += [_times(constant, gain) for constant in other]
+        changed.append(weight)
     return network.with_layers(network.layers, constants=changed)
 
 
