@@ -64,16 +64,31 @@ def quantize(
             "with cle. Repeat the option or write cle,bc.",
         ),
     ] = None,
+    override_params: Annotated[
+        bool,
+        typer.Option("--override-params", help="Apply the overrides that the file holds."),
+    ] = False,
+    encodings_report: Annotated[
+        Path | None,
+        typer.Option(
+            "--encodings-report",
+            help="Write, as JSON, where each encoding came from and what became of each override.",
+        ),
+    ] = None,
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs."""
     from hexsim import container
     from hexsim.cli._progress import bar
+    from hexsim.files import require_folder, write_text
     from hexsim.loading import load_container
     from hexsim.quantization.input_list import read_input_list
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.quantization.options import QuantizationOptions
+    from hexsim.quantization.overrides import NO_OVERRIDES
     from hexsim.quantization.quantized import require_float
+    from hexsim.reports.encodings_json import encodings_json
     from hexsim.reports.optimization_log import optimization_log
+    from hexsim.reports.override_log import override_log, unused_line
     from hexsim.reports.quantizer_log import quantizer_log
 
     options = QuantizationOptions(
@@ -90,9 +105,25 @@ def quantize(
     source = load_container(model)
     network = require_float(source.model)
     _require_batch_of_one(network)
+    if override_params and not source.overrides:
+        raise HexsimError(
+            f"'{model}' holds no overrides for --override-params; convert the model with "
+            "--quantization-overrides, or leave the option out"
+        )
+    overrides = source.overrides if override_params else NO_OVERRIDES
+    if encodings_report is not None:
+        require_folder(output_path(model, encodings_report, ""))
+        if encodings_report.absolute() == target.absolute():
+            raise HexsimError(f"the report would overwrite '{target}'; give it another name")
     inputs = read_input_list(input_list, network)
     done = quantize_optimized(
-        network, lambda: inputs.arrays(network), options, chosen, bar, len(inputs.sets)
+        network,
+        lambda: inputs.arrays(network),
+        options,
+        chosen,
+        overrides,
+        bar,
+        len(inputs.sets),
     )
     words = {
         "axis_quant": axis_quant,
@@ -100,6 +131,7 @@ def quantize(
         "input_dlc": model,
         "input_list": input_list,
         "optimizations": ",".join(chosen),
+        "override_params": override_params,
         "pack_4_bit_weights": pack_4_bit_weights,
         "use_adjusted_weights_quantizer": use_adjusted_weights_quantizer,
         "use_enhanced_quantizer": use_enhanced_quantizer,
@@ -109,7 +141,12 @@ def quantize(
     command = " ".join(f"{key}={value}" for key, value in words.items() if value)
     metadata = replace(source.metadata, quantizer_command=f"hexsim quantize {command}")
     container.write(target, done.model, metadata)
-    for line in (*optimization_log(done), *quantizer_log(done.model, target)):
+    if encodings_report is not None:
+        write_text(encodings_report, encodings_json(done.model))
+    if source.overrides and not override_params:
+        print(unused_line(source.overrides), file=sys.stderr)
+    log = (*optimization_log(done), *override_log(done.model), *quantizer_log(done.model, target))
+    for line in log:
         print(line, file=sys.stderr)
 
 

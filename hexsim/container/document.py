@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from hexsim.container.trees import from_tree, to_tree
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 
@@ -47,10 +48,15 @@ class StoredArray:
 
 @dataclass(frozen=True)
 class Encodings:
-    """The encodings of a quantised network, and whether scales were moved between its layers."""
+    """The encodings of a quantised network.
+
+    `origins` says in a few words where each came from, `equalized` whether scales were moved
+    between the layers before.
+    """
 
     activations: Mapping[str, Encoding]
     parameters: Mapping[str, Encoding | AxisEncoding]
+    origins: Mapping[str, str] = field(default_factory=dict)
     equalized: bool = False
 
 
@@ -65,13 +71,21 @@ class Document:
     layers: tuple[Layer, ...]
     arrays: tuple[StoredArray, ...]
     encodings: Encodings | None
+    overrides: Overrides = NO_OVERRIDES
 
     @classmethod
-    def of(cls, model: Network | QuantizedNetwork, arrays: tuple[StoredArray, ...]) -> Document:
+    def of(
+        cls,
+        model: Network | QuantizedNetwork,
+        arrays: tuple[StoredArray, ...],
+        overrides: Overrides = NO_OVERRIDES,
+    ) -> Document:
         """Describe `model`, whose constants are stored as `arrays`."""
         network, encodings = float_network(model), None
         if isinstance(model, QuantizedNetwork):
-            encodings = Encodings(model.activations, model.parameters, model.equalized)
+            encodings = Encodings(
+                model.activations, model.parameters, model.origins, model.equalized
+            )
         return cls(
             network.name,
             network.inputs,
@@ -80,6 +94,7 @@ class Document:
             network.layers,
             arrays,
             encodings,
+            overrides,
         )
 
     def to_bytes(self) -> bytes:

@@ -12,6 +12,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.quantization.bias_correction import Correction, correct_biases
 from hexsim.quantization.equalization import Equalization, equalize
 from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
 
@@ -38,16 +39,26 @@ def quantize_optimized(
     inputs: Inputs,
     options: QuantizationOptions | None = None,
     optimizations: Sequence[Optimization] = (),
+    overrides: Overrides = NO_OVERRIDES,
     bar: Bar = lambda title, total: nullcontext(lambda done: None),
     count: int = 0,
 ) -> Optimized:
-    """Quantise `network` with `optimizations` around it; `count` inputs are told to `bar`."""
+    """Quantise `network` with `optimizations` around it; `count` inputs are told to `bar`.
+
+    Raises HexsimError for what `quantize` and `parse_optimizations` refuse, and for overrides of a
+    network that is to be equalised, since they hold for tensors as they were.
+    """
     chosen, options = parse_optimizations(optimizations), options or QuantizationOptions()
+    if chosen and overrides:
+        raise HexsimError(
+            "overrides hold for the network as it is, and cross-layer equalization rescales its "
+            "tensors; leave out --override-params or --optimizations"
+        )
     equalization = equalize(network) if "cle" in chosen else None
     if equalization is not None:
         network = equalization.network
     with bar("calibrating", count) as progress:
-        model = quantize(network, inputs(), options, progress)
+        model = quantize(network, inputs(), options, progress, overrides)
     model = replace(model, equalized=equalization is not None)
     corrections: tuple[Correction, ...] = ()
     if "bc" in chosen:

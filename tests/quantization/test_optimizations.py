@@ -5,6 +5,7 @@ import pytest
 from hexsim.errors import HexsimError
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
+from hexsim.quantization.overrides import IntegerOverride, Overrides, Range
 from hexsim.quantization.quantizer import quantize
 from tests.quantization.equalization.made import Made, inputs
 
@@ -38,3 +39,12 @@ def test_what_runs() -> None:
     both = quantize_optimized(network, inputs, optimizations=["cle", "bc"])
     assert [one.layer for one in both.corrections] == ["a", "b"]
     assert both.model.parameters["a.b"] != cle.model.parameters["a.b"]
+
+
+def test_overrides_and_equalization_exclude_each_other() -> None:
+    network = Made().conv("a", 8).conv("b", 4).network()
+    overrides = Overrides(activations={"a.y": IntegerOverride(8, (Range(0.0, 1.0),))})
+    with pytest.raises(HexsimError, match="leave out --override-params or --optimizations"):
+        quantize_optimized(network, inputs, optimizations=["cle"], overrides=overrides)
+    given = quantize_optimized(network, inputs, overrides=overrides).model
+    assert given.activations["a.y"].max == pytest.approx(1.0, abs=0.01)
