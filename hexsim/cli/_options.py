@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -50,6 +51,19 @@ def parse_runtime(text: str) -> Runtime:
     if more:
         raise HexsimError(f"give one runtime, not '{text}'")
     return runtimes
+
+
+def parse_choices(option: str, texts: list[str] | None, choices: Sequence[str]) -> dict[str, str]:
+    """Read `NAME CHOICE` texts of `option`."""
+    chosen = {}
+    for text in texts or []:
+        name, _, choice = text.strip().rpartition(" ")
+        if not name:
+            raise HexsimError(f"{option} '{text}' is not of the form 'NAME {choices[0]}'")
+        if choice not in choices:
+            raise unknown(f"{option} of input '{name}',", choice, choices)
+        chosen[name.strip()] = choice
+    return chosen
 
 
 def parse_input_dims(texts: list[str] | None) -> dict[str, tuple[int, ...]]:

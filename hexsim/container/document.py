@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from hexsim.container.trees import from_tree, to_tree
+from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.packing import Runs, packed_bytes
@@ -64,6 +65,7 @@ class Document:
     layers: tuple[Layer, ...]
     arrays: tuple[StoredArray, ...]
     encodings: Encodings | None
+    input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: Network | QuantizedNetwork, arrays: tuple[StoredArray, ...]) -> Document:
@@ -79,6 +81,7 @@ class Document:
             network.layers,
             arrays,
             encodings,
+            network.input_formats,
         )
 
     def to_bytes(self) -> bytes:

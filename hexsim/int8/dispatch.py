@@ -6,6 +6,7 @@ from hexsim.binding import (
     BoundAveragePool,
     BoundBatchNorm,
     BoundCall,
+    BoundChannelPick,
     BoundConcat,
     BoundConvolution,
     BoundExtremum,
@@ -13,11 +14,13 @@ from hexsim.binding import (
     BoundLocalResponseNorm,
     BoundLookup,
     BoundMaxPool,
+    BoundNv21,
     BoundProduct,
     BoundRearrange,
     BoundSoftmax,
     BoundSum,
 )
+from hexsim.int8.colour_conversion import PreparedChannelPick, PreparedNv21
 from hexsim.int8.convolution import PreparedConvolution
 from hexsim.int8.depthwise import PreparedDepthwise
 from hexsim.int8.elementwise import PreparedExtremum, PreparedProduct, PreparedSum
@@ -51,6 +54,10 @@ def prepare(call: BoundCall) -> PreparedCall:
             return PreparedConcat(call)
         case BoundRearrange():
             return PreparedRearrange(call)
+        case BoundChannelPick():
+            return PreparedChannelPick(call)
+        case BoundNv21():
+            return PreparedNv21(call)
         case BoundLookup():
             return PreparedLookup(call)
         case BoundBatchNorm():

@@ -2,9 +2,10 @@
 
 What is encoded how
 1. Activations are 8 bit asymmetric, by the activation rule of the options, from the values they
-   took on the calibration inputs. Constants used as operands count as activations.
-2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle) keeps its
-   input's encoding, so that the integer kernel does not requantise.
+   took on the calibration inputs. Constants used as operands count as activations. An input of
+   type image has the range 0 to 255 whatever was seen, one of type opaque no encoding.
+2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle, colour
+   conversion) keeps its input's encoding, so that the integer kernel does not requantise.
 3. Weights of convolutions and fully connected layers follow the weight rule of the options.
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
    shifts a whole channel), or 32 bit at the accumulator's scale.
@@ -14,8 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from hexsim.graph.input_format import IMAGE_HIGH, InputFormat
 from hexsim.graph.ir import FloatArray, Layer, Network
-from hexsim.layers import ChannelShuffle, Convolution, FullyConnected, Permute, Pooling, Reshape
+from hexsim.layers import (
+    ChannelShuffle,
+    ColourConversion,
+    Convolution,
+    FullyConnected,
+    Permute,
+    Pooling,
+    Reshape,
+)
 from hexsim.quantization.calibration import observe
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
@@ -48,17 +58,19 @@ def quantize(
 
 
 def moves_codes(layer: Layer) -> bool:
-    """True if the layer's output holds nothing but codes of its input."""
+    """True if the layer's output holds codes of its input, or (NV21) bytes as its input does."""
     if isinstance(layer, Pooling):
         return layer.kind == "max"
-    return isinstance(layer, Reshape | Permute | ChannelShuffle)
+    return isinstance(layer, Reshape | Permute | ChannelShuffle | ColourConversion)
 
 
 def _activation_encodings(
     network: Network, observations: Mapping[str, Observation], rule: EncodingRule
 ) -> dict[str, Encoding]:
     encodings = {
-        name: rule.encode(observations[name]) for name in network.inputs if name in observations
+        name: _input_encoding(network.input_format(name), observations[name], rule)
+        for name in network.inputs
+        if name in observations and network.input_format(name).type != "opaque"
     }
     for layer in network.layers:
         for name in layer.inputs:
@@ -70,6 +82,10 @@ def _activation_encodings(
             elif name in observations:
                 encodings[name] = rule.encode(observations[name])
     return encodings
+
+
+def _input_encoding(form: InputFormat, seen: Observation, rule: EncodingRule) -> Encoding:
+    return Encoding.from_range(0, IMAGE_HIGH) if form.type == "image" else rule.encode(seen)
 
 
 def _parameter_encodings(
