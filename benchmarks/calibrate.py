@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +28,13 @@ from scipy.optimize import least_squares
 from hexsim import chips, data, stacks
 from hexsim.datasheet import Datasheet
 from hexsim.loading import load
-from hexsim.plan import Plan
+from hexsim.partition import partition
+from hexsim.plan import Plan, make_plan
 from hexsim.platform import Platform
 from hexsim.quantity import Quantity
+from hexsim.quantization.quantized import float_network
 from hexsim.reports.text import table
+from hexsim.runtimes import Runtime
 
 MODEL_ERROR = 0.05
 """Relative error that even a right model is granted, so that a row measured to 1 % does not
@@ -89,8 +92,12 @@ def fitted_rows() -> list[data.Measurement]:
 
 @cache
 def _plan(row: data.Measurement) -> Plan:
-    """Plans depend on no fitted constant, so one serves all evaluations."""
-    return Platform.load(row.chip, row.stack_model).plan(load(row.model), row.runtime)  # type: ignore[arg-type]
+    """Plans depend on no fitted constant, so one serves all evaluations.
+
+    Weights are not read: a float network is planned as the default quantiser would leave it.
+    """
+    network, runtime = float_network(load(row.model)), cast(Runtime, row.runtime)
+    return make_plan(network, runtime, partition(network, runtime))
 
 
 def predict_ms(row: data.Measurement, values: Values) -> float:

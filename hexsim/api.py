@@ -112,7 +112,9 @@ def simulate(
         return Simulation(timing, None)
     network = plan.network
     feed = _stored(network, inputs)
-    if runtime == "dsp" and isinstance(model, Network):
+    if platform.load_rule(runtime, quantized=False).effect == "quantise" and isinstance(
+        model, Network
+    ):
         model = _quantize(network, seeded_calibration(network), platform.quantization_options)
     outputs = PlanExecutor(plan, model, signed_weights=platform.signed_weights(runtime)).run(feed)
     return Simulation(timing, {n: _source(network, n, a) for n, a in outputs.items()})

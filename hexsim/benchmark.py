@@ -76,7 +76,7 @@ def run_benchmark(
         network = models.network
         for runtime in runtimes:
             progress(f"{network.name} on {runtime}")
-            model = models.for_runtime(runtime, conditions)
+            model = models.for_runtime(runtime, platform, conditions)
             plan = platform.plan(model, runtime, cpu_fallback=conditions.cpu_fallback)
             timing = platform.simulate(
                 plan, perf_profile=conditions.perf_profile, idle_ms=conditions.idle_ms
@@ -114,10 +114,12 @@ class _Models:
         self._loaded = loaded
         self._progress = progress
 
-    def for_runtime(self, runtime: Runtime, conditions: Conditions) -> Network | QuantizedNetwork:
-        """The network as the runtime loads it; dsp loads floats and quantises them itself."""
-        needs_codes = runtime in FIXED_POINT and runtime != "dsp"
-        return self.quantized if needs_codes and conditions.quantize else self._loaded
+    def for_runtime(
+        self, runtime: Runtime, platform: Platform, conditions: Conditions
+    ) -> Network | QuantizedNetwork:
+        """The network as the runtime loads it: as it is, or quantised where floats are refused."""
+        refused = platform.load_rule(runtime, quantized=False).effect == "refuse"
+        return self.quantized if refused and conditions.quantize else self._loaded
 
     @cached_property
     def quantized(self) -> QuantizedNetwork:

@@ -71,5 +71,7 @@ def test_a_float_network_on_dsp_is_quantised_at_load() -> None:
 
 @pytest.mark.parametrize("runtime", ["aip", "fxp_cpu"])
 def test_float_networks_are_refused_where_only_codes_load(runtime: str) -> None:
-    with pytest.raises(hexsim.HexsimError, match=f"runtime {runtime} loads quantised"):
+    with pytest.raises(
+        hexsim.HexsimError, match=f"is float and {runtime} of snpe-1.[23][03] refuses it"
+    ):
         hexsim.simulate("conv1x1_1to1", "sd855", runtime)  # type: ignore[arg-type]

@@ -28,7 +28,7 @@ def profile(
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     quantize: Annotated[
-        bool, typer.Option("--quantize", help="Quantise a float model for aip and fxp_cpu.")
+        bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
 ) -> None:
     """Profile one inference: cycles, time, MACs, memory traffic and bound of every layer."""

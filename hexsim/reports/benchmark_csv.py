@@ -14,7 +14,8 @@ HEADER = ("network", "chip", "stack", "runtime", "perf_profile", "row", "engine"
 def benchmark_csv(cases: Sequence[Case]) -> str:
     """Return the cases as CSV text; times in microseconds.
 
-    Rows are "Total Inference Time", "Forward Propagate", then `layer_000 (Name:data Type:data)`
+    Rows are "Load", "Deserialize", "Create", "Init" (their sum), "RPC Init Time" (part of create),
+    "Total Inference Time", "Forward Propagate", then `layer_000 (Name:data Type:data)`
     and so on, numbered as snpe-dlc-info numbers layers: the inputs of the network come first.
     """
     text = io.StringIO()
@@ -28,6 +29,11 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
 
 def _rows(case: Case) -> Iterator[tuple[str, str, str]]:
     timing = case.timing
+    yield "Load", "", _us(timing.init_part_ps("load"))
+    yield "Deserialize", "", _us(timing.init_part_ps("deserialize"))
+    yield "Create", "", _us(timing.init_part_ps("quantize", "dequantize", "create", "rpc_init"))
+    yield "Init", "", _us(timing.init_ps)
+    yield "RPC Init Time", "", _us(timing.init_part_ps("rpc_init"))
     yield "Total Inference Time", "", _us(timing.total_ps)
     yield "Forward Propagate", "", _us(timing.forward_ps)
     named = [(name, "data", "", 0) for name in case.inputs]

@@ -11,6 +11,7 @@ from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
 from hexsim.benchmark import Case
 from hexsim.reports.measured import measured_ms
+from hexsim.simtime import PS_PER_US
 
 
 def benchmark_json(cases: Sequence[Case]) -> str:
@@ -33,6 +34,7 @@ def _case(case: Case) -> dict[str, Any]:
             "total_inference": measured_ms(case, forward=False),
             "forward_propagate": measured_ms(case, forward=True),
         },
+        "initialisation_total_us": timing.init_ps / PS_PER_US,
         "initialisation_us": {part.name: part.us for part in timing.init},
         "overheads_us": {part.name: part.us for part in timing.overheads},
         "coverage": {

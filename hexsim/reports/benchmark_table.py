@@ -10,6 +10,7 @@ from hexsim.accuracy.agreement import Agreement
 from hexsim.benchmark import Case
 from hexsim.reports.measured import measured_ms
 from hexsim.reports.text import table
+from hexsim.simtime import PS_PER_MS
 
 
 def benchmark_tables(cases: Sequence[Case]) -> str:
@@ -47,6 +48,7 @@ def _network_table(cases: list[Case]) -> str:
     title = f"{first.network} on {first.chip}, {first.stack}, {first.perf_profile}"
     header = ("", *(case.runtime for case in cases))
     rows = [
+        ("initialisation (ms)", *(f"{c.timing.init_ps / PS_PER_MS:.2f}" for c in cases)),
         ("total inference (ms)", *(_time(c, forward=False) for c in cases)),
         (
             "forward propagate (ms)",
