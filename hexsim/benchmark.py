@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from hexsim.accuracy.agreement import Agreement, agreement
-from hexsim.accuracy.scores import class_scores
+from hexsim.accuracy.scores import class_scores, scored
 from hexsim.api import seeded_calibration
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
@@ -131,9 +131,7 @@ class _Models:
 
     def agreement(self, platform: Platform, runtime: Runtime, cpu_fallback: bool) -> Agreement:
         """How near the runtime's class scores come to those of the float network."""
-        model: Network | QuantizedNetwork = class_scores(self.network)
-        if runtime in FIXED_POINT:
-            model = replace(self.quantized, network=class_scores(self.quantized.network))
+        model = scored(self.quantized if runtime in FIXED_POINT else self.network)
         executor = PlanExecutor(
             platform.plan(model, runtime, cpu_fallback=cpu_fallback),
             model,

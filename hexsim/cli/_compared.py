@@ -43,6 +43,20 @@ def loaded(
     return with_reference(read, floats), f"float reference: '{float_model}'"
 
 
+def both(
+    model: str, float_model: str | None, dims: InputDims
+) -> tuple[Network | None, Network | QuantizedNetwork, str]:
+    """The float network, if there is one, what is quantised or to be, and what is the reference."""
+    from hexsim.loading import load
+    from hexsim.quantization.quantized import QuantizedNetwork, float_network
+
+    checked, reference = loaded(model, float_model, dims)
+    if not isinstance(checked, QuantizedNetwork):
+        return checked, checked, reference
+    floats = None if float_model is None else float_network(checked)
+    return floats, load(model, input_dims=dims), reference
+
+
 def inputs(
     input_list: Path | None, images: Path | None, how: Preprocessing, network: Network
 ) -> InputSource:
