@@ -9,22 +9,27 @@ from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.layer_errors import ErrorStream, LayerError
+from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
 from hexsim.accuracy.twin import Twin
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import FIXED_POINT, Runtime
 
 Feed = Mapping[str, FloatArray]
 
 
 @dataclass(frozen=True)
 class Validation:
-    """What one pass found; `output_sqnr_db` is that of all float32 outputs together."""
+    """What one pass found; `output_sqnr_db` is that of all float32 outputs together.
+
+    `rescaled` has the weights that the runtime rescaled at load.
+    """
 
     hits: Hits
     labelled: bool
     output_sqnr_db: float
     layers: tuple[LayerError, ...]
+    rescaled: tuple[RescalingLoss, ...] = ()
 
 
 def validate(
@@ -58,4 +63,8 @@ def validate(
         for expected, found in zip(*first, strict=True):
             hits.add(expected, found, None if labels is None else labels[hits.inputs])
         progress(index + 1)
-    return Validation(hits, labels is not None, outputs.sqnr_db, stream.errors())
+    losses: tuple[RescalingLoss, ...] = ()
+    if signed_weights and isinstance(model, QuantizedNetwork):
+        there = [la for la in network.layers if twin.runtimes[la.outputs[0]] in FIXED_POINT]
+        losses = rescaling_losses(model, there)
+    return Validation(hits, labels is not None, outputs.sqnr_db, stream.errors(), losses)
