@@ -149,6 +149,6 @@ def _pixels(file: Path, height: int, width: int, channels: int, fit: str) -> npt
 def _middle(image: Image, height: int, width: int) -> tuple[float, float, float, float]:
     """The largest part in the middle that has the proportions of height x width."""
     scale = min(image.width / width, image.height / height)
-    across, down = scale * width, scale * height
+    across, down = min(scale * width, image.width), min(scale * height, image.height)
     left, top = (image.width - across) / 2, (image.height - down) / 2
-    return left, top, left + across, top + down
+    return left, top, min(left + across, image.width), min(top + down, image.height)

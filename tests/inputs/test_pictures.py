@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 from hexsim.errors import HexsimError
@@ -13,7 +15,7 @@ from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network
 from hexsim.graph.passes.input_formats import set_input_formats
 from hexsim.inputs.colours import encoded
-from hexsim.inputs.pictures import Preprocessing, pictures
+from hexsim.inputs.pictures import Preprocessing, _middle, pictures
 from tests.small_networks import Sketch
 
 PIXELS = np.random.default_rng(4).integers(0, 256, (4, 6, 3), np.uint8)
@@ -56,6 +58,18 @@ def test_the_middle_is_cut_out_or_the_whole_stretched(folder: Path) -> None:
     *_, feed = pictures(folder, network(1, 4, 4, 3), Preprocessing(fit="stretch")).feeds()
     whole = Image.fromarray(PIXELS).resize((4, 4), Image.Resampling.BILINEAR)
     np.testing.assert_array_equal(feed["in"][0], np.asarray(whole))
+
+
+@given(*[st.integers(1, 700)] * 4)
+def test_the_middle_lies_inside_and_has_the_proportions(
+    across: int, down: int, width: int, height: int
+) -> None:
+    left, top, right, bottom = _middle(Image.new("L", (across, down)), height, width)
+    assert 0 <= left < right <= across
+    assert 0 <= top < bottom <= down
+    assert (right - left) * height == pytest.approx((bottom - top) * width)
+    assert left == pytest.approx(across - right, abs=1e-9)
+    assert right - left == pytest.approx(across) or bottom - top == pytest.approx(down)
 
 
 def test_one_channel_is_grey(folder: Path) -> None:
