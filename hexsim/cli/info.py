@@ -34,16 +34,17 @@ def info(
     from hexsim.reports.info_csv import info_csv
     from hexsim.reports.info_json import info_json
     from hexsim.reports.info_table import info_table
-    from hexsim.reports.rescaling_table import rescaling_table
 
     read = load_container(model, input_dims=parse_input_dims(input_dim))
     losses = None if chip is None else _losses(read.model, chip)
     if json is not None:
-        write_text(json, info_json(model, read))
+        write_text(json, info_json(model, read, losses))
     if csv is not None:
         write_text(csv, info_csv(read))
     typer.echo(info_table(model, read))
     if losses is not None:
+        from hexsim.reports.rescaling_table import rescaling_table
+
         typer.echo("\n" + rescaling_table(losses, str(chip)))
 
 

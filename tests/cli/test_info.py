@@ -100,7 +100,9 @@ def test_a_chip_tells_what_becomes_of_the_weights(
 ) -> None:
     container.write(tmp_path / "q.dlc", culprits.quantized())
     container.write(tmp_path / "m.dlc", culprits.network())
-    out = command("info q.dlc --chip sd855")[1]
+    out = command("info q.dlc --chip sd855 --json i.json")[1]
+    (*_, last) = json.loads((tmp_path / "i.json").read_text())["rescaled_weights"]
+    assert (last["layer"], last["weight"]) == ("fc", "fc.w")
     assert "sd855 rescales asymmetric weights" in out
     assert out.rstrip().splitlines()[-1].split()[:2] == ["fc", "fc.w"]
     assert "sd835 rescales no weights at load" in command("info q.dlc --chip sd835")[1]
