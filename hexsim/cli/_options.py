@@ -28,6 +28,10 @@ ProfileOption = Annotated[
 IdleOption = Annotated[
     float, typer.Option("--idle-ms", min=0.0, help="Idle time before the call, in ms.")
 ]
+BufferOption = Annotated[
+    str | None,
+    typer.Option("--buffer", help="User buffers: float or tf8; default: the stack's."),
+]
 InputDimOption = Annotated[
     list[str] | None,
     typer.Option("--input-dim", help="NAME 1,3,224,224: shape of an input; repeatable."),
@@ -67,6 +71,10 @@ CalibrationListOption = Annotated[
 FloatModelOption = Annotated[
     str | None,
     typer.Option("--float", help="Float model that a quantised MODEL was made from."),
+]
+UncertaintyOption = Annotated[
+    bool,
+    typer.Option("--uncertainty", help="Sweep assumed and calibrated constants: intervals."),
 ]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results as JSON.")]
 CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results as CSV.")]
