@@ -39,6 +39,12 @@ def convert(
             help="NAME bgr, rgb, rgba, argb32, nv21, time_series or other; repeatable.",
         ),
     ] = None,
+    quantization_overrides: Annotated[
+        Path | None,
+        typer.Option(
+            "--quantization-overrides", help="Encodings in AIMET's JSON, kept for the quantiser."
+        ),
+    ] = None,
     model_version: Annotated[
         str, typer.Option("--model-version", help="ASCII text kept in the file.")
     ] = "N/A",
@@ -51,7 +57,9 @@ def convert(
     from hexsim import __version__, container
     from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
     from hexsim.graph.passes.input_formats import set_input_formats
-    from hexsim.loading import is_dlc, load
+    from hexsim.loading import is_dlc, load_container
+    from hexsim.quantization.overrides import NO_OVERRIDES
+    from hexsim.quantization.overrides.aimet import read_aimet
     from hexsim.quantization.quantized import require_float
     from hexsim.reports.fallback_table import fallback_table, opaque_lines
 
@@ -65,8 +73,10 @@ def convert(
     target = output_path(model, output, f"{Path(model).name.removesuffix('.onnx')}.dlc")
     types = parse_choices("--input-type", input_type, INPUT_TYPES)
     encodings = parse_choices("--input-encoding", input_encoding, INPUT_ENCODINGS)
+    given = NO_OVERRIDES if quantization_overrides is None else read_aimet(quantization_overrides)
+    source = load_container(model, input_dims=dims, overrides=given)
     network = set_input_formats(
-        require_float(load(model, input_dims=dims)),
+        require_float(source.model),
         cast("Mapping[str, InputType]", types),
         cast("Mapping[str, InputEncoding]", encodings),
     )
@@ -80,6 +90,7 @@ def convert(
         "input_type": _pairs(types),
         "input_network": model,
         "model_version": model_version,
+        "quantization_overrides": quantization_overrides,
     }
     command = " ".join(f"{key}={value}" for key, value in sorted(options.items()))
     metadata = container.Metadata(
@@ -87,9 +98,11 @@ def convert(
         converter_command=f"hexsim convert {command}",
         converter_version=__version__,
     )
-    container.write(target, network, metadata)
+    container.write(target, network, metadata, source.overrides)
     for line in opaque_lines(network):
         print(f"WARNING - {line}", file=sys.stderr)
+    if source.overrides:
+        print(f"INFO - Kept {len(source.overrides)} quantization overrides", file=sys.stderr)
     print(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}", file=sys.stderr)
     print("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully", file=sys.stderr)
 

@@ -13,6 +13,7 @@ from hexsim.container.trees import from_tree, to_tree
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 
@@ -48,10 +49,11 @@ class StoredArray:
 
 @dataclass(frozen=True)
 class Encodings:
-    """The encodings of a quantised network."""
+    """The encodings of a quantised network, and in a few words where each came from."""
 
     activations: Mapping[str, Encoding]
     parameters: Mapping[str, Encoding | AxisEncoding]
+    origins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,20 @@ class Document:
     layers: tuple[Layer, ...]
     arrays: tuple[StoredArray, ...]
     encodings: Encodings | None
+    overrides: Overrides = NO_OVERRIDES
     input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Network | QuantizedNetwork, arrays: tuple[StoredArray, ...]) -> Document:
+    def of(
+        cls,
+        model: Network | QuantizedNetwork,
+        arrays: tuple[StoredArray, ...],
+        overrides: Overrides = NO_OVERRIDES,
+    ) -> Document:
         """Describe `model`, whose constants are stored as `arrays`."""
         network, encodings = float_network(model), None
         if isinstance(model, QuantizedNetwork):
-            encodings = Encodings(model.activations, model.parameters)
+            encodings = Encodings(model.activations, model.parameters, model.origins)
         return cls(
             network.name,
             network.inputs,
@@ -81,6 +89,7 @@ class Document:
             network.layers,
             arrays,
             encodings,
+            overrides,
             network.input_formats,
         )
 

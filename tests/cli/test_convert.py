@@ -32,7 +32,7 @@ def test_default_name_metadata_and_contents(command: Command, tmp_path: Path) ->
     assert read.metadata.model_version == "v7"
     assert read.metadata.converter_command == (
         "hexsim convert input_dim=None input_encoding=None input_network=probe.onnx "
-        "input_type=None model_version=v7"
+        "input_type=None model_version=v7 quantization_overrides=None"
     )
     network = load("probe.onnx")
     assert isinstance(read.model, container.reader.Network)
