@@ -10,6 +10,7 @@ from hexsim.layers._clamp import NO_CLAMP, RELU, Clamp
 from hexsim.layers._window import Window
 from hexsim.layers.batch_norm import BatchNorm
 from hexsim.layers.channel_shuffle import ChannelShuffle
+from hexsim.layers.colour_conversion import ColourConversion
 from hexsim.layers.concat import Concat
 from hexsim.layers.convolution import Convolution
 from hexsim.layers.elementwise import Elementwise
@@ -31,6 +32,7 @@ __all__ = [
     "BatchNorm",
     "ChannelShuffle",
     "Clamp",
+    "ColourConversion",
     "Concat",
     "Convolution",
     "Elementwise",

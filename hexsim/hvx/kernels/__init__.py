@@ -13,6 +13,7 @@ from typing import Protocol
 from hexsim.graph.ir import Layer
 from hexsim.hvx.kernels import (
     batch_norm,
+    colour_conversion,
     concat,
     convolution,
     depthwise_convolution,
@@ -34,6 +35,7 @@ from hexsim.hvx.streams import Kernel
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
+    ColourConversion,
     Concat,
     Convolution,
     Elementwise,
@@ -66,6 +68,7 @@ class _Model(Protocol):
 _MODELS: dict[type[Layer], _Model] = {
     BatchNorm: batch_norm,
     ChannelShuffle: layout_change,
+    ColourConversion: colour_conversion,
     Concat: concat,
     Elementwise: elementwise,
     FullyConnected: fully_connected,
