@@ -87,6 +87,7 @@ def _network(document: Document, constants: Mapping[str, Constant]) -> Network:
         constants=constants,
         inputs=document.inputs,
         outputs=document.outputs,
+        input_formats=document.input_formats,
     )
 
 

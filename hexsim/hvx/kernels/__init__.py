@@ -13,6 +13,7 @@ from typing import Protocol
 from hexsim.graph.ir import Layer
 from hexsim.hvx.kernels import (
     batch_norm,
+    colour_conversion,
     concat,
     convolution,
     depthwise_convolution,
@@ -23,26 +24,31 @@ from hexsim.hvx.kernels import (
     layout_change,
     local_response_norm,
     neuron,
+    pad,
     pooling,
     prelu,
     softmax,
+    strided_slice,
 )
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
+    ColourConversion,
     Concat,
     Convolution,
     Elementwise,
     FullyConnected,
     LocalResponseNorm,
     Neuron,
+    Pad,
     Permute,
     Pooling,
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
 )
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
@@ -62,16 +68,19 @@ class _Model(Protocol):
 _MODELS: dict[type[Layer], _Model] = {
     BatchNorm: batch_norm,
     ChannelShuffle: layout_change,
+    ColourConversion: colour_conversion,
     Concat: concat,
     Elementwise: elementwise,
     FullyConnected: fully_connected,
     LocalResponseNorm: local_response_norm,
     Neuron: neuron,
+    Pad: pad,
     Permute: layout_change,
     Pooling: pooling,
     Prelu: prelu,
     Reshape: layout_change,
     Softmax: softmax,
+    StridedSlice: strided_slice,
 }
 
 
