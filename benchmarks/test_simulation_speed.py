@@ -14,7 +14,7 @@ from hexsim.hvx.kernels import node_work
 from hexsim.hvx.layout import tensor_sizes
 from hexsim.loading import load
 from hexsim.machine import Machine
-from hexsim.memory import l2_traffic
+from hexsim.residency import subnet_traffic
 from hexsim.plan import Plan
 from hexsim.platform import Platform
 from hexsim.simulator import Workload, simulate
@@ -56,7 +56,7 @@ def test_work_items(benchmark: BenchmarkFixture, plan: Plan) -> None:
     (subnet,) = plan.subnets
 
     def work_items() -> int:
-        traffic = l2_traffic(subnet, dsp.target.activation_l2_bytes, tensor_sizes(subnet))
+        traffic = subnet_traffic(subnet, dsp.target.activation_l2_bytes, tensor_sizes(subnet))
         works = [
             node_work(call, dsp.target, moved)
             for call, moved in zip(subnet.calls, traffic, strict=True)

@@ -19,13 +19,14 @@ from hexsim.hvx.layout import tensor_sizes
 from hexsim.hvx.orientation import laid_down
 from hexsim.layers import Opaque
 from hexsim.machine import Machine
-from hexsim.memory import l2_traffic
+from hexsim.node_timing import NodeTiming
 from hexsim.plan import KernelCall, Plan, PlannedSubnet
-from hexsim.q6_scheduler import GraphSession, NodeTiming
+from hexsim.q6_scheduler import GraphSession
+from hexsim.residency import subnet_traffic
 from hexsim.results import InferenceTiming, LayerTiming, Overhead, Span
 from hexsim.simtime import PS_PER_SECOND, Environment, Process, seconds_to_ps
 from hexsim.stacks import BufferType, Profile
-from hexsim.work import NodeWork, Stage
+from hexsim.work import NodeWork
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,14 @@ class _Ledger:
     layers: list[LayerTiming] = field(default_factory=list)
     overheads: list[Overhead] = field(default_factory=list)
 
-    def overhead(self, name: str, *, forward: bool = True) -> None:
+    def overhead(
+        self, name: str, *, forward: bool = True, read_bytes: int = 0, write_bytes: int = 0
+    ) -> None:
         """Charge the time since the last charge to a named part."""
         start, self.now = self.now, self.env.now
         if self.now > start:
-            self.overheads.append(Overhead(name, start, self.now - start, forward))
+            took = self.now - start
+            self.overheads.append(Overhead(name, start, took, forward, read_bytes, write_bytes))
             self.spans.append(Span(self.track, name, start, self.now))
 
     def layer(self, timing: LayerTiming) -> None:
@@ -66,13 +70,22 @@ class _Ledger:
         self.now = self.env.now
 
 
+@dataclass(frozen=True)
+class _DspWork:
+    """What a subnet does on the DSP: named changes of layout around the calls."""
+
+    way_in: tuple[tuple[str, NodeWork], ...]
+    calls: tuple[NodeWork, ...]
+    way_out: tuple[tuple[str, NodeWork], ...]
+
+
 class Inference:
     """Runs one request again and again; what does not depend on time is prepared once."""
 
     def __init__(self, machine: Machine, request: Request) -> None:
         self._machine = machine
         self._request = request
-        self._prepared: dict[int, list[NodeWork]] = {}
+        self._prepared: dict[int, _DspWork] = {}
 
     @cached_property
     def _session(self) -> GraphSession:
@@ -135,7 +148,7 @@ class Inference:
                         ddr_write_bytes=call.result_bytes,
                         l2_bytes=0,
                         vtcm_bytes=0,
-                        bound=cost.bound,
+                        parts_ps=cost.parts_ps,
                         cost_model="generic" if isinstance(call.layer, Opaque) else "analytic",
                     )
                 )
@@ -155,26 +168,33 @@ class Inference:
         ledger.overhead("context_wait")
         if index not in self._prepared:
             self._prepared[index] = self._prepare(subnet)
-        for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True):
-            yield from self._edge(ledger, f"to_d32 {name}", to_d32(shape, dsp.target))
-        for kernel_call, work in zip(subnet.calls, self._prepared[index], strict=True):
+        prepared = self._prepared[index]
+        for name, work in prepared.way_in:
+            yield from self._edge(ledger, name, work)
+        for kernel_call, work in zip(subnet.calls, prepared.calls, strict=True):
             timing = yield from session.run_node(kernel_call.layer.name, work)
             ledger.layer(self._layer(kernel_call, work, timing))
-        for name, shape in zip(subnet.outputs, subnet.output_shapes, strict=True):
-            yield from self._edge(ledger, f"from_d32 {name}", from_d32(shape, dsp.target))
+        for name, work in prepared.way_out:
+            yield from self._edge(ledger, name, work)
         yield dsp.contexts.put(dsp.rule.workers)
         for part in entry.leave_dsp(call):
             yield from self._part(ledger, part)
         for part in entry.way_out(call, (env.now - begin) / PS_PER_SECOND):
             yield from self._part(ledger, part)
 
-    def _prepare(self, subnet: PlannedSubnet) -> list[NodeWork]:
+    def _prepare(self, subnet: PlannedSubnet) -> _DspWork:
         target = self._machine.dsp.target
-        traffic = l2_traffic(subnet, target.activation_l2_bytes, tensor_sizes(subnet))
-        return [
-            node_work(call, target, moved)
-            for call, moved in zip(subnet.calls, traffic, strict=True)
-        ]
+        moved = subnet_traffic(subnet, target.activation_l2_bytes, tensor_sizes(subnet))
+        arriving = zip(subnet.inputs, subnet.input_shapes, moved.inputs, strict=True)
+        leaving = zip(subnet.outputs, subnet.output_shapes, moved.outputs, strict=True)
+        way_in = ((f"to_d32 {name}", to_d32(shape, target, t)) for name, shape, t in arriving)
+        way_out = ((f"from_d32 {name}", from_d32(shape, target, t)) for name, shape, t in leaving)
+        calls = zip(subnet.calls, moved.calls, strict=True)
+        return _DspWork(
+            way_in=tuple((name, NodeWork((stage,), "kernel")) for name, stage in way_in if stage),
+            calls=tuple(node_work(call, target, traffic) for call, traffic in calls),
+            way_out=tuple((name, NodeWork((stage,), "kernel")) for name, stage in way_out if stage),
+        )
 
     def _part(self, ledger: _Ledger, part: Part) -> Process:
         """Spend one named part where it runs."""
@@ -184,11 +204,10 @@ class Inference:
             yield from self._session.run_clocks(part.name, part.clocks, vector=part.place == "hvx")
         ledger.overhead(part.name)
 
-    def _edge(self, ledger: _Ledger, name: str, stage: Stage | None) -> Process:
+    def _edge(self, ledger: _Ledger, name: str, work: NodeWork) -> Process:
         """Run a change of layout at the edge of a subnet as a node of its own."""
-        if stage is not None:
-            yield from self._session.run_node(name, NodeWork((stage,), "kernel"))
-            ledger.overhead(name)
+        yield from self._session.run_node(name, work)
+        ledger.overhead(name, read_bytes=work.read_bytes, write_bytes=work.write_bytes)
 
     def _layer(self, call: KernelCall, work: NodeWork, timing: NodeTiming) -> LayerTiming:
         dsp = self._machine.dsp
@@ -209,6 +228,6 @@ class Inference:
             ddr_write_bytes=work.write_bytes,
             l2_bytes=work.l2_bytes,
             vtcm_bytes=work.vtcm_bytes,
-            bound=timing.bound(latency_bound=dsp.ddr.latency_bound),
+            parts_ps=timing.parts_ps,
             cost_model=work.cost_model,
         )

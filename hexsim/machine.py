@@ -15,7 +15,7 @@ from hexsim.errors import HexsimError
 from hexsim.hvx.isa import Machine as VectorUnit
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.layout import VECTOR_BYTES
-from hexsim.memory import Ddr, DdrRule
+from hexsim.memory import Ddr, DdrRule, Traffic
 from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core
 from hexsim.results import Span
@@ -42,6 +42,11 @@ class Machine:
         if self._dsp is None:
             self._dsp = Dsp(self, self._profiles)
         return self._dsp
+
+    @property
+    def dsp_traffic(self) -> Traffic:
+        """What the DSP has moved to and from DDR."""
+        return self._dsp.ddr.moved if self._dsp else Traffic()
 
 
 class Dsp:

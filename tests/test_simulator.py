@@ -14,7 +14,7 @@ from hexsim.chips import Chip
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
-from hexsim.results import Result
+from hexsim.results import LayerTiming, Overhead, Result
 from hexsim.simulator import Job, Workload, simulate
 from hexsim.stacks import Stack
 from tests.small_networks import Sketch, networks, plan
@@ -83,6 +83,32 @@ def test_no_layer_beats_the_vector_unit_or_the_memory(
         if layer.engine == "hvx":
             assert layer.cycles >= layer.macs / chip.dsp.hvx.int8_macs_per_clk
             assert layer.duration_ps >= layer.ddr_bytes / bandwidth * 1e12 - 1
+            port = chip.dsp.l2_port_bytes_per_clk * clock_of(phone)
+            assert layer.duration_ps >= layer.l2_bytes / port * 1e12 - 1
+
+
+@SLOW
+@given(networks(), phones(), st.integers(1, 2))
+def test_bytes_of_layers_and_edges_are_those_that_went_through_the_memory(
+    network: Network, phone: tuple[Chip, Stack], count: int
+) -> None:
+    result = run(network, phone, count=count)
+    movers: list[LayerTiming | Overhead] = []
+    for inference in result.inferences:
+        movers += [layer for layer in inference.layers if layer.engine == "hvx"]
+        movers += inference.overheads
+    assert sum(m.ddr_read_bytes for m in movers) == result.counters["dsp_ddr_read_bytes"]
+    assert sum(m.ddr_write_bytes for m in movers) == result.counters["dsp_ddr_write_bytes"]
+
+
+@SLOW
+@given(networks(), phones(), st.sampled_from(["dsp", "cpu", "gpu"]))
+def test_the_parts_of_a_layer_make_up_its_time(
+    network: Network, phone: tuple[Chip, Stack], runtime: str
+) -> None:
+    for layer in run(network, phone, runtime).layers:
+        assert all(part >= 0 for part in layer.parts_ps.values())
+        assert sum(layer.parts_ps.values()) == pytest.approx(layer.duration_ps, abs=50)
 
 
 @SLOW
