@@ -14,9 +14,9 @@ from hexsim.hvx.kernels import node_work
 from hexsim.hvx.layout import tensor_sizes
 from hexsim.loading import load
 from hexsim.machine import Machine
-from hexsim.residency import subnet_traffic
 from hexsim.plan import Plan
 from hexsim.platform import Platform
+from hexsim.residency import subnet_traffic
 from hexsim.simulator import Workload, simulate
 
 PLATFORM = Platform.load("sd835")

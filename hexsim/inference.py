@@ -42,6 +42,9 @@ class Request:
     urgency: int
 
 
+_NO_WORK = NodeWork((), "none")
+
+
 @dataclass
 class _Ledger:
     """The charges of one inference so far; `now` is where the last one ended."""
@@ -53,14 +56,22 @@ class _Ledger:
     layers: list[LayerTiming] = field(default_factory=list)
     overheads: list[Overhead] = field(default_factory=list)
 
-    def overhead(
-        self, name: str, *, forward: bool = True, read_bytes: int = 0, write_bytes: int = 0
-    ) -> None:
-        """Charge the time since the last charge to a named part."""
+    def overhead(self, name: str, *, forward: bool = True, work: NodeWork = _NO_WORK) -> None:
+        """Charge the time since the last charge to a named part, in which `work` was done."""
         start, self.now = self.now, self.env.now
         if self.now > start:
-            took = self.now - start
-            self.overheads.append(Overhead(name, start, took, forward, read_bytes, write_bytes))
+            self.overheads.append(
+                Overhead(
+                    name,
+                    start,
+                    self.now - start,
+                    forward,
+                    work.read_bytes,
+                    work.write_bytes,
+                    work.l2_bytes,
+                    work.vtcm_bytes,
+                )
+            )
             self.spans.append(Span(self.track, name, start, self.now))
 
     def layer(self, timing: LayerTiming) -> None:
@@ -207,7 +218,7 @@ class Inference:
     def _edge(self, ledger: _Ledger, name: str, work: NodeWork) -> Process:
         """Run a change of layout at the edge of a subnet as a node of its own."""
         yield from self._session.run_node(name, work)
-        ledger.overhead(name, read_bytes=work.read_bytes, write_bytes=work.write_bytes)
+        ledger.overhead(name, work=work)
 
     def _layer(self, call: KernelCall, work: NodeWork, timing: NodeTiming) -> LayerTiming:
         dsp = self._machine.dsp

@@ -28,7 +28,9 @@ from hexsim.results import Bound, largest
 from hexsim.simtime import PS_PER_US, ps_to_clocks
 from hexsim.work import NodeWork, Stage
 
-_EDGES: dict[str, tuple[Callable[[Shape, Target, Traffic], Stage | None], Callable[..., Kernel]]] = {
+_EDGES: dict[
+    str, tuple[Callable[[Shape, Target, Traffic], Stage | None], Callable[..., Kernel]]
+] = {
     "to_d32": (to_d32, layout_change.to_d32),
     "from_d32": (from_d32, layout_change.from_d32),
 }
@@ -102,7 +104,7 @@ def probe(kind: str, shape: str, platform: Platform) -> KernelProbe:
     node = machine.env.process(dsp.session("", 0).run_node(kind, work))
     timing = machine.env.run(node)
     assert isinstance(timing, NodeTiming)
-    hvx, rule = platform.chip.dsp.hvx, dsp.core.rule
+    hvx = platform.chip.dsp.hvx
     return KernelProbe(
         kind=kind,
         shape=shape,
@@ -116,7 +118,7 @@ def probe(kind: str, shape: str, platform: Platform) -> KernelProbe:
         clock_hz=dsp.clock_hz,
         contexts=hvx.contexts,
         stall_slots=round(sum(dsp.core.stall_slots(item) for item in work.items)),
-        peak_macs_per_packet=hvx.int8_macs_per_clk * rule.clocks_per_packet / hvx.contexts,
+        peak_macs_per_packet=dsp.peak_macs_per_packet,
         peak_macs_per_clock=hvx.int8_macs_per_clk,
         bound=largest(timing.parts_ps),
     )

@@ -79,6 +79,8 @@ class Dsp:
                 bytes_in_flight=memory.stream_bytes_in_flight,
             ),
         )
+        hvx = chip.hvx
+        self.peak_macs_per_packet = hvx.int8_macs_per_clk * chip.issue_clk_per_packet / hvx.contexts
         self.contexts = simpy.Container(machine.env, chip.hvx.contexts, init=chip.hvx.contexts)
         self.rule = DispatchRule(
             node_clocks=stack.dispatch.node_clk,

@@ -52,17 +52,20 @@ class DdrRule:
     latency_s: float
     bytes_in_flight: float
 
+    @property
+    def stream_bytes_per_second(self) -> float:
+        """What one stream gets if nobody else wants anything."""
+        return min(self.bytes_per_second, self.bytes_in_flight / self.latency_s)
+
 
 class Ddr(SharedRate[None]):
     """The path to DDR; every stream has the same cap. Counts the bytes that went through it."""
 
     def __init__(self, env: Environment, rule: DdrRule) -> None:
         super().__init__(env)
+        self.rule = rule
         self.latency_ps = seconds_to_ps(rule.latency_s)
         self.moved = Traffic()
-        self._capacity = rule.bytes_per_second / PS_PER_SECOND
-        self._in_flight_cap = rule.bytes_in_flight / rule.latency_s / PS_PER_SECOND
-        self._stream = min(self._capacity, self._in_flight_cap)
 
     def read(self, size: int) -> Use[None]:
         """Ask for `size` bytes as one stream; succeeds when the last one leaves the memory.
@@ -82,7 +85,9 @@ class Ddr(SharedRate[None]):
 
         0 where it could use the whole bandwidth: then more bandwidth would make it faster.
         """
-        return size / self._in_flight_cap if self._in_flight_cap < self._capacity else 0.0
+        stream = self.rule.stream_bytes_per_second
+        return size * PS_PER_SECOND / stream if stream < self.rule.bytes_per_second else 0.0
 
     def _rates(self, demands: Sequence[None]) -> Sequence[float]:
-        return max_min(self._capacity, [self._stream] * len(demands))
+        stream = self.rule.stream_bytes_per_second / PS_PER_SECOND
+        return max_min(self.rule.bytes_per_second / PS_PER_SECOND, [stream] * len(demands))

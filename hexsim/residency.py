@@ -95,9 +95,7 @@ class _ActivationCache:
         return written_back
 
 
-def subnet_traffic(
-    subnet: PlannedSubnet, l2_bytes: int, sizes: Mapping[str, int]
-) -> SubnetTraffic:
+def subnet_traffic(subnet: PlannedSubnet, l2_bytes: int, sizes: Mapping[str, int]) -> SubnetTraffic:
     """Return what a subnet moves between L2 and DDR, weights apart.
 
     `l2_bytes` is what activations may occupy; `sizes` gives the stored bytes of every tensor and

@@ -97,6 +97,8 @@ class Overhead:
     forward: bool = True
     ddr_read_bytes: int = 0
     ddr_write_bytes: int = 0
+    l2_bytes: int = 0
+    vtcm_bytes: int = 0
 
     @property
     def us(self) -> float:

@@ -122,3 +122,14 @@ def test_what_is_written_back_was_made_once_and_what_is_read_was_written(
             assert 0 <= call.reread_bytes <= sum(sizes[name] for name in set(layer.inputs))
         if not written:
             assert not any(t.read_bytes for t in (*moved.calls, *moved.outputs))
+
+
+@given(networks(), st.integers(0, 10**5), st.integers(1, 10**5))
+def test_more_l2_never_reads_more(network: Network, capacity: int, more: int) -> None:
+    def read(l2_bytes: int) -> int:
+        moved = subnet_traffic(part, l2_bytes, tensor_sizes(part))
+        return sum(t.read_bytes + t.reread_bytes for t in (*moved.calls, *moved.outputs))
+
+    for part in plan(network, "dsp").subnets:
+        if part.engine == "hvx":
+            assert read(capacity + more) <= read(capacity)

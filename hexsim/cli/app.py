@@ -19,6 +19,7 @@ from hexsim.cli import (
     models,
     profile,
     quantize,
+    roofline,
     stacks,
     validate,
 )
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 app.command()(bench.bench)
 app.command()(profile.profile)
+app.command()(roofline.roofline)
 app.command()(kernel.kernel)
 app.command()(convert.convert)
 app.command()(quantize.quantize)
