@@ -10,19 +10,16 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from hexsim.dsp_work import DspWork, dsp_work
 from hexsim.graph.ir import Shape
 from hexsim.host import cpu, entry, gpu
 from hexsim.host.entry import Call, Part
-from hexsim.hvx.kernels import node_work
-from hexsim.hvx.kernels.conversion import from_d32, to_d32
-from hexsim.hvx.layout import tensor_sizes
 from hexsim.hvx.orientation import laid_down
 from hexsim.layers import Opaque
 from hexsim.machine import Machine
 from hexsim.node_timing import NodeTiming
 from hexsim.plan import KernelCall, Plan, PlannedSubnet
 from hexsim.q6_scheduler import GraphSession
-from hexsim.residency import subnet_traffic
 from hexsim.results import InferenceTiming, LayerTiming, Overhead, Span
 from hexsim.simtime import PS_PER_SECOND, Environment, Process, seconds_to_ps
 from hexsim.stacks import BufferType, Profile
@@ -81,22 +78,13 @@ class _Ledger:
         self.now = self.env.now
 
 
-@dataclass(frozen=True)
-class _DspWork:
-    """What a subnet does on the DSP: named changes of layout around the calls."""
-
-    way_in: tuple[tuple[str, NodeWork], ...]
-    calls: tuple[NodeWork, ...]
-    way_out: tuple[tuple[str, NodeWork], ...]
-
-
 class Inference:
     """Runs one request again and again; what does not depend on time is prepared once."""
 
     def __init__(self, machine: Machine, request: Request) -> None:
         self._machine = machine
         self._request = request
-        self._prepared: dict[int, _DspWork] = {}
+        self._prepared: dict[int, DspWork] = {}
 
     @cached_property
     def _session(self) -> GraphSession:
@@ -178,7 +166,7 @@ class Inference:
         yield dsp.contexts.get(dsp.rule.workers)
         ledger.overhead("context_wait")
         if index not in self._prepared:
-            self._prepared[index] = self._prepare(subnet)
+            self._prepared[index] = dsp_work(subnet, dsp.target)
         prepared = self._prepared[index]
         for name, work in prepared.way_in:
             yield from self._edge(ledger, name, work)
@@ -192,20 +180,6 @@ class Inference:
             yield from self._part(ledger, part)
         for part in entry.way_out(call, (env.now - begin) / PS_PER_SECOND):
             yield from self._part(ledger, part)
-
-    def _prepare(self, subnet: PlannedSubnet) -> _DspWork:
-        target = self._machine.dsp.target
-        moved = subnet_traffic(subnet, target.activation_l2_bytes, tensor_sizes(subnet))
-        arriving = zip(subnet.inputs, subnet.input_shapes, moved.inputs, strict=True)
-        leaving = zip(subnet.outputs, subnet.output_shapes, moved.outputs, strict=True)
-        way_in = ((f"to_d32 {name}", to_d32(shape, target, t)) for name, shape, t in arriving)
-        way_out = ((f"from_d32 {name}", from_d32(shape, target, t)) for name, shape, t in leaving)
-        calls = zip(subnet.calls, moved.calls, strict=True)
-        return _DspWork(
-            way_in=tuple((name, NodeWork((stage,), "kernel")) for name, stage in way_in if stage),
-            calls=tuple(node_work(call, target, traffic) for call, traffic in calls),
-            way_out=tuple((name, NodeWork((stage,), "kernel")) for name, stage in way_out if stage),
-        )
 
     def _part(self, ledger: _Ledger, part: Part) -> Process:
         """Spend one named part where it runs."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
-from hexsim.hvx.kernels import Target, kernel_streams, node_work
+from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.kernels.convolution import Blocking, DenseShape
 from hexsim.hvx.layout import stored_bytes, tensor_sizes
@@ -127,7 +127,7 @@ def probe(kind: str, shape: str, platform: Platform) -> KernelProbe:
 def _work(kind: str, call: KernelCall, target: Target) -> tuple[tuple[Kernel, ...], NodeWork]:
     if kind in _EDGES:
         make, stream = _EDGES[kind]
-        spilled = max(0, stored_bytes(call.operands[0]) - target.activation_l2_bytes)
+        spilled = max(0, stored_bytes(call.operands[0]) - target.l2_bytes)
         moved = Traffic(write_bytes=spilled) if kind == "to_d32" else Traffic(spilled)
         stage = make(call.operands[0], target, moved)
         if stage is None:
@@ -145,5 +145,6 @@ def _work(kind: str, call: KernelCall, target: Target) -> tuple[tuple[Kernel, ..
         input_shapes=call.operands,
         output_shapes=call.results,
     )
-    (traffic,) = subnet_traffic(subnet, target.activation_l2_bytes, tensor_sizes(subnet)).calls
+    share = activation_l2_bytes(call, target)
+    (traffic,) = subnet_traffic(subnet, target.l2_bytes, [share], tensor_sizes(subnet)).calls
     return kernel_streams(call, target), node_work(call, target, traffic)

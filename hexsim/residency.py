@@ -7,7 +7,7 @@ stays as fits. Changed bytes that leave are written back. A tensor that nobody r
 forgotten without writing: Hexagon NN puts the next tensors into its buffer.
 
 Weights pass through L2 in slices and are never kept: no network of interest fits, so they come
-from DDR every time.
+from DDR every time. While a layer runs, its weights take their share of L2 from the activations.
 
 Which lines really leave is up to a replacement policy that nobody published. Under strict
 least-recently-used lines, reading a tensor front to back would push out its own tail before it
@@ -17,7 +17,7 @@ is reached, and nothing of a tensor larger than L2 would ever be reused: this mo
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hexsim.memory import Traffic
@@ -49,6 +49,12 @@ class _ActivationCache:
         self._free = capacity
         self._held: OrderedDict[str, _Held] = OrderedDict()
 
+    def limit(self, capacity: int) -> int:
+        """Change what fits; return the bytes that are written back because less does."""
+        self._free += capacity - self._capacity
+        self._capacity = capacity
+        return self._make_room(0)
+
     def read(self, name: str, size: int) -> Traffic:
         """Use a tensor: what is not held comes from DDR and is held as far as it fits."""
         missing = self.missing(name, size)
@@ -78,10 +84,18 @@ class _ActivationCache:
 
     def _grow(self, held: _Held, wanted: int) -> int:
         """Hold up to `wanted` more bytes of a tensor; return the bytes that are written back."""
+        written_back = self._make_room(wanted, held)
+        taken = min(wanted, self._free)
+        held.size += taken
+        self._free -= taken
+        return written_back
+
+    def _make_room(self, wanted: int, spared: _Held | None = None) -> int:
+        """Let others leave until `wanted` bytes are free; return what is written back."""
         written_back = 0
         for other in self._held.values():
             lacking = wanted - self._free
-            if other is held or lacking <= 0:
+            if other is spared or lacking <= 0:
                 break  # the tensor in use is the last one
             leaving = min(other.size, lacking)
             changed = other.dirty * leaving // max(1, other.size)
@@ -89,25 +103,24 @@ class _ActivationCache:
             other.dirty -= changed
             self._free += leaving
             written_back += changed
-        taken = min(wanted, self._free)
-        held.size += taken
-        self._free -= taken
         return written_back
 
 
-def subnet_traffic(subnet: PlannedSubnet, l2_bytes: int, sizes: Mapping[str, int]) -> SubnetTraffic:
+def subnet_traffic(
+    subnet: PlannedSubnet, l2_bytes: int, shares: Sequence[int], sizes: Mapping[str, int]
+) -> SubnetTraffic:
     """Return what a subnet moves between L2 and DDR, weights apart.
 
-    `l2_bytes` is what activations may occupy; `sizes` gives the stored bytes of every tensor and
-    operand by name. The inputs have just been written by the conversion before the first call;
-    the outputs are read by the one after the last.
+    `shares` are the bytes that activations may occupy of `l2_bytes` during each call; `sizes`
+    gives the stored bytes of every tensor and operand by name. The inputs have just been written
+    by the conversion before the first call; the outputs are read by the one after the last.
     """
     cache = _ActivationCache(l2_bytes)
     inputs = [cache.write(name, sizes[name]) for name in subnet.inputs]
     last_use = {name: i for i, layer in enumerate(subnet.layers) for name in layer.inputs}
     calls = []
-    for index, layer in enumerate(subnet.layers):
-        moved = Traffic()
+    for index, (layer, share) in enumerate(zip(subnet.layers, shares, strict=True)):
+        moved = Traffic(write_bytes=cache.limit(share))
         for name in dict.fromkeys(layer.inputs):
             moved += cache.read(name, sizes[name])
         for name in layer.outputs:
@@ -116,5 +129,6 @@ def subnet_traffic(subnet: PlannedSubnet, l2_bytes: int, sizes: Mapping[str, int
             if last_use[name] == index and name not in subnet.outputs:
                 cache.drop(name)
         calls.append(moved)
+    cache.limit(l2_bytes)
     outputs = [cache.read(name, sizes[name]) for name in subnet.outputs]
     return SubnetTraffic(tuple(inputs), tuple(calls), tuple(outputs))

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +30,12 @@ def subnet() -> PlannedSubnet:
 
 
 def traffic(l2_bytes: int, **sizes: int) -> SubnetTraffic:
-    return subnet_traffic(subnet(), l2_bytes, {"in": 100, "a": 100, "b": 100, "c": 100, **sizes})
+    return shared(l2_bytes, [l2_bytes] * 3, **sizes)
+
+
+def shared(l2_bytes: int, shares: Sequence[int], **sizes: int) -> SubnetTraffic:
+    all_sizes = {"in": 100, "a": 100, "b": 100, "c": 100, **sizes}
+    return subnet_traffic(subnet(), l2_bytes, shares, all_sizes)
 
 
 def test_what_fits_in_l2_moves_nothing() -> None:
@@ -64,6 +72,14 @@ def test_nothing_is_kept_without_a_cache() -> None:
     assert moved.outputs == (Traffic(100, 0, 100),)
 
 
+def test_weights_take_their_share_while_their_layer_runs() -> None:
+    """The second layer leaves 50 bytes to activations: half of `a` goes and is read again."""
+    moved = shared(300, [300, 50, 300])
+    assert moved.calls[0] == Traffic()
+    assert moved.calls[1] == Traffic(50, 50 + 50 + 50, 50)  # half of `a` twice, and half of `b`
+    assert moved.calls[2] == Traffic(50 + 100, 0)
+
+
 class ByteByByte:
     """A cache of single bytes in the order of their last use; a tensor spares its own."""
 
@@ -71,6 +87,10 @@ class ByteByByte:
         self.capacity = capacity
         self.order: list[str] = []  # one entry per byte held, least recently used first
         self.read_bytes = 0
+
+    def limit(self, capacity: int) -> None:
+        self.capacity = capacity
+        del self.order[: max(0, len(self.order) - capacity)]
 
     def use(self, name: str, size: int, *, reading: bool) -> None:
         held = self.order.count(name)
@@ -84,17 +104,21 @@ class ByteByByte:
         self.order = [*others, *[name] * held]
 
 
-@given(networks(), st.integers(0, 2000))
-def test_reads_agree_with_a_cache_of_single_bytes(network: Network, capacity: int) -> None:
+@given(networks(), st.integers(0, 2000), st.randoms(use_true_random=False))
+def test_reads_agree_with_a_cache_of_single_bytes(
+    network: Network, capacity: int, random: Random
+) -> None:
     """In units of 128 bytes, so that stepping is quick."""
     for part in plan(network, "dsp").subnets:
         if part.engine != "hvx":
             continue
         sizes = {name: -(-size // 128) for name, size in tensor_sizes(part).items()}
-        slow, fast = ByteByByte(capacity), subnet_traffic(part, capacity, sizes)
+        shares = [random.randint(0, capacity) for _ in part.calls]
+        slow, fast = ByteByByte(capacity), subnet_traffic(part, capacity, shares, sizes)
         for name in part.inputs:
             slow.use(name, sizes[name], reading=False)
         for index, (layer, moved) in enumerate(zip(part.layers, fast.calls, strict=True)):
+            slow.limit(shares[index])
             slow.read_bytes = 0
             for name in dict.fromkeys(layer.inputs):
                 slow.use(name, sizes[name], reading=True)
@@ -114,7 +138,7 @@ def test_what_is_written_back_was_made_once_and_what_is_read_was_written(
         if part.engine != "hvx":
             continue
         sizes = tensor_sizes(part)
-        moved = subnet_traffic(part, capacity, sizes)
+        moved = subnet_traffic(part, capacity, [capacity // 2] * len(part.calls), sizes)
         made = [*part.inputs, *(name for layer in part.layers for name in layer.outputs)]
         written = sum(t.write_bytes for t in (*moved.inputs, *moved.calls, *moved.outputs))
         assert 0 <= written <= sum(sizes[name] for name in made)
@@ -127,7 +151,8 @@ def test_what_is_written_back_was_made_once_and_what_is_read_was_written(
 @given(networks(), st.integers(0, 10**5), st.integers(1, 10**5))
 def test_more_l2_never_reads_more(network: Network, capacity: int, more: int) -> None:
     def read(l2_bytes: int) -> int:
-        moved = subnet_traffic(part, l2_bytes, tensor_sizes(part))
+        shares = [l2_bytes - l2_bytes // 3] * len(part.calls)
+        moved = subnet_traffic(part, l2_bytes, shares, tensor_sizes(part))
         return sum(t.read_bytes + t.reread_bytes for t in (*moved.calls, *moved.outputs))
 
     for part in plan(network, "dsp").subnets:

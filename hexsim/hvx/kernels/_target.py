@@ -33,8 +33,3 @@ class Target:
     def signed_weights(self) -> bool:
         """True if weights are signed, so that convolutions need no sums of activations."""
         return self.version >= SIGNED_WEIGHTS
-
-    @property
-    def activation_l2_bytes(self) -> int:
-        """L2 left to activations: V60 and V62 keep the ring of weight slices there as well."""
-        return self.l2_bytes if self.vtcm_bytes else self.l2_bytes // 2
