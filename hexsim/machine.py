@@ -92,6 +92,9 @@ class Dsp:
             workers=self.rule.workers,
             l2_bytes=chip.l2_bytes - chip.l2_audio_bytes,
             vtcm_bytes=chip.vtcm_bytes,
+            restart_slots=round(
+                chip.jump_penalty_packets + chip.l2_latency_clk / chip.issue_clk_per_packet
+            ),
         )
 
     def session(self, name: str, urgency: int) -> GraphSession:

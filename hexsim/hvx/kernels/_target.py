@@ -16,13 +16,16 @@ class Target:
 
     `machine` is the vector unit that the streams are scheduled for, `workers` the number of vector
     worker threads; `l2_bytes` what a network may use of L2, `vtcm_bytes` the tightly coupled
-    memory (0 where there is none).
+    memory (0 where there is none). `restart_slots` are lost when a thread leaves a loop by a jump
+    that was predicted to stay: the packets in flight, and, because the queue of vector loads has
+    run dry, the first load's way to L2.
     """
 
     machine: Machine
     workers: int
     l2_bytes: int
     vtcm_bytes: int
+    restart_slots: int = 0
 
     @property
     def version(self) -> int:

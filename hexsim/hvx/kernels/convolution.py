@@ -175,6 +175,14 @@ class Blocking:
             loops.append((single, ceil_div(shape.width, single.pixels)))
         return loops
 
+    def restarts(self, slices: int) -> int:
+        """Loops over a row of tiles that end in a jump predicted to go on, per output row."""
+        return sum(
+            tiles // ceil_div(self.shape.width, kernel.pixels)
+            for kernel, tiles in self.row_loops(slices)
+            if kernel.cost.jumps
+        )
+
     @property
     def macs(self) -> int:
         """Multiply-adds that the hardware does, padding included."""
@@ -239,7 +247,7 @@ def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
     pieces = []
     for number, (slices, group_write) in enumerate(zip(groups, group_writes, strict=True)):
         loops = blocking.row_loops(slices)
-        row = _sum(loops)
+        row = _sum(loops) + RowCost(stalls=blocking.restarts(slices) * target.restart_slots)
         once = _sum(blocking.group_loops(slices, first=number == 0))
         entry = loops[0][0].cost.call
         writes = cut_evenly(group_write, cut)
