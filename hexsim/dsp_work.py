@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hexsim.hvx.kernels import Target, activation_l2_bytes, node_work
-from hexsim.hvx.kernels.conversion import from_d32, to_d32
+from hexsim.hvx.kernels.conversion import from_d32, taken_flat, to_d32
 from hexsim.hvx.layout import tensor_sizes
 from hexsim.plan import PlannedSubnet
 from hexsim.residency import subnet_traffic
@@ -22,11 +23,20 @@ class DspWork:
     way_out: tuple[tuple[str, NodeWork], ...]
 
 
-def dsp_work(subnet: PlannedSubnet, target: Target) -> DspWork:
-    """Cut a subnet into work items and decide what of its activations goes through DDR."""
+def dsp_work(subnet: PlannedSubnet, target: Target, *, inputs_in_l2: bool = True) -> DspWork:
+    """Cut a subnet into work items and decide what of its activations goes through DDR.
+
+    The codes of the inputs are in L2 if the DSP has just made them of floats; otherwise the CPU
+    left them in DDR.
+    """
+    named = tuple(zip(subnet.inputs, subnet.input_shapes, strict=True))
+    cold = () if inputs_in_l2 else tuple(name for name, shape in named if taken_flat(shape))
     shares = [activation_l2_bytes(call, target) for call in subnet.calls]
-    moved = subnet_traffic(subnet, target.l2_bytes, shares, tensor_sizes(subnet))
-    arriving = zip(subnet.inputs, subnet.input_shapes, moved.inputs, strict=True)
+    moved = subnet_traffic(subnet, target.l2_bytes, shares, tensor_sizes(subnet), cold)
+    arriving = (
+        (name, shape, traffic if inputs_in_l2 else traffic.reading(math.prod(shape)))
+        for (name, shape), traffic in zip(named, moved.inputs, strict=True)
+    )
     leaving = zip(subnet.outputs, subnet.output_shapes, moved.outputs, strict=True)
     calls = zip(subnet.calls, moved.calls, strict=True)
     return DspWork(

@@ -166,7 +166,9 @@ class Inference:
         yield dsp.contexts.get(dsp.rule.workers)
         ledger.overhead("context_wait")
         if index not in self._prepared:
-            self._prepared[index] = dsp_work(subnet, dsp.target)
+            self._prepared[index] = dsp_work(
+                subnet, dsp.target, inputs_in_l2=call.converts_inputs_on_dsp
+            )
         prepared = self._prepared[index]
         for name, work in prepared.way_in:
             yield from self._edge(ledger, name, work)

@@ -17,7 +17,7 @@ is reached, and nothing of a tensor larger than L2 would ever be reused: this mo
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from hexsim.memory import Traffic
@@ -107,16 +107,23 @@ class _ActivationCache:
 
 
 def subnet_traffic(
-    subnet: PlannedSubnet, l2_bytes: int, shares: Sequence[int], sizes: Mapping[str, int]
+    subnet: PlannedSubnet,
+    l2_bytes: int,
+    shares: Sequence[int],
+    sizes: Mapping[str, int],
+    cold: Collection[str] = (),
 ) -> SubnetTraffic:
     """Return what a subnet moves between L2 and DDR, weights apart.
 
     `shares` are the bytes that activations may occupy of `l2_bytes` during each call; `sizes`
     gives the stored bytes of every tensor and operand by name. The inputs have just been written
-    by the conversion before the first call; the outputs are read by the one after the last.
+    by the conversion before the first call, except `cold` ones, which are only in DDR; the outputs
+    are read by the conversion after the last call.
     """
     cache = _ActivationCache(l2_bytes)
-    inputs = [cache.write(name, sizes[name]) for name in subnet.inputs]
+    inputs = [
+        Traffic() if name in cold else cache.write(name, sizes[name]) for name in subnet.inputs
+    ]
     last_use = {name: i for i, layer in enumerate(subnet.layers) for name in layer.inputs}
     calls = []
     for index, (layer, share) in enumerate(zip(subnet.layers, shares, strict=True)):

@@ -40,6 +40,19 @@ def test_the_ways_in_and_out_move_what_l2_cannot_hold() -> None:
     assert (way_out.read_bytes, way_out.write_bytes) == (256 * KB, 0)
 
 
+def test_codes_that_the_cpu_left_in_ddr_are_read_once() -> None:
+    image = Sketch((1, 32, 32, 3))
+    (subnet,) = plan(image.network(image.conv("in", 32, 3))).subnets
+    warm, cold = (dsp_work(subnet, target(256 * KB), inputs_in_l2=hot) for hot in (True, False))
+    assert cold.calls[0].read_bytes - warm.calls[0].read_bytes == 32 * 32 * 3
+    sheets = Sketch((1, 32, 32, 40))
+    (subnet,) = plan(sheets.network(sheets.conv("in", 64))).subnets
+    warm, cold = (dsp_work(subnet, target(256 * KB), inputs_in_l2=hot) for hot in (True, False))
+    assert cold.calls == warm.calls
+    ((_, way_in),) = cold.way_in
+    assert way_in.read_bytes == 32 * 32 * 40
+
+
 @settings(deadline=None)
 @given(networks(), st.sampled_from([0, 64 * KB, 1024 * KB]))
 def test_with_l2_for_everything_only_weights_move(network: Network, l2_bytes: int) -> None:

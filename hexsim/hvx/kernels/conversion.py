@@ -5,7 +5,7 @@ from __future__ import annotations
 from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import as_nhwc
+from hexsim.hvx.layout import PIXELS, as_nhwc
 from hexsim.hvx.streams import layout_change
 from hexsim.memory import Traffic
 from hexsim.work import Stage
@@ -13,13 +13,15 @@ from hexsim.work import Stage
 _THREADS = 2
 
 
-def to_d32(shape: Shape, target: Target, traffic: Traffic) -> Stage | None:
-    """Bring flat codes into d32; None where the first-layer kernel takes flat codes itself.
-
-    `traffic` is what the d32 form moves in DDR; the flat codes are in L2.
-    """
+def taken_flat(shape: Shape) -> bool:
+    """True for inputs that stay flat: without spatial axes, and images of up to 4 channels."""
     _, height, width, channels = as_nhwc(shape)
-    if height * width == 1 or channels <= 4:
+    return height * width == 1 or channels <= PIXELS
+
+
+def to_d32(shape: Shape, target: Target, traffic: Traffic) -> Stage | None:
+    """Bring flat codes into d32; None for an input that is taken flat."""
+    if taken_flat(shape):
         return None
     threads = min(_THREADS, target.workers)
     cost = layout_change.to_d32(target.machine).cost
@@ -27,7 +29,7 @@ def to_d32(shape: Shape, target: Target, traffic: Traffic) -> Stage | None:
 
 
 def from_d32(shape: Shape, target: Target, traffic: Traffic) -> Stage | None:
-    """Take codes out of d32; None for a tensor without spatial axes. `traffic` as for `to_d32`."""
+    """Take codes out of d32; None for a tensor without spatial axes."""
     _, height, width, _ = as_nhwc(shape)
     if height * width == 1:
         return None
