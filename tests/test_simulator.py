@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from hexsim import chips, stacks
 from hexsim.chips import Chip
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Network
+from hexsim.graph.ir import Network, Shape
 from hexsim.layers import Opaque
 from hexsim.results import LayerTiming, Overhead, Result
 from hexsim.simulator import Job, Workload, simulate
@@ -172,6 +173,39 @@ def test_counters_are_the_sums_of_the_layers() -> None:
     assert len(result.inferences) == 2
     assert result.counters["macs"] == 2 * chain().total_macs
     assert result.counters["packets"] == 2 * sum(layer.packets for layer in result.layers)
+
+
+def wide_convolution(net: Sketch) -> str:
+    return net.conv("in", 256, 3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "layer", "changed", "bound"),
+    [
+        ((1, 28, 28, 256), wide_convolution, {}, "compute"),
+        ((1, 28, 28, 256), wide_convolution, {"dsp.l2_port_bytes_per_clk": 8}, "l2"),
+        ((1, 28, 28, 256), wide_convolution, {"memory.ddr_peak_bytes_per_s": 10**8}, "ddr"),
+        ((1, 4, 4, 32), lambda net: net.pool("in"), {}, "overhead"),
+        ((1, 4096), lambda net: net.dense("in", 4096), {}, "latency"),
+        (
+            (1, 4096),
+            lambda net: net.dense("in", 4096),
+            {"memory.stream_bytes_in_flight": 10**5},
+            "ddr",
+        ),
+    ],
+)
+def test_layers_are_bound_by_what_they_were_built_to_lack(
+    shape: Shape, layer: Callable[[Sketch], str], changed: dict[str, int], bound: str
+) -> None:
+    net = Sketch(shape)
+    network = net.network(layer(net))
+    chip, stack = phone()
+    for path, value in changed.items():
+        chip = chip.with_value(path, value)
+    (timing,) = run(network, (chip, stack)).layers
+    assert timing.bound == bound
+    assert timing.bound_share > 0.5
 
 
 def test_layers_without_a_kernel_are_reported_as_generic() -> None:
