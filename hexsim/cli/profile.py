@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._options import (
+    BufferOption,
     ChipOption,
     CsvOption,
     IdleOption,
@@ -15,6 +16,7 @@ from hexsim.cli._options import (
     NoFallbackOption,
     ProfileOption,
     StackOption,
+    UncertaintyOption,
     parse_input_dims,
     parse_runtime,
 )
@@ -27,11 +29,13 @@ def profile(
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    buffer: BufferOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     quantize: Annotated[
         bool, typer.Option("--quantize", help="Quantise a float model for aip and fxp_cpu.")
     ] = False,
+    uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
 ) -> None:
@@ -43,6 +47,7 @@ def profile(
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.profile_csv import profile_csv
     from hexsim.reports.profile_table import profile_table
+    from hexsim.reports.uncertainty_table import uncertainty_table
 
     for path in (json, csv):
         if path is not None:
@@ -51,7 +56,9 @@ def profile(
     conditions = Conditions(
         perf_profile=perf_profile,
         idle_ms=idle_ms,
+        buffer=None if buffer is None else platform.stack.buffer(buffer),
         cpu_fallback=not no_cpu_fallback,
+        uncertainty=uncertainty,
         accuracy=False,
         quantize=quantize,
         input_dims=parse_input_dims(input_dim),
@@ -62,5 +69,10 @@ def profile(
         write_text(json, benchmark_json([case]))
     if csv is not None:
         write_text(csv, profile_csv(case.timing))
-    typer.echo(f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}\n")
+    typer.echo(
+        f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}, "
+        f"{case.buffer} buffers\n"
+    )
     typer.echo(profile_table(case.timing))
+    if case.uncertainty is not None:
+        typer.echo("\n" + uncertainty_table(case.uncertainty))
