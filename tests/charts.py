@@ -54,7 +54,19 @@ def case(*layers: LayerTiming) -> Case:
     total_ps = sum(one.duration_ps for one in layers) + overhead.duration_ps
     inference = InferenceTiming(0, 0, total_ps, layers, (overhead,))
     result = Result((inference,), Timeline((), total_ps), {}, ())
-    return Case("net", "sd835", "snpe-1.23", "burst", False, ("in",), "dsp", result, None)
+    return Case(
+        network="net",
+        chip="sd835",
+        stack="snpe-1.23",
+        perf_profile="burst",
+        buffer="float",
+        builtin=False,
+        inputs=("in",),
+        runtime="dsp",
+        timing=result,
+        agreement=None,
+        uncertainty=None,
+    )
 
 
 def chart(*layers: LayerTiming) -> Roofline:

@@ -49,7 +49,8 @@ def test_roofs_follow_chip_and_profile() -> None:
     memories = {memory.name: memory.bytes_per_s for memory in roofs.memories}
     assert roofs.peak_macs_per_s == 2 * 256 / 2 * 900e6  # workers x MAC/packet / clk/packet x clk/s
     assert memories["DDR"] == 29.8e9 * 0.8
-    assert memories["one stream"] == pytest.approx(1792 / 250e-9)
+    memory = Platform.load("sd835").chip.memory
+    assert memories["one stream"] == memory.stream_bytes_in_flight / memory.dsp_latency_s
     assert memories["L2"] == 128 * 900e6
     saving = simulated("squeezenet1_1", "sd835", "dsp", "low_power_saver").roofs
     assert saving.peak_macs_per_s == roofs.peak_macs_per_s / 2
