@@ -16,11 +16,13 @@ from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum, bi
 from hexsim.binding.fully_connected import BoundFullyConnected, bind_fully_connected
 from hexsim.binding.local_response_norm import BoundLocalResponseNorm, bind_local_response_norm
 from hexsim.binding.lookup import BoundLookup, bind_neuron, bind_prelu
+from hexsim.binding.pad import BoundPad, bind_pad
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool, bind_pooling
 from hexsim.binding.rearrange import BoundRearrange, bind_rearrange
 from hexsim.binding.requantise import Requantise
 from hexsim.binding.softmax import BoundSoftmax, bind_softmax
 from hexsim.binding.source import Source
+from hexsim.binding.strided_slice import BoundSlice, bind_slice
 from hexsim.binding.weights import Weights
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer
@@ -33,11 +35,13 @@ from hexsim.layers import (
     FullyConnected,
     LocalResponseNorm,
     Neuron,
+    Pad,
     Permute,
     Pooling,
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
 )
 from hexsim.plan import PlannedSubnet
 from hexsim.quantization.quantized import QuantizedNetwork
@@ -53,8 +57,10 @@ __all__ = [
     "BoundLocalResponseNorm",
     "BoundLookup",
     "BoundMaxPool",
+    "BoundPad",
     "BoundProduct",
     "BoundRearrange",
+    "BoundSlice",
     "BoundSoftmax",
     "BoundSum",
     "Operand",
@@ -91,6 +97,10 @@ def _bind_layer(layer: Layer, source: Source) -> BoundCall:
             return bind_concat(layer, source)
         case Reshape() | Permute() | ChannelShuffle():
             return bind_rearrange(layer, source)
+        case Pad():
+            return bind_pad(layer, source)
+        case StridedSlice():
+            return bind_slice(layer, source)
         case Neuron():
             return bind_neuron(layer, source)
         case Prelu():

@@ -58,6 +58,15 @@ def vectors(shape: Shape) -> int:
     return batch * height * sheets(channels) * row_vectors(width)
 
 
+def vector_sizes(shape: Shape) -> dict[int, int]:
+    """Return how many positions of an axis share a vector, for the axes of `shape` that do."""
+    _, height, width, _ = as_nhwc(shape)
+    last = len(shape) - 1
+    if height == width == 1:
+        return {last: VECTOR_BYTES}
+    return {last: SHEET, last - 1: PIXELS}
+
+
 def stored_bytes(shape: Shape) -> int:
     """Bytes that a tensor of 8-bit codes occupies; without spatial axes it is kept flat."""
     batch, height, width, channels = as_nhwc(shape)

@@ -13,8 +13,10 @@ from hexsim.binding import (
     BoundLocalResponseNorm,
     BoundLookup,
     BoundMaxPool,
+    BoundPad,
     BoundProduct,
     BoundRearrange,
+    BoundSlice,
     BoundSoftmax,
     BoundSum,
 )
@@ -24,7 +26,12 @@ from hexsim.int8.elementwise import PreparedExtremum, PreparedProduct, PreparedS
 from hexsim.int8.fully_connected import PreparedFullyConnected
 from hexsim.int8.local_response_norm import PreparedLocalResponseNorm
 from hexsim.int8.lookup import PreparedLookup
-from hexsim.int8.movement import PreparedConcat, PreparedRearrange
+from hexsim.int8.movement import (
+    PreparedConcat,
+    PreparedPad,
+    PreparedRearrange,
+    PreparedSlice,
+)
 from hexsim.int8.pooling import PreparedAveragePool, PreparedMaxPool
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.softmax import PreparedSoftmax
@@ -51,6 +58,10 @@ def prepare(call: BoundCall) -> PreparedCall:
             return PreparedConcat(call)
         case BoundRearrange():
             return PreparedRearrange(call)
+        case BoundPad():
+            return PreparedPad(call)
+        case BoundSlice():
+            return PreparedSlice(call)
         case BoundLookup():
             return PreparedLookup(call)
         case BoundBatchNorm():

@@ -17,11 +17,13 @@ from hexsim.layers.fully_connected import FullyConnected
 from hexsim.layers.local_response_norm import LocalResponseNorm
 from hexsim.layers.neuron import Neuron
 from hexsim.layers.opaque import Opaque
+from hexsim.layers.pad import Pad
 from hexsim.layers.permute import Permute
 from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
 from hexsim.layers.reshape import Reshape
 from hexsim.layers.softmax import Softmax
+from hexsim.layers.strided_slice import Part, StridedSlice
 
 __all__ = [
     "NO_CLAMP",
@@ -36,10 +38,13 @@ __all__ = [
     "LocalResponseNorm",
     "Neuron",
     "Opaque",
+    "Pad",
+    "Part",
     "Permute",
     "Pooling",
     "Prelu",
     "Reshape",
     "Softmax",
+    "StridedSlice",
     "Window",
 ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Layer
-from hexsim.layers import ChannelShuffle, Permute, Pooling, Reshape
+from hexsim.layers import ChannelShuffle, Pad, Permute, Pooling, Reshape, StridedSlice
 
 
 def moves_codes(layer: Layer) -> bool:
     """True if the layer's output holds nothing but codes of its input."""
     if isinstance(layer, Pooling):
         return layer.kind == "max"
-    return isinstance(layer, Reshape | Permute | ChannelShuffle)
+    if isinstance(layer, Pad):
+        return layer.value == 0  # a code of every encoding
+    return isinstance(layer, Reshape | Permute | ChannelShuffle | StridedSlice)

@@ -130,6 +130,23 @@ def rearrange(call, inputs):
     return through(call.table, moved.reshape(call.output.shape))
 
 
+def pad(call, inputs):
+    out = np.full(call.output.shape, call.fill, np.int64)
+    corner = [part.start for part in call.interior]
+    inner = through(call.table, inputs[0])
+    for index in np.ndindex(*inner.shape):
+        out[tuple(np.add(corner, index))] = inner[index]
+    return out
+
+
+def strided_slice(call, inputs):
+    out = np.empty(call.output.shape, np.int64)
+    for index in np.ndindex(*out.shape):
+        places = zip(index, call.selection, inputs[0].shape, strict=True)
+        out[index] = inputs[0][tuple(range(size)[part][at] for at, part, size in places)]
+    return through(call.table, out)
+
+
 def lookup(call, inputs):
     out = np.empty(call.output.shape, np.uint8)
     for index in np.ndindex(*out.shape):
@@ -184,6 +201,8 @@ TWINS = {
     binding.BoundExtremum: extremum,
     binding.BoundConcat: concat,
     binding.BoundRearrange: rearrange,
+    binding.BoundPad: pad,
+    binding.BoundSlice: strided_slice,
     binding.BoundLookup: lookup,
     binding.BoundBatchNorm: batch_norm,
     binding.BoundLocalResponseNorm: local_response_norm,

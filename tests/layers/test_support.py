@@ -3,7 +3,7 @@
 import pytest
 
 from hexsim.graph.ir import Layer, Network, Tensor
-from hexsim.layers import Neuron, Opaque, Reshape, Softmax
+from hexsim.layers import Neuron, Opaque, Pad, Reshape, Softmax
 from hexsim.layers.support import RULES, refusal
 from hexsim.runtimes import RUNTIMES, Runtime
 
@@ -27,6 +27,7 @@ SIX_AXES = Reshape(**IO, shape=(1,) * 6)
         (ELU, (2, 3), {"dsp", "aip", "fxp_cpu"}),
         (SPATIAL_SOFTMAX, (1, 5, 4), {"dsp", "aip", "fxp_cpu"}),
         (Softmax(**IO, axes=(1,)), (1, 5), set()),
+        (Pad(**IO, begins=(0, 1), ends=(1, 0)), (2, 3), {"gpu", "gpu_fp16"}),
         (SIX_AXES, (1,) * 6, {"gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu"}),
         (Neuron(**IO, function="sigmoid"), (2, 3), set()),
     ],

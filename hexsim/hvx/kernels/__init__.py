@@ -23,9 +23,11 @@ from hexsim.hvx.kernels import (
     layout_change,
     local_response_norm,
     neuron,
+    pad,
     pooling,
     prelu,
     softmax,
+    strided_slice,
 )
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels.weight_space import activation_l2_bytes
@@ -39,11 +41,13 @@ from hexsim.layers import (
     FullyConnected,
     LocalResponseNorm,
     Neuron,
+    Pad,
     Permute,
     Pooling,
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
 )
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
@@ -68,11 +72,13 @@ _MODELS: dict[type[Layer], _Model] = {
     FullyConnected: fully_connected,
     LocalResponseNorm: local_response_norm,
     Neuron: neuron,
+    Pad: pad,
     Permute: layout_change,
     Pooling: pooling,
     Prelu: prelu,
     Reshape: layout_change,
     Softmax: softmax,
+    StridedSlice: strided_slice,
 }
 
 

@@ -21,10 +21,13 @@ from hexsim.layers import (
     LocalResponseNorm,
     Neuron,
     Opaque,
+    Pad,
+    Part,
     Permute,
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
 )
 from hexsim.memory import Traffic
 from hexsim.work import NodeWork
@@ -155,6 +158,35 @@ def test_concat_rescales_every_vector_of_its_inputs() -> None:
     work = work_of(net, out)
     cost = elementwise.rescale(V66).cost
     assert slots(work) == 2 * (cost.tile * VECTORS + 16 * cost.row)
+
+
+def test_a_slice_of_whole_vectors_is_copied_and_others_are_generic() -> None:
+    net = Sketch(SHAPE)
+    for part, model in (
+        (Part(3, 32, 64), "kernel"),
+        (Part(1, 3, 9, 2), "kernel"),
+        (Part(2, 4, 16), "kernel"),
+        (Part(3, 16, 48), "generic"),
+        (Part(2, 1, 5), "generic"),
+        (Part(3, 0, 64, 2), "generic"),
+    ):
+        out = net.add(StridedSlice, "in", parts=(part,))
+        work = work_of(net, out)
+        loop = elementwise.copy if model == "kernel" else elementwise.table
+        assert work.cost_model == model
+        assert kernel_streams(only_call(net, out), TARGET) == (loop(V66),)
+
+
+def test_padding_in_front_of_a_vector_is_generic() -> None:
+    net = Sketch(SHAPE)
+    for begins, model in (
+        ((0, 1, 0, 0), "kernel"),
+        ((0, 1, 4, 32), "kernel"),
+        ((0, 0, 1, 0), "generic"),
+        ((0, 0, 0, 1), "generic"),
+    ):
+        out = net.add(Pad, "in", begins=begins, ends=(0, 1, 1, 0))
+        assert work_of(net, out).cost_model == model
 
 
 def test_an_unknown_layer_gets_the_generic_cost() -> None:
