@@ -31,6 +31,7 @@ from hexsim.hvx.kernels import (
     strided_slice,
 )
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels.weight_space import activation_l2_bytes
 from hexsim.hvx.streams import Kernel
 from hexsim.layers import (
     BatchNorm,
@@ -54,7 +55,7 @@ from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
-__all__ = ["Target", "kernel_streams", "node_work"]
+__all__ = ["Target", "activation_l2_bytes", "kernel_streams", "node_work"]
 
 
 class _Model(Protocol):
