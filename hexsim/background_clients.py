@@ -115,7 +115,7 @@ class ClientSession:
             for thread, item in zip(self._threads, self._parts(), strict=True)
         ]
         if self._client.ddr_bytes:
-            uses.append(self._ddr.transfer(self._client.ddr_bytes))
+            uses.append(self._ddr.read(self._client.ddr_bytes))
         yield self._env.all_of(uses)
         self._spans.append(Span(self._name, self._client.name, start, self._env.now))
 

@@ -19,6 +19,7 @@ from hexsim.errors import HexsimError
 from hexsim.host.initialisation import initialisation
 from hexsim.inference import Inference, Request
 from hexsim.machine import Machine
+from hexsim.memory import Traffic
 from hexsim.plan import Plan
 from hexsim.results import ClientTiming, InferenceTiming, Result, Timeline
 from hexsim.simtime import PS_PER_MS, PS_PER_SECOND, Process
@@ -96,7 +97,7 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     return Result(
         inferences=tuple(finished),
         timeline=Timeline(tuple(spans), env.now),
-        counters={**_counters(finished), "events": env.scheduled},
+        counters={**_counters(finished, machine.dsp_traffic), "events": env.scheduled},
         init=initialisation(first.plan, stack, stack.profile(first.perf_profile)),
         clients=tuple(client.timing for client in clients),
     )
@@ -174,8 +175,8 @@ def _run_job(
         finished.append((yield from inference.run()))
 
 
-def _counters(inferences: list[InferenceTiming]) -> dict[str, int]:
-    """Totals of the workload."""
+def _counters(inferences: list[InferenceTiming], dsp: Traffic) -> dict[str, int]:
+    """Totals of the workload's layers, and what went through the DSP's path to DDR."""
     layers = [layer for inference in inferences for layer in inference.layers]
     return {
         "inferences": len(inferences),
@@ -185,4 +186,6 @@ def _counters(inferences: list[InferenceTiming]) -> dict[str, int]:
         "ddr_write_bytes": sum(layer.ddr_write_bytes for layer in layers),
         "l2_bytes": sum(layer.l2_bytes for layer in layers),
         "vtcm_bytes": sum(layer.vtcm_bytes for layer in layers),
+        "dsp_ddr_read_bytes": dsp.read_bytes,
+        "dsp_ddr_write_bytes": dsp.write_bytes,
     }

@@ -6,14 +6,19 @@ from dataclasses import replace
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
+from hexsim.quantization.equalization import equalize
 from hexsim.quantization.quantized import QuantizedNetwork
 
 
 def with_reference(model: QuantizedNetwork, reference: Network) -> QuantizedNetwork:
     """The codes and encodings of `model` over the float weights of `reference`.
 
+    If scales were moved between the layers of `model`, they are in `reference` too, so that
+    tensors can be compared; its outputs change only as far as equalization changes them.
     Raises HexsimError unless both have the same layers and shapes.
     """
+    if model.equalized:
+        reference = equalize(reference).network
     ours, theirs = model.network, reference
     if ours.layers != theirs.layers or dict(ours.tensors) != dict(theirs.tensors):
         pairs = zip(ours.layers, theirs.layers, strict=False)

@@ -10,6 +10,11 @@ from __future__ import annotations
 
 from hexsim.binding.batch_norm import BoundBatchNorm, bind_batch_norm
 from hexsim.binding.call import BoundCall, Operand
+from hexsim.binding.colour_conversion import (
+    BoundChannelPick,
+    BoundNv21,
+    bind_colour_conversion,
+)
 from hexsim.binding.concat import BoundConcat, bind_concat
 from hexsim.binding.convolution import BoundConvolution, bind_convolution
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum, bind_elementwise
@@ -29,6 +34,7 @@ from hexsim.graph.ir import Layer
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
+    ColourConversion,
     Concat,
     Convolution,
     Elementwise,
@@ -50,6 +56,7 @@ __all__ = [
     "BoundAveragePool",
     "BoundBatchNorm",
     "BoundCall",
+    "BoundChannelPick",
     "BoundConcat",
     "BoundConvolution",
     "BoundExtremum",
@@ -57,6 +64,7 @@ __all__ = [
     "BoundLocalResponseNorm",
     "BoundLookup",
     "BoundMaxPool",
+    "BoundNv21",
     "BoundPad",
     "BoundProduct",
     "BoundRearrange",
@@ -101,6 +109,8 @@ def _bind_layer(layer: Layer, source: Source) -> BoundCall:
             return bind_pad(layer, source)
         case StridedSlice():
             return bind_slice(layer, source)
+        case ColourConversion():
+            return bind_colour_conversion(layer, source)
         case Neuron():
             return bind_neuron(layer, source)
         case Prelu():

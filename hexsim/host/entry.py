@@ -63,6 +63,11 @@ class Call:
         """Elements of all outputs."""
         return sum(math.prod(shape) for shape in self.subnet.output_shapes)
 
+    @property
+    def converts_inputs_on_dsp(self) -> bool:
+        """True if floats cross to the DSP, which makes codes of them."""
+        return self.buffer == "float" and self.stack.entry.input_conversion.engine != "cpu"
+
     def crossing_bytes(self, elements: int, conversion: Conversion) -> int:
         """Bytes that cross to the DSP: floats only if the DSP is to convert them."""
         is_float = self.buffer == "float" and conversion.engine != "cpu"

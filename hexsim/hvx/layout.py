@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from hexsim.graph.ir import Shape
+from hexsim.layers import ColourConversion
 from hexsim.plan import PlannedSubnet
 
 VECTOR_BYTES = 128
@@ -78,7 +79,8 @@ def stored_bytes(shape: Shape) -> int:
 def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
     """Stored bytes of every tensor and operand of a subnet, by name.
 
-    Images of up to four channels enter flat, because the first-layer kernel takes them so.
+    Images of up to four channels enter flat, because the first-layer kernel takes them so; what a
+    colour conversion makes of them is flat as well.
     """
     sizes: dict[str, int] = {}
     for call in subnet.calls:
@@ -87,6 +89,9 @@ def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
             (*call.layer.inputs, *call.layer.outputs), (*call.operands, *call.results), strict=True
         )
         sizes.update({name: stored_bytes(shape) * width for name, shape in named})
+    for call in subnet.calls:
+        if isinstance(call.layer, ColourConversion):
+            sizes[call.layer.output] = math.prod(call.results[0])
     for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True):
         if shape and shape[-1] <= PIXELS:
             sizes[name] = math.prod(shape)

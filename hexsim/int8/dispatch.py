@@ -6,6 +6,7 @@ from hexsim.binding import (
     BoundAveragePool,
     BoundBatchNorm,
     BoundCall,
+    BoundChannelPick,
     BoundConcat,
     BoundConvolution,
     BoundExtremum,
@@ -13,6 +14,7 @@ from hexsim.binding import (
     BoundLocalResponseNorm,
     BoundLookup,
     BoundMaxPool,
+    BoundNv21,
     BoundPad,
     BoundProduct,
     BoundRearrange,
@@ -20,6 +22,7 @@ from hexsim.binding import (
     BoundSoftmax,
     BoundSum,
 )
+from hexsim.int8.colour_conversion import PreparedChannelPick, PreparedNv21
 from hexsim.int8.convolution import PreparedConvolution
 from hexsim.int8.depthwise import PreparedDepthwise
 from hexsim.int8.elementwise import PreparedExtremum, PreparedProduct, PreparedSum
@@ -62,6 +65,10 @@ def prepare(call: BoundCall) -> PreparedCall:
             return PreparedPad(call)
         case BoundSlice():
             return PreparedSlice(call)
+        case BoundChannelPick():
+            return PreparedChannelPick(call)
+        case BoundNv21():
+            return PreparedNv21(call)
         case BoundLookup():
             return PreparedLookup(call)
         case BoundBatchNorm():

@@ -6,10 +6,11 @@ its parameters. Which runtimes take it, and the sentence why not, is data in
 business (hexsim.onnx_io.writer), integers that of hexsim.int8.
 """
 
-from hexsim.layers._clamp import NO_CLAMP, RELU, Clamp
+from hexsim.layers._clamp import NO_CLAMP, RELU, RELU6, Clamp
 from hexsim.layers._window import Window
 from hexsim.layers.batch_norm import BatchNorm
 from hexsim.layers.channel_shuffle import ChannelShuffle
+from hexsim.layers.colour_conversion import ColourConversion
 from hexsim.layers.concat import Concat
 from hexsim.layers.convolution import Convolution
 from hexsim.layers.elementwise import Elementwise
@@ -28,9 +29,11 @@ from hexsim.layers.strided_slice import Part, StridedSlice
 __all__ = [
     "NO_CLAMP",
     "RELU",
+    "RELU6",
     "BatchNorm",
     "ChannelShuffle",
     "Clamp",
+    "ColourConversion",
     "Concat",
     "Convolution",
     "Elementwise",

@@ -11,6 +11,7 @@ from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
 from hexsim.benchmark import Case
 from hexsim.interference import Interference
+from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.measured import is_outside, measured, measured_ms
 from hexsim.results import ClientTiming
 from hexsim.simtime import PS_PER_US
@@ -39,6 +40,7 @@ def _case(case: Case) -> dict[str, Any]:
             "forward_propagate": measured_ms(case, forward=True),
         },
         "uncertainty": _uncertainty(case, case.uncertainty),
+        "initialisation_total_us": timing.init_ps / PS_PER_US,
         "initialisation_us": {part.name: part.us for part in timing.init},
         "overheads_us": {part.name: part.us for part in timing.overheads},
         "coverage": {
@@ -50,20 +52,7 @@ def _case(case: Case) -> dict[str, Any]:
         },
         "accuracy": _accuracy(case.agreement),
         "background": _background(case.interference),
-        "layers": [
-            {
-                "name": layer.name,
-                "type": layer.type,
-                "engine": layer.engine,
-                "cycles": layer.cycles,
-                "us": layer.us,
-                "macs": layer.macs,
-                "ddr_bytes": layer.ddr_bytes,
-                "bound": layer.bound,
-                "cost_model": layer.cost_model,
-            }
-            for layer in timing.layers
-        ],
+        "layers": [layer_facts(layer) for layer in timing.layers],
     }
 
 

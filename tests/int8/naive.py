@@ -155,6 +155,28 @@ def lookup(call, inputs):
     return out
 
 
+def channel_pick(call, inputs):
+    out = np.empty(call.output.shape, np.uint8)
+    for index in np.ndindex(*out.shape):
+        code = inputs[0][(*index[:-1], call.channels[index[-1]])]
+        out[index] = code if call.table is None else call.table[code]
+    return out
+
+
+def nv21(call, inputs):
+    out = np.empty(call.output.shape, np.uint8)
+    planes, matrix, height = inputs[0], call.matrix.astype(np.int64), out.shape[1]
+    for n, y, x in pixels(out.shape):
+        luma = planes[n, y, x, 0] - 16
+        v = planes[n, height + y // 2, x - x % 2, 0] - 128
+        u = planes[n, height + y // 2, x - x % 2 + 1, 0] - 128
+        for c in range(3):
+            total = matrix[0, c] * luma + matrix[1, c] * v + matrix[2, c] * u
+            code = min(max((total + 2**12) // 2**13, 0), 255)
+            out[n, y, x, c] = code if call.table is None else call.table[code]
+    return out
+
+
 def batch_norm(call, inputs):
     x = inputs[0] - call.inputs[0].zero_point
     return finish(x * call.factors.astype(np.int64), call.tail)
@@ -203,6 +225,8 @@ TWINS = {
     binding.BoundRearrange: rearrange,
     binding.BoundPad: pad,
     binding.BoundSlice: strided_slice,
+    binding.BoundChannelPick: channel_pick,
+    binding.BoundNv21: nv21,
     binding.BoundLookup: lookup,
     binding.BoundBatchNorm: batch_norm,
     binding.BoundLocalResponseNorm: local_response_norm,

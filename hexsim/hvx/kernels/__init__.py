@@ -13,6 +13,7 @@ from typing import Protocol
 from hexsim.graph.ir import Layer
 from hexsim.hvx.kernels import (
     batch_norm,
+    colour_conversion,
     concat,
     convolution,
     depthwise_convolution,
@@ -30,10 +31,12 @@ from hexsim.hvx.kernels import (
     strided_slice,
 )
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels.weight_space import activation_l2_bytes
 from hexsim.hvx.streams import Kernel
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
+    ColourConversion,
     Concat,
     Convolution,
     Elementwise,
@@ -52,7 +55,7 @@ from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
-__all__ = ["Target", "kernel_streams", "node_work"]
+__all__ = ["Target", "activation_l2_bytes", "kernel_streams", "node_work"]
 
 
 class _Model(Protocol):
@@ -66,6 +69,7 @@ class _Model(Protocol):
 _MODELS: dict[type[Layer], _Model] = {
     BatchNorm: batch_norm,
     ChannelShuffle: layout_change,
+    ColourConversion: colour_conversion,
     Concat: concat,
     Elementwise: elementwise,
     FullyConnected: fully_connected,

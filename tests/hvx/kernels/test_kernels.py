@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
+from hexsim.hvx.layout import tensor_sizes
 from hexsim.hvx.streams import Kernel, elementwise, pooling, reference
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
+    ColourConversion,
     Concat,
     Elementwise,
     LocalResponseNorm,
@@ -29,6 +32,7 @@ from hexsim.layers import (
     Softmax,
     StridedSlice,
 )
+from hexsim.layers.colour_conversion import CONVERTED, ConvertedEncoding, encoded_shape
 from hexsim.memory import Traffic
 from hexsim.work import NodeWork
 from tests.small_networks import Sketch, networks, only_call, plan
@@ -224,6 +228,21 @@ def test_no_kernel_loses_traffic_or_work(network: Network, read: int, write: int
             assert all(i.packets >= i.scalar_fed and i.stalls >= 0 for i in work.items)
             assert kernel_streams(call, TARGET)
             assert sum(stage.jobs for stage in work.stages) < 400
+
+
+@pytest.mark.parametrize("encoding", CONVERTED)
+def test_a_colour_conversion_costs_its_streams_and_stays_flat(encoding: ConvertedEncoding) -> None:
+    net = Sketch(encoded_shape(encoding, (1, 8, 256, 3)))
+    picture = net.add(ColourConversion, "in", input_encoding_in=encoding, input_encoding_out="bgr")
+    formats = {"in": InputFormat("image", encoding)}
+    (subnet,) = plan(dataclasses.replace(net.network(picture), input_formats=formats)).subnets
+    (call,) = subnet.calls
+    costs = [kernel.cost for kernel in kernel_streams(call, TARGET)]
+    tiles = [-(-256 // cost.pixels) for cost in costs]
+    expected = 8 * sum(c.tile * n + c.row for c, n in zip(costs, tiles, strict=True))
+    work = node_work(call, TARGET, NONE)
+    assert (slots(work), work.cost_model) == (expected, "kernel")
+    assert tensor_sizes(subnet)[picture] == 8 * 256 * 3
 
 
 def test_products_have_a_loop_and_other_pairs_take_that_of_sums() -> None:
