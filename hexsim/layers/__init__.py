@@ -11,6 +11,7 @@ from hexsim.layers._window import Window
 from hexsim.layers.batch_norm import BatchNorm
 from hexsim.layers.channel_shuffle import ChannelShuffle
 from hexsim.layers.concat import Concat
+from hexsim.layers.convert import Convert
 from hexsim.layers.convolution import Convolution
 from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.fully_connected import FullyConnected
@@ -30,6 +31,7 @@ __all__ = [
     "ChannelShuffle",
     "Clamp",
     "Concat",
+    "Convert",
     "Convolution",
     "Elementwise",
     "FullyConnected",

@@ -1,13 +1,14 @@
 """The quantiser: a float network and calibration inputs in, a quantised network out.
 
 What is encoded how
-1. Activations are 8 bit asymmetric, by the activation rule of the options, from the values they
+1. Activations are 8 or 16 bit asymmetric, by the activation rule of the options, from the values they
    took on the calibration inputs. Constants used as operands count as activations.
 2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle) keeps its
    input's encoding, so that the integer kernel does not requantise.
 3. Weights of convolutions and fully connected layers follow the weight rule of the options.
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
    shifts a whole channel), or 32 bit at the accumulator's scale.
+5. Where the width of activations changes, a Convert layer is inserted.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from hexsim.graph.ir import FloatArray, Layer, Network
 from hexsim.layers import ChannelShuffle, Convolution, FullyConnected, Permute, Pooling, Reshape
 from hexsim.quantization.calibration import observe
+from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
@@ -39,12 +41,13 @@ def quantize(
     options = options or QuantizationOptions()
     rule = activation_rule(options)
     seen = observe(network, inputs, progress, with_histograms=rule.needs_histogram)
-    return QuantizedNetwork(
+    quantized = QuantizedNetwork(
         network,
         _activation_encodings(network, seen, rule),
         _parameter_encodings(network, options),
         packs_weights=options.pack_4_bit_weights,
     )
+    return with_conversions(quantized)
 
 
 def moves_codes(layer: Layer) -> bool:

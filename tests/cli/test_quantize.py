@@ -45,7 +45,7 @@ def test_the_file_holds_what_the_quantiser_makes(
     assert_same(expected, read.model)
     assert read.metadata.converter_command == "convert"
     assert read.metadata.quantizer_command == (
-        f"hexsim quantize bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt "
+        f"hexsim quantize act_bitwidth=8 bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt "
         "weights_bitwidth=8"
     )
 
@@ -189,6 +189,8 @@ def _write_model_with_nan(path: Path) -> None:
             {"symmetric_weights": True, "weight_bits": 4},
         ),
         ("--axis-quant", {"axis_weights": True}),
+        ("--act-bitwidth 16", {"activation_bits": 16}),
+        ("--bitwidth 16", {"activation_bits": 16, "weight_bits": 16, "bias_bits": 32}),
         ("--axis-quant --weights-bitwidth 4", {"axis_weights": True, "weight_bits": 4}),
         (
             "--weights-bitwidth 4 --pack-4-bit-weights",
@@ -219,7 +221,8 @@ def test_modes(
 @pytest.mark.usefixtures("calibration")
 def test_modes_that_exclude_each_other(refused: Callable[[str], str]) -> None:
     line = "quantize m.dlc --input-list list.txt -o q.dlc"
-    assert "4 or 8 bits, not 16" in refused(f"{line} --weights-bitwidth 16")
+    assert "4, 8 or 16 bits, not 6" in refused(f"{line} --weights-bitwidth 6")
+    assert "give one or the other" in refused(f"{line} --weights-bitwidth 8 --bitwidth 16")
     assert "only 4-bit weights can be packed" in refused(f"{line} --pack-4-bit-weights")
     words = "--use-adjusted-weights-quantizer --use-enhanced-quantizer"
     assert "by the enhanced or by the adjusted mode" in refused(f"{line} {words}")

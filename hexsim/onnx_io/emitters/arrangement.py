@@ -1,8 +1,8 @@
-"""Layers that move elements without computing."""
+"""Layers that move elements without computing, or do nothing in float."""
 
 from __future__ import annotations
 
-from hexsim.layers import ChannelShuffle, Concat, Permute, Reshape
+from hexsim.layers import ChannelShuffle, Concat, Convert, Permute, Reshape
 from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
 
 
@@ -10,6 +10,11 @@ def emit_concat(layer: Concat, graph: GraphBuilder) -> None:
     """Concat."""
     result = graph.move("Concat", [graph.read(name) for name in layer.inputs], axis=layer.axis)
     graph.finish(result, layer.output)
+
+
+def emit_convert(layer: Convert, graph: GraphBuilder) -> None:
+    """Identity: encodings are no business of floats."""
+    graph.finish(graph.move("Identity", [graph.read(layer.inputs[0])]), layer.output)
 
 
 def emit_permute(layer: Permute, graph: GraphBuilder) -> None:
@@ -36,6 +41,7 @@ def emit_channel_shuffle(layer: ChannelShuffle, graph: GraphBuilder) -> None:
 EMITTERS: Emitters = {
     ChannelShuffle: emit_channel_shuffle,
     Concat: emit_concat,
+    Convert: emit_convert,
     Permute: emit_permute,
     Reshape: emit_reshape,
 }
