@@ -1,4 +1,4 @@
-"""The tail that every accumulating kernel ends with (hexsim.binding.requantise states it)."""
+"""The tails that accumulating kernels end with (hexsim.binding.requantise states them)."""
 
 from __future__ import annotations
 
@@ -22,3 +22,20 @@ def requantise(accumulator: int, multiplier: int, shift: int, low: int, high: in
     product = np.int64(shifted) * np.int64(multiplier) + np.int64(1 << 30)
     code = np.int32(product >> np.int64(31))
     return np.uint8(min(max(code, low), high))  # type: ignore[arg-type]
+
+
+@inlined
+def requantise_wide(
+    accumulator: int, multiplier: int, shift: int, fraction_bits: int, low: int, high: int
+) -> int:
+    """One accumulator with fraction bits (int64) to one code; all int64, the result too."""
+    whole = accumulator >> np.int64(fraction_bits)
+    rest = (accumulator - (whole << np.int64(fraction_bits))) * np.int64(multiplier)
+    whole = min(max(whole, np.int64(-0x80000000)), np.int64(0x7FFFFFFF)) << np.int64(shift)
+    whole = min(max(whole, np.int64(-0x80000000)), np.int64(0x7FFFFFFF))
+    if shift >= fraction_bits:
+        rest = rest << np.int64(shift - fraction_bits)
+    else:
+        rest = rest >> np.int64(fraction_bits - shift)
+    code = (whole * np.int64(multiplier) + rest + np.int64(1 << 30)) >> np.int64(31)
+    return min(max(code, low), high)  # type: ignore[return-value]

@@ -1,8 +1,8 @@
 """The quantiser: a float network and calibration inputs in, a quantised network out.
 
 What is encoded how
-1. Activations are 8 or 16 bit asymmetric, by the activation rule of the options, from the values they
-   took on the calibration inputs. Constants used as operands count as activations.
+1. Activations are 8 or 16 bit asymmetric, by the activation rule of the options, from the values
+   they took on the calibration inputs. Constants used as operands count as activations.
 2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle) keeps its
    input's encoding, so that the integer kernel does not requantise.
 3. Weights of convolutions and fully connected layers follow the weight rule of the options.

@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 from hexsim.binding import BoundLocalResponseNorm, Operand, Requantise
 from hexsim.binding.local_response_norm import power_knots
 from hexsim.layers import LocalResponseNorm
-from tests.int8.drawn import SEEDS, arrays, assert_equals_twin, encoding, operands, tails
+from tests.int8.drawn import (
+    BITS,
+    CODES,
+    SEEDS,
+    arrays,
+    assert_equals_twin,
+    encoding,
+    operands,
+    tails,
+)
 from tests.int8.single_layer import assert_within, run_layer
 
 
@@ -16,17 +25,18 @@ def test_equals_twin(data):
     size = data.draw(st.integers(1, 9))
     shape = (*data.draw(st.lists(st.integers(1, 3), max_size=3)), data.draw(st.integers(1, 20)))
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
-    knots = power_knots(size * 255**2).size
+    bits = data.draw(BITS)
+    knots = power_knots(size * (2**bits - 1) ** 2).size
     powers = np.sort(random.integers(0, 2**17, knots, np.int32, endpoint=True))[::-1]
     call = BoundLocalResponseNorm(
         layer="norm",
-        inputs=(data.draw(operands(shape)),),
-        output=data.draw(operands(shape, "y")),
+        inputs=(data.draw(operands(shape, bits=bits)),),
+        output=data.draw(operands(shape, "y", bits)),
         size=size,
         powers=np.ascontiguousarray(powers),
-        tail=data.draw(tails(1)),
+        tail=data.draw(tails(1, bits, bits - 8)),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape))])
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 @given(SEEDS)

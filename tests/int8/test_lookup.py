@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.binding import BoundLookup
 from hexsim.layers import Clamp, Neuron, Prelu
-from tests.int8.drawn import arrays, assert_equals_twin, operands
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 
 
@@ -14,10 +14,12 @@ from tests.int8.single_layer import assert_within, run_layer
 def test_equals_twin(data):
     channels = data.draw(st.integers(1, 20))
     shape = (*data.draw(st.lists(st.integers(1, 4), max_size=3)), channels)
-    x, y = data.draw(operands(shape)), data.draw(operands(shape, "y"))
-    tables = data.draw(arrays((data.draw(st.sampled_from([1, channels])), 256)))
+    bits, of_result = data.draw(BITS), data.draw(BITS)
+    x, y = data.draw(operands(shape, bits=bits)), data.draw(operands(shape, "y", of_result))
+    count = data.draw(st.sampled_from([1, channels]))
+    tables = data.draw(arrays((count, 2**bits), CODES[of_result]))
     call = BoundLookup(layer="neuron", inputs=(x,), output=y, tables=tables)
-    assert_equals_twin(call, [data.draw(arrays(shape))])
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 FLOAT = {
