@@ -156,12 +156,16 @@ class Inference:
         if index not in self._prepared:
             self._prepared[index] = self._prepare(subnet)
         for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True):
-            yield from self._edge(ledger, f"to_d32 {name}", to_d32(shape, dsp.target))
+            yield from self._edge(
+                ledger, f"to_d32 {name}", to_d32(shape, dsp.target, subnet.bits[name])
+            )
         for kernel_call, work in zip(subnet.calls, self._prepared[index], strict=True):
             timing = yield from session.run_node(kernel_call.layer.name, work)
             ledger.layer(self._layer(kernel_call, work, timing))
         for name, shape in zip(subnet.outputs, subnet.output_shapes, strict=True):
-            yield from self._edge(ledger, f"from_d32 {name}", from_d32(shape, dsp.target))
+            yield from self._edge(
+                ledger, f"from_d32 {name}", from_d32(shape, dsp.target, subnet.bits[name])
+            )
         yield dsp.contexts.put(dsp.rule.workers)
         for part in entry.leave_dsp(call):
             yield from self._part(ledger, part)

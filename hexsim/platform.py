@@ -17,6 +17,7 @@ from hexsim.results import Result
 from hexsim.runtimes import Runtime
 from hexsim.simulator import Workload, simulate
 from hexsim.stacks.stack import Stack
+from hexsim.widths import require_widths
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,22 @@ class Platform:
             self.chip.require("cpu")
         return known
 
+    def require(self, model: Network | QuantizedNetwork, runtime: Runtime) -> None:
+        """Raise HexsimError if chip or stack lack the runtime, or the bit widths of `model`."""
+        self.chip.require(runtime)
+        self.stack.require(runtime)
+        if isinstance(model, QuantizedNetwork):
+            require_widths(model, runtime, self.chip, self.stack)
+
     def plan(
         self, model: Network | QuantizedNetwork, runtime: Runtime, *, cpu_fallback: bool = True
     ) -> Plan:
         """Cut `model` for `runtime` and list its kernel calls.
 
-        Raises HexsimError if chip or stack lack the runtime, or if a float network is given to a
-        runtime that only loads quantised ones.
+        Raises HexsimError if chip or stack lack the runtime, if a float network is given to a
+        runtime that only loads quantised ones, or for bit widths it does not compute with.
         """
-        self.chip.require(runtime)
-        self.stack.require(runtime)
+        self.require(model, runtime)
         quantized = isinstance(model, QuantizedNetwork)
         network = model.network if isinstance(model, QuantizedNetwork) else model
         if runtime in ("aip", "fxp_cpu") and not quantized:

@@ -16,10 +16,11 @@ int32 accumulator of its own. Their sum A, weighted by the places of the bytes, 
 bits for each byte more than one per factor: acc = sat32(A >> F), rest = A mod 2^F, `step` is that
 of A, M = step * 2^F / delta, and
 
-    code = clamp((sat32(acc << shift) * multiplier
-                  + (rest * multiplier << shift >> F) + 2^30) >> 31, low, high)
+    more = rest * multiplier << shift >> F + 16
+    code = clamp((sat32(acc << shift) * multiplier + (more << 16) + 2^30) >> 31, low, high)
 
-in 64 bits, which is the exact product rounded once. The preload is added to A.
+The preload is added to A. It is the same tail: `vmpye` of the rest makes `more`, which is exact to
+2^-15 of a code and added between `vmpye` and `vmpyo` of the accumulator, so there is one rounding.
 """
 
 from __future__ import annotations
@@ -64,8 +65,9 @@ class Requantise:
         rest = (accumulator - (whole << fraction)) * self.multiplier
         wide = np.clip(whole, _INT32_MIN, _INT32_MAX) << shift
         wide = np.clip(wide, _INT32_MIN, _INT32_MAX)
-        rest = rest << np.maximum(shift - fraction, 0) >> np.maximum(fraction - shift, 0)
-        code = (wide * self.multiplier + rest + (1 << 30)) >> 31
+        down = fraction + 16 - shift
+        more = rest >> np.maximum(down, 0) << np.maximum(-down, 0)
+        code = (wide * self.multiplier + (more << 16) + (1 << 30)) >> 31
         codes: Int64 = np.clip(code, self.low, self.high)
         return codes
 

@@ -94,6 +94,7 @@ def validate(
     if labels is not None and input_list is None:
         raise HexsimError("--labels belongs to the inputs of --input-list; give both")
     loaded, reference = compared.loaded(model, float_model, parse_input_dims(input_dim))
+    platform.require(loaded, asked)
     network = float_network(loaded)
     feeds, count, source = compared.inputs(input_list, network)
     classes = None if labels is None else read_labels(labels, count, network)

@@ -66,6 +66,11 @@ def stored_bytes(shape: Shape) -> int:
     return vectors(shape) * VECTOR_BYTES
 
 
+def code_bytes(subnet: PlannedSubnet, name: str) -> int:
+    """Bytes of one code of a tensor."""
+    return max(1, subnet.bits.get(name, 8) // 8)
+
+
 def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
     """Stored bytes of every tensor and operand of a subnet, by name.
 
@@ -73,12 +78,11 @@ def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
     """
     sizes: dict[str, int] = {}
     for call in subnet.calls:
-        width = max(1, call.activation_bits // 8)
         named = zip(
             (*call.layer.inputs, *call.layer.outputs), (*call.operands, *call.results), strict=True
         )
-        sizes.update({name: stored_bytes(shape) * width for name, shape in named})
+        sizes.update({n: stored_bytes(shape) * code_bytes(subnet, n) for n, shape in named})
     for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True):
         if shape and shape[-1] <= PIXELS:
-            sizes[name] = math.prod(shape)
+            sizes[name] = math.prod(shape) * code_bytes(subnet, name)
     return sizes

@@ -33,9 +33,8 @@ def requantise_wide(
     rest = (accumulator - (whole << np.int64(fraction_bits))) * np.int64(multiplier)
     whole = min(max(whole, np.int64(-0x80000000)), np.int64(0x7FFFFFFF)) << np.int64(shift)
     whole = min(max(whole, np.int64(-0x80000000)), np.int64(0x7FFFFFFF))
-    if shift >= fraction_bits:
-        rest = rest << np.int64(shift - fraction_bits)
-    else:
-        rest = rest >> np.int64(fraction_bits - shift)
-    code = (whole * np.int64(multiplier) + rest + np.int64(1 << 30)) >> np.int64(31)
+    down = fraction_bits + 16 - shift
+    more = rest >> np.int64(down) if down >= 0 else rest << np.int64(-down)
+    total = whole * np.int64(multiplier) + (more << np.int64(16)) + np.int64(1 << 30)
+    code = total >> np.int64(31)
     return min(max(code, low), high)  # type: ignore[return-value]

@@ -27,15 +27,15 @@ def saturate(value):
 
 
 def requantise(accumulator, multiplier, shift, low, high, fraction_bits=0):
-    """Python integers of any size: the exact scaled value, rounded once."""
+    """Python integers of any size; what the fraction bits add is exact to 2^-15 of a code."""
 
     def one(*numbers):
         total, multiplier, shift = map(int, numbers)
         whole, rest = divmod(total, 2**fraction_bits)
         whole = min(max(whole, -(2**31)), 2**31 - 1) * 2**shift
         whole = min(max(whole, -(2**31)), 2**31 - 1)
-        exact = whole * multiplier * 2**fraction_bits + rest * multiplier * 2**shift
-        return min(max((exact + 2 ** (30 + fraction_bits)) // 2 ** (31 + fraction_bits), low), high)
+        more = rest * multiplier * 2**shift // 2 ** (fraction_bits + 16)
+        return min(max((whole * multiplier + more * 2**16 + 2**30) // 2**31, low), high)
 
     arrays = (np.asarray(x, object) for x in (accumulator, multiplier, shift))
     return np.vectorize(one, otypes=[np.int64])(*np.broadcast_arrays(*arrays))

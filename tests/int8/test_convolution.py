@@ -90,7 +90,8 @@ def test_accumulator_wraps_modulo_2_to_32():
 
 
 @pytest.mark.parametrize("groups", [1, 2])
-def test_close_to_float(groups):
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(groups, bits):
     rng = np.random.default_rng(3)
     x = rng.normal(size=(1, 8, 7, 6)).astype(np.float32)
     weight = rng.normal(size=(3, 3, 6 // groups, 8)).astype(np.float32)
@@ -106,7 +107,7 @@ def test_close_to_float(groups):
         clamp=Clamp(0.0, 6.0),
         output_channels=8,
     )
-    result, seen, step = run_layer(layer, {"x": x}, (0, 6), {"w": weight, "b": bias})
+    result, seen, step = run_layer(layer, {"x": x}, (0, 6), {"w": weight, "b": bias}, bits=bits)
     expected = float_convolution(seen["x"], seen["w"], layer) + bias
     assert_within(result, np.clip(expected, 0, 6), step)
 

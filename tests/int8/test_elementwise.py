@@ -75,11 +75,12 @@ FLOAT = {
 
 @pytest.mark.parametrize("clamp", [NO_CLAMP, RELU])
 @pytest.mark.parametrize("kind", FLOAT)
-def test_close_to_float(kind, clamp):
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(kind, clamp, bits):
     rng = np.random.default_rng(9)
     x = rng.normal(size=(1, 5, 6, 4)).astype(np.float32)
     constant = (3 * rng.normal(size=(4,))).astype(np.float32)
     layer = Elementwise(name="e", inputs=("x", "c"), outputs=("y",), kind=kind, clamp=clamp)
-    result, seen, step = run_layer(layer, {"x": x}, (-4, 5), {"c": constant})
+    result, seen, step = run_layer(layer, {"x": x}, (-4, 5), {"c": constant}, bits=bits)
     expected = np.clip(FLOAT[kind](seen["x"], seen["c"]), max(clamp.low, -4), 5)
     assert_within(result, expected, step)

@@ -62,7 +62,8 @@ def test_interpolation_is_rounded_once(seed):
 
 
 @pytest.mark.parametrize(("alpha", "bias"), [(1e-4, 1.0), (1e-4, 2.0), (0.02, 1.0)])
-def test_close_to_float(alpha, bias):
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(alpha, bias, bits):
     rng = np.random.default_rng(11)
     x = (40 * rng.normal(size=(1, 6, 6, 24))).clip(0).astype(np.float32)
     layer = LocalResponseNorm(
@@ -74,5 +75,7 @@ def test_close_to_float(alpha, bias):
         squares = sum(padded[..., i : i + 24] for i in range(5))
         return values / (bias + alpha / 5 * squares) ** 0.75
 
-    result, seen, step = run_layer(layer, {"x": x}, (0, exact(x).max()))
-    assert_within(result, np.minimum(exact(seen["x"]), exact(x).max()), step, steps=0.55)
+    result, seen, step = run_layer(layer, {"x": x}, (0, exact(x).max()), bits=bits)
+    # The interpolated table is within 1/25000 and its own 17 bits, a few steps of a 16-bit output.
+    steps = 0.55 if bits == 8 else 5
+    assert_within(result, np.minimum(exact(seen["x"]), exact(x).max()), step, steps)

@@ -34,7 +34,8 @@ FLOAT = {
 
 
 @pytest.mark.parametrize("function", FLOAT)
-def test_close_to_float(function):
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(function, bits):
     x = np.linspace(-5, 5, 600, dtype=np.float32).reshape(1, 10, 10, 6)
     layer = Neuron(
         name="n",
@@ -46,15 +47,16 @@ def test_close_to_float(function):
         beta=0.4,
     )
     expected = FLOAT[function](x)
-    result, seen, step = run_layer(layer, {"x": x}, (expected.min(), expected.max()))
+    result, seen, step = run_layer(layer, {"x": x}, (expected.min(), expected.max()), bits=bits)
     # Half a step: a table has one rounding. (Ranges are moved by up to half a step themselves.)
     assert_within(result, FLOAT[function](seen["x"]), step, steps=1.01)
 
 
-def test_prelu_close_to_float():
+@pytest.mark.parametrize("bits", [8, 16])
+def test_prelu_close_to_float(bits):
     x = np.linspace(-5, 5, 600, dtype=np.float32).reshape(1, 10, 10, 6)
     slope = np.linspace(-1, 2, 6, dtype=np.float32)
     layer = Prelu(name="p", inputs=("x",), outputs=("y",), slope="s")
-    result, seen, step = run_layer(layer, {"x": x}, (-10, 5), {"s": slope})
+    result, seen, step = run_layer(layer, {"x": x}, (-10, 5), {"s": slope}, bits=bits)
     expected = np.where(seen["x"] < 0, slope * seen["x"], seen["x"])
     assert_within(result, np.clip(expected, -10, 5), step, steps=1.01)

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,14 +50,15 @@ def test_rearrange_equals_twin(data):
     assert_equals_twin(call, [data.draw(arrays(split, CODES[bits]))])
 
 
-def test_concat_close_to_float():
+@pytest.mark.parametrize("bits", [8, 16])
+def test_concat_close_to_float(bits):
     rng = np.random.default_rng(10)
     feeds = {
         n: (s * rng.normal(size=(1, 3, 3, 4))).astype(np.float32)
         for n, s in zip("ab", (1, 4), strict=True)
     }
     layer = Concat(name="c", inputs=("a", "b"), outputs=("y",), axis=3)
-    result, seen, step = run_layer(layer, feeds, (-20, 20))
+    result, seen, step = run_layer(layer, feeds, (-20, 20), bits=bits)
     assert_within(result, np.concatenate([seen["a"], seen["b"]], axis=3), step)
 
 

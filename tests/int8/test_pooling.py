@@ -49,7 +49,8 @@ def test_average_equals_twin(case, data):
 
 @pytest.mark.parametrize("include_pad", [False, True])
 @pytest.mark.parametrize("kind", ["max", "average"])
-def test_close_to_float(kind, include_pad):
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(kind, include_pad, bits):
     rng = np.random.default_rng(8)
     x = rng.normal(size=(1, 7, 9, 5)).astype(np.float32)
     window = Window((3, 3), (2, 2), (1, 1, 1, 1), ceil_mode=True)
@@ -61,7 +62,7 @@ def test_close_to_float(kind, include_pad):
         window=window,
         count_include_pad=include_pad,
     )
-    result, seen, step = run_layer(layer, {"x": x}, (-3, 3))
+    result, seen, step = run_layer(layer, {"x": x}, (-3, 3), bits=bits)
     expected = np.empty(result.shape)
     for n, oy, ox in naive.pixels(expected.shape):
         inside = [seen["x"][n, y, xx] for _, _, y, xx in naive.taps(window, x.shape, oy, ox)]

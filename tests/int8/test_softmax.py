@@ -31,11 +31,12 @@ def test_equals_twin(data):
 
 
 @pytest.mark.parametrize("axes", [(1,), (1, 2, 3)])
-def test_close_to_float(axes):
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(axes, bits):
     rng = np.random.default_rng(12)
     shape = (2, 1000) if axes == (1,) else (2, 3, 3, 4)
     x = (3 * rng.normal(size=shape)).astype(np.float32)
     layer = Softmax(name="s", inputs=("x",), outputs=("y",), axes=axes)
-    result, seen, step = run_layer(layer, {"x": x}, (0, 1))
+    result, seen, step = run_layer(layer, {"x": x}, (0, 1), bits=bits)
     e = np.exp(seen["x"])
     assert_within(result, e / e.sum(axis=axes, keepdims=True), step, steps=0.51)

@@ -7,13 +7,13 @@ packets of its loops are those of the scheduled streams.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Protocol
 
 from hexsim.graph.ir import Layer
 from hexsim.hvx.kernels import (
     batch_norm,
     concat,
+    convert,
     convolution,
     depthwise_convolution,
     elementwise,
@@ -28,11 +28,13 @@ from hexsim.hvx.kernels import (
     softmax,
 )
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._wide import is_wide, twice
 from hexsim.hvx.streams import Kernel
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
     Concat,
+    Convert,
     Convolution,
     Elementwise,
     FullyConnected,
@@ -51,6 +53,10 @@ from hexsim.work import NodeWork
 __all__ = ["Target", "kernel_streams", "node_work"]
 
 
+_DERIVED = (Concat, Convert, Convolution, Elementwise, FullyConnected, Neuron)
+"""Layers whose models take 16-bit activations themselves."""
+
+
 class _Model(Protocol):
     """What the file of a layer type offers."""
 
@@ -63,6 +69,7 @@ _MODELS: dict[type[Layer], _Model] = {
     BatchNorm: batch_norm,
     ChannelShuffle: layout_change,
     Concat: concat,
+    Convert: convert,
     Elementwise: elementwise,
     FullyConnected: fully_connected,
     LocalResponseNorm: local_response_norm,
@@ -84,42 +91,18 @@ def _model(call: KernelCall) -> _Model:
 
 
 def kernel_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """Return the instruction streams that one kernel call runs, for its 8-bit form."""
+    """Return the instruction streams that one kernel call runs.
+
+    A call of 16-bit activations without streams of its own gives the 8-bit ones.
+    """
     return _model(call).streams(call, target)
 
 
 def node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Return the work items of one kernel call; `traffic` is what its activations move in DDR.
 
-    16-bit activations run as high and low bytes: twice the packets and bytes of the 8-bit
-    kernels, reported as a generic cost because no stream was written for those kernels.
+    16-bit activations without streams of their own take twice the packets and bytes of the 8-bit
+    kernels, reported as a generic cost.
     """
     work = _model(call).work(call, target, traffic)
-    return work if call.activation_bits <= 8 else _twice(work)
-
-
-def _twice(work: NodeWork) -> NodeWork:
-    stages = tuple(
-        dataclasses.replace(
-            stage,
-            slices=tuple(
-                dataclasses.replace(
-                    piece,
-                    items=tuple(
-                        dataclasses.replace(
-                            item,
-                            packets=2 * item.packets,
-                            stalls=2 * item.stalls,
-                            scalar_fed=2 * item.scalar_fed,
-                            l2_bytes=2 * item.l2_bytes,
-                            vtcm_bytes=2 * item.vtcm_bytes,
-                        )
-                        for item in piece.items
-                    ),
-                )
-                for piece in stage.slices
-            ),
-        )
-        for stage in work.stages
-    )
-    return NodeWork(stages, "generic", work.nodes)
+    return twice(work) if is_wide(call) and not isinstance(call.layer, _DERIVED) else work
