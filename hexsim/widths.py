@@ -39,6 +39,6 @@ def require_widths(model: QuantizedNetwork, runtime: Runtime, chip: Chip, stack:
                 raise HexsimError(
                     f"network '{model.name}': tensor '{name}' has {encoding.bitwidth}-bit "
                     f"activations, and {runtime} of {owner} computes with {limit} bits (16 need a "
-                    "Snapdragon 865 and a release from 2.x on); quantise with --act-bitwidth 8, "
+                    "Snapdragon 865 or later and a stack of 2.x); quantise with --act-bitwidth 8, "
                     "or run on fxp_cpu or cpu"
                 )

@@ -117,13 +117,15 @@ def test_activations_of_16_bits_are_far_nearer_to_float(network, inputs, axis):
     found = {}
     for bits in (8, 16):
         options = QuantizationOptions(
-            activation_bits=bits, axis_weights=axis, symmetric_weights=True
+            activation_bits=bits, axis_weights=axis, symmetric_weights=True, bias_bits=32
         )
-        model = quantize(network, inputs, options)
+        # Calibrated with the weights that run, so that nothing but activations is rounded.
+        rounded = _rounded_weights(quantize(network, inputs, options))
+        model = quantize(rounded, inputs, options)
         reference = _rounded_weights(model)
         found[bits] = _sqnr(model, inputs, "sd865", "dsp", reference)
-    assert found[16] > found[8] + 25
-    assert found[16] > 60
+    assert found[16] > found[8] + 40
+    assert found[16] > 75
 
 
 def test_weights_of_16_bits_follow_the_float_network_itself(network, inputs):
