@@ -28,13 +28,18 @@ def requantise(accumulator: int, multiplier: int, shift: int, low: int, high: in
 def requantise_wide(
     accumulator: int, multiplier: int, shift: int, fraction_bits: int, low: int, high: int
 ) -> int:
-    """One accumulator with fraction bits (int64) to one code; all int64, the result too."""
+    """One accumulator with fraction bits (int64) to one code; multiplier and shift are int32."""
     whole = accumulator >> np.int64(fraction_bits)
-    rest = (accumulator - (whole << np.int64(fraction_bits))) * np.int64(multiplier)
-    whole = min(max(whole, np.int64(-0x80000000)), np.int64(0x7FFFFFFF)) << np.int64(shift)
-    whole = min(max(whole, np.int64(-0x80000000)), np.int64(0x7FFFFFFF))
-    down = fraction_bits + 16 - shift
-    more = rest >> np.int64(down) if down >= 0 else rest << np.int64(-down)
-    total = whole * np.int64(multiplier) + (more << np.int64(16)) + np.int64(1 << 30)
+    rest = np.int32(accumulator - (whole << np.int64(fraction_bits)))
+    held = np.int32(min(max(whole, np.int64(-0x80000000)), np.int64(0x7FFFFFFF)))
+    shifted = np.int32(held << shift)
+    if held > np.int32(0x7FFFFFFF) >> shift:
+        shifted = np.int32(0x7FFFFFFF)
+    if held < np.int32(-0x80000000) >> shift:
+        shifted = np.int32(-0x80000000)
+    more = np.int64(rest) * np.int64(multiplier)
+    down = np.int64(fraction_bits + 16 - shift)
+    more = more >> max(down, np.int64(0)) << max(-down, np.int64(0))
+    total = np.int64(shifted) * np.int64(multiplier) + (more << np.int64(16)) + np.int64(1 << 30)
     code = total >> np.int64(31)
     return min(max(code, low), high)  # type: ignore[return-value]

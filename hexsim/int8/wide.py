@@ -98,13 +98,13 @@ class WideTail:
         _finish(sums.dtype, output.dtype)(
             sums.reshape(len(sums), -1, columns), self._places, self._entries, self._step,
             self._preload, tail.multiplier, tail.shift, tail.fraction_bits, tail.low, tail.high,
-            output.reshape(-1, columns),
+            output.reshape(-1, columns), np.empty(columns, np.int64),
         )  # fmt: skip
 
 
 @template(
     "void({0}[:,:,::1],int64[::1],int32[::1],int64,int64[::1],int32[::1],int32[::1],int64,"
-    "int64,int64,{1}[:,::1])"
+    "int64,int64,{1}[:,::1],int64[::1])"
 )
 def _finish(
     sums: npt.NDArray[np.signedinteger[Any]],
@@ -118,14 +118,25 @@ def _finish(
     low: int,
     high: int,
     out: npt.NDArray[Any],
+    totals: Int64,
 ) -> None:
     for row in range(out.shape[0]):
         first = np.int64(entries[row % entries.size])
-        for column in range(out.shape[1]):
-            at = first + step * column
-            total = preload[at]
-            for k in range(places.size):
-                total += np.int64(sums[k, row, column]) << places[k]
-            out[row, column] = requantise_wide(
-                total, multiplier[at], shift[at], fraction_bits, low, high
-            )
+        codes = out[row]
+        totals[:] = 0
+        for k in range(places.size):
+            place, part = places[k], sums[k, row]
+            for column in range(totals.size):
+                totals[column] += np.int64(part[column]) << place
+        if step:
+            for column in range(totals.size):
+                codes[column] = requantise_wide(
+                    totals[column] + preload[column], multiplier[column], shift[column],
+                    fraction_bits, low, high,
+                )  # fmt: skip
+        else:
+            for column in range(totals.size):
+                codes[column] = requantise_wide(
+                    totals[column] + preload[first], multiplier[first], shift[first],
+                    fraction_bits, low, high,
+                )  # fmt: skip

@@ -1,5 +1,6 @@
 """A quantised file over the float weights it was made from."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from hexsim import container
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import validate
 from hexsim.errors import HexsimError
+from hexsim.quantization.conversions import with_conversions
+from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantized import QuantizedNetwork
 from tests.accuracy import culprits
 from tests.small_networks import Sketch
@@ -26,6 +29,18 @@ def test_a_file_is_as_far_from_float_as_the_model_it_holds(tmp_path: Path, bias_
     )
     assert against == pytest.approx(memory)
     assert alone > memory + 6.0, "without it, the rounding of weights is not seen"
+
+
+def test_convert_layers_are_no_part_of_the_float_file() -> None:
+    model = culprits.quantized()
+    first = model.network.layers[0].output
+    range_ = model.activations[first]
+    wide = Encoding.from_range(range_.min, range_.max, 16)
+    mixed = with_conversions(replace(model, activations={**model.activations, first: wide}))
+    assert mixed.network.layers != model.network.layers
+    referred = with_reference(mixed, culprits.network())
+    assert referred.network.layers == mixed.network.layers
+    assert referred.activations == mixed.activations
 
 
 def test_another_network_is_refused() -> None:
