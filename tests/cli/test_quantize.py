@@ -212,7 +212,8 @@ def test_modes(
     assert_same(expected, read)
     assert command("info q.dlc").out.count("weight encoding: ") == 3
     source = np.ascontiguousarray(calibration[0].transpose(0, 3, 1, 2))
-    for runtime in ("dsp", "fxp_cpu"):
+    wide = any(choices.get(kind) == 16 for kind in ("activation_bits", "weight_bits"))
+    for runtime in ("fxp_cpu",) if wide else ("dsp", "fxp_cpu"):
         outputs = api.simulate("q.dlc", runtime=runtime, inputs=source).outputs  # type: ignore[arg-type]
         assert outputs is not None
         assert all(np.ptp(array) > 0 for array in outputs.values())
@@ -226,3 +227,16 @@ def test_modes_that_exclude_each_other(refused: Callable[[str], str]) -> None:
     assert "only 4-bit weights can be packed" in refused(f"{line} --pack-4-bit-weights")
     words = "--use-adjusted-weights-quantizer --use-enhanced-quantizer"
     assert "by the enhanced or by the adjusted mode" in refused(f"{line} {words}")
+
+
+@pytest.mark.usefixtures("calibration")
+def test_files_of_16_bits_run_where_the_chip_can(
+    command: Command, refused: Callable[[str], str]
+) -> None:
+    assert command("quantize m.dlc --input-list list.txt --act-bitwidth 16 -o q.dlc")[0] == 0
+    assert command("bench --model q.dlc --chip sd865 --runtime dsp")[0] == 0
+    assert command("validate q.dlc --chip sd865 --input-list list.txt")[0] == 0
+    sentence = "dsp of chip sd835 computes with 8 bits"
+    assert sentence in refused("bench --model q.dlc --chip sd835 --runtime dsp")
+    assert sentence in refused("validate q.dlc --chip sd835 --input-list list.txt")
+    assert "bitwidth 16" in command("info q.dlc")[1]
