@@ -26,7 +26,7 @@ def with_conversions(model: QuantizedNetwork) -> QuantizedNetwork:
     A model that needs none is returned as it is.
     """
     made: dict[tuple[str, int], Layer] = {}
-    activations = dict(model.activations)
+    activations, origins = dict(model.activations), dict(model.origins)
     layers: list[Layer] = []
     for layer in model.network.layers:
         wanted = activations.get(layer.outputs[0])
@@ -43,6 +43,7 @@ def with_conversions(model: QuantizedNetwork) -> QuantizedNetwork:
             if key not in made:
                 made[key] = _convert(name, wanted.bitwidth, model.network)
                 activations[made[key].output] = _same_range(found, wanted.bitwidth)
+                origins[made[key].output] = f"the range of '{name}'"
                 layers.append(made[key])
             inputs.append(made[key].output)
         layers.append(layer.replace(inputs=tuple(inputs)))
@@ -50,7 +51,7 @@ def with_conversions(model: QuantizedNetwork) -> QuantizedNetwork:
         return model
     tensors = [_like(model.network, name, layer.output) for (name, _), layer in made.items()]
     network = model.network.with_layers(layers, tensors)
-    return dataclasses.replace(model, network=network, activations=activations)
+    return dataclasses.replace(model, network=network, activations=activations, origins=origins)
 
 
 def _convert(name: str, bits: int, network: Network) -> Convert:
