@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from hexsim.graph.ir import Shape
+from hexsim.layers import Convert
 from hexsim.plan import PlannedSubnet
 
 VECTOR_BYTES = 128
@@ -74,7 +75,8 @@ def code_bytes(subnet: PlannedSubnet, name: str) -> int:
 def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
     """Stored bytes of every tensor and operand of a subnet, by name.
 
-    Images of up to four channels enter flat, because the first-layer kernel takes them so.
+    Images of up to four channels enter flat, because the first-layer kernel takes them so; a
+    conversion of their width leaves them flat.
     """
     sizes: dict[str, int] = {}
     for call in subnet.calls:
@@ -82,7 +84,9 @@ def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
             (*call.layer.inputs, *call.layer.outputs), (*call.operands, *call.results), strict=True
         )
         sizes.update({n: stored_bytes(shape) * code_bytes(subnet, n) for n, shape in named})
-    for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True):
+    flat = [*zip(subnet.inputs, subnet.input_shapes, strict=True)]
+    flat += [(c.layer.output, c.results[0]) for c in subnet.calls if isinstance(c.layer, Convert)]
+    for name, shape in flat:
         if shape and shape[-1] <= PIXELS:
             sizes[name] = math.prod(shape) * code_bytes(subnet, name)
     return sizes

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide
+from hexsim.hvx.layout import PIXELS
 from hexsim.hvx.streams import Kernel, halfwords
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
@@ -17,8 +20,10 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows over the workers."""
+    """Rows over the workers; an image of up to four channels is flat."""
     (kernel,) = streams(call, target)
     shape = call.results[0]
+    if shape and shape[-1] <= PIXELS:
+        shape = (math.prod(shape),)
     stage = per_vector_stage(shape, kernel.cost, target.workers, traffic, target.l2_bytes)
     return NodeWork((stage,), "kernel")

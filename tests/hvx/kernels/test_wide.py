@@ -100,6 +100,15 @@ def test_converting_costs_its_loop_over_every_vector() -> None:
         assert work.cost_model == "kernel"
 
 
+def test_an_image_of_three_channels_is_converted_flat() -> None:
+    net = Sketch((1, 64, 64, 3))
+    call = dataclasses.replace(
+        only_call(net, net.add(Convert, "in")), activation_bits=16, operand_bits=8
+    )
+    vectors = 64 * 64 * 3 // 128
+    assert node_work(call, TARGET, Traffic()).packets <= 2 * vectors + 20
+
+
 @pytest.mark.parametrize(("fw", "rows"), [(1, 2), (1, 16), (3, 12), (7, 1)])
 def test_a_convolution_multiplies_and_reads_twice(fw: int, rows: int) -> None:
     narrow, wide = convolution.v66(V66, fw, rows), two_bytes.convolution(V66, fw, rows)
