@@ -28,7 +28,7 @@ from hexsim.quantization.quantized import QuantizedNetwork, require_float
 from hexsim.quantization.quantizer import quantize as _quantize
 from hexsim.results import LayerTiming, Result, Timeline
 from hexsim.runtimes import Runtime
-from hexsim.seeded_inputs import seeded_inputs
+from hexsim.seeded_inputs import as_bytes, seeded_inputs
 
 Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
 
@@ -130,7 +130,9 @@ def simulate(
         return Simulation(timing, None)
     network = plan.network
     feed = _stored(network, inputs)
-    if runtime == "dsp" and isinstance(model, Network):
+    if platform.load_rule(runtime, quantized=False).effect == "quantise" and isinstance(
+        model, Network
+    ):
         model = _quantize(network, seeded_calibration(network), platform.quantization_options)
     outputs = PlanExecutor(plan, model, signed_weights=platform.signed_weights(runtime)).run(feed)
     return Simulation(timing, {n: _source(network, n, a) for n, a in outputs.items()})
@@ -141,7 +143,12 @@ def seeded_calibration(
 ) -> list[dict[str, FloatArray]]:
     """Seeded inputs for `network`, in stored order."""
     shapes = {name: network.tensors[name].source_shape for name in network.inputs}
-    return [stored_inputs(network, one) for one in seeded_inputs(shapes, count, seed)]
+    sets = seeded_inputs(shapes, count, seed)
+    for name, form in network.input_formats.items():
+        if form.type == "image":
+            for one in sets:
+                one[name] = as_bytes(one[name])
+    return [stored_inputs(network, one) for one in sets]
 
 
 def _stored(network: Network, inputs: Inputs) -> dict[str, FloatArray]:

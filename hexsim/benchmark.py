@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from hexsim.accuracy.agreement import Agreement, agreement
-from hexsim.accuracy.scores import class_scores
+from hexsim.accuracy.scores import class_scores, scored
 from hexsim.api import seeded_calibration
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
@@ -84,7 +84,7 @@ def run_benchmark(
         network = models.network
         for runtime in runtimes:
             progress(f"{network.name} on {runtime}")
-            model = models.for_runtime(runtime, conditions)
+            model = models.for_runtime(runtime, platform, conditions)
             plan = platform.plan(model, runtime, cpu_fallback=conditions.cpu_fallback)
 
             def run(changed: Platform, plan: Plan = plan) -> Result:
@@ -135,10 +135,12 @@ class _Models:
         self._loaded = loaded
         self._progress = progress
 
-    def for_runtime(self, runtime: Runtime, conditions: Conditions) -> Network | QuantizedNetwork:
-        """The network as the runtime loads it; dsp loads floats and quantises them itself."""
-        needs_codes = runtime in FIXED_POINT and runtime != "dsp"
-        return self.quantized if needs_codes and conditions.quantize else self._loaded
+    def for_runtime(
+        self, runtime: Runtime, platform: Platform, conditions: Conditions
+    ) -> Network | QuantizedNetwork:
+        """The network as the runtime loads it: as it is, or quantised where floats are refused."""
+        refused = platform.load_rule(runtime, quantized=False).effect == "refuse"
+        return self.quantized if refused and conditions.quantize else self._loaded
 
     @cached_property
     def quantized(self) -> QuantizedNetwork:
@@ -150,9 +152,7 @@ class _Models:
 
     def agreement(self, platform: Platform, runtime: Runtime, cpu_fallback: bool) -> Agreement:
         """How near the runtime's class scores come to those of the float network."""
-        model: Network | QuantizedNetwork = class_scores(self.network)
-        if runtime in FIXED_POINT:
-            model = replace(self.quantized, network=class_scores(self.quantized.network))
+        model = scored(self.quantized if runtime in FIXED_POINT else self.network)
         executor = PlanExecutor(
             platform.plan(model, runtime, cpu_fallback=cpu_fallback),
             model,

@@ -198,6 +198,15 @@ class Result:
         return self.forward_ps / PS_PER_US
 
     @property
+    def init_ps(self) -> int:
+        """Time to make the first job's network ready, before any inference."""
+        return sum(part.duration_ps for part in self.init)
+
+    def init_part_ps(self, *names: str) -> int:
+        """Time of the parts of it that have these names; 0 for a part that does not occur."""
+        return sum(part.duration_ps for part in self.init if part.name in names)
+
+    @property
     def layers(self) -> tuple[LayerTiming, ...]:
         """Layers of the first inference."""
         return self.inferences[0].layers

@@ -8,6 +8,9 @@ import pytest
 
 import hexsim
 from hexsim import models
+from hexsim.api import seeded_calibration
+from hexsim.graph.passes.input_formats import set_input_formats
+from hexsim.quantization.quantized import require_float
 
 
 @pytest.fixture(scope="module")
@@ -71,5 +74,17 @@ def test_a_float_network_on_dsp_is_quantised_at_load() -> None:
 
 @pytest.mark.parametrize("runtime", ["aip", "fxp_cpu"])
 def test_float_networks_are_refused_where_only_codes_load(runtime: str) -> None:
-    with pytest.raises(hexsim.HexsimError, match=f"runtime {runtime} loads quantised"):
+    with pytest.raises(
+        hexsim.HexsimError, match=f"is float and {runtime} of snpe-1.[23][03] refuses it"
+    ):
         hexsim.simulate("conv1x1_1to1", "sd855", runtime)  # type: ignore[arg-type]
+
+
+def test_seeded_inputs_suit_the_type_of_an_input() -> None:
+    network = require_float(hexsim.load("conv1x1_3to4@6x8"))
+    (name,) = network.inputs
+    picture = set_input_formats(network, {}, {name: "nv21"})
+    (feed,) = seeded_calibration(picture, 1)
+    assert feed[name].shape == (1, 9, 8, 1)
+    assert picture.input_format(name).fault(feed[name]) is None
+    assert hexsim.quantize(picture).activations[name].delta == 1

@@ -62,10 +62,15 @@ def bind_weights(name: str, layer: Layer, source: Source) -> Weights:
         return Weights(codes.astype(encoding.dtype), 0, encoding.deltas)
     if encoding.symmetric:
         return Weights(codes.astype(encoding.dtype), 0, np.full(channels, encoding.delta))
-    if source.signed_weights:
+    if source.signed_weights and is_rescaled(encoding):
         return signed_weights(codes, encoding)
     steps = np.full(channels, encoding.delta)
     return Weights(codes.astype(encoding.dtype), encoding.zero_point, steps)
+
+
+def is_rescaled(encoding: Encoding | AxisEncoding) -> bool:
+    """True if kernels with signed weights rescale codes of this encoding."""
+    return isinstance(encoding, Encoding) and not encoding.symmetric and encoding.bitwidth <= 8
 
 
 def signed_weights(codes: npt.NDArray[np.integer], encoding: Encoding) -> Weights:

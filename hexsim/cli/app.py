@@ -20,6 +20,7 @@ from hexsim.cli import (
     profile,
     quantize,
     stacks,
+    tradeoff,
     validate,
 )
 from hexsim.cli._pairs import join_pairs
@@ -40,6 +41,7 @@ app.command()(quantize.quantize)
 app.command()(info.info)
 app.command()(diff.diff)
 app.command()(validate.validate)
+app.command()(tradeoff.tradeoff)
 app.add_typer(chips.app, name="chips")
 app.add_typer(stacks.app, name="stacks")
 app.add_typer(models.app, name="models")

@@ -41,7 +41,7 @@ def bench(
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     quantize: Annotated[
-        bool, typer.Option("--quantize", help="Quantise float models for aip and fxp_cpu.")
+        bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")

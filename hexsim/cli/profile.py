@@ -31,7 +31,7 @@ def profile(
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     quantize: Annotated[
-        bool, typer.Option("--quantize", help="Quantise a float model for aip and fxp_cpu.")
+        bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
     uncertainty: UncertaintyOption = False,
 ) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hexsim.container.trees import from_tree, to_tree
+from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
@@ -67,6 +68,7 @@ class Document:
     arrays: tuple[StoredArray, ...]
     encodings: Encodings | None
     overrides: Overrides = NO_OVERRIDES
+    input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -88,6 +90,7 @@ class Document:
             arrays,
             encodings,
             overrides,
+            network.input_formats,
         )
 
     def to_bytes(self) -> bytes:

@@ -86,6 +86,7 @@ def _network(document: Document, constants: Mapping[str, Constant]) -> Network:
         constants=constants,
         inputs=document.inputs,
         outputs=document.outputs,
+        input_formats=document.input_formats,
     )
 
 

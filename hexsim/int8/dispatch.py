@@ -6,6 +6,7 @@ from hexsim.binding import (
     BoundAveragePool,
     BoundBatchNorm,
     BoundCall,
+    BoundChannelPick,
     BoundConcat,
     BoundConvolution,
     BoundExtremum,
@@ -13,11 +14,15 @@ from hexsim.binding import (
     BoundLocalResponseNorm,
     BoundLookup,
     BoundMaxPool,
+    BoundNv21,
+    BoundPad,
     BoundProduct,
     BoundRearrange,
+    BoundSlice,
     BoundSoftmax,
     BoundSum,
 )
+from hexsim.int8.colour_conversion import PreparedChannelPick, PreparedNv21
 from hexsim.int8.convolution import PreparedConvolution
 from hexsim.int8.depthwise import PreparedDepthwise
 from hexsim.int8.elementwise import (
@@ -29,7 +34,12 @@ from hexsim.int8.elementwise import (
 from hexsim.int8.fully_connected import PreparedFullyConnected
 from hexsim.int8.local_response_norm import PreparedLocalResponseNorm
 from hexsim.int8.lookup import PreparedLookup
-from hexsim.int8.movement import PreparedConcat, PreparedRearrange
+from hexsim.int8.movement import (
+    PreparedConcat,
+    PreparedPad,
+    PreparedRearrange,
+    PreparedSlice,
+)
 from hexsim.int8.pooling import PreparedAveragePool, PreparedMaxPool
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.softmax import PreparedSoftmax
@@ -78,6 +88,14 @@ def _prepare_narrow(call: BoundCall) -> PreparedCall:
             return PreparedConcat(call)
         case BoundRearrange():
             return PreparedRearrange(call)
+        case BoundPad():
+            return PreparedPad(call)
+        case BoundSlice():
+            return PreparedSlice(call)
+        case BoundChannelPick():
+            return PreparedChannelPick(call)
+        case BoundNv21():
+            return PreparedNv21(call)
         case BoundLookup():
             return PreparedLookup(call)
         case BoundBatchNorm():

@@ -2,9 +2,10 @@
 
 What is encoded how
 1. Activations are 8 or 16 bit asymmetric, by the activation rule of the options, from the values
-   they took on the calibration inputs. Constants used as operands count as activations.
-2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle) keeps its
-   input's encoding, so that the integer kernel does not requantise.
+   they took on the calibration inputs. Constants used as operands count as activations. An input of
+   type image has the range 0 to 255 whatever was seen, one of type opaque no encoding.
+2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle, colour
+   conversion) keeps its input's encoding, so that the integer kernel does not requantise.
 3. Weights of convolutions and fully connected layers follow the weight rule of the options.
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
    shifts a whole channel), or 32 bit at the accumulator's scale.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from hexsim.graph.input_format import IMAGE_HIGH
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Convolution, FullyConnected
 from hexsim.quantization.calibration import observe
@@ -86,7 +88,12 @@ def _activations(
             )
 
     for name in network.inputs:
-        calibrated(name)
+        kind = network.input_format(name).type
+        if kind == "image":
+            bytes_as_they_are = Decision(Encoding.from_range(0, IMAGE_HIGH), "input of type image")
+            decided[name] = _given(name, given) or bytes_as_they_are
+        elif kind != "opaque":
+            calibrated(name)
     for layer in network.layers:
         for name in layer.inputs:
             if name in network.constants and network.constants[name].dtype == "float32":

@@ -11,6 +11,7 @@ from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
 from hexsim.benchmark import Case
 from hexsim.reports.measured import is_outside, measured, measured_ms
+from hexsim.simtime import PS_PER_US
 from hexsim.uncertainty import Uncertainty
 
 
@@ -36,6 +37,7 @@ def _case(case: Case) -> dict[str, Any]:
             "forward_propagate": measured_ms(case, forward=True),
         },
         "uncertainty": _uncertainty(case, case.uncertainty),
+        "initialisation_total_us": timing.init_ps / PS_PER_US,
         "initialisation_us": {part.name: part.us for part in timing.init},
         "overheads_us": {part.name: part.us for part in timing.overheads},
         "coverage": {

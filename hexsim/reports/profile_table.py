@@ -39,7 +39,7 @@ def profile_table(result: Result) -> str:
     macs = f"{sum(layer.macs for layer in inference.layers) / 1e6:.1f}"
     rows.append(("total inference", "", "", "", total, "100.0%", macs, *[""] * 7))
     text = table(HEADER, rows, left=frozenset({0, 1, 2, 12, 13}))
-    return f"{text}\n\n{_COLUMNS}\n{_coverage(result)}\n{_forward(inference)}"
+    return f"{text}\n\n{_COLUMNS}\n{_coverage(result)}\n{_forward(inference)}\n{_init(result)}"
 
 
 def _layer_row(layer: LayerTiming, total_ps: int) -> tuple[str, ...]:
@@ -73,3 +73,8 @@ def _coverage(result: Result) -> str:
 
 def _forward(inference: InferenceTiming) -> str:
     return f"forward propagate: {inference.forward_ps / 1e6:.1f} us"
+
+
+def _init(result: Result) -> str:
+    parts = ", ".join(f"{part.name} {part.us / 1e3:.2f}" for part in result.init)
+    return f"initialisation before the first inference: {result.init_ps / 1e9:.2f} ms ({parts})"

@@ -9,6 +9,7 @@ from hexsim.accuracy.layer_errors import LayerError, most_added
 from hexsim.accuracy.remedies import RemedyTrial
 from hexsim.accuracy.sensitivity import Sensitivity
 from hexsim.accuracy.study import Study
+from hexsim.reports.rescaling_table import rescaling_line
 from hexsim.reports.text import table
 
 WORST_LAYERS = 10
@@ -55,6 +56,8 @@ def _summary(study: Study) -> Iterator[str]:
             )
     yield f"same winner as float: {hits.same_top1} of {hits.inputs}"
     yield f"SQNR of the outputs: {study.validation.output_sqnr_db:.1f} dB"
+    if study.validation.rescaled:
+        yield rescaling_line(study.validation.rescaled)
 
 
 def _layers(errors: Sequence[LayerError], every_layer: bool) -> str:

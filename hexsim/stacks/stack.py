@@ -153,8 +153,12 @@ class Quantization(Table):
 
 
 class Load(Table):
-    """What making a network ready costs, before the first inference."""
+    """What making a network ready costs, before the first inference.
 
+    `float_on_dsp` is what the DSP runtime does with a file that is not quantised.
+    """
+
+    float_on_dsp: Literal["quantise", "refuse"]
     file_bytes_per_s: BytesPerSecond
     deserialize_s_per_byte: SecondsPerByte
     create_s_per_layer: Seconds

@@ -57,9 +57,10 @@ def test_default_name_and_log(command: Command, tmp_path: Path) -> None:
     assert code == 0
     assert isinstance(model, QuantizedNetwork)
     lines = err.splitlines()
-    assert lines[1] == "[INFO] Setting activation for layer: in and buffer: in"
+    assert lines[1] == "[INFO] Writing intermediate model"
+    assert lines[2] == "[INFO] Setting activation for layer: in and buffer: in"
     encoding = model.activations["in"]
-    assert lines[2] == (
+    assert lines[3] == (
         f"[INFO] bw: 8, min: {encoding.min:.6f}, max: {encoding.max:.6f}, "
         f"delta: {encoding.delta:.6f}, offset: {encoding.offset}.000000"
     )
@@ -105,7 +106,7 @@ def test_a_person_sees_progress(command: Command, monkeypatch: pytest.MonkeyPatc
         ("", "names no input"),
         ("\n \n", "names no input"),
         ("0.raw\nnone.raw\n", "line 2: cannot read 'none.raw': No such file"),
-        ("short.raw\n", "'short.raw' has 8 bytes, input 'in' needs 768 (1x8x8x3 float32"),
+        ("short.raw\n", "number of bytes (8) for non-NV21 input 'in' for batch 1"),
         ("0.raw\n\nnan.raw\n", "line 3: 'nan.raw' for input 'in' holds NaN"),
         ("inf.raw\n", "line 1: 'inf.raw' for input 'in' holds infinite"),
         ("0.raw 1.raw\n", "line 1: 2 files do not match the inputs of the network"),

@@ -166,11 +166,50 @@ def rearrange(call, inputs):
     return through(call.table, moved.reshape(call.output.shape))
 
 
+def pad(call, inputs):
+    out = np.full(call.output.shape, call.fill, np.int64)
+    corner = [part.start for part in call.interior]
+    inner = through(call.table, inputs[0])
+    for index in np.ndindex(*inner.shape):
+        out[tuple(np.add(corner, index))] = inner[index]
+    return out
+
+
+def strided_slice(call, inputs):
+    out = np.empty(call.output.shape, np.int64)
+    for index in np.ndindex(*out.shape):
+        places = zip(index, call.selection, inputs[0].shape, strict=True)
+        out[index] = inputs[0][tuple(range(size)[part][at] for at, part, size in places)]
+    return through(call.table, out)
+
+
 def lookup(call, inputs):
     out = np.empty(call.output.shape, np.int64)
     for index in np.ndindex(*out.shape):
         table = call.tables[index[-1] if len(call.tables) > 1 else 0]
         out[index] = table[inputs[0][index]]
+    return out
+
+
+def channel_pick(call, inputs):
+    out = np.empty(call.output.shape, np.int64)
+    for index in np.ndindex(*out.shape):
+        code = inputs[0][(*index[:-1], call.channels[index[-1]])]
+        out[index] = code if call.table is None else call.table[code]
+    return out
+
+
+def nv21(call, inputs):
+    out = np.empty(call.output.shape, np.uint8)
+    planes, matrix, height = inputs[0], call.matrix.astype(np.int64), out.shape[1]
+    for n, y, x in pixels(out.shape):
+        luma = planes[n, y, x, 0] - 16
+        v = planes[n, height + y // 2, x - x % 2, 0] - 128
+        u = planes[n, height + y // 2, x - x % 2 + 1, 0] - 128
+        for c in range(3):
+            total = matrix[0, c] * luma + matrix[1, c] * v + matrix[2, c] * u
+            code = min(max((total + 2**12) // 2**13, 0), 255)
+            out[n, y, x, c] = code if call.table is None else call.table[code]
     return out
 
 
@@ -223,6 +262,10 @@ TWINS = {
     binding.BoundExtremum: extremum,
     binding.BoundConcat: concat,
     binding.BoundRearrange: rearrange,
+    binding.BoundPad: pad,
+    binding.BoundSlice: strided_slice,
+    binding.BoundChannelPick: channel_pick,
+    binding.BoundNv21: nv21,
     binding.BoundLookup: lookup,
     binding.BoundBatchNorm: batch_norm,
     binding.BoundLocalResponseNorm: local_response_norm,

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundConcat, BoundRearrange
-from hexsim.layers import ChannelShuffle, Concat, Permute, Reshape
+from hexsim.binding import BoundConcat, BoundPad, BoundRearrange, BoundSlice
+from hexsim.layers import ChannelShuffle, Concat, Pad, Part, Permute, Reshape, StridedSlice
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 
@@ -50,6 +50,48 @@ def test_rearrange_equals_twin(data):
     assert_equals_twin(call, [data.draw(arrays(split, CODES[bits]))])
 
 
+@given(st.data())
+@settings(max_examples=50, deadline=None)
+def test_slice_equals_twin(data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4)))
+    parts = []
+    for axis, size in enumerate(shape):
+        if data.draw(st.booleans()):
+            start = data.draw(st.integers(0, size - 1))
+            stop = data.draw(st.integers(start + 1, size))
+            parts.append(Part(axis, start, stop, data.draw(st.integers(1, 3))))
+    layer = StridedSlice(name="s", inputs=("x",), outputs=("y",), parts=tuple(parts))
+    (result,) = layer.output_shapes([shape])
+    bits = data.draw(BITS)
+    call = BoundSlice(
+        layer="s",
+        inputs=(data.draw(operands(shape, bits=bits)),),
+        output=data.draw(operands(result, "y", bits)),
+        selection=layer.selection(len(shape)),
+        table=data.draw(TABLES[bits]),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+
+
+@given(st.data())
+@settings(max_examples=50, deadline=None)
+def test_pad_equals_twin(data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)))
+    begins, ends = (tuple(data.draw(st.integers(0, 3)) for _ in shape) for _ in range(2))
+    layer = Pad(name="p", inputs=("x",), outputs=("y",), begins=begins, ends=ends)
+    (result,) = layer.output_shapes([shape])
+    bits = data.draw(BITS)
+    call = BoundPad(
+        layer="p",
+        inputs=(data.draw(operands(shape, bits=bits)),),
+        output=data.draw(operands(result, "y", bits)),
+        interior=layer.interior(shape),
+        fill=data.draw(st.integers(0, 255)),
+        table=data.draw(TABLES[bits]),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+
+
 @pytest.mark.parametrize("bits", [8, 16])
 def test_concat_close_to_float(bits):
     rng = np.random.default_rng(10)
@@ -70,6 +112,11 @@ def test_rearrangements_keep_their_values():
         (Permute(**common, permutation=(0, 3, 1, 2)), x.transpose(0, 3, 1, 2)),
         (Reshape(**common, shape=(2, 72)), x.reshape(2, 72)),
         (ChannelShuffle(**common, groups=2), shuffled),
+        (
+            Pad(**common, begins=(0, 1, 0, 2), ends=(0, 0, 3, 1), value=100.0),
+            np.pad(x, ((0, 0), (1, 0), (0, 3), (2, 1)), constant_values=100.0),
+        ),
+        (StridedSlice(**common, parts=(Part(3, 1, 6, 2), Part(1, 2, 3))), x[:, 2:3, :, 1:6:2]),
     ]:
         same, _, step = run_layer(layer, {"x": x}, (0, 143))
         assert_within(same, expected, step)

@@ -12,6 +12,7 @@ from typing import Protocol
 from hexsim.graph.ir import Layer
 from hexsim.hvx.kernels import (
     batch_norm,
+    colour_conversion,
     concat,
     convert,
     convolution,
@@ -23,9 +24,11 @@ from hexsim.hvx.kernels import (
     layout_change,
     local_response_norm,
     neuron,
+    pad,
     pooling,
     prelu,
     softmax,
+    strided_slice,
 )
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice
@@ -33,6 +36,7 @@ from hexsim.hvx.streams import Kernel
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
+    ColourConversion,
     Concat,
     Convert,
     Convolution,
@@ -40,11 +44,13 @@ from hexsim.layers import (
     FullyConnected,
     LocalResponseNorm,
     Neuron,
+    Pad,
     Permute,
     Pooling,
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
 )
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
@@ -68,17 +74,20 @@ class _Model(Protocol):
 _MODELS: dict[type[Layer], _Model] = {
     BatchNorm: batch_norm,
     ChannelShuffle: layout_change,
+    ColourConversion: colour_conversion,
     Concat: concat,
     Convert: convert,
     Elementwise: elementwise,
     FullyConnected: fully_connected,
     LocalResponseNorm: local_response_norm,
     Neuron: neuron,
+    Pad: pad,
     Permute: layout_change,
     Pooling: pooling,
     Prelu: prelu,
     Reshape: layout_change,
     Softmax: softmax,
+    StridedSlice: strided_slice,
 }
 
 
