@@ -9,12 +9,10 @@ from __future__ import annotations
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from hexsim.dsp_work import dsp_work
 from hexsim.graph.ir import Network
-from hexsim.hvx.kernels import node_work
-from hexsim.hvx.layout import tensor_sizes
 from hexsim.loading import load
 from hexsim.machine import Machine
-from hexsim.memory import l2_traffic
 from hexsim.plan import Plan
 from hexsim.platform import Platform
 from hexsim.simulator import Workload, simulate
@@ -56,11 +54,7 @@ def test_work_items(benchmark: BenchmarkFixture, plan: Plan) -> None:
     (subnet,) = plan.subnets
 
     def work_items() -> int:
-        traffic = l2_traffic(subnet, dsp.target.activation_l2_bytes, tensor_sizes(subnet))
-        works = [
-            node_work(call, dsp.target, moved)
-            for call, moved in zip(subnet.calls, traffic, strict=True)
-        ]
+        works = dsp_work(subnet, dsp.target).calls
         return sum(stage.jobs for work in works for stage in work.stages)
 
     assert benchmark(work_items) > 0

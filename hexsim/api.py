@@ -10,7 +10,7 @@ Arrays that come from or go to the caller are in the ONNX file's own axis order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from hexsim.execution import PlanExecutor, stored_inputs
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.loading import load, load_container
 from hexsim.platform import Platform
+from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
@@ -78,19 +79,26 @@ def quantize(
     inputs: Iterable[Inputs] | None = None,
     options: QuantizationOptions | None = None,
     overrides: Overrides = NO_OVERRIDES,
+    optimizations: Sequence[Optimization] = (),
 ) -> QuantizedNetwork:
     """Quantise a float network.
 
     `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
-    ONNX axis order; None takes seeded ones. `overrides` (see `read_overrides`) replace what the
+    ONNX axis order; None takes seeded ones. `optimizations` are "cle", cross-layer equalization,
+    and "bc", bias correction, which needs it. `overrides` (see `read_overrides`) replace what the
     quantiser would choose; `QuantizedNetwork.overrides` tells what became of them. Raises
     HexsimError if `model` is quantised already, or overrides are of no use to it.
     """
     network = require_float(model)
     if inputs is None:
-        return _quantize(network, seeded_calibration(network), options, overrides=overrides)
-    stored = (_stored(network, one) for one in inputs)
-    return _quantize(network, stored, options, overrides=overrides)
+        feeds: Iterable[dict[str, FloatArray]] = seeded_calibration(network)
+    else:
+        feeds = (_stored(network, one) for one in inputs)
+    if "bc" in optimizations:
+        feeds = list(feeds)
+    return quantize_optimized(
+        network, lambda: feeds, options, optimizations, overrides=overrides
+    ).model
 
 
 def read_overrides(source: str | Path) -> Overrides:

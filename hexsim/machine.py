@@ -15,7 +15,7 @@ from hexsim.errors import HexsimError
 from hexsim.hvx.isa import Machine as VectorUnit
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.layout import VECTOR_BYTES
-from hexsim.memory import Ddr, DdrRule
+from hexsim.memory import Ddr, DdrRule, Traffic
 from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core
 from hexsim.results import Span
@@ -42,6 +42,11 @@ class Machine:
         if self._dsp is None:
             self._dsp = Dsp(self, self._profiles)
         return self._dsp
+
+    @property
+    def dsp_traffic(self) -> Traffic:
+        """What the DSP has moved to and from DDR."""
+        return self._dsp.ddr.moved if self._dsp else Traffic()
 
 
 class Dsp:
@@ -74,6 +79,8 @@ class Dsp:
                 bytes_in_flight=memory.stream_bytes_in_flight,
             ),
         )
+        hvx = chip.hvx
+        self.peak_macs_per_packet = hvx.int8_macs_per_clk * chip.issue_clk_per_packet / hvx.contexts
         self.contexts = simpy.Container(machine.env, chip.hvx.contexts, init=chip.hvx.contexts)
         self.rule = DispatchRule(
             node_clocks=stack.dispatch.node_clk,
@@ -85,6 +92,9 @@ class Dsp:
             workers=self.rule.workers,
             l2_bytes=chip.l2_bytes - chip.l2_audio_bytes,
             vtcm_bytes=chip.vtcm_bytes,
+            restart_slots=round(
+                chip.jump_penalty_packets + chip.l2_latency_clk / chip.issue_clk_per_packet
+            ),
         )
 
     def session(self, name: str, urgency: int) -> GraphSession:

@@ -18,12 +18,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import simpy
 
 from hexsim.memory import Ddr
+from hexsim.node_timing import NodeTiming, StageTime
 from hexsim.qurt_threads import Q6Core, SoftwareThread
-from hexsim.results import Bound, Span
+from hexsim.results import Span
 from hexsim.simtime import Environment, Process
 from hexsim.work import NodeWork, Slice, Stage, WorkItem
 
@@ -41,34 +43,10 @@ class DispatchRule:
 
 
 @dataclass
-class NodeTiming:
-    """When a node ran, and where its workers' time went (picoseconds summed over workers)."""
-
-    start_ps: int = 0
-    end_ps: int = 0
-    dispatch_ps: int = 0
-    issuing_ps: float = 0.0
-    running_ps: int = 0
-    waiting_ps: int = 0
-    join_ps: int = 0
-    threads: int = 1
-
-    def bound(self, *, latency_bound: bool) -> Bound:
-        """Name what the node spent most of its time on."""
-        parts: dict[Bound, float] = {
-            "compute": self.issuing_ps / self.threads,
-            "overhead": self.dispatch_ps,
-            "l2": (self.running_ps - self.issuing_ps) / self.threads,
-            "latency" if latency_bound else "ddr": self.waiting_ps / self.threads,
-            "imbalance": self.join_ps / self.threads,
-        }
-        return max(parts, key=lambda part: parts[part])
-
-
-@dataclass
 class _Flow:
-    """Signals of one stage: which slices have arrived, which are done."""
+    """Signals of one stage, which slices have arrived and which are done; and its time."""
 
+    time: StageTime
     arrived: list[simpy.Event | None]
     done: list[simpy.Event]
     unfinished: list[int]
@@ -107,11 +85,10 @@ class GraphSession:
         timing.dispatch_ps = self._env.now - timing.start_ps
         for stage in work.stages:
             workers = self.workers[: min(stage.threads, stage.jobs)]
-            timing.threads = max(timing.threads, len(workers))
             start = self._env.now
             yield from self.run_clocks(name, self._rule.hand_off_clocks * len(workers))
             timing.dispatch_ps += self._env.now - start
-            yield from self._run_stage(name, stage, workers, timing)
+            yield from self._run_stage(name, stage, workers, timing.stage(len(workers)))
         timing.end_ps = self._env.now
         return timing
 
@@ -123,11 +100,12 @@ class GraphSession:
         self._record(self.main.name, name, start)
 
     def _run_stage(
-        self, name: str, stage: Stage, workers: Sequence[SoftwareThread], timing: NodeTiming
+        self, name: str, stage: Stage, workers: Sequence[SoftwareThread], time: StageTime
     ) -> Process:
         env = self._env
         fetches = any(piece.read_bytes for piece in stage.slices)
         flow = _Flow(
+            time=time,
             arrived=[env.event() if fetches else None for _ in stage.slices],
             done=[env.event() for _ in stage.slices],
             unfinished=[len(piece.items) for piece in stage.slices],
@@ -135,15 +113,15 @@ class GraphSession:
         )
         if fetches:
             env.process(self._fetch(name, stage, flow))
-        processes = [env.process(self._work(name, worker, flow, timing)) for worker in workers]
+        processes = [env.process(self._work(name, worker, flow)) for worker in workers]
         if any(piece.write_bytes for piece in stage.slices):
             processes.append(env.process(self._write_back(name, stage.slices, flow)))
         ends = yield env.all_of(processes)
         idle_since = [ends[process] for process in processes[: len(workers)]]
-        timing.join_ps += sum(max(idle_since) - end for end in idle_since)
-        timing.waiting_ps += (env.now - max(idle_since)) * len(workers)
+        time.idle_ps += sum(max(idle_since) - end for end in idle_since)
+        time.waiting_ps += (env.now - max(idle_since)) * len(workers)
 
-    def _work(self, name: str, thread: SoftwareThread, flow: _Flow, timing: NodeTiming) -> Process:
+    def _work(self, name: str, thread: SoftwareThread, flow: _Flow) -> Process:
         """Take jobs until the queue is empty; return when this worker became idle."""
         env = self._env
         while flow.queue:
@@ -152,11 +130,10 @@ class GraphSession:
             arrived = flow.arrived[number]
             if arrived is not None and not arrived.processed:
                 yield arrived
-            timing.waiting_ps += env.now - start
+            flow.time.waiting_ps += env.now - start
             start = env.now
             yield self._core.run(thread, item)
-            timing.running_ps += env.now - start
-            timing.issuing_ps += self._core.issue_ps(item)
+            flow.time.ran(env.now - start, self._core.issue_ps(item))
             self._record(thread.name, name, start)
             flow.unfinished[number] -= 1
             if not flow.unfinished[number]:
@@ -170,13 +147,19 @@ class GraphSession:
                 freed = flow.done[number - stage.buffers]
                 if not freed.processed:
                     yield freed
-            if piece.read_bytes:
-                start = self._env.now
-                yield self._ddr.transfer(piece.read_bytes)
-                self._record(f"{self._name} prefetch", name, start)
             arrived = flow.arrived[number]
             assert arrived is not None
-            arrived.succeed()
+            if not piece.read_bytes:
+                arrived.succeed()
+                continue
+            start = self._env.now
+            yield self._ddr.read(piece.read_bytes)
+            self._record(f"{self._name} prefetch", name, start)
+            took = self._env.now - start + self._ddr.latency_ps
+            flow.time.moved(took, self._ddr.latency_ps + self._ddr.alone_ps(piece.read_bytes))
+            # The last lines are still on their way while the next slice is being asked for.
+            last_line = self._env.timeout(self._ddr.latency_ps)
+            last_line.callbacks.append(partial(_succeed, arrived))
 
     def _write_back(self, name: str, slices: Sequence[Slice], flow: _Flow) -> Process:
         """Write the results of the slices to DDR, in order."""
@@ -185,9 +168,15 @@ class GraphSession:
                 yield flow.done[number]
             if piece.write_bytes:
                 start = self._env.now
-                yield self._ddr.transfer(piece.write_bytes)
+                yield self._ddr.write(piece.write_bytes)
                 self._record(f"{self._name} write-back", name, start)
+                took = self._env.now - start
+                flow.time.moved(took, self._ddr.alone_ps(piece.write_bytes))
 
     def _record(self, track: str, name: str, start: int) -> None:
         if self._env.now > start:
             self._spans.append(Span(track, name, start, self._env.now))
+
+
+def _succeed(event: simpy.Event, _: simpy.Event) -> None:
+    event.succeed()

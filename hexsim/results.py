@@ -16,8 +16,13 @@ from hexsim.simtime import PS_PER_US, ps_to_clocks
 from hexsim.work import CostModel
 
 Bound = Literal["compute", "ddr", "latency", "l2", "imbalance", "overhead"]
-"""What a layer spends most of its time on; `latency` is DDR with one stream's bytes in flight
-as the limit, `imbalance` is workers waiting for the slowest one."""
+"""What a layer spends its time on; `latency` is DDR with one stream's bytes in flight as the
+limit, `imbalance` is workers waiting for the slowest one (see hexsim.node_timing)."""
+
+
+def largest(parts_ps: Mapping[Bound, float]) -> Bound:
+    """Return the part that takes most of the time; of equal ones the first."""
+    return max(parts_ps, key=lambda part: parts_ps[part])
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,7 @@ class LayerTiming:
 
     `stalls` are issue slots in which its threads issue nothing, waiting for results or memory.
     `hvx_utilisation` is the part of all vector contexts' issue slots in its time that it uses.
+    `parts_ps` divides its duration; the largest part is its bound.
     """
 
     name: str
@@ -42,8 +48,18 @@ class LayerTiming:
     ddr_write_bytes: int
     l2_bytes: int
     vtcm_bytes: int
-    bound: Bound
+    parts_ps: Mapping[Bound, float]
     cost_model: CostModel
+
+    @property
+    def bound(self) -> Bound:
+        """What most of its time goes on."""
+        return largest(self.parts_ps)
+
+    @property
+    def bound_share(self) -> float:
+        """Part of its duration that this is, 0 .. 1."""
+        return self.parts_ps[self.bound] / max(1, self.duration_ps)
 
     @property
     def cycles(self) -> int:
@@ -71,13 +87,18 @@ class Overhead:
     """A named part of the critical path that is no layer.
 
     `forward` is True for what the runtime reports inside forward propagate; the rest is spent on
-    the application's side of the call.
+    the application's side of the call. Only changes of layout at the edges of a DSP subnet move
+    bytes that are counted; conversions and copies have theirs in their cost per element.
     """
 
     name: str
     start_ps: int
     duration_ps: int
     forward: bool = True
+    ddr_read_bytes: int = 0
+    ddr_write_bytes: int = 0
+    l2_bytes: int = 0
+    vtcm_bytes: int = 0
 
     @property
     def us(self) -> float:

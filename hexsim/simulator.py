@@ -14,6 +14,7 @@ from hexsim.errors import HexsimError
 from hexsim.host.initialisation import initialisation
 from hexsim.inference import Inference, Request
 from hexsim.machine import Machine
+from hexsim.memory import Traffic
 from hexsim.plan import Plan
 from hexsim.results import InferenceTiming, Result, Timeline
 from hexsim.simtime import PS_PER_MS, Process
@@ -78,7 +79,7 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     return Result(
         inferences=tuple(finished),
         timeline=Timeline(tuple(spans), machine.env.now),
-        counters=_counters(finished),
+        counters=_counters(finished, machine.dsp_traffic),
         init=initialisation(first.plan, stack, stack.profile(first.perf_profile)),
     )
 
@@ -104,8 +105,8 @@ def _run_job(
         finished.append((yield from inference.run()))
 
 
-def _counters(inferences: list[InferenceTiming]) -> dict[str, int]:
-    """Totals of the workload."""
+def _counters(inferences: list[InferenceTiming], dsp: Traffic) -> dict[str, int]:
+    """Totals of the workload's layers, and what went through the DSP's path to DDR."""
     layers = [layer for inference in inferences for layer in inference.layers]
     return {
         "inferences": len(inferences),
@@ -115,4 +116,6 @@ def _counters(inferences: list[InferenceTiming]) -> dict[str, int]:
         "ddr_write_bytes": sum(layer.ddr_write_bytes for layer in layers),
         "l2_bytes": sum(layer.l2_bytes for layer in layers),
         "vtcm_bytes": sum(layer.vtcm_bytes for layer in layers),
+        "dsp_ddr_read_bytes": dsp.read_bytes,
+        "dsp_ddr_write_bytes": dsp.write_bytes,
     }

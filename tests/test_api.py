@@ -10,7 +10,11 @@ import hexsim
 from hexsim import models
 from hexsim.api import seeded_calibration
 from hexsim.graph.passes.input_formats import set_input_formats
+from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.quantized import require_float
+from tests.digits.data import digits
+from tests.digits.networks import load
+from tests.digits.scores import calibration
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +50,16 @@ def test_load_quantise_simulate(squeezenet: Path) -> None:
         sum(part.us for part in (*result.layers, *result.timing.overheads))
     )
     assert result.timeline.spans
+
+
+def test_optimizations_go_through_the_inputs_as_often_as_they_need() -> None:
+    network = load("relu", 0)
+    images = (image[None] for image in digits().train_images[:8])  # can be read once
+    model = hexsim.quantize(network, images, optimizations=("cle", "bc"))
+    again = quantize_optimized(network, lambda: calibration()[:8], None, ("cle", "bc")).model
+    assert model.equalized
+    assert model.parameters == again.parameters
+    assert model.activations == again.activations
 
 
 def test_timing_only_touches_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:

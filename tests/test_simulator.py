@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 from hexsim import chips, stacks
 from hexsim.chips import Chip
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Network
+from hexsim.graph.ir import Network, Shape
 from hexsim.layers import Opaque
-from hexsim.results import Result
+from hexsim.results import LayerTiming, Overhead, Result
 from hexsim.simulator import Job, Workload, simulate
 from hexsim.stacks import Stack
 from tests.small_networks import Sketch, networks, plan
@@ -83,6 +84,32 @@ def test_no_layer_beats_the_vector_unit_or_the_memory(
         if layer.engine == "hvx":
             assert layer.cycles >= layer.macs / chip.dsp.hvx.int8_macs_per_clk
             assert layer.duration_ps >= layer.ddr_bytes / bandwidth * 1e12 - 1
+            port = chip.dsp.l2_port_bytes_per_clk * clock_of(phone)
+            assert layer.duration_ps >= layer.l2_bytes / port * 1e12 - 1
+
+
+@SLOW
+@given(networks(), phones(), st.integers(1, 2))
+def test_bytes_of_layers_and_edges_are_those_that_went_through_the_memory(
+    network: Network, phone: tuple[Chip, Stack], count: int
+) -> None:
+    result = run(network, phone, count=count)
+    movers: list[LayerTiming | Overhead] = []
+    for inference in result.inferences:
+        movers += [layer for layer in inference.layers if layer.engine == "hvx"]
+        movers += inference.overheads
+    assert sum(m.ddr_read_bytes for m in movers) == result.counters["dsp_ddr_read_bytes"]
+    assert sum(m.ddr_write_bytes for m in movers) == result.counters["dsp_ddr_write_bytes"]
+
+
+@SLOW
+@given(networks(), phones(), st.sampled_from(["dsp", "cpu", "gpu"]))
+def test_the_parts_of_a_layer_make_up_its_time(
+    network: Network, phone: tuple[Chip, Stack], runtime: str
+) -> None:
+    for layer in run(network, phone, runtime).layers:
+        assert all(part >= 0 for part in layer.parts_ps.values())
+        assert sum(layer.parts_ps.values()) == pytest.approx(layer.duration_ps, abs=50)
 
 
 @SLOW
@@ -146,6 +173,39 @@ def test_counters_are_the_sums_of_the_layers() -> None:
     assert len(result.inferences) == 2
     assert result.counters["macs"] == 2 * chain().total_macs
     assert result.counters["packets"] == 2 * sum(layer.packets for layer in result.layers)
+
+
+def wide_convolution(net: Sketch) -> str:
+    return net.conv("in", 256, 3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "layer", "changed", "bound"),
+    [
+        ((1, 28, 28, 256), wide_convolution, {}, "compute"),
+        ((1, 28, 28, 256), wide_convolution, {"dsp.l2_port_bytes_per_clk": 8}, "l2"),
+        ((1, 28, 28, 256), wide_convolution, {"memory.ddr_peak_bytes_per_s": 10**8}, "ddr"),
+        ((1, 4, 4, 32), lambda net: net.pool("in"), {}, "overhead"),
+        ((1, 4096), lambda net: net.dense("in", 4096), {}, "latency"),
+        (
+            (1, 4096),
+            lambda net: net.dense("in", 4096),
+            {"memory.stream_bytes_in_flight": 10**5},
+            "ddr",
+        ),
+    ],
+)
+def test_layers_are_bound_by_what_they_were_built_to_lack(
+    shape: Shape, layer: Callable[[Sketch], str], changed: dict[str, int], bound: str
+) -> None:
+    net = Sketch(shape)
+    network = net.network(layer(net))
+    chip, stack = phone()
+    for path, value in changed.items():
+        chip = chip.with_value(path, value)
+    (timing,) = run(network, (chip, stack)).layers
+    assert timing.bound == bound
+    assert timing.bound_share > 0.5
 
 
 def test_layers_without_a_kernel_are_reported_as_generic() -> None:

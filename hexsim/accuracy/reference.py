@@ -7,6 +7,7 @@ from dataclasses import replace
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.quantization.conversions import with_conversions
+from hexsim.quantization.equalization import equalize
 from hexsim.quantization.quantized import QuantizedNetwork
 
 
@@ -14,9 +15,12 @@ def with_reference(model: QuantizedNetwork, reference: Network) -> QuantizedNetw
     """The codes and encodings of `model` over the float weights of `reference`.
 
     Convert layers are no part of the float file; they are inserted as the quantiser does it.
-
+    If scales were moved between the layers of `model`, they are in `reference` too, so that
+    tensors can be compared; its outputs change only as far as equalization changes them.
     Raises HexsimError unless both have the same layers and shapes.
     """
+    if model.equalized:
+        reference = equalize(reference).network
     ours = model.network
     restored = with_conversions(replace(model, network=reference))
     theirs = restored.network

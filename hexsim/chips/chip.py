@@ -72,8 +72,6 @@ class Dsp(Table):
     scalar_multipliers: Count
     scalar_multipliers_shared: bool
     jump_penalty_packets: Packets
-    l1i_bytes: Bytes
-    l1d_bytes: Bytes
     l2_bytes: Bytes
     l2_audio_bytes: Bytes
     l2_port_bytes_per_clk: BytesPerClock

@@ -40,7 +40,8 @@ def loaded(
             "model (--float) to see what rounding them costs"
         )
     floats = require_float(load(float_model, input_dims=dims))
-    return with_reference(read, floats), f"float reference: '{float_model}'"
+    how = ", equalised as the quantised file was" if read.equalized else ""
+    return with_reference(read, floats), f"float reference: '{float_model}'{how}"
 
 
 def both(

@@ -19,6 +19,7 @@ from hexsim.cli import (
     models,
     profile,
     quantize,
+    roofline,
     stacks,
     tradeoff,
     validate,
@@ -35,6 +36,7 @@ app = typer.Typer(
 )
 app.command()(bench.bench)
 app.command()(profile.profile)
+app.command()(roofline.roofline)
 app.command()(kernel.kernel)
 app.command()(convert.convert)
 app.command()(quantize.quantize)

@@ -9,8 +9,10 @@ import typer
 from hexsim.cli._options import (
     BufferOption,
     ChipOption,
+    CsvOption,
     IdleOption,
     InputDimOption,
+    JsonOption,
     NoFallbackOption,
     ProfileOption,
     StackOption,
@@ -34,14 +36,22 @@ def profile(
         bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
     uncertainty: UncertaintyOption = False,
+    json: JsonOption = None,
+    csv: CsvOption = None,
 ) -> None:
-    """Profile one inference: cycles, time, MACs, memory traffic and bound of every layer."""
+    """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
     from hexsim.benchmark import Conditions, run_benchmark
     from hexsim.cli._progress import status
+    from hexsim.files import require_folder, write_text
     from hexsim.platform import Platform
+    from hexsim.reports.benchmark_json import benchmark_json
+    from hexsim.reports.profile_csv import profile_csv
     from hexsim.reports.profile_table import profile_table
     from hexsim.reports.uncertainty_table import uncertainty_table
 
+    for path in (json, csv):
+        if path is not None:
+            require_folder(path)
     platform = Platform.load(chip, stack)
     conditions = Conditions(
         perf_profile=perf_profile,
@@ -55,6 +65,10 @@ def profile(
     )
     with status() as progress:
         (case,) = run_benchmark([model], platform, [parse_runtime(runtime)], conditions, progress)
+    if json is not None:
+        write_text(json, benchmark_json([case]))
+    if csv is not None:
+        write_text(csv, profile_csv(case.timing))
     typer.echo(
         f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}, "
         f"{case.buffer} buffers\n"

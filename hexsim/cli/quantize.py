@@ -64,6 +64,14 @@ def quantize(
         int | None,
         typer.Option("--bitwidth", help="8, or 16 for activations and weights with 32-bit biases."),
     ] = None,
+    optimizations: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--optimizations",
+            help="cle: equalise weights across layers first; bc: correct biases afterwards, only "
+            "with cle. Repeat the option or write cle,bc.",
+        ),
+    ] = None,
     override_params: Annotated[
         bool,
         typer.Option("--override-params", help="Apply the overrides that the file holds."),
@@ -83,11 +91,12 @@ def quantize(
     from hexsim.files import require_folder, write_text
     from hexsim.loading import load_container
     from hexsim.quantization.input_list import read_input_list
+    from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.quantization.options import QuantizationOptions
     from hexsim.quantization.overrides import NO_OVERRIDES
     from hexsim.quantization.quantized import require_float
-    from hexsim.quantization.quantizer import quantize as run_quantizer
     from hexsim.reports.encodings_json import encodings_json
+    from hexsim.reports.optimization_log import optimization_log
     from hexsim.reports.override_log import override_log, unused_line
     from hexsim.reports.quantizer_log import quantizer_log
 
@@ -102,6 +111,7 @@ def quantize(
         pack_4_bit_weights=pack_4_bit_weights,
         bias_bits=cast(Literal[8, 32], bits.biases),
     )
+    chosen = parse_optimizations(optimizations or ())
     target = output_path(model, output, f"{Path(model).stem}_quantized.dlc")
     source = load_container(model)
     network = require_float(source.model)
@@ -117,14 +127,22 @@ def quantize(
         if encodings_report.absolute() == target.absolute():
             raise HexsimError(f"the report would overwrite '{target}'; give it another name")
     inputs = read_input_list(input_list, network)
-    with bar("calibrating", len(inputs.sets)) as progress:
-        quantized = run_quantizer(network, inputs.arrays(network), options, progress, overrides)
+    done = quantize_optimized(
+        network,
+        lambda: inputs.arrays(network),
+        options,
+        chosen,
+        overrides,
+        bar,
+        len(inputs.sets),
+    )
     words = {
         "act_bitwidth": bits.activations,
         "axis_quant": axis_quant,
         "bias_bitwidth": bits.biases,
         "input_dlc": model,
         "input_list": input_list,
+        "optimizations": ",".join(chosen),
         "override_params": override_params,
         "pack_4_bit_weights": pack_4_bit_weights,
         "use_adjusted_weights_quantizer": use_adjusted_weights_quantizer,
@@ -134,12 +152,13 @@ def quantize(
     }
     command = " ".join(f"{key}={value}" for key, value in words.items() if value)
     metadata = replace(source.metadata, quantizer_command=f"hexsim quantize {command}")
-    container.write(target, quantized, metadata)
+    container.write(target, done.model, metadata)
     if encodings_report is not None:
-        write_text(encodings_report, encodings_json(quantized))
+        write_text(encodings_report, encodings_json(done.model))
     if source.overrides and not override_params:
         print(unused_line(source.overrides), file=sys.stderr)
-    for line in (*override_log(quantized), *quantizer_log(quantized, target)):
+    log = (*optimization_log(done), *override_log(done.model), *quantizer_log(done.model, target))
+    for line in log:
         print(line, file=sys.stderr)
 
 

@@ -49,11 +49,16 @@ class StoredArray:
 
 @dataclass(frozen=True)
 class Encodings:
-    """The encodings of a quantised network, and in a few words where each came from."""
+    """The encodings of a quantised network.
+
+    `origins` says in a few words where each came from, `equalized` whether scales were moved
+    between the layers before.
+    """
 
     activations: Mapping[str, Encoding]
     parameters: Mapping[str, Encoding | AxisEncoding]
     origins: Mapping[str, str] = field(default_factory=dict)
+    equalized: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,9 @@ class Document:
         """Describe `model`, whose constants are stored as `arrays`."""
         network, encodings = float_network(model), None
         if isinstance(model, QuantizedNetwork):
-            encodings = Encodings(model.activations, model.parameters, model.origins)
+            encodings = Encodings(
+                model.activations, model.parameters, model.origins, model.equalized
+            )
         return cls(
             network.name,
             network.inputs,

@@ -75,6 +75,7 @@ def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
         codes,
         packs_weights,
         encodings.origins,
+        equalized=encodings.equalized,
     )
 
 

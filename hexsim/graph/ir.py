@@ -170,6 +170,11 @@ class Layer:
         return ()
 
     @property
+    def statistics(self) -> tuple[str, ...]:
+        """Names of constants that tell of this layer's values; it does not compute with them."""
+        return ()
+
+    @property
     def output(self) -> str:
         """The only output of a single-output layer."""
         (name,) = self.outputs
@@ -262,7 +267,11 @@ class Network:
         Tensors and constants that no layer names any more are dropped.
         """
         kept = tuple(layers)
-        named = {n for layer in kept for n in (*layer.inputs, *layer.outputs, *layer.parameters)}
+        named = {
+            name
+            for layer in kept
+            for name in (*layer.inputs, *layer.outputs, *layer.parameters, *layer.statistics)
+        }
         named.update(self.inputs, self.outputs)
         all_tensors = {**self.tensors, **{t.name: t for t in tensors}}
         all_constants = {**self.constants, **{c.name: c for c in constants}}

@@ -65,6 +65,11 @@ class Call:
         return sum(math.prod(shape) for shape in self.subnet.output_shapes)
 
     @property
+    def converts_inputs_on_dsp(self) -> bool:
+        """True if floats cross to the DSP, which makes codes of them."""
+        return self.buffer == "float" and self.stack.entry.input_conversion.engine != "cpu"
+
+    @property
     def input_bytes(self) -> int:
         """Bytes that cross to the DSP."""
         subnet, conversion = self.subnet, self.stack.entry.input_conversion

@@ -6,7 +6,7 @@ its parameters. Which runtimes take it, and the sentence why not, is data in
 business (hexsim.onnx_io.writer), integers that of hexsim.int8.
 """
 
-from hexsim.layers._clamp import NO_CLAMP, RELU, Clamp
+from hexsim.layers._clamp import NO_CLAMP, RELU, RELU6, Clamp
 from hexsim.layers._window import Window
 from hexsim.layers.batch_norm import BatchNorm
 from hexsim.layers.channel_shuffle import ChannelShuffle
@@ -30,6 +30,7 @@ from hexsim.layers.strided_slice import Part, StridedSlice
 __all__ = [
     "NO_CLAMP",
     "RELU",
+    "RELU6",
     "BatchNorm",
     "ChannelShuffle",
     "Clamp",

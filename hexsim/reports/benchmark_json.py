@@ -10,6 +10,7 @@ from typing import Any
 from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
 from hexsim.benchmark import Case
+from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.measured import is_outside, measured, measured_ms
 from hexsim.simtime import PS_PER_US
 from hexsim.uncertainty import Uncertainty
@@ -48,20 +49,7 @@ def _case(case: Case) -> dict[str, Any]:
             for model in timing.coverage.layers
         },
         "accuracy": _accuracy(case.agreement),
-        "layers": [
-            {
-                "name": layer.name,
-                "type": layer.type,
-                "engine": layer.engine,
-                "cycles": layer.cycles,
-                "us": layer.us,
-                "macs": layer.macs,
-                "ddr_bytes": layer.ddr_bytes,
-                "bound": layer.bound,
-                "cost_model": layer.cost_model,
-            }
-            for layer in timing.layers
-        ],
+        "layers": [layer_facts(layer) for layer in timing.layers],
     }
 
 

@@ -110,9 +110,13 @@ def _remedies(trials: Sequence[RemedyTrial]) -> str:
         "remedies tried on all layers at once: SQNR of the outputs (before a final softmax), "
         f"{trials[0].before_db:.1f} dB as it is"
     )
-    lines = (
-        f"  {trial.after_db:.1f} dB: "
-        f"{trial.remedies[0] if len(trial.remedies) == 1 else 'all of these together'}"
-        for trial in trials
-    )
+    lines = (f"  {trial.after_db:.1f} dB: {_remedy(trial, trials)}" for trial in trials)
     return "\n".join([head, *lines])
+
+
+def _remedy(trial: RemedyTrial, trials: Sequence[RemedyTrial]) -> str:
+    if len(trial.remedies) == 1:
+        return trial.remedies[0]
+    alone = [other.remedies[0] for other in trials if len(other.remedies) == 1]
+    left_out = [remedy for remedy in alone if remedy not in trial.remedies]
+    return f"all of these together{', but not: ' if left_out else ''}{'; '.join(left_out)}"

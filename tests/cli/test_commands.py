@@ -125,6 +125,22 @@ def test_profile_adds_up_to_the_total(command: Command) -> None:
     assert "quantize" in lines[-1], "the float file is quantised at load"
 
 
+def test_profile_writes_bytes_by_level_and_bounds(command: Command, files: Path) -> None:
+    code, out, _ = command("profile squeezenet1_1 --chip sd855 --json out.json --csv out.csv")
+    assert code == 0
+    assert "DDR rd" in out
+    (result,) = json.loads((files / "out.json").read_text())["results"]
+    with (files / "out.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    for row, layer in zip(rows, result["layers"], strict=True):
+        assert layer["ddr_bytes"] == layer["ddr_read_bytes"] + layer["ddr_write_bytes"]
+        assert sum(layer["parts_us"].values()) == pytest.approx(layer["us"])
+        assert layer["parts_us"][layer["bound"]] == max(layer["parts_us"].values())
+        for key in ("name", "ddr_read_bytes", "ddr_write_bytes", "l2_bytes", "vtcm_bytes", "bound"):
+            assert row[key] == str(layer[key])
+    assert any(layer["vtcm_bytes"] for layer in result["layers"])
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -163,6 +179,7 @@ def test_lists_and_pages(command: Command, words: str, expected: str) -> None:
         ("profile probe.onnx --chip sd865", "dsp of qnn-2.45 refuses it: from release 2.0 on"),
         ("bench --model probe.onnx --runtime fxp_cpu", "is float and fxp_cpu of snpe-1.23 refuses"),
         ("profile probe.onnx --runtime dsp,cpu", "give one runtime"),
+        ("profile probe.onnx --json no/new.json", "cannot write"),
         ("profile probe.onnx --perf-profile fast", "unknown performance profile 'fast'"),
         ("profile probe.onnx --input-dim input 1,x", "is not of the form"),
         ("profile probe.onnx --input-dim input 1,3,7", "input shape 1,3,7"),

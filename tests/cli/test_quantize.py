@@ -11,10 +11,14 @@ import pytest
 from hexsim import api, container
 from hexsim.container import Metadata
 from hexsim.graph.ir import Constant
+from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
+from hexsim.reports.optimization_log import optimization_log
 from tests.container.made import assert_same, small_network
+from tests.digits.networks import load
+from tests.digits.scores import calibration as digits
 from tests.small_networks import Sketch
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -241,3 +245,35 @@ def test_files_of_16_bits_run_where_the_chip_can(
     assert sentence in refused("bench --model q.dlc --chip sd835 --runtime dsp")
     assert sentence in refused("validate q.dlc --chip sd835 --input-list list.txt")
     assert "bitwidth 16" in command("info q.dlc")[1]
+
+
+@pytest.mark.parametrize(
+    "words", ["--optimizations cle,bc", "--optimizations cle --optimizations bc"]
+)
+def test_optimizations(command: Command, tmp_path: Path, words: str) -> None:
+    network = load("relu6", 0)
+    container.write(tmp_path / "d.dlc", network, Metadata())
+    names = []
+    for index, feed in enumerate(digits()[:4]):
+        names.append(f"{index}.raw")
+        feed["x"].tofile(tmp_path / names[-1])
+    (tmp_path / "list.txt").write_text("\n".join(names))
+    code, _, err = command(f"quantize d.dlc --input-list list.txt {words} -o q.dlc")
+    assert code == 0
+    read = container.read("q.dlc")
+    assert "optimizations=cle,bc" in read.metadata.quantizer_command
+    expected = quantize_optimized(network, lambda: digits()[:4], optimizations=["cle", "bc"])
+    assert_same(expected.model, read.model)
+    log = list(optimization_log(expected))
+    assert len(log) > 3
+    assert err.splitlines()[: len(log)] == log
+    code, out, _ = command("validate q.dlc --float d.dlc --input-list list.txt")
+    assert code == 0
+    assert "float reference: 'd.dlc', equalised as the quantised file was" in out
+
+
+@pytest.mark.usefixtures("calibration")
+def test_optimizations_that_are_refused(refused: Callable[[str], str]) -> None:
+    line = "quantize m.dlc --input-list list.txt -o q.dlc --optimizations"
+    assert "never run without cross-layer equalization" in refused(f"{line} bc")
+    assert "unknown optimization 'cel'" in refused(f"{line} cel")

@@ -32,6 +32,7 @@ from hexsim.hvx.kernels import (
 )
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice
+from hexsim.hvx.kernels.weight_space import activation_l2_bytes
 from hexsim.hvx.streams import Kernel
 from hexsim.layers import (
     BatchNorm,
@@ -56,7 +57,7 @@ from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
-__all__ = ["Target", "kernel_streams", "node_work"]
+__all__ = ["Target", "activation_l2_bytes", "kernel_streams", "node_work"]
 
 
 _DERIVED = (Concat, Convert, Convolution, Elementwise, FullyConnected, Neuron)

@@ -1,8 +1,8 @@
 """Dense convolution: weight groups, rows per call, and the kernel of each vector version.
 
 Hexagon NN computes 32 output channels (a slice of weights) at a time. Slices are prefetched in
-groups, in order; inside a group the output rows are cut in equal parts for the workers. If the
-activations are not in L2 they are read again for every group.
+groups, in order; inside a group the output rows are cut in equal parts for the workers. What L2
+cannot hold of the activations is read again for every group.
 
 Left out: what a dilated window costs more than a dense one of the same taps, and a strided one
 more than a dense one of the same output (Hexagon NN: one packet per row of taps on V66).
@@ -180,6 +180,14 @@ class Blocking:
             loops.append((single, ceil_div(shape.width, single.pixels)))
         return loops
 
+    def restarts(self, slices: int) -> int:
+        """Loops over a row of tiles that end in a jump predicted to go on, per output row."""
+        return sum(
+            tiles // ceil_div(self.shape.width, kernel.pixels)
+            for kernel, tiles in self.row_loops(slices)
+            if kernel.cost.jumps
+        )
+
     @property
     def macs(self) -> int:
         """Multiply-adds that the hardware does, padding included."""
@@ -247,15 +255,17 @@ def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
     cut = blocks(shape.rows, traffic, target.l2_bytes)
     if len(cut) > limit:
         cut = list(parts(shape.rows, limit))
-    reads = cut_evenly(traffic.read_bytes, cut)
+    first_reads = cut_evenly(traffic.read_bytes, cut)
+    later_reads = cut_evenly(traffic.reread_bytes, cut)
     group_writes = cut_evenly(traffic.write_bytes, groups)
     pieces = []
     for number, (slices, group_write) in enumerate(zip(groups, group_writes, strict=True)):
         loops = blocking.row_loops(slices)
-        row = _sum(loops)
+        row = _sum(loops) + RowCost(stalls=blocking.restarts(slices) * target.restart_slots)
         once = _sum(blocking.group_loops(slices, first=number == 0))
         entry = loops[0][0].cost.call
         writes = cut_evenly(group_write, cut)
+        reads = later_reads if number else first_reads
         for place, (block, read, write) in enumerate(zip(cut, reads, writes, strict=True)):
             weights = 0 if place else slices * shape.slice_bytes
             jobs = list(parts(block, target.workers))
