@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hexsim.hvx.kernels import Target, activation_l2_bytes, node_work
 from hexsim.hvx.kernels.conversion import from_d32, taken_flat, to_d32
-from hexsim.hvx.layout import tensor_sizes
+from hexsim.hvx.layout import code_bytes, tensor_sizes
 from hexsim.plan import PlannedSubnet
 from hexsim.residency import subnet_traffic
 from hexsim.work import NodeWork, Stage
@@ -34,16 +34,26 @@ def dsp_work(subnet: PlannedSubnet, target: Target, *, inputs_in_l2: bool = True
     shares = [activation_l2_bytes(call, target) for call in subnet.calls]
     moved = subnet_traffic(subnet, target.l2_bytes, shares, tensor_sizes(subnet), cold)
     arriving = (
-        (name, shape, traffic if inputs_in_l2 else traffic.reading(math.prod(shape)))
+        (
+            name,
+            shape,
+            traffic
+            if inputs_in_l2
+            else traffic.reading(math.prod(shape) * code_bytes(subnet, name)),
+        )
         for (name, shape), traffic in zip(named, moved.inputs, strict=True)
     )
     leaving = zip(subnet.outputs, subnet.output_shapes, moved.outputs, strict=True)
+    bits = subnet.bits
     calls = zip(subnet.calls, moved.calls, strict=True)
     return DspWork(
-        way_in=_edges((f"to_d32 {name}", to_d32(shape, target, t)) for name, shape, t in arriving),
+        way_in=_edges(
+            (f"to_d32 {name}", to_d32(shape, target, t, bits[name])) for name, shape, t in arriving
+        ),
         calls=tuple(node_work(call, target, traffic) for call, traffic in calls),
         way_out=_edges(
-            (f"from_d32 {name}", from_d32(shape, target, t)) for name, shape, t in leaving
+            (f"from_d32 {name}", from_d32(shape, target, t, bits[name]))
+            for name, shape, t in leaving
         ),
     )
 

@@ -19,6 +19,7 @@ from hexsim.results import Result
 from hexsim.runtimes import Runtime
 from hexsim.simulator import Workload, simulate
 from hexsim.stacks.stack import BufferType, Stack
+from hexsim.widths import require_widths
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,13 @@ class Platform:
             self.chip.require("cpu")
         return known
 
+    def require(self, model: Network | QuantizedNetwork, runtime: Runtime) -> None:
+        """Raise HexsimError if chip or stack lack the runtime, or the bit widths of `model`."""
+        self.chip.require(runtime)
+        self.stack.require(runtime)
+        if isinstance(model, QuantizedNetwork):
+            require_widths(model, runtime, self.chip, self.stack)
+
     def load_rule(self, runtime: Runtime, *, quantized: bool) -> LoadRule:
         """What the runtime does with a quantised or a float file."""
         return load_rule(runtime, self.stack, quantized=quantized)
@@ -55,11 +63,10 @@ class Platform:
     ) -> Plan:
         """Cut `model` for `runtime` and list its kernel calls.
 
-        Raises HexsimError if chip or stack lack the runtime, or if the runtime refuses the
-        model because it is float (hexsim.load_rules).
+        Raises HexsimError if chip or stack lack the runtime, if the runtime refuses the model
+        because it is float (hexsim.load_rules), or for bit widths it does not compute with.
         """
-        self.chip.require(runtime)
-        self.stack.require(runtime)
+        self.require(model, runtime)
         quantized = isinstance(model, QuantizedNetwork)
         network = model.network if isinstance(model, QuantizedNetwork) else model
         rule = self.load_rule(runtime, quantized=quantized)

@@ -3,7 +3,7 @@
 This is the source of truth for the arithmetic: every constant an integer kernel uses is computed
 here, from encodings and weights, and docs/arithmetic.md states the rules. One file per layer
 family says what its kernel computes; who computes it, and how fast, is the business of
-hexsim.int8. Activations are 8 bit; wider ones are refused.
+hexsim.int8. Activations and weights are 8 or 16 bit; wider ones are refused.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from hexsim.binding.colour_conversion import (
     bind_colour_conversion,
 )
 from hexsim.binding.concat import BoundConcat, bind_concat
+from hexsim.binding.convert import bind_convert
 from hexsim.binding.convolution import BoundConvolution, bind_convolution
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum, bind_elementwise
 from hexsim.binding.fully_connected import BoundFullyConnected, bind_fully_connected
@@ -36,6 +37,7 @@ from hexsim.layers import (
     ChannelShuffle,
     ColourConversion,
     Concat,
+    Convert,
     Convolution,
     Elementwise,
     FullyConnected,
@@ -105,6 +107,8 @@ def _bind_layer(layer: Layer, source: Source) -> BoundCall:
             return bind_concat(layer, source)
         case Reshape() | Permute() | ChannelShuffle():
             return bind_rearrange(layer, source)
+        case Convert():
+            return bind_convert(layer, source)
         case Pad():
             return bind_pad(layer, source)
         case StridedSlice():

@@ -56,7 +56,7 @@ def bind_colour_conversion(layer: ColourConversion, source: Source) -> BoundChan
             table=rescale_table(inputs[0], output.encoding),
         )
     encoding = inputs[0].encoding
-    if (encoding.delta, encoding.offset) != (BYTES.delta, BYTES.offset):
+    if (inputs[0].bits, encoding.delta, encoding.offset) != (8, BYTES.delta, BYTES.offset):
         raise HexsimError(
             f"layer '{layer.name}': NV21 input '{inputs[0].name}' has an encoding of delta "
             f"{encoding.delta:g} and offset {encoding.offset}; its codes must be the bytes "

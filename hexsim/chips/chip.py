@@ -15,6 +15,7 @@ from pydantic import Field
 from hexsim.datasheet import Datasheet, Table
 from hexsim.errors import HexsimError, unknown
 from hexsim.quantity import (
+    Bits,
     Bytes,
     BytesPerClock,
     BytesPerSecond,
@@ -57,9 +58,10 @@ class Dsp(Table):
     """The Hexagon that owns HVX: threads, clocks and its own memories.
 
     `l2_audio_bytes` of the L2 are lost while audio runs on the same DSP; `vtcm_bytes` is 0 before
-    V65. A thread issues one packet per `issue_clk_per_packet`; a lone scalar thread runs
-    `lone_thread_speedup` times as fast. On a `barrel` (before V5) neither holds: each thread
-    issues one packet per rotation of all hardware threads.
+    V65, `activation_bits` the widest fixed-point activations. A thread issues one packet per
+    `issue_clk_per_packet`; a lone scalar thread runs `lone_thread_speedup` times as fast. On a
+    `barrel` (before V5) neither holds: each thread issues one packet per rotation of all hardware
+    threads.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Dsp(Table):
     vtcm_bytes: Bytes
     clocks_hz: ClockTable
     hvx: Hvx
+    activation_bits: Bits
 
     def clock_hz(self, corner: Corner) -> float:
         """Return the core clock at a voltage corner."""

@@ -47,15 +47,23 @@ def quantize(
     axis_quant: Annotated[
         bool, typer.Option("--axis-quant", help="Symmetric weights, a step per output channel.")
     ] = False,
+    act_bitwidth: Annotated[
+        int | None, typer.Option("--act-bitwidth", help="Bits of activations: 8 (default) or 16.")
+    ] = None,
     weights_bitwidth: Annotated[
-        int, typer.Option("--weights-bitwidth", help="Bits of weights: 4 or 8.")
-    ] = 8,
+        int | None,
+        typer.Option("--weights-bitwidth", help="Bits of weights: 4, 8 (default) or 16."),
+    ] = None,
     pack_4_bit_weights: Annotated[
         bool, typer.Option("--pack-4-bit-weights", help="Store two 4-bit weights in a byte.")
     ] = False,
     bias_bitwidth: Annotated[
-        int, typer.Option("--bias-bitwidth", help="Bits of biases: 8 or 32.")
-    ] = 8,
+        int | None, typer.Option("--bias-bitwidth", help="Bits of biases: 8 (default) or 32.")
+    ] = None,
+    bitwidth: Annotated[
+        int | None,
+        typer.Option("--bitwidth", help="8, or 16 for activations and weights with 32-bit biases."),
+    ] = None,
     optimizations: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,6 +86,7 @@ def quantize(
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs."""
     from hexsim import container
+    from hexsim.cli._bitwidths import bit_widths
     from hexsim.cli._progress import bar
     from hexsim.files import require_folder, write_text
     from hexsim.loading import load_container
@@ -91,14 +100,16 @@ def quantize(
     from hexsim.reports.override_log import override_log, unused_line
     from hexsim.reports.quantizer_log import quantizer_log
 
+    bits = bit_widths(bitwidth, act_bitwidth, weights_bitwidth, bias_bitwidth)
     options = QuantizationOptions(
         enhanced=use_enhanced_quantizer or "none",
         adjusted_weights=use_adjusted_weights_quantizer,
         symmetric_weights=use_symmetric_quantize_weights,
         axis_weights=axis_quant,
-        weight_bits=cast(Literal[4, 8], weights_bitwidth),
+        activation_bits=cast(Literal[8, 16], bits.activations),
+        weight_bits=cast(Literal[4, 8, 16], bits.weights),
         pack_4_bit_weights=pack_4_bit_weights,
-        bias_bits=cast(Literal[8, 32], bias_bitwidth),
+        bias_bits=cast(Literal[8, 32], bits.biases),
     )
     chosen = parse_optimizations(optimizations or ())
     target = output_path(model, output, f"{Path(model).stem}_quantized.dlc")
@@ -126,8 +137,9 @@ def quantize(
         len(inputs.sets),
     )
     words = {
+        "act_bitwidth": bits.activations,
         "axis_quant": axis_quant,
-        "bias_bitwidth": bias_bitwidth,
+        "bias_bitwidth": bits.biases,
         "input_dlc": model,
         "input_list": input_list,
         "optimizations": ",".join(chosen),
@@ -136,7 +148,7 @@ def quantize(
         "use_adjusted_weights_quantizer": use_adjusted_weights_quantizer,
         "use_enhanced_quantizer": use_enhanced_quantizer,
         "use_symmetric_quantize_weights": use_symmetric_quantize_weights,
-        "weights_bitwidth": weights_bitwidth,
+        "weights_bitwidth": bits.weights,
     }
     command = " ".join(f"{key}={value}" for key, value in words.items() if value)
     metadata = replace(source.metadata, quantizer_command=f"hexsim quantize {command}")

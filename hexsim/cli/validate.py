@@ -94,6 +94,7 @@ def validate(
             f"--calibration-list are for {', '.join(sorted(FIXED_POINT))}"
         )
     loaded, reference = compared.loaded(model, float_model, parse_input_dims(input_dim))
+    platform.require(loaded, asked)
     network = float_network(loaded)
     how = parse_preprocessing(mean, std, channel_order, fit)
     source = compared.inputs(input_list, images, how, network)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from hexsim.graph.ir import Shape
-from hexsim.layers import ColourConversion
+from hexsim.layers import ColourConversion, Convert
 from hexsim.plan import PlannedSubnet
 
 VECTOR_BYTES = 128
@@ -76,23 +76,30 @@ def stored_bytes(shape: Shape) -> int:
     return vectors(shape) * VECTOR_BYTES
 
 
+def code_bytes(subnet: PlannedSubnet, name: str) -> int:
+    """Bytes of one code of a tensor."""
+    return max(1, subnet.bits.get(name, 8) // 8)
+
+
 def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
     """Stored bytes of every tensor and operand of a subnet, by name.
 
     Images of up to four channels enter flat, because the first-layer kernel takes them so; what a
-    colour conversion makes of them is flat as well.
+    conversion of their colours or width makes of them is flat as well.
     """
     sizes: dict[str, int] = {}
     for call in subnet.calls:
-        width = max(1, call.activation_bits // 8)
         named = zip(
             (*call.layer.inputs, *call.layer.outputs), (*call.operands, *call.results), strict=True
         )
-        sizes.update({name: stored_bytes(shape) * width for name, shape in named})
+        sizes.update({n: stored_bytes(shape) * code_bytes(subnet, n) for n, shape in named})
     for call in subnet.calls:
         if isinstance(call.layer, ColourConversion):
-            sizes[call.layer.output] = math.prod(call.results[0])
-    for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True):
+            name = call.layer.output
+            sizes[name] = math.prod(call.results[0]) * code_bytes(subnet, name)
+    flat = [*zip(subnet.inputs, subnet.input_shapes, strict=True)]
+    flat += [(c.layer.output, c.results[0]) for c in subnet.calls if isinstance(c.layer, Convert)]
+    for name, shape in flat:
         if shape and shape[-1] <= PIXELS:
-            sizes[name] = math.prod(shape)
+            sizes[name] = math.prod(shape) * code_bytes(subnet, name)
     return sizes

@@ -10,6 +10,7 @@ from hexsim.binding.call import Codes, Int32
 from hexsim.binding.colour_conversion import MATRIX_BITS, BoundChannelPick, BoundNv21
 from hexsim.int8.jit import kernel
 from hexsim.int8.lookup import look_up
+from hexsim.int8.prepared import Out
 from hexsim.layers.colour_conversion import YVU_ORIGIN
 
 
@@ -20,7 +21,7 @@ class PreparedChannelPick:
         self._channels = list(call.channels)
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         output[...] = inputs[0][..., self._channels]
         _through(self._table, output)
@@ -33,15 +34,15 @@ class PreparedNv21:
         self._matrix = call.matrix
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         _nv21(inputs[0][..., 0], self._matrix, np.array(YVU_ORIGIN, np.int32), output)
         _through(self._table, output)
 
 
-def _through(table: Codes | None, codes: Codes) -> None:
+def _through(table: Codes | None, codes: Out) -> None:
     if table is not None:
-        look_up(codes, table.reshape(1, 256), codes)
+        look_up(codes, table.reshape(1, -1), codes)
 
 
 @kernel("void(uint8[:,:,:],int32[:,::1],int32[::1],uint8[:,:,:,::1])")

@@ -25,7 +25,12 @@ from hexsim.binding import (
 from hexsim.int8.colour_conversion import PreparedChannelPick, PreparedNv21
 from hexsim.int8.convolution import PreparedConvolution
 from hexsim.int8.depthwise import PreparedDepthwise
-from hexsim.int8.elementwise import PreparedExtremum, PreparedProduct, PreparedSum
+from hexsim.int8.elementwise import (
+    PreparedExtremum,
+    PreparedProduct,
+    PreparedSum,
+    PreparedWideProduct,
+)
 from hexsim.int8.fully_connected import PreparedFullyConnected
 from hexsim.int8.local_response_norm import PreparedLocalResponseNorm
 from hexsim.int8.lookup import PreparedLookup
@@ -38,10 +43,32 @@ from hexsim.int8.movement import (
 from hexsim.int8.pooling import PreparedAveragePool, PreparedMaxPool
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.softmax import PreparedSoftmax
+from hexsim.int8.wide import PreparedBytes
+from hexsim.int8.wide_response_norm import PreparedWideResponseNorm
 
 
 def prepare(call: BoundCall) -> PreparedCall:
     """Choose the kernel of `call` and pack its constants."""
+    return _prepare_wide(call) if is_wide(call) else _prepare_narrow(call)
+
+
+def is_wide(call: BoundCall) -> bool:
+    """True if operands or weights have 16 bits and the call does arithmetic on them."""
+    tail = getattr(call, "tail", None)
+    return tail is not None and tail.fraction_bits > 0
+
+
+def _prepare_wide(call: BoundCall) -> PreparedCall:
+    match call:
+        case BoundProduct():
+            return PreparedWideProduct(call)
+        case BoundLocalResponseNorm():
+            return PreparedWideResponseNorm(call)
+        case _:
+            return PreparedBytes(call, _prepare_narrow)  # type: ignore[arg-type]
+
+
+def _prepare_narrow(call: BoundCall) -> PreparedCall:
     match call:
         case BoundConvolution():
             return _prepare_convolution(call)

@@ -12,14 +12,15 @@ from hexsim.binding.pad import BoundPad
 from hexsim.binding.rearrange import BoundRearrange
 from hexsim.binding.strided_slice import BoundSlice
 from hexsim.int8.lookup import look_up
+from hexsim.int8.prepared import Out
 
 
 def rescaled(codes: Codes, table: Codes | None) -> Codes:
     """Return `codes` through `table`; unchanged without one."""
     if table is None:
         return codes
-    result = np.empty_like(codes)
-    look_up(codes, table.reshape(1, 256), result)
+    result = np.empty(codes.shape, table.dtype)
+    look_up(codes, table.reshape(1, -1), result)
     return result
 
 
@@ -30,7 +31,7 @@ class PreparedConcat:
         self._axis = call.axis
         self._tables = call.tables
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         parts = [rescaled(x, table) for x, table in zip(inputs, self._tables, strict=True)]
         np.concatenate(parts, axis=self._axis, out=output)
@@ -44,12 +45,12 @@ class PreparedRearrange:
         self._permutation = call.permutation
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         moved = inputs[0].reshape(self._split).transpose(self._permutation)
         output.reshape(moved.shape)[...] = moved
         if self._table is not None:
-            look_up(output, self._table.reshape(1, 256), output)
+            look_up(output, self._table.reshape(1, -1), output)
 
 
 class PreparedSlice:
@@ -59,7 +60,7 @@ class PreparedSlice:
         self._selection = call.selection
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         output[...] = rescaled(np.ascontiguousarray(inputs[0][self._selection]), self._table)
 
@@ -72,7 +73,7 @@ class PreparedPad:
         self._fill = call.fill
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         output.fill(self._fill)
         output[self._interior] = rescaled(inputs[0], self._table)

@@ -12,6 +12,7 @@ from hexsim.layers.batch_norm import BatchNorm
 from hexsim.layers.channel_shuffle import ChannelShuffle
 from hexsim.layers.colour_conversion import ColourConversion
 from hexsim.layers.concat import Concat
+from hexsim.layers.convert import Convert
 from hexsim.layers.convolution import Convolution
 from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.fully_connected import FullyConnected
@@ -35,6 +36,7 @@ __all__ = [
     "Clamp",
     "ColourConversion",
     "Concat",
+    "Convert",
     "Convolution",
     "Elementwise",
     "FullyConnected",

@@ -17,6 +17,7 @@ from hexsim.chips.chip import Corner
 from hexsim.datasheet import Datasheet, Table
 from hexsim.errors import HexsimError, unknown
 from hexsim.quantity import (
+    Bits,
     BytesPerSecond,
     Clocks,
     ClocksPerElement,
@@ -152,9 +153,13 @@ class Partitioning(Table):
 
 
 class Quantization(Table):
-    """Defaults of the quantiser that belongs to the release."""
+    """Defaults of the quantiser that belongs to the release, and what its runtimes take.
+
+    `activation_bits` is the widest fixed-point activation that its DSP runtimes compute with.
+    """
 
     min_range: Real
+    activation_bits: Bits
 
 
 class Load(Table):

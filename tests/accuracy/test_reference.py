@@ -9,6 +9,8 @@ from hexsim import container
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import validate
 from hexsim.errors import HexsimError
+from hexsim.quantization.conversions import with_conversions
+from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.quantized import QuantizedNetwork
 from tests.accuracy import culprits
@@ -30,6 +32,18 @@ def test_a_file_is_as_far_from_float_as_the_model_it_holds(tmp_path: Path, bias_
     )
     assert against == pytest.approx(memory)
     assert alone > memory + 6.0, "without it, the rounding of weights is not seen"
+
+
+def test_convert_layers_are_no_part_of_the_float_file() -> None:
+    model = culprits.quantized()
+    first = model.network.layers[0].output
+    range_ = model.activations[first]
+    wide = Encoding.from_range(range_.min, range_.max, 16)
+    mixed = with_conversions(replace(model, activations={**model.activations, first: wide}))
+    assert mixed.network.layers != model.network.layers
+    referred = with_reference(mixed, culprits.network())
+    assert referred.network.layers == mixed.network.layers
+    assert referred.activations == mixed.activations
 
 
 @pytest.mark.parametrize("chosen", [["cle"], ["cle", "bc"]])

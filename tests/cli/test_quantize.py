@@ -49,7 +49,7 @@ def test_the_file_holds_what_the_quantiser_makes(
     assert_same(expected, read.model)
     assert read.metadata.converter_command == "convert"
     assert read.metadata.quantizer_command == (
-        f"hexsim quantize bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt "
+        f"hexsim quantize act_bitwidth=8 bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt "
         "weights_bitwidth=8"
     )
 
@@ -194,6 +194,8 @@ def _write_model_with_nan(path: Path) -> None:
             {"symmetric_weights": True, "weight_bits": 4},
         ),
         ("--axis-quant", {"axis_weights": True}),
+        ("--act-bitwidth 16", {"activation_bits": 16}),
+        ("--bitwidth 16", {"activation_bits": 16, "weight_bits": 16, "bias_bits": 32}),
         ("--axis-quant --weights-bitwidth 4", {"axis_weights": True, "weight_bits": 4}),
         (
             "--weights-bitwidth 4 --pack-4-bit-weights",
@@ -215,7 +217,8 @@ def test_modes(
     assert_same(expected, read)
     assert command("info q.dlc").out.count("weight encoding: ") == 3
     source = np.ascontiguousarray(calibration[0].transpose(0, 3, 1, 2))
-    for runtime in ("dsp", "fxp_cpu"):
+    wide = any(choices.get(kind) == 16 for kind in ("activation_bits", "weight_bits"))
+    for runtime in ("fxp_cpu",) if wide else ("dsp", "fxp_cpu"):
         outputs = api.simulate("q.dlc", runtime=runtime, inputs=source).outputs  # type: ignore[arg-type]
         assert outputs is not None
         assert all(np.ptp(array) > 0 for array in outputs.values())
@@ -224,10 +227,24 @@ def test_modes(
 @pytest.mark.usefixtures("calibration")
 def test_modes_that_exclude_each_other(refused: Callable[[str], str]) -> None:
     line = "quantize m.dlc --input-list list.txt -o q.dlc"
-    assert "4 or 8 bits, not 16" in refused(f"{line} --weights-bitwidth 16")
+    assert "4, 8 or 16 bits, not 6" in refused(f"{line} --weights-bitwidth 6")
+    assert "give one or the other" in refused(f"{line} --weights-bitwidth 8 --bitwidth 16")
     assert "only 4-bit weights can be packed" in refused(f"{line} --pack-4-bit-weights")
     words = "--use-adjusted-weights-quantizer --use-enhanced-quantizer"
     assert "by the enhanced or by the adjusted mode" in refused(f"{line} {words}")
+
+
+@pytest.mark.usefixtures("calibration")
+def test_files_of_16_bits_run_where_the_chip_can(
+    command: Command, refused: Callable[[str], str]
+) -> None:
+    assert command("quantize m.dlc --input-list list.txt --act-bitwidth 16 -o q.dlc")[0] == 0
+    assert command("bench --model q.dlc --chip sd865 --runtime dsp")[0] == 0
+    assert command("validate q.dlc --chip sd865 --input-list list.txt")[0] == 0
+    sentence = "dsp of chip sd835 computes with 8 bits"
+    assert sentence in refused("bench --model q.dlc --chip sd835 --runtime dsp")
+    assert sentence in refused("validate q.dlc --chip sd835 --input-list list.txt")
+    assert "bitwidth 16" in command("info q.dlc")[1]
 
 
 @pytest.mark.parametrize(

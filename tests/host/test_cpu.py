@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hexsim import chips, stacks
@@ -34,6 +36,18 @@ def test_integers_run_at_the_integer_peak_and_move_a_quarter() -> None:
     ratio = CHIP.cpu.int8_macs_per_clk / CHIP.cpu.fp32_macs_per_clk
     assert floats.compute_s == pytest.approx(ratio * codes.compute_s)
     assert floats.memory_s == pytest.approx(4 * codes.memory_s)
+
+
+@pytest.mark.parametrize(
+    ("activations", "weights", "passes"), [(16, 8, 2), (8, 16, 2), (16, 16, 4)]
+)
+def test_each_pair_of_bytes_is_a_pass(activations: int, weights: int, passes: int) -> None:
+    net = Sketch((1, 56, 56, 64))
+    narrow = call(net, net.conv("in", 64, 3), "fxp_cpu")
+    wide = replace(narrow, activation_bits=activations, weight_bits=weights)
+    cost, base = roofline(wide, CHIP, STACK), roofline(narrow, CHIP, STACK)
+    assert cost.compute_s == pytest.approx(passes * base.compute_s)
+    assert cost.memory_s > base.memory_s
 
 
 def test_depthwise_and_dense_have_efficiencies_of_their_own() -> None:

@@ -1,10 +1,10 @@
-"""Layers that move elements without computing."""
+"""Layers that move elements without computing, or do nothing in float."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from hexsim.layers import ChannelShuffle, Concat, Pad, Permute, Reshape, StridedSlice
+from hexsim.layers import ChannelShuffle, Concat, Convert, Pad, Permute, Reshape, StridedSlice
 from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
 
 
@@ -12,6 +12,11 @@ def emit_concat(layer: Concat, graph: GraphBuilder) -> None:
     """Concat."""
     result = graph.move("Concat", [graph.read(name) for name in layer.inputs], axis=layer.axis)
     graph.finish(result, layer.output)
+
+
+def emit_convert(layer: Convert, graph: GraphBuilder) -> None:
+    """Identity: encodings are no business of floats."""
+    graph.finish(graph.move("Identity", [graph.read(layer.inputs[0])]), layer.output)
 
 
 def emit_permute(layer: Permute, graph: GraphBuilder) -> None:
@@ -67,6 +72,7 @@ def emit_slice(layer: StridedSlice, graph: GraphBuilder) -> None:
 EMITTERS: Emitters = {
     ChannelShuffle: emit_channel_shuffle,
     Concat: emit_concat,
+    Convert: emit_convert,
     Pad: emit_pad,
     Permute: emit_permute,
     Reshape: emit_reshape,

@@ -205,15 +205,6 @@ def test_an_unknown_layer_gets_the_generic_cost() -> None:
     assert (work.read_bytes, work.write_bytes) == (10, 20)
 
 
-def test_sixteen_bit_activations_cost_twice_and_are_generic() -> None:
-    net = Sketch(SHAPE)
-    call = only_call(net, net.conv("in", 64, 3))
-    wide = dataclasses.replace(call, activation_bits=16)
-    narrow_work, wide_work = (node_work(c, TARGET, Traffic()) for c in (call, wide))
-    assert wide_work.packets == 2 * narrow_work.packets
-    assert wide_work.cost_model == "generic"
-
-
 @settings(deadline=None)
 @given(networks(), st.integers(0, 10**6), st.integers(0, 10**6))
 def test_no_kernel_loses_traffic_or_work(network: Network, read: int, write: int) -> None:
