@@ -147,12 +147,19 @@ def simulate(
         return Simulation(timing, None)
     network = plan.network
     feed = _stored(network, inputs)
-    if platform.load_rule(runtime, quantized=False).effect == "quantise" and isinstance(
-        model, Network
-    ):
-        model = _quantize(network, seeded_calibration(network), platform.quantization_options)
+    model = as_loaded(model, platform, runtime)
     outputs = PlanExecutor(plan, model, signed_weights=platform.signed_weights(runtime)).run(feed)
     return Simulation(timing, {n: _source(network, n, a) for n, a in outputs.items()})
+
+
+def as_loaded(
+    model: Network | QuantizedNetwork, platform: Platform, runtime: Runtime
+) -> Network | QuantizedNetwork:
+    """`model` as `runtime` computes it: quantised on seeded inputs if it does that at load."""
+    quantises = platform.load_rule(runtime, quantized=False).effect == "quantise"
+    if isinstance(model, QuantizedNetwork) or not quantises:
+        return model
+    return _quantize(model, seeded_calibration(model), platform.quantization_options)
 
 
 def seeded_calibration(

@@ -20,6 +20,7 @@ from hexsim.cli import (
     profile,
     quantize,
     roofline,
+    run,
     stacks,
     tradeoff,
     validate,
@@ -42,6 +43,7 @@ app.command()(convert.convert)
 app.command()(quantize.quantize)
 app.command()(info.info)
 app.command()(diff.diff)
+app.command()(run.run)
 app.command()(validate.validate)
 app.command()(tradeoff.tradeoff)
 app.add_typer(chips.app, name="chips")

@@ -70,7 +70,9 @@ def pictures(folder: Path, network: Network, how: Preprocessing) -> InputSource:
             yield _feed(files[start : start + batch], network, how)
 
     text = f"{len(files)} pictures of '{folder}'{padding(len(files), batch)}"
-    return InputSource(feeds, len(files), batch, text, tuple(file.name for file in files))
+    names, paths = tuple(file.name for file in files), tuple(map(str, files))
+    sets = tuple(paths[start : start + batch] for start in range(0, len(paths), batch))
+    return InputSource(feeds, len(files), batch, text, names, sets)
 
 
 def _require_pillow() -> None:

@@ -17,8 +17,9 @@ class InputSource:
     """`feeds` yields the sets from the first on, arrays in stored order, `batch` items in each.
 
     `items` are those of all sets without the padding of the last one; `names` are their file
-    names, where each has its own. `description` says in words where they come from; `seeded` ones
-    are made up.
+    names, where each has its own. `files` are those of each set, and a line of a list (a picture)
+    brings `items_per_line` of its items. A list may ask for the outputs of layers and for tensors.
+    `description` says in words where the items come from; `seeded` ones are made up.
     """
 
     feeds: Callable[[], Iterable[Feed]]
@@ -26,6 +27,10 @@ class InputSource:
     batch: int
     description: str
     names: tuple[str, ...] | None = None
+    files: tuple[tuple[str, ...], ...] = ()
+    items_per_line: int = 1
+    output_layers: tuple[str, ...] = ()
+    output_tensors: tuple[str, ...] = ()
     seeded: bool = False
 
     @property
@@ -38,8 +43,18 @@ def listed(path: Path, network: Network) -> InputSource:
     """The raw files that an input list names; HexsimError as `read_input_list`."""
     found = read_input_list(path, network)
     batch = batch_size(network)
-    text = f"inputs of '{path}'{padding(found.items, batch)}"
-    return InputSource(lambda: found.arrays(network), found.items, batch, text)
+    return InputSource(
+        lambda: found.arrays(network),
+        found.items,
+        batch,
+        f"inputs of '{path}'{padding(found.items, batch)}",
+        files=tuple(
+            tuple(str(file) for line in one for file in line.files.values()) for one in found.sets
+        ),
+        items_per_line=found.items // len(found.lines),
+        output_layers=found.output_layers,
+        output_tensors=found.output_tensors,
+    )
 
 
 def seeded(feeds: Sequence[Feed], network: Network) -> InputSource:

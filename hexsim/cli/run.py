@@ -1,0 +1,87 @@
+"""`hexsim run`: the outputs of a network for a list of inputs, written as snpe-net-run does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hexsim import __version__
+from hexsim.cli._options import (
+    ChannelOrderOption,
+    ChipOption,
+    FitOption,
+    ImagesOption,
+    InputDimOption,
+    InputListOption,
+    MeanOption,
+    NoFallbackOption,
+    StackOption,
+    StdOption,
+    parse_input_dims,
+    parse_preprocessing,
+    parse_runtime,
+)
+from hexsim.errors import HexsimError
+
+RULE = "-" * 79
+"""Frames the version, as the real tool's does."""
+
+
+def run(
+    model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
+    input_list: InputListOption = None,
+    images: ImagesOption = None,
+    mean: MeanOption = "0",
+    std: StdOption = "1",
+    channel_order: ChannelOrderOption = "rgb",
+    fit: FitOption = "crop",
+    chip: ChipOption = "sd835",
+    stack: StackOption = None,
+    runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for Result_0, Result_1, ...")
+    ] = Path("output"),
+    set_output_tensors: Annotated[
+        str | None,
+        typer.Option("--set-output-tensors", help="Tensors to write: a,b; default: the outputs."),
+    ] = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Write the output of every layer (not on aip).")
+    ] = False,
+    input_dim: InputDimOption = None,
+    no_cpu_fallback: NoFallbackOption = False,
+) -> None:
+    """Run every input of a list (or folder of pictures) and write the outputs as raw floats."""
+    from hexsim.api import as_loaded
+    from hexsim.cli import _compared as compared
+    from hexsim.execution import PlanExecutor
+    from hexsim.loading import load
+    from hexsim.net_run import observed, wanted
+    from hexsim.net_run import run as run_all
+    from hexsim.platform import Platform
+    from hexsim.quantization.quantized import float_network
+
+    if input_list is None and images is None:
+        raise HexsimError("hexsim run needs inputs; give an --input-list or a folder of --images")
+    platform, asked = Platform.load(chip, stack), parse_runtime(runtime)
+    if debug and asked == "aip":
+        raise HexsimError("--debug is not for aip, as on a device; leave it out")
+    loaded = load(model, input_dims=parse_input_dims(input_dim))
+    network = float_network(loaded)
+    how = parse_preprocessing(mean, std, channel_order, fit)
+    source = compared.inputs(input_list, images, how, network)
+    chosen = [name for name in (set_output_tensors or "").split(",") if name]
+    names = wanted(network, source.output_layers, (*source.output_tensors, *chosen), every=debug)
+    platform.plan(loaded, asked, cpu_fallback=not no_cpu_fallback)  # refuses before long work
+    ready = observed(as_loaded(loaded, platform, asked), names)
+    plan = platform.plan(ready, asked, cpu_fallback=not no_cpu_fallback)
+    executor = PlanExecutor(plan, ready, signed_weights=platform.signed_weights(asked))
+    typer.echo(f"{RULE}\nhexsim v{__version__}\n{RULE}")
+    run_all(executor, source, output, names, _announce)
+
+
+def _announce(files: Sequence[str]) -> None:
+    typer.echo("\n".join(("Processing DNN input(s):", *files)))

@@ -1,0 +1,113 @@
+"""`hexsim run` as typed: the files it writes, what it prints, what it refuses."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from hexsim import __version__, container
+from hexsim.execution import PlanExecutor
+from hexsim.partition import partition
+from hexsim.plan import make_plan
+from tests.accuracy import culprits
+from tests.small_networks import Sketch
+
+Command = Callable[[str], tuple[int, str, str]]
+RULE = "-" * 79
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path) -> None:
+    """m.dlc, and q.dlc made from it; list.txt with its raw files."""
+    container.write(tmp_path / "m.dlc", culprits.network("outlier"))
+    container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    for index, feed in enumerate(culprits.inputs(3)):
+        feed["in"].tofile(tmp_path / f"{index}.raw")
+    (tmp_path / "list.txt").write_text("0.raw\n\n1.raw\n2.raw\n")
+
+
+def _executor(path, runtime):
+    model = container.read(path).model
+    return model, PlanExecutor(make_plan(model, runtime, partition(model.network, runtime)), model)
+
+
+@pytest.mark.parametrize("runtime", ["dsp", "cpu"])
+def test_each_line_has_its_result(command: Command, tmp_path: Path, runtime: str) -> None:
+    code, out, err = command(f"run q.dlc --input-list list.txt --runtime {runtime}")
+    lines = [f"Processing DNN input(s):\n{index}.raw\n" for index in range(3)]
+    assert (code, err) == (0, "")
+    assert out == f"{RULE}\nhexsim v{__version__}\n{RULE}\n{''.join(lines)}"
+    model, executor = _executor(tmp_path / "q.dlc", runtime)
+    for index, feed in enumerate(culprits.inputs(3)):
+        for name, array in executor.run(feed).items():
+            written = np.fromfile(tmp_path / f"output/Result_{index}/{name}.raw", "<f4")
+            np.testing.assert_array_equal(written, array.ravel())
+    assert len(list((tmp_path / "output").rglob("*.raw"))) == 3 * len(model.network.outputs)
+
+
+def test_the_list_asks_for_layers_and_tensors(command: Command, tmp_path: Path) -> None:
+    network = culprits.network("outlier")
+    first, second, third = network.layers[:3]
+    (tmp_path / "list.txt").write_text(f"#{first.name}\n%{second.output}\n0.raw\n")
+    done = command(
+        f"run q.dlc --input-list list.txt -o there --set-output-tensors {third.output},in"
+    )
+    assert done[0] == 0
+    written = {path.relative_to(tmp_path / "there").as_posix() for path in
+               (tmp_path / "there").rglob("*.raw")}  # fmt: skip
+    names = (first.output, second.output, third.output, "in")
+    assert written == {f"Result_0/{name}.raw" for name in names}
+
+
+def test_debug_writes_every_layer(command: Command, tmp_path: Path) -> None:
+    assert command("run q.dlc --input-list list.txt --debug")[0] == 0
+    names = [name for layer in culprits.network("outlier").layers for name in layer.outputs]
+    for index in range(3):
+        assert all((tmp_path / f"output/Result_{index}/{name}.raw").exists() for name in names)
+
+
+def test_dsp_quantises_a_float_model_at_load(command: Command, tmp_path: Path) -> None:
+    assert command("run m.dlc --input-list list.txt -o d")[0] == 0
+    assert command("run m.dlc --input-list list.txt -o c --runtime cpu")[0] == 0
+    (name,) = culprits.network("outlier").outputs
+    on_dsp, on_cpu = (np.fromfile(tmp_path / f"{f}/Result_0/{name}.raw", "<f4") for f in "dc")
+    assert not np.array_equal(on_dsp, on_cpu)
+    assert np.corrcoef(on_dsp, on_cpu)[0, 1] > 0.9
+
+
+def test_pictures(command: Command, tmp_path: Path) -> None:
+    net = Sketch((1, 2, 2, 3))
+    container.write(tmp_path / "p.dlc", net.network(net.pool("in", kernel=1)))
+    (tmp_path / "photos").mkdir()
+    for index, shade in enumerate((7, 9)):
+        Image.new("RGB", (4, 4), (shade, shade, shade)).save(tmp_path / f"photos/{index}.png")
+    code, out, _ = command("run p.dlc --images photos --mean 1 --runtime cpu")
+    assert code == 0
+    assert "Processing DNN input(s):\nphotos/0.png\n" in out
+    (raw,) = (tmp_path / "output/Result_1").iterdir()
+    assert set(np.fromfile(raw, "<f4")) == {8}
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("", "needs inputs; give an --input-list or a folder of --images"),
+        ("--input-list none.txt", "cannot read input list 'none.txt'"),
+        ("--input-list list.txt --set-output-tensors nope", "unknown tensor 'nope'"),
+        ("--input-list list.txt --debug --runtime aip --chip sd855", "--debug is not for aip"),
+        ("--input-list list.txt --mean 3", "are for pictures"),
+        ("--input-list list.txt -o q.dlc", "cannot make folder 'q.dlc/Result_0'"),
+        ("--input-list list.txt --runtime npu", "unknown runtime 'npu'"),
+    ],
+)
+def test_refusals(command: Command, options: str, sentence: str) -> None:
+    code, _, err = command(f"run q.dlc {options}")
+    assert code == 2
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_a_stack_that_takes_no_floats(refused: Callable[[str], str]) -> None:
+    assert "refuses it" in refused("run m.dlc --input-list list.txt --stack qnn-2.45")
