@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from hexsim.binding.colour_conversion import MATRIX_BITS, BoundChannelPick, Boun
 from hexsim.int8.jit import kernel
 from hexsim.int8.lookup import look_up
 from hexsim.int8.prepared import Out
+from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.layers.colour_conversion import YVU_ORIGIN
 
 
@@ -21,10 +23,13 @@ class PreparedChannelPick:
         self._channels = list(call.channels)
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        output[...] = inputs[0][..., self._channels]
-        _through(self._table, output)
+
+        def pick() -> None:
+            output[...] = inputs[0][..., self._channels]
+
+        return [pick, *_through(self._table, output)]
 
 
 class PreparedNv21:
@@ -34,29 +39,31 @@ class PreparedNv21:
         self._matrix = call.matrix
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        _nv21(inputs[0][..., 0], self._matrix, np.array(YVU_ORIGIN, np.int32), output)
-        _through(self._table, output)
+        origin = np.array(YVU_ORIGIN, np.int32)
+        arguments = (inputs[0][..., 0], self._matrix, origin, output, FIRST, LAST)
+        step = Step(_nv21, arguments, math.prod(output.shape[:2]))
+        return [step, *_through(self._table, output)]
 
 
-def _through(table: Codes | None, codes: Out) -> None:
-    if table is not None:
-        look_up(codes, table.reshape(1, -1), codes)
+def _through(table: Codes | None, codes: Out) -> list[Step]:
+    return [] if table is None else [look_up(codes, table.reshape(1, -1), codes)]
 
 
-@kernel("void(uint8[:,:,:],int32[:,::1],int32[::1],uint8[:,:,:,::1])")
-def _nv21(planes: Codes, matrix: Int32, origin: Int32, out: Codes) -> None:
+@kernel("void(uint8[:,:,:],int32[:,::1],int32[::1],uint8[:,:,:,::1],int64,int64)")
+def _nv21(planes: Codes, matrix: Int32, origin: Int32, out: Codes, first: int, last: int) -> None:
     height = out.shape[1]
-    for n in range(out.shape[0]):
-        for row in range(height):
-            luma, chroma = planes[n, row], planes[n, height + row // 2]
-            for column in range(out.shape[2]):
-                pair = column // 2 * 2
-                y = np.int32(luma[column]) - origin[0]
-                v = np.int32(chroma[pair]) - origin[1]
-                u = np.int32(chroma[pair + 1]) - origin[2]
-                for colour in range(3):
-                    total = matrix[0, colour] * y + matrix[1, colour] * v + matrix[2, colour] * u
-                    code = (total + (1 << (MATRIX_BITS - 1))) >> MATRIX_BITS
-                    out[n, row, column, colour] = min(max(code, 0), 255)
+    for row_of_all in range(first, last):
+        n = row_of_all // height
+        row = row_of_all - n * height
+        luma, chroma = planes[n, row], planes[n, height + row // 2]
+        for column in range(out.shape[2]):
+            pair = column // 2 * 2
+            y = np.int32(luma[column]) - origin[0]
+            v = np.int32(chroma[pair]) - origin[1]
+            u = np.int32(chroma[pair + 1]) - origin[2]
+            for colour in range(3):
+                total = matrix[0, colour] * y + matrix[1, colour] * v + matrix[2, colour] * u
+                code = (total + (1 << (MATRIX_BITS - 1))) >> MATRIX_BITS
+                out[n, row, column, colour] = min(max(code, 0), 255)

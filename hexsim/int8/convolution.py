@@ -20,10 +20,15 @@ from hexsim.int8.microkernel import COLUMNS, ROWS, multiply_tile
 from hexsim.int8.padded import Int16, Int64, PaddedInput
 from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.int8.vector_requantise import requantise_row
 
 _BLOCK = 96
 """Pixels for which a panel of weights is read once (24 to 768 measured alike with 1 MB of L2)."""
+
+
+_FEW_PIXELS = 800
+"""Up to so many pixels threads share out channels, so that each reads a part of the weights."""
 
 
 class PreparedConvolution:
@@ -47,6 +52,7 @@ class PreparedConvolution:
         self._tail = call.tail
         preload = call.tail.preload.astype(np.int32, copy=False)
         self._avx2 = use_avx2()
+        self._panels = -(-columns // COLUMNS) if self._avx2 else columns
         if self._avx2:
             self._weights = _pack_panels(weights)
             self._constants = tuple(
@@ -57,20 +63,27 @@ class PreparedConvolution:
             self._weights = np.ascontiguousarray(weights.transpose(2, 3, 0, 1)).reshape(-1)
             self._constants = (preload, call.tail.multiplier, call.tail.shift)
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
+        padded, copying = self._padded.copied(inputs[0], workspace)
+        pixels, panels = self._starts.size, self._groups * self._panels
+        by_panels = pixels <= _FEW_PIXELS and panels > 1
+        piece = (0, pixels, FIRST, LAST) if by_panels else (FIRST, LAST, 0, panels)
         arguments = (
-            self._padded.fill(inputs[0]), self._starts, self._offsets, self._run, self._groups,
+            padded, self._starts, self._offsets, self._run, self._groups,
             self._group_channels, self._columns, self._weights, *self._constants,
-            self._tail.low, self._tail.high, output.reshape(-1),
+            self._tail.low, self._tail.high, output.reshape(-1), *piece,
         )  # fmt: skip
+        multiply = _convolve_portable(output.dtype)
         if self._avx2:
-            _convolve_avx2(output.dtype)(
-                *arguments, np.empty(ROWS, np.int64), np.empty(ROWS * COLUMNS, np.int32),
-                np.empty(COLUMNS, np.uint8),
+            multiply = _convolve_avx2(output.dtype)
+            arguments += (
+                Scratch(ROWS, np.int64), Scratch(ROWS * COLUMNS, np.int32),
+                Scratch(COLUMNS, np.uint8),
             )  # fmt: skip
-        else:
-            _convolve_portable(output.dtype)(*arguments)
+        if by_panels:
+            return [copying, Step(multiply, arguments, panels)]
+        return [copying, Step(multiply, arguments, pixels, grain=ROWS)]
 
 
 def _pack_panels(weights: Int16) -> Int16:
@@ -93,7 +106,7 @@ def _pad_to_panels(per_channel: Int32, groups: int) -> Int32:
 
 _SIGNATURE = (
     "int16[::1],int64[::1],int64[::1],int64,int64,int64,int64,int16[::1],"
-    "int32[::1],int32[::1],int32[::1],int32,int32,{0}[::1]"
+    "int32[::1],int32[::1],int32[::1],int32,int32,{0}[::1],int64,int64,int64,int64"
 )
 
 
@@ -113,12 +126,16 @@ def _convolve_portable(
     low: int,
     high: int,
     out: Out,
+    first_pixel: int,
+    last_pixel: int,
+    first_channel: int,
+    last_channel: int,
 ) -> None:
     channels = groups * columns
-    for block in range(0, starts.size, _BLOCK):
-        for channel in range(channels):
+    for block in range(first_pixel, last_pixel, _BLOCK):
+        for channel in range(first_channel, last_channel):
             first = channel // columns * group_channels
-            for pixel in range(block, min(block + _BLOCK, starts.size)):
+            for pixel in range(block, min(block + _BLOCK, last_pixel)):
                 total = preload[channel]
                 for tap in range(offsets.size):
                     at = starts[pixel] + offsets[tap] + first
@@ -154,6 +171,10 @@ def _convolve_avx2(
     low: int,
     high: int,
     out: Out,
+    first_pixel: int,
+    last_pixel: int,
+    first_panel: int,
+    last_panel: int,
     rows: Int64,
     tile: Int32,
     codes: Codes,
@@ -162,9 +183,9 @@ def _convolve_avx2(
     pairs = (run + 1) // 2
     panels = (columns + COLUMNS - 1) // COLUMNS
     panel_bytes = offsets.size * pairs * COLUMNS * 4
-    for block in range(0, starts.size, _BLOCK):
-        end = min(block + _BLOCK, starts.size)
-        for at in range(groups * panels):
+    for block in range(first_pixel, last_pixel, _BLOCK):
+        end = min(block + _BLOCK, last_pixel)
+        for at in range(first_panel, last_panel):
             group = at // panels
             column = (at - group * panels) * COLUMNS
             valid = min(COLUMNS, columns - column)

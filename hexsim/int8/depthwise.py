@@ -16,6 +16,7 @@ from hexsim.int8.jit import template
 from hexsim.int8.padded import Int16, Int64, PaddedInput
 from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
 
 
@@ -48,19 +49,21 @@ class PreparedDepthwise:
         pixels, channels = math.prod(x.shape[:-1]), x.shape[-1]
         return cls((1, 1, pixels, channels), x.zero_point, Window((1, 1)), call.factors, call.tail)
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         tail = self._tail
-        _depthwise(output.dtype)(
-            self._padded.fill(inputs[0]), self._starts, self._offsets, self._weights,
+        padded, copying = self._padded.copied(inputs[0], workspace)
+        arguments = (
+            padded, self._starts, self._offsets, self._weights,
             tail.preload, tail.multiplier, tail.shift, tail.low, tail.high,
-            output.reshape(-1), np.empty(tail.preload.size, np.int32),
+            output.reshape(-1), FIRST, LAST, Scratch(tail.preload.size, np.int32),
         )  # fmt: skip
+        return [copying, Step(_depthwise(output.dtype), arguments, self._starts.size)]
 
 
 @template(
     "void(int16[::1],int64[::1],int64[::1],int16[::1],int32[::1],int32[::1],int32[::1],"
-    "int32,int32,{0}[::1],int32[::1])"
+    "int32,int32,{0}[::1],int64,int64,int32[::1])"
 )
 def _depthwise(
     x: Int16,
@@ -73,10 +76,12 @@ def _depthwise(
     low: int,
     high: int,
     out: Out,
+    first: int,
+    last: int,
     sums: Int32,
 ) -> None:
     channels = preload.size
-    for pixel in range(starts.size):
+    for pixel in range(first, last):
         for c in range(channels):
             sums[c] = preload[c]
         for tap in range(offsets.size):

@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.fully_connected import BoundFullyConnected
-from hexsim.int8.jit import template
+from hexsim.int8.jit import kernel, template
 from hexsim.int8.padded import Int16, PaddedInput
 from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
+from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.layers import Window
 
 _U8_TO_S8 = 128
@@ -39,22 +40,36 @@ class PreparedFullyConnected:
         self._zero_point = zero_point
         self._tail = call.tail
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         batch, depth = self._wide.shape[0], self._wide.shape[3]
-        wide = self._wide.fill(inputs[0])
+        wide, copying = self._wide.copied(inputs[0], workspace)
         x = wide[: batch * depth].reshape(batch, depth)
-        correction = (x.sum(axis=1, dtype=np.int64) * self._zero_point).astype(np.int32)
+        correction = workspace.empty(batch, np.int32)
         tail = self._tail
-        _fully_connected(output.dtype)(
+        arguments = (
             x, self._weights, correction, tail.preload, tail.multiplier, tail.shift,
-            tail.low, tail.high, output,
+            tail.low, tail.high, output, FIRST, LAST,
         )  # fmt: skip
+        return [
+            copying,
+            Step(_correct, (x, self._zero_point, correction, FIRST, LAST), batch),
+            Step(_fully_connected(output.dtype), arguments, len(self._weights)),
+        ]
+
+
+@kernel("void(int16[:,::1],int32,int32[::1],int64,int64)")
+def _correct(x: Int16, zero_point: int, correction: Int32, first: int, last: int) -> None:
+    for item in range(first, last):
+        total = np.int32(0)
+        for k in range(x.shape[1]):
+            total = np.int32(total + np.int32(x[item, k]))
+        correction[item] = np.int32(total * zero_point)
 
 
 @template(
     "void(int16[:,::1],int8[:,::1],int32[::1],int32[::1],int32[::1],int32[::1],"
-    "int32,int32,{0}[:,::1])"
+    "int32,int32,{0}[:,::1],int64,int64)"
 )
 def _fully_connected(
     x: Int16,
@@ -66,8 +81,10 @@ def _fully_connected(
     low: int,
     high: int,
     out: Out,
+    first: int,
+    last: int,
 ) -> None:
-    for channel in range(weights.shape[0]):
+    for channel in range(first, last):
         for item in range(x.shape[0]):
             total = np.int32(preload[channel] - correction[item])
             for k in range(x.shape[1]):

@@ -34,19 +34,23 @@ class Kernel:
         """Run on `arguments`, whose types and sizes the caller vouches for."""
         self._compiled(*arguments)
 
+    def compiled_result(self) -> Any:
+        """Return numba's record of the compiled function: signature, library, name."""
+        (result,) = self._compiled.overloads.values()
+        return result
+
     @cached_property
-    def _compiled(self) -> Callable[..., None]:
+    def _compiled(self) -> Any:
         folder = kernel_cache()
         with _compiling:
             before = config.CACHE_DIR
             config.CACHE_DIR = "" if folder is None else str(folder)
             try:
-                compiled: Callable[..., None] = numba.njit(
-                    self.signature, nogil=True, cache=folder is not None
-                )(self.function)
+                return numba.njit(self.signature, nogil=True, cache=folder is not None)(
+                    self.function
+                )
             finally:
                 config.CACHE_DIR = before
-        return compiled
 
 
 def kernel(signature: str) -> Callable[[Callable[..., None]], Kernel]:

@@ -15,6 +15,7 @@ from hexsim.binding.local_response_norm import OCTAVE_BITS, BoundLocalResponseNo
 from hexsim.int8.jit import kernel
 from hexsim.int8.prepared import Out
 from hexsim.int8.requantise import requantise
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 
 
 class PreparedLocalResponseNorm:
@@ -26,14 +27,16 @@ class PreparedLocalResponseNorm:
         self._powers = call.powers
         self._tail = call.tail
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         channels, tail = output.shape[-1], self._tail
-        _local_response_norm(
+        pixels = output.reshape(-1, channels)
+        arguments = (
             inputs[0].reshape(-1, channels), self._zero_point, self._size, self._powers,
             tail.preload[0], tail.multiplier[0], tail.shift[0], tail.low, tail.high,
-            output.reshape(-1, channels), np.empty(channels, np.int32),
+            pixels, FIRST, LAST, Scratch(channels, np.int32),
         )  # fmt: skip
+        return [Step(_local_response_norm, arguments, len(pixels))]
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -49,7 +52,7 @@ def _leading_zeros(typing: Any, value: Any) -> Any:
 
 @kernel(
     "void(uint8[:,::1],int32,int64,int32[::1],int32,int32,int32,int32,int32,uint8[:,::1],"
-    "int32[::1])"
+    "int64,int64,int32[::1])"
 )
 def _local_response_norm(
     x: Codes,
@@ -62,12 +65,14 @@ def _local_response_norm(
     low: int,
     high: int,
     out: Codes,
+    first: int,
+    last: int,
     squares: Int32,
 ) -> None:
     channels = x.shape[1]
     behind = (size - 1) // 2
     ahead = size - 1 - behind
-    for pixel in range(x.shape[0]):
+    for pixel in range(first, last):
         row = x[pixel]
         total = np.int32(0)
         for c in range(min(ahead, channels)):

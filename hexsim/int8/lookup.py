@@ -8,6 +8,7 @@ from hexsim.binding.call import Codes
 from hexsim.binding.lookup import BoundLookup
 from hexsim.int8.jit import template
 from hexsim.int8.prepared import Out
+from hexsim.int8.step import ALIGNMENT, FIRST, LAST, Step, Work, Workspace
 
 
 class PreparedLookup:
@@ -16,22 +17,25 @@ class PreparedLookup:
     def __init__(self, call: BoundLookup) -> None:
         self._tables = call.tables
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        look_up(inputs[0], self._tables, output)
+        return [look_up(inputs[0], self._tables, output)]
 
 
-def look_up(codes: Out, tables: Codes, out: Out) -> None:
-    """Replace each code by its entry; `tables` is (1, codes) or (channels of the last axis, codes).
+def look_up(codes: Out, tables: Codes, out: Out) -> Step:
+    """The step that replaces each code by its entry.
+
+    `tables` is (1, codes) or (channels of the last axis, codes).
 
     `codes` and `out` are C-contiguous and may be the same array.
     """
-    kernel = _look_up(codes.dtype, tables.dtype)
-    kernel(codes.reshape(-1, len(tables)), tables, out.reshape(-1, len(tables)))
+    rows = codes.reshape(-1, len(tables))
+    arguments = (rows, tables, out.reshape(rows.shape), FIRST, LAST)
+    return Step(_look_up(codes.dtype, tables.dtype), arguments, len(rows), grain=ALIGNMENT)
 
 
-@template("void({0}[:,::1],{1}[:,::1],{1}[:,::1])")
-def _look_up(codes: Codes, tables: Codes, out: Codes) -> None:
-    for row in range(codes.shape[0]):
+@template("void({0}[:,::1],{1}[:,::1],{1}[:,::1],int64,int64)")
+def _look_up(codes: Codes, tables: Codes, out: Codes, first: int, last: int) -> None:
+    for row in range(first, last):
         for channel in range(codes.shape[1]):
             out[row, channel] = tables[channel, codes[row, channel]]

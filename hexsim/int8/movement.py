@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -11,8 +13,10 @@ from hexsim.binding.concat import BoundConcat
 from hexsim.binding.pad import BoundPad
 from hexsim.binding.rearrange import BoundRearrange
 from hexsim.binding.strided_slice import BoundSlice
+from hexsim.int8.jit import template
 from hexsim.int8.lookup import look_up
 from hexsim.int8.prepared import Out
+from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 
 
 def rescaled(codes: Codes, table: Codes | None) -> Codes:
@@ -20,7 +24,7 @@ def rescaled(codes: Codes, table: Codes | None) -> Codes:
     if table is None:
         return codes
     result = np.empty(codes.shape, table.dtype)
-    look_up(codes, table.reshape(1, -1), result)
+    look_up(codes, table.reshape(1, -1), result)()
     return result
 
 
@@ -31,10 +35,35 @@ class PreparedConcat:
         self._axis = call.axis
         self._tables = call.tables
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        parts = [rescaled(x, table) for x, table in zip(inputs, self._tables, strict=True)]
-        np.concatenate(parts, axis=self._axis, out=output)
+        before = math.prod(output.shape[: self._axis])
+        rows = output.reshape(before, -1)
+        work: list[Work] = []
+        start = 0
+        for codes, table in zip(inputs, self._tables, strict=True):
+            part = codes.reshape(before, -1)
+            entries = _NO_TABLE.astype(output.dtype) if table is None else table
+            arguments = (part, entries, rows, start, FIRST, LAST)
+            work.append(Step(_copy_beside(output.dtype), arguments, before))
+            start += part.shape[1]
+        return work
+
+
+_NO_TABLE = np.empty(0, np.uint8)
+
+
+@template("void({0}[:,::1],{0}[::1],{0}[:,::1],int64,int64,int64)")
+def _copy_beside(part: Codes, table: Codes, rows: Codes, start: int, first: int, last: int) -> None:
+    for at in range(first, last):
+        codes = part[at]
+        row = rows[at, start : start + codes.size]
+        if table.size:
+            for i in range(codes.size):
+                row[i] = table[codes[i]]
+        else:
+            for i in range(codes.size):
+                row[i] = codes[i]
 
 
 class PreparedRearrange:
@@ -45,12 +74,13 @@ class PreparedRearrange:
         self._permutation = call.permutation
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         moved = inputs[0].reshape(self._split).transpose(self._permutation)
-        output.reshape(moved.shape)[...] = moved
+        work: list[Work] = [partial(np.copyto, output.reshape(moved.shape), moved)]
         if self._table is not None:
-            look_up(output, self._table.reshape(1, -1), output)
+            work.append(look_up(output, self._table.reshape(1, -1), output))
+        return work
 
 
 class PreparedSlice:
@@ -60,9 +90,14 @@ class PreparedSlice:
         self._selection = call.selection
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        output[...] = rescaled(np.ascontiguousarray(inputs[0][self._selection]), self._table)
+
+        def cut() -> None:
+            part = np.ascontiguousarray(inputs[0][self._selection])
+            output[...] = rescaled(part, self._table)
+
+        return [cut]
 
 
 class PreparedPad:
@@ -73,7 +108,11 @@ class PreparedPad:
         self._fill = call.fill
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        output.fill(self._fill)
-        output[self._interior] = rescaled(inputs[0], self._table)
+
+        def surround() -> None:
+            output.fill(self._fill)
+            output[self._interior] = rescaled(inputs[0], self._table)
+
+        return [surround]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from hexsim.binding.call import Codes
 from hexsim.graph.ir import Shape
 from hexsim.int8.jit import kernel
+from hexsim.int8.step import FIRST, LAST, Step, Workspace
 from hexsim.layers import Window
 
 Int16 = npt.NDArray[np.int16]
@@ -64,19 +65,24 @@ class PaddedInput:
         column = np.arange(self.window.kernel[1]) * self.window.dilations[1]
         return ((row * self.width + column) * self.shape[3]).astype(np.int64)
 
-    def fill(self, codes: Codes) -> Int16:
-        """Return the copy of `codes` (shape `shape`), flat, with SLACK behind it."""
+    def copied(self, codes: Codes, workspace: Workspace) -> tuple[Int16, Step]:
+        """Return the copy of `codes` (shape `shape`), flat, and the step that fills it.
+
+        SLACK behind the last pixel is zero.
+        """
         batch, height, width, channels = self.shape
-        copy = np.empty(batch * self.height * self.width * channels + SLACK, np.int16)
+        copy = workspace.empty(batch * self.height * self.width * channels + SLACK, np.int16)
         top, left = self.window.pads[:2]
-        _widen(
+        arguments = (
             codes.reshape(-1), batch, height, width, channels, self.zero_point,
-            top, left, self.height, self.width, copy,
+            top, left, self.height, self.width, copy, FIRST, LAST,
         )  # fmt: skip
-        return copy
+        return copy, Step(_widen, arguments, rows=batch * self.height)
 
 
-@kernel("void(uint8[::1],int64,int64,int64,int64,int64,int64,int64,int64,int64,int16[::1])")
+@kernel(
+    "void(uint8[::1],int64,int64,int64,int64,int64,int64,int64,int64,int64,int16[::1],int64,int64)"
+)
 def _widen(
     codes: Codes,
     batch: int,
@@ -89,22 +95,26 @@ def _widen(
     padded_height: int,
     padded_width: int,
     copy: Int16,
+    first: int,
+    last: int,
 ) -> None:
     zero = np.int16(zero_point)
     kept = min(width, padded_width - left) * channels
     before = left * channels
     line = padded_width * channels
-    for image in range(batch):
-        for y in range(padded_height):
-            to = (image * padded_height + y) * line
-            if y < top or y >= top + height:
-                copy[to : to + line] = 0
-                continue
-            source = (image * height + y - top) * width * channels
-            copy[to : to + before] = 0
-            pixels = codes[source : source + kept]
-            wide = copy[to + before : to + before + kept]
-            for i in range(kept):
-                wide[i] = np.int16(pixels[i]) - zero
-            copy[to + before + kept : to + line] = 0
-    copy[batch * padded_height * line :] = 0
+    for row in range(first, last):
+        image = row // padded_height
+        y = row - image * padded_height
+        to = row * line
+        if y < top or y >= top + height:
+            copy[to : to + line] = 0
+            continue
+        source = (image * height + y - top) * width * channels
+        copy[to : to + before] = 0
+        pixels = codes[source : source + kept]
+        wide = copy[to + before : to + before + kept]
+        for i in range(kept):
+            wide[i] = np.int16(pixels[i]) - zero
+        copy[to + before + kept : to + line] = 0
+    if last == batch * padded_height:
+        copy[last * line :] = 0

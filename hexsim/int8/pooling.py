@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ from hexsim.int8.lookup import look_up
 from hexsim.int8.padded import Int64
 from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
 
 
@@ -23,11 +25,13 @@ class PreparedMaxPool:
         self._window = _window(call.window)
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        _max_pool(output.dtype)(inputs[0], self._window, output)
+        arguments = (inputs[0], self._window, output, FIRST, LAST)
+        work: list[Work] = [Step(_max_pool(output.dtype), arguments, math.prod(output.shape[:2]))]
         if self._table is not None:
-            look_up(output, self._table.reshape(1, -1), output)
+            work.append(look_up(output, self._table.reshape(1, -1), output))
+        return work
 
 
 class PreparedAveragePool:
@@ -39,14 +43,15 @@ class PreparedAveragePool:
         self._tail = call.tail
         self._tail_of = call.tail_of
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         tail = self._tail
-        _average_pool(output.dtype)(
+        arguments = (
             inputs[0], self._window, self._zero_point, self._tail_of, tail.preload,
-            tail.multiplier, tail.shift, tail.low, tail.high, output,
-            np.empty(output.shape[-1], np.int32),
+            tail.multiplier, tail.shift, tail.low, tail.high, output, FIRST, LAST,
+            Scratch(output.shape[-1], np.int32),
         )  # fmt: skip
+        return [Step(_average_pool(output.dtype), arguments, math.prod(output.shape[:2]))]
 
 
 def _window(window: Window) -> Int64:
@@ -55,29 +60,30 @@ def _window(window: Window) -> Int64:
     return np.array(rows, np.int64)
 
 
-@template("void({0}[:,:,:,::1],int64[:,::1],{0}[:,:,:,::1])")
-def _max_pool(x: Codes, window: Int64, out: Codes) -> None:
-    for image in range(out.shape[0]):
-        for oy in range(out.shape[1]):
-            for ox in range(out.shape[2]):
-                best = out[image, oy, ox]
-                best[:] = 0
-                for ky in range(window[0, 0]):
-                    y = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]
-                    if y < 0 or y >= x.shape[1]:
+@template("void({0}[:,:,:,::1],int64[:,::1],{0}[:,:,:,::1],int64,int64)")
+def _max_pool(x: Codes, window: Int64, out: Codes, first: int, last: int) -> None:
+    for row_of_all in range(first, last):
+        image = row_of_all // out.shape[1]
+        oy = row_of_all - image * out.shape[1]
+        for ox in range(out.shape[2]):
+            best = out[image, oy, ox]
+            best[:] = 0
+            for ky in range(window[0, 0]):
+                y = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]
+                if y < 0 or y >= x.shape[1]:
+                    continue
+                for kx in range(window[0, 1]):
+                    xx = ox * window[1, 1] - window[3, 1] + kx * window[2, 1]
+                    if xx < 0 or xx >= x.shape[2]:
                         continue
-                    for kx in range(window[0, 1]):
-                        xx = ox * window[1, 1] - window[3, 1] + kx * window[2, 1]
-                        if xx < 0 or xx >= x.shape[2]:
-                            continue
-                        pixel = x[image, y, xx]
-                        for c in range(best.size):
-                            best[c] = max(best[c], pixel[c])
+                    pixel = x[image, y, xx]
+                    for c in range(best.size):
+                        best[c] = max(best[c], pixel[c])
 
 
 @template(
     "void(uint8[:,:,:,::1],int64[:,::1],int32,int32[:,::1],int32[::1],int32[::1],int32[::1],"
-    "int32,int32,{0}[:,:,:,::1],int32[::1])"
+    "int32,int32,{0}[:,:,:,::1],int64,int64,int32[::1])"
 )
 def _average_pool(
     x: Codes,
@@ -90,28 +96,31 @@ def _average_pool(
     low: int,
     high: int,
     out: Out,
+    first: int,
+    last: int,
     sums: Int32,
 ) -> None:
-    for image in range(out.shape[0]):
-        for oy in range(out.shape[1]):
-            for ox in range(out.shape[2]):
-                tail = tail_of[oy, ox]
-                sums[:] = preload[tail]
-                for ky in range(window[0, 0]):
-                    y = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]
-                    if y < 0 or y >= x.shape[1]:
+    for row_of_all in range(first, last):
+        image = row_of_all // out.shape[1]
+        oy = row_of_all - image * out.shape[1]
+        for ox in range(out.shape[2]):
+            tail = tail_of[oy, ox]
+            sums[:] = preload[tail]
+            for ky in range(window[0, 0]):
+                y = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]
+                if y < 0 or y >= x.shape[1]:
+                    continue
+                for kx in range(window[0, 1]):
+                    xx = ox * window[1, 1] - window[3, 1] + kx * window[2, 1]
+                    if xx < 0 or xx >= x.shape[2]:
                         continue
-                    for kx in range(window[0, 1]):
-                        xx = ox * window[1, 1] - window[3, 1] + kx * window[2, 1]
-                        if xx < 0 or xx >= x.shape[2]:
-                            continue
-                        pixel = x[image, y, xx]
-                        for c in range(sums.size):
-                            sums[c] += np.int32(np.int32(pixel[c]) - zero_point)
-                row = out[image, oy, ox]
-                if out.itemsize == SUM_BYTES:
+                    pixel = x[image, y, xx]
                     for c in range(sums.size):
-                        row[c] = sums[c]
-                else:
-                    for c in range(sums.size):
-                        row[c] = requantise(sums[c], multiplier[tail], shift[tail], low, high)
+                        sums[c] += np.int32(np.int32(pixel[c]) - zero_point)
+            row = out[image, oy, ox]
+            if out.itemsize == SUM_BYTES:
+                for c in range(sums.size):
+                    row[c] = sums[c]
+            else:
+                for c in range(sums.size):
+                    row[c] = requantise(sums[c], multiplier[tail], shift[tail], low, high)

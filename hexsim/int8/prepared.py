@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import Codes
+from hexsim.int8.step import Work, Workspace
 
 Out = npt.NDArray[np.integer[Any]]
 """Where a kernel writes codes or, if int32, sums."""
@@ -19,9 +20,16 @@ SUM_BYTES = 4
 class PreparedCall(Protocol):
     """A bound call with its constants packed as its kernel reads them."""
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
-        """Write the result of `inputs` into `output`, all C-contiguous in stored order.
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> Sequence[Work]:
+        """Return the work that writes the result of `inputs` into `output`.
 
-        Inputs and output have the types of the call's encodings, with one exception: a kernel of
+        All are C-contiguous in stored order, and stay where they are for as long as the work is
+        repeated. They have the types of the call's encodings, with one exception: a kernel of
         8-bit operands that accumulates writes its sums, preload included, into an int32 output.
         """
+
+
+def execute(prepared: PreparedCall, inputs: Sequence[Codes], output: Out) -> None:
+    """Write the result of `inputs` into `output`, once, in this thread."""
+    for work in prepared.steps(inputs, output, Workspace()):
+        work()

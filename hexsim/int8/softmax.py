@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from hexsim.binding.call import Codes, Int32
 from hexsim.binding.softmax import SCALE_BITS, BoundSoftmax
 from hexsim.int8.jit import template
 from hexsim.int8.prepared import Out
+from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 
 
 class PreparedSoftmax:
@@ -26,22 +28,35 @@ class PreparedSoftmax:
         self._zero_point = call.output.zero_point
         self._most = call.output.encoding.steps
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        moved = np.ascontiguousarray(inputs[0].transpose(self._order))
-        result = np.empty_like(moved)
-        _softmax(output.dtype)(
+        seen, shown = inputs[0].transpose(self._order), output.transpose(self._order)
+        in_place = self._order == tuple(range(output.ndim))
+        moved = seen if in_place else workspace.empty(seen.shape, seen.dtype)
+        result = shown if in_place else workspace.empty(shown.shape, shown.dtype)
+        rows = result.reshape(-1, self._summed)
+        arguments = (
             moved.reshape(-1, self._summed), self._exponentials, self._scale, self._zero_point,
-            self._most, result.reshape(-1, self._summed),
+            self._most, rows, FIRST, LAST,
         )  # fmt: skip
-        output.transpose(self._order)[...] = result
+        step = Step(_softmax(output.dtype), arguments, len(rows))
+        if in_place:
+            return [step]
+        return [partial(np.copyto, moved, seen), step, partial(np.copyto, shown, result)]
 
 
-@template("void({0}[:,::1],int32[::1],int64,int64,int64,{0}[:,::1])")
+@template("void({0}[:,::1],int32[::1],int64,int64,int64,{0}[:,::1],int64,int64)")
 def _softmax(
-    x: Codes, exponentials: Int32, scale: int, zero_point: int, most: int, out: Codes
+    x: Codes,
+    exponentials: Int32,
+    scale: int,
+    zero_point: int,
+    most: int,
+    out: Codes,
+    first: int,
+    last: int,
 ) -> None:
-    for row in range(x.shape[0]):
+    for row in range(first, last):
         largest = x[row, 0]
         for k in range(x.shape[1]):
             largest = max(largest, x[row, k])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,8 +27,9 @@ from hexsim.binding.bytes_of import byte_codes, byte_operands, byte_weights
 from hexsim.binding.call import Codes, Int64
 from hexsim.binding.requantise import Requantise
 from hexsim.int8.jit import template
-from hexsim.int8.prepared import PreparedCall
+from hexsim.int8.prepared import PreparedCall, execute
 from hexsim.int8.requantise import requantise_wide
+from hexsim.int8.step import Work, Workspace
 
 Linear = BoundConvolution | BoundFullyConnected | BoundBatchNorm | BoundAveragePool | BoundSum
 LinearT = TypeVar("LinearT", bound=Linear)
@@ -42,12 +44,17 @@ class PreparedBytes:
         self._kernels = [prepare(one) for _, _, one in passes]
         self._finish = WideTail(call, [8 * (byte + weight) for byte, weight, _ in passes])
 
-    def __call__(self, inputs: Sequence[Codes], output: npt.NDArray[np.integer[Any]]) -> None:
+    def steps(
+        self, inputs: Sequence[Codes], output: npt.NDArray[np.integer[Any]], workspace: Workspace
+    ) -> list[Work]:
         """See PreparedCall."""
+        return [partial(self._run, inputs, output)]
+
+    def _run(self, inputs: Sequence[Codes], output: npt.NDArray[np.integer[Any]]) -> None:
         sums = np.empty((len(self._kernels), *output.shape), np.int32)
         bytes_of = {byte: [byte_codes(x, byte) for x in inputs] for byte in set(self._bytes)}
         for byte, kernel, out in zip(self._bytes, self._kernels, sums, strict=True):
-            kernel(bytes_of[byte], out)
+            execute(kernel, bytes_of[byte], out)
         self._finish(sums, output)
 
 

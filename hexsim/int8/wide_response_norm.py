@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from hexsim.binding.call import Codes, Int64
 from hexsim.binding.local_response_norm import OCTAVE_BITS, BoundLocalResponseNorm
 from hexsim.int8.prepared import Out
+from hexsim.int8.step import Work, Workspace
 from hexsim.int8.wide import WideTail
 
 
@@ -21,9 +23,12 @@ class PreparedWideResponseNorm:
         self._powers = call.powers.astype(np.int64)
         self._finish = WideTail(call, [0])
 
-    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        distance = inputs[0].astype(np.int64) - self._zero_point
+        return [partial(self._run, inputs[0], output)]
+
+    def _run(self, codes: Codes, output: Out) -> None:
+        distance = codes.astype(np.int64) - self._zero_point
         behind = (self._size - 1) // 2
         ends = [(0, 0)] * (distance.ndim - 1)
         ends.append((behind + 1, self._size - 1 - behind))

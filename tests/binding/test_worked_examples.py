@@ -7,6 +7,7 @@ from hexsim.binding.local_response_norm import bind_local_response_norm, power_k
 from hexsim.binding.requantise import common_scale, requantise, rescale_table
 from hexsim.binding.softmax import bind_softmax
 from hexsim.int8.dispatch import prepare
+from hexsim.int8.prepared import execute
 from hexsim.layers import LocalResponseNorm, Softmax
 from hexsim.quantization.encodings import Encoding
 
@@ -27,7 +28,7 @@ class Between:
 
 def result(call, codes):
     output = np.empty(call.output.shape, np.uint8)
-    prepare(call)([np.array(codes, np.uint8).reshape(call.output.shape)], output)
+    execute(prepare(call), [np.array(codes, np.uint8).reshape(call.output.shape)], output)
     return output.ravel().tolist()
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hexsim.binding import Operand, Requantise, Weights
 from hexsim.int8.dispatch import prepare
+from hexsim.int8.step import Step, Workspace
 from hexsim.layers import Window
 from hexsim.quantization.encodings import Encoding
 from tests.int8 import naive
@@ -98,6 +99,18 @@ def assert_equals_twin(call, inputs, kernels=("",)):
     for choice in kernels:
         with patch.dict(os.environ, {"HEXSIM_KERNELS": choice}):
             prepared = prepare(call)
-        output = np.full(call.output.shape, 77, call.output.encoding.dtype)
-        prepared(inputs, output)
-        np.testing.assert_array_equal(output, expected, err_msg=f"kernels '{choice}'")
+        for pieces in (1, 3):
+            output = np.full(call.output.shape, 77, call.output.encoding.dtype)
+            for work in prepared.steps(inputs, output, Workspace()):
+                _in_pieces(work, pieces)
+            np.testing.assert_array_equal(output, expected, err_msg=f"kernels '{choice}', {pieces}")
+
+
+def _in_pieces(work, pieces):
+    """Do a step's rows as threads might: in pieces, the last one first."""
+    if not isinstance(work, Step):
+        work()
+        return
+    size = -(-work.rows // (pieces * work.grain)) * work.grain
+    for first in reversed(range(0, work.rows, size)):
+        work.piece(first, min(first + size, work.rows))

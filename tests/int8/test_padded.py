@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexsim.int8.padded import SLACK, PaddedInput
+from hexsim.int8.step import Workspace
 from hexsim.layers import Window
 from tests.int8 import naive
 from tests.int8.drawn import arrays, windows
@@ -16,7 +17,8 @@ def test_starts_and_offsets_reach_every_tap(data):
     zero_point = data.draw(st.integers(0, 255))
     codes = data.draw(arrays(shape))
     padded = PaddedInput(shape, window, zero_point)
-    copy = padded.fill(codes)
+    copy, filling = padded.copied(codes, Workspace())
+    filling()
     assert copy.size == shape[0] * padded.height * padded.width * shape[3] + SLACK
     starts = padded.starts().reshape(shape[0], *padded.output_size)
     offsets = padded.tap_offsets()
@@ -31,6 +33,6 @@ def test_starts_and_offsets_reach_every_tap(data):
 def test_input_behind_the_last_window_is_left_out():
     padded = PaddedInput((1, 6, 6, 1), Window((1, 1), (4, 4)), 0)
     assert (padded.height, padded.width) == (5, 5)
-    np.testing.assert_array_equal(
-        padded.fill(np.arange(36, dtype=np.uint8).reshape(1, 6, 6, 1))[:5], range(5)
-    )
+    copy, filling = padded.copied(np.arange(36, dtype=np.uint8).reshape(1, 6, 6, 1), Workspace())
+    filling()
+    np.testing.assert_array_equal(copy[:5], range(5))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hexsim.int8.dispatch import prepare
+from hexsim.int8.prepared import execute
 from tests.int8 import naive
 from tests.oracle.int8 import golden, qemu
 from tests.oracle.int8.cases import CASES, drawn
@@ -14,7 +15,7 @@ KERNELS = sorted(CASES)
 def computed(call, inputs):
     """Output codes of hexsim.int8."""
     output = np.full(call.output.shape, 77, np.uint8)
-    prepare(call)(inputs, output)
+    execute(prepare(call), inputs, output)
     return output
 
 

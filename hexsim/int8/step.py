@@ -1,0 +1,119 @@
+"""Steps: what a bound call does to arrays, in pieces that threads can share.
+
+A step is a kernel with its arguments, of which FIRST and LAST stand for the rows that one thread
+does and `Scratch` for memory of the thread's own; or it is a plain function, which one thread runs.
+The steps of a call run one after the other. What one leaves for the next lies in a `Workspace`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.int8.jit import Kernel
+
+ALIGNMENT = 64
+"""Bytes; a cache line, so that no two arrays share one."""
+
+
+class Row(Enum):
+    """Stands for a number that each piece of work has of its own."""
+
+    FIRST = "first row of the piece"
+    LAST = "row behind the piece"
+
+
+FIRST, LAST = Row.FIRST, Row.LAST
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Stands for a flat array that each thread has of its own, its contents undefined."""
+
+    size: int
+    dtype: npt.DTypeLike
+
+    @property
+    def bytes(self) -> int:
+        """Bytes, whole cache lines."""
+        return whole_lines(self.size * np.dtype(self.dtype).itemsize)
+
+
+@dataclass(frozen=True)
+class Step:
+    """`kernel` for `rows` rows, which may be done in any order, by several threads.
+
+    A piece has a multiple of `grain` rows, unless it is the last. Whatever they are, the values
+    are the same.
+    """
+
+    kernel: Kernel
+    arguments: tuple[Any, ...]
+    rows: int
+    grain: int = 1
+
+    def __call__(self) -> None:
+        """Do all rows now, in this thread."""
+        self.piece(0, self.rows)
+
+    def piece(self, first: int, last: int) -> None:
+        """Do rows `first` to `last` - 1 now, in this thread."""
+        given = {FIRST: first, LAST: last}
+        self.kernel(*(_standing_for(argument, given) for argument in self.arguments))
+
+
+Work = Step | Callable[[], None]
+
+
+def _standing_for(argument: Any, given: dict[Row, int]) -> Any:
+    if isinstance(argument, Row):
+        return given[argument]
+    if isinstance(argument, Scratch):
+        return np.empty(argument.size, argument.dtype)
+    return argument
+
+
+class Workspace:
+    """Memory for what the steps of one call leave for each other.
+
+    Without a buffer, or when it is full, arrays are new ones. `needed` is how many bytes a buffer
+    must have to hold the arrays of every call.
+    """
+
+    def __init__(self, size: int = 0) -> None:
+        self._buffer = aligned(size)
+        self._used = 0
+        self.needed = 0
+
+    def empty(self, shape: int | Sequence[int], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """Return an array whose contents are undefined, until the call's last step is done."""
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        start = self._used
+        self._used += whole_lines(size)
+        self.needed = max(self.needed, self._used)
+        if self._used > self._buffer.size:
+            return np.empty(shape, dtype)
+        return self._buffer[start : start + size].view(dtype).reshape(shape)
+
+    def next_call(self) -> None:
+        """Start again: the arrays of the last call are no longer needed."""
+        self._used = 0
+
+
+def whole_lines(size: int) -> int:
+    """Bytes rounded up to whole cache lines."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def aligned(size: int) -> npt.NDArray[np.uint8]:
+    """Return `size` undefined bytes that begin a cache line."""
+    room = np.empty(size + ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    return room[start : start + size]
