@@ -39,14 +39,20 @@ class PlanExecutor:
     """A plan made ready to run on any number of inputs.
 
     `signed_weights` says whether the fixed-point kernels take signed weights (V65 and later).
+    `threads` share the work of a layer, 0 for one per core; values do not depend on it.
     """
 
     def __init__(
-        self, plan: Plan, model: Network | QuantizedNetwork, *, signed_weights: bool = False
+        self,
+        plan: Plan,
+        model: Network | QuantizedNetwork,
+        *,
+        signed_weights: bool = False,
+        threads: int = 0,
     ) -> None:
         self.plan = plan
         self._steps = [
-            (subnet, _executor(subnet, model, signed_weights)) for subnet in plan.subnets
+            (subnet, _executor(subnet, model, signed_weights, threads)) for subnet in plan.subnets
         ]
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
@@ -58,18 +64,18 @@ class PlanExecutor:
 
 
 def _executor(
-    subnet: PlannedSubnet, model: Network | QuantizedNetwork, signed_weights: bool
+    subnet: PlannedSubnet, model: Network | QuantizedNetwork, signed_weights: bool, threads: int
 ) -> SubnetExecutor:
     if subnet.runtime not in FIXED_POINT:
         network = model.network if isinstance(model, QuantizedNetwork) else model
         part = network.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
-        return FloatEngine(part, precision=_PRECISIONS[subnet.runtime])
+        return FloatEngine(part, precision=_PRECISIONS[subnet.runtime], threads=threads)
     if not isinstance(model, QuantizedNetwork):
         raise HexsimError(
             f"runtime {subnet.runtime} computes in integers; quantise the model first"
         )
     calls = bind(subnet, model, signed_weights=signed_weights)
-    return IntegerSubnet(calls, subnet.inputs, subnet.outputs)
+    return IntegerSubnet(calls, subnet.inputs, subnet.outputs, threads)
 
 
 def stored_inputs(

@@ -17,7 +17,6 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.results import Result
 from hexsim.runtimes import Runtime
-from hexsim.simulator import Workload, simulate
 from hexsim.stacks.stack import BufferType, Stack
 from hexsim.widths import require_widths
 
@@ -87,6 +86,8 @@ class Platform:
         background: tuple[Background, ...] = (),
     ) -> Result:
         """Simulate one inference of `plan`, `idle_ms` after the phone went idle."""
+        from hexsim.simulator import Workload, simulate  # who asks for values needs no clock
+
         workload = Workload.single(
             plan,
             perf_profile=perf_profile,

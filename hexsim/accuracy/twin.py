@@ -26,7 +26,12 @@ class Twin:
     """
 
     def __init__(
-        self, model: Network | QuantizedNetwork, runtime: Runtime, *, signed_weights: bool
+        self,
+        model: Network | QuantizedNetwork,
+        runtime: Runtime,
+        *,
+        signed_weights: bool,
+        threads: int = 0,
     ) -> None:
         network = float_network(model)
         written = [
@@ -37,8 +42,8 @@ class Twin:
         ]
         self.tensors = (*network.inputs, *written)
         self.network = network
-        self._float = FloatEngine(network, outputs=written)
-        plan, self._runtime = _observed(model, runtime, written, signed_weights)
+        self._float = FloatEngine(network, outputs=written, threads=threads)
+        plan, self._runtime = _observed(model, runtime, written, signed_weights, threads)
         self.runtimes = _runtimes(plan)
         self.encodings = _encodings(self.runtimes, model)
 
@@ -65,12 +70,13 @@ def _observed(
     runtime: Runtime,
     written: list[str],
     signed_weights: bool,
+    threads: int,
 ) -> tuple[Plan, PlanExecutor]:
     """The plan of `model` with all tensors as outputs, and its executor."""
     network = replace(float_network(model), outputs=tuple(written))
     observed = replace(model, network=network) if isinstance(model, QuantizedNetwork) else network
     plan = make_plan(observed, runtime, partition(network, runtime))
-    return plan, PlanExecutor(plan, observed, signed_weights=signed_weights)
+    return plan, PlanExecutor(plan, observed, signed_weights=signed_weights, threads=threads)
 
 
 def _runtimes(plan: Plan) -> dict[str, Runtime]:

@@ -41,15 +41,17 @@ def validate(
     labels: Sequence[int] | None = None,
     batch: int = 1,
     items: int | None = None,
+    threads: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Validation:
     """Compare `runtime` with float on `inputs` (at least one, arrays in stored order).
 
     Each input is a batch of `batch` items; `items` is their number without the padding of the
-    last one, by default all are full. `labels` has the class of each item. Memory is bounded by
+    last one, by default all are full. `labels` has the class of each item. `threads` share the work
+    of a layer, 0 for one per core. Memory is bounded by
     the activations of one input.
     """
-    twin = Twin(model, runtime, signed_weights=signed_weights)
+    twin = Twin(model, runtime, signed_weights=signed_weights, threads=threads)
     stream, hits, outputs = ErrorStream(twin), Hits(), Distance()
     network = twin.network
     scored = [name for name in network.outputs if network.tensors[name].dtype == "float32"]

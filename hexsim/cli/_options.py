@@ -47,6 +47,10 @@ InputDimOption = Annotated[
 NoFallbackOption = Annotated[
     bool, typer.Option("--no-cpu-fallback", help="Refuse layers that the runtime does not take.")
 ]
+ThreadsOption = Annotated[
+    int,
+    typer.Option("--threads", min=0, help="Threads of this computer per layer; 0: one per core."),
+]
 InputListOption = Annotated[
     Path | None,
     typer.Option("--input-list", help="Text file that names raw inputs; default: seeded."),

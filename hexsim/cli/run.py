@@ -20,6 +20,7 @@ from hexsim.cli._options import (
     NoFallbackOption,
     StackOption,
     StdOption,
+    ThreadsOption,
     parse_input_dims,
     parse_preprocessing,
     parse_runtime,
@@ -53,6 +54,7 @@ def run(
     ] = False,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
+    threads: ThreadsOption = 0,
 ) -> None:
     """Run every input of a list (or folder of pictures) and write the outputs as raw floats."""
     from hexsim.api import as_loaded
@@ -78,7 +80,9 @@ def run(
     platform.plan(loaded, asked, cpu_fallback=not no_cpu_fallback)  # refuses before long work
     ready = observed(as_loaded(loaded, platform, asked), names)
     plan = platform.plan(ready, asked, cpu_fallback=not no_cpu_fallback)
-    executor = PlanExecutor(plan, ready, signed_weights=platform.signed_weights(asked))
+    executor = PlanExecutor(
+        plan, ready, signed_weights=platform.signed_weights(asked), threads=threads
+    )
     typer.echo(f"{RULE}\nhexsim v{__version__}\n{RULE}")
     run_all(executor, source, output, names, _announce)
 

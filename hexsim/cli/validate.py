@@ -22,6 +22,7 @@ from hexsim.cli._options import (
     LabelsOption,
     MeanOption,
     StdOption,
+    ThreadsOption,
     parse_input_dims,
     parse_preprocessing,
     parse_runtime,
@@ -65,6 +66,7 @@ def validate(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why the worst layers lose, and the remedy.")
     ] = False,
+    threads: ThreadsOption = 0,
     json: JsonOption = None,
     csv: CsvOption = None,
 ) -> None:
@@ -113,6 +115,7 @@ def validate(
             labels=classes,
             batch=source.batch,
             items=source.items,
+            threads=threads,
             progress=progress,
         )
     notes = (source.description, encodings, reference)

@@ -18,7 +18,6 @@ import numpy as np
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.precision import Precision
-from hexsim.onnx_io.writer import write
 
 __all__ = ["FloatEngine", "Precision"]
 
@@ -38,7 +37,9 @@ class FloatEngine:
         precision: Precision = "float32",
         threads: int = 0,
     ) -> None:
-        import onnxruntime  # a timing-only run never needs it
+        import onnxruntime  # neither a timing-only run nor integers need it
+
+        from hexsim.onnx_io.writer import write
 
         self._network = network
         self._outputs = tuple(network.outputs if outputs is None else outputs)

@@ -120,7 +120,7 @@ def _bytes_at(typing: Any, address: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
 
-    return types.CPointer(types.uint8)(types.int64), generate
+    return types.CPointer(types.uint8)(types.int64), generate  # type: ignore[attr-defined]
 
 
 _CHUNK = 4096

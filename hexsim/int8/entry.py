@@ -2,12 +2,13 @@
 
 numba passes arrays and numbers in a way of its own, which differs with every signature. An entry
 takes the address of 64-bit words instead, so that one loop can call any kernel
-(`hexsim.int8.program`). An integer is one word; an array is its address, its shape and its strides.
+(`hexsim.int8.program`). A word per machine argument: an integer is one, an array those of numba's
+structure for it.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,72 +16,61 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
-from numba.np.arrayobj import make_array, populate_array
 
 from hexsim.int8.jit import Kernel
 
 _WORD = ir.IntType(64)
+_ENTRY = ir.FunctionType(ir.VoidType(), [_WORD.as_pointer()])
+_NAME = "hexsim.entry"
 
 
 def words(argument: Any) -> list[int]:
     """Return the words of an integer or an array, which the caller keeps alive."""
-    if isinstance(argument, np.ndarray):
-        return [argument.ctypes.data, *argument.shape, *argument.strides]
-    return [int(argument)]
+    if not isinstance(argument, np.ndarray):
+        return [int(argument)]
+    nobody, counts = [0, 0], [argument.size, argument.itemsize]  # whoever owns the array does
+    return [*nobody, *counts, argument.ctypes.data, *argument.shape, *argument.strides]
 
 
-@cache
-def entry(kernel: Kernel) -> int:
-    """Return the address of the entry of `kernel`, compiling both if needed."""
-    context = cpu_target.target_context
-    compiled = kernel.compiled_result()
-    types_of = compiled.signature.args
-    name = f"{compiled.fndesc.llvm_func_name}.entry"
-    library = context.codegen().create_library(name)
-    module = library.create_ir_module(name)
-    kind = ir.FunctionType(ir.VoidType(), [_WORD.as_pointer()])
-    function = ir.Function(module, kind, name)
-    builder = ir.IRBuilder(function.append_basic_block())
-    at, arguments = 0, []
-    for one in types_of:
-        value, at = _argument(context, builder, function.args[0], one, at)
-        arguments.append(value)
-    address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
-    callee_kind = context.call_conv.get_function_type(types.none, types_of)
-    callee = builder.inttoptr(_WORD(address), callee_kind.as_pointer())
-    result = ir.Constant(callee_kind.args[0].pointee, None)
-    raised = ir.Constant(callee_kind.args[1].pointee, None)
-    places = [builder.alloca(value.type) for value in (result, raised)]
-    flat = context.get_arg_packer(types_of).as_arguments(builder, arguments)
-    builder.call(callee, [*places, *flat])
-    builder.ret_void()
+def entries(kernels: Iterable[Kernel]) -> dict[Kernel, int]:
+    """Return the addresses of the entries of `kernels`, compiling what is needed."""
+    wanted = tuple(dict.fromkeys(kernels))
     with global_compiler_lock:
-        library.add_ir_module(module)
-        library.finalize()
-        pointer: int = library.get_pointer_to_function(name)
-    _libraries.append(library)
-    return pointer
+        missing = [kernel for kernel in wanted if kernel not in _known]
+        if missing:
+            _known.update(_made(missing))
+    return {kernel: _known[kernel] for kernel in wanted}
 
 
+_known: dict[Kernel, int] = {}
 _libraries: list[Any] = []
 """Entries live as long as the process."""
 
 
-def _argument(context: Any, builder: Any, memory: Any, kind: Any, at: int) -> tuple[Any, int]:
-    """The value of one argument whose words start at `at`, and where the next one's start."""
+def _made(kernels: Sequence[Kernel]) -> dict[Kernel, int]:
+    """Entries of all `kernels`, compiled together because each time costs milliseconds."""
+    names = {kernel: f"{_NAME}.{len(_known) + at}" for at, kernel in enumerate(kernels)}
+    library = cpu_target.target_context.codegen().create_library(names[kernels[0]])
+    module = library.create_ir_module(library.name)
+    for kernel, name in names.items():
+        _generate(ir.Function(module, _ENTRY, name), kernel)
+    library.add_ir_module(module)
+    library.finalize()
+    _libraries.append(library)
+    return {kernel: library.get_pointer_to_function(name) for kernel, name in names.items()}
 
-    def word(index: int) -> Any:
-        return builder.load(builder.gep(memory, [_WORD(at + index)]))
 
-    if not isinstance(kind, types.Array):
-        return builder.trunc(word(0), context.get_value_type(kind)), at + 1
-    array = make_array(kind)(context, builder)
-    populate_array(
-        array,
-        data=builder.inttoptr(word(0), array.data.type),
-        shape=[word(1 + axis) for axis in range(kind.ndim)],
-        strides=[word(1 + kind.ndim + axis) for axis in range(kind.ndim)],
-        itemsize=context.get_constant(types.intp, kind.dtype.bitwidth // 8),
-        meminfo=None,
-    )
-    return array._getvalue(), at + 1 + 2 * kind.ndim
+def _generate(function: Any, kernel: Kernel) -> None:
+    compiled = kernel.compiled_result()
+    convention = cpu_target.target_context.call_conv
+    kind = convention.get_function_type(types.none, compiled.signature.args)
+    builder = ir.IRBuilder(function.append_basic_block())
+    result, raised, *arguments = kind.args
+    values = [builder.alloca(one.pointee) for one in (result, raised)]
+    for at, argument in enumerate(arguments):
+        word = builder.load(builder.gep(function.args[0], [_WORD(at)]))
+        pointer = isinstance(argument, ir.PointerType)
+        values.append((builder.inttoptr if pointer else builder.trunc)(word, argument))
+    address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    builder.call(builder.inttoptr(_WORD(address), kind.as_pointer()), values)
+    builder.ret_void()

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from numba.core import types
 
 from hexsim.int8.atomics import add_and_fetch_old, call_entry, read_shared, write_word
-from hexsim.int8.entry import entry, words
+from hexsim.int8.entry import entries, words
 from hexsim.int8.jit import kernel
 from hexsim.int8.step import FIRST, LAST, Row, Scratch, Step, Work, aligned
 
@@ -32,11 +32,26 @@ _COUNTERS = 16
 """int64 words between counters, so that they do not share a cache line (or an adjacent pair)."""
 
 
+_MOST_THREADS = 4
+"""Threads taken if nobody chooses. Layers of a few dozen rows leave more of them waiting (assumed;
+measured with two)."""
+
+
+def _possible(threads: int) -> int:
+    """`threads`, or one per core if 0; one where threads cannot offer their core to others."""
+    if not (hasattr(os, "sched_yield") and hasattr(os, "sched_getaffinity")):
+        return 1
+    return threads or min(len(os.sched_getaffinity(0)), _MOST_THREADS)
+
+
 class Program:
-    """Work made ready to be repeated; one run at a time."""
+    """Work made ready to be repeated; one run at a time.
+
+    `threads` is 0 for one per core.
+    """
 
     def __init__(self, work: Sequence[Work], threads: int) -> None:
-        self.threads = (threads or os.cpu_count() or 1) if hasattr(os, "sched_yield") else 1
+        self.threads = _possible(threads)
         scratch = max((_scratch_bytes(step) for step in work if isinstance(step, Step)), default=0)
         self._scratch = [aligned(scratch) for _ in range(self.threads)]
         self._parts: list[_Table | Work] = []
@@ -69,7 +84,9 @@ class _Table:
     def __init__(self, steps: Sequence[Step], scratch: Sequence[npt.NDArray[np.uint8]]) -> None:
         self._threads = len(scratch)
         self._kept: list[object] = [steps, scratch]
-        self._rows = np.array([self._row(step, scratch) for step in steps], np.int64)
+        known = entries(step.kernel for step in steps)
+        rows = [[known[step.kernel], *self._row(step, scratch)] for step in steps]
+        self._rows = np.array(rows, np.int64)
         self._counters = aligned(8 * 2 * _COUNTERS * len(steps)).view(np.int64)
 
     def _row(self, step: Step, scratch: Sequence[npt.NDArray[np.uint8]]) -> list[int]:
@@ -80,7 +97,7 @@ class _Table:
         self._kept += [one for one, _ in each]
         places = [each[0][1].get(row, 0) for row in (FIRST, LAST)]
         addresses = [one.ctypes.data for one, _ in each]
-        return [entry(step.kernel), step.rows, piece, *places, *addresses]
+        return [step.rows, piece, *places, *addresses]
 
     def reset(self) -> None:
         """Forget the last run."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hexsim.onnx_io.known import Array
+if TYPE_CHECKING:
+    from hexsim.onnx_io.known import Array
 
 Precision = Literal["float32", "half_storage", "float16"]
 """float32: nothing is rounded. half_storage: inputs, weights and the output of every layer are
