@@ -8,6 +8,8 @@ hexsim.int8. Activations and weights are 8 or 16 bit; wider ones are refused.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hexsim.binding.batch_norm import BoundBatchNorm, bind_batch_norm
 from hexsim.binding.call import BoundCall, Operand
 from hexsim.binding.colour_conversion import (
@@ -82,15 +84,17 @@ __all__ = [
 
 def bind(
     subnet: PlannedSubnet, model: QuantizedNetwork, *, signed_weights: bool
-) -> tuple[BoundCall, ...]:
-    """Return the calls of `subnet` as integers, in execution order.
+) -> Iterator[BoundCall]:
+    """Yield the calls of `subnet` as integers, in execution order.
 
+    Each is made when it is asked for, so that weights need not be in memory all at once.
     `signed_weights` says that the kernels multiply by signed weights (V65 and later), so that
     asymmetric weights are rescaled per output channel. Raises HexsimError naming the layer and
     the tensor that has no usable encoding.
     """
     source = Source(model, signed_weights)
-    return tuple(_bind_layer(layer, source) for layer in subnet.layers)
+    for layer in subnet.layers:
+        yield _bind_layer(layer, source)
 
 
 def _bind_layer(layer: Layer, source: Source) -> BoundCall:

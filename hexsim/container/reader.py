@@ -92,11 +92,16 @@ def _network(document: Document, constants: Mapping[str, Constant]) -> Network:
 
 
 def _stored_constants(document: Document, archive: Archive) -> dict[str, Constant]:
-    """The arrays of the file as they are stored, read when first needed."""
+    """The arrays of the file as they are stored, read when first needed.
+
+    Codes are read again if they are needed again: kernels hold them packed in their own way.
+    """
     constants, start = {}, archive.params_start
     for array in document.arrays:
         load = partial(_load, archive.path, start, array)
-        constants[array.name] = Constant(array.name, array.shape, load, array.stored)
+        constants[array.name] = Constant(
+            array.name, array.shape, load, array.stored, kept=array.stored == array.dtype
+        )
         start += array.bytes
     return constants
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,10 +81,11 @@ class Constant:
 
     `value` is a numpy array or a function without arguments that makes one. Whoever derives a
     constant from others (folding a batch norm, changing axis order) passes such a function, so
-    that shapes are known at once and arithmetic happens only if somebody needs the numbers.
+    that shapes are known at once and arithmetic happens only if somebody needs the numbers. What
+    the function made is remembered; if not `kept`, only for as long as somebody else holds it.
     """
 
-    __slots__ = ("_made", "_value", "dtype", "name", "shape")
+    __slots__ = ("_made", "_value", "dtype", "kept", "name", "shape")
 
     def __init__(
         self,
@@ -91,12 +93,15 @@ class Constant:
         shape: Sequence[int],
         value: npt.NDArray[np.generic] | Callable[[], npt.NDArray[np.generic]],
         dtype: str = "float32",
+        *,
+        kept: bool = True,
     ) -> None:
         self.name = name
         self.shape: Shape = tuple(int(n) for n in shape)
         self.dtype = dtype
+        self.kept = kept
         self._value = value
-        self._made: npt.NDArray[np.generic] | None = None
+        self._made: Callable[[], npt.NDArray[np.generic] | None] = _nothing
 
     @property
     def elements(self) -> int:
@@ -105,12 +110,16 @@ class Constant:
 
     def value(self) -> npt.NDArray[np.generic]:
         """Return the array, read-only, of `shape` and `dtype`."""
-        if self._made is None:
-            made = self._value() if callable(self._value) else self._value
-            array = np.ascontiguousarray(made, dtype=self.dtype).reshape(self.shape).view()
-            array.flags.writeable = False
-            self._made = self._value = array
-        return self._made
+        known = self._made()
+        if known is not None:
+            return known
+        made = self._value() if callable(self._value) else self._value
+        array = np.ascontiguousarray(made, dtype=self.dtype).reshape(self.shape).view()
+        array.flags.writeable = False
+        if self.kept:
+            self._value = array
+        self._made = (lambda: array) if self.kept else weakref.ref(array)
+        return array
 
     def finite(self) -> npt.NDArray[np.generic]:
         """Return `value()` of a weight; raise HexsimError if it holds NaN or infinity.
@@ -136,6 +145,10 @@ class Constant:
 
     def __repr__(self) -> str:
         return f"Constant({self.name!r}, {self.shape}, {self.dtype})"
+
+
+def _nothing() -> None:
+    """What a constant remembers before it is read."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from hexsim.binding import BoundCall, Operand
 from hexsim.binding.call import Codes
@@ -27,7 +28,7 @@ class IntegerSubnet:
 
     def __init__(
         self,
-        calls: Sequence[BoundCall],
+        calls: Iterable[BoundCall],
         inputs: Sequence[str],
         outputs: Sequence[str],
         threads: int = 1,
@@ -35,9 +36,9 @@ class IntegerSubnet:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self._threads = threads
-        self._steps = [(call, prepare(call)) for call in calls]
+        self._calls = [_Call(one.inputs, one.output, prepare(one)) for one in calls]
         self._operands: dict[str, Operand] = {
-            operand.name: operand for call in calls for operand in (*call.inputs, call.output)
+            operand.name: operand for call in self._calls for operand in (*call.inputs, call.output)
         }
         self._turn = threading.Lock()
         self._made: dict[bool, _Ready] = {}
@@ -65,12 +66,21 @@ class IntegerSubnet:
                 )
         if keep not in self._made:
             kept = self._operands if keep else self.outputs
-            self._made[keep] = _Ready(self._steps, self.inputs, kept, self._threads)
+            self._made[keep] = _Ready(self._calls, self.inputs, kept, self._threads)
         ready = self._made[keep]
         for name in self.inputs:
             quantize(inputs[name], self._operands[name].encoding, ready.codes[name])
         ready.program.run()
         return ready.codes
+
+
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """What is left of a bound call, whose weights are packed now."""
+
+    inputs: tuple[Operand, ...]
+    output: Operand
+    prepared: PreparedCall
 
 
 class _Ready:
@@ -81,18 +91,18 @@ class _Ready:
 
     def __init__(
         self,
-        steps: Sequence[tuple[BoundCall, PreparedCall]],
+        calls: Sequence[_Call],
         inputs: Sequence[str],
         kept: Iterable[str],
         threads: int,
     ) -> None:
         tensors = {
             operand.name: operand
-            for call, _ in steps
+            for call in calls
             for operand in (*call.inputs, call.output)
             if operand.codes is None
         }
-        starts, size = place(_lives([call for call, _ in steps], inputs, kept))
+        starts, size = place(_lives(calls, inputs, kept))
         self.arena = aligned(size)
         self.codes = {
             name: self.arena[starts[name] : starts[name] + _bytes(operand)]
@@ -101,23 +111,19 @@ class _Ready:
             for name, operand in tensors.items()
         }
         sizes = Workspace()
-        self._work(steps, sizes)
-        self.program = Program(self._work(steps, Workspace(sizes.needed)), threads)
+        self._work(calls, sizes)
+        self.program = Program(self._work(calls, Workspace(sizes.needed)), threads)
 
-    def _work(
-        self, steps: Sequence[tuple[BoundCall, PreparedCall]], workspace: Workspace
-    ) -> list[Work]:
+    def _work(self, calls: Sequence[_Call], workspace: Workspace) -> list[Work]:
         work: list[Work] = []
-        for call, prepared in steps:
+        for call in calls:
             workspace.next_call()
             operands = [self.codes[x.name] if x.codes is None else x.codes for x in call.inputs]
-            work += prepared.steps(operands, self.codes[call.output.name], workspace)
+            work += call.prepared.steps(operands, self.codes[call.output.name], workspace)
         return work
 
 
-def _lives(
-    calls: Sequence[BoundCall], inputs: Sequence[str], kept: Iterable[str]
-) -> dict[str, Life]:
+def _lives(calls: Sequence[_Call], inputs: Sequence[str], kept: Iterable[str]) -> dict[str, Life]:
     """From the call that writes a tensor to the last that reads it, or to the end if `kept`."""
     tensors = [x for call in calls for x in (*call.inputs, call.output) if x.codes is None]
     first = dict.fromkeys(inputs, 0)

@@ -20,7 +20,7 @@ def test_codes_of_every_tensor_made_real() -> None:
     model, (feed, *_) = culprits.quantized(), culprits.inputs()
     floats, others = Twin(model, "dsp", signed_weights=True).run(feed)
     (planned,) = make_plan(model, "dsp", partition(model.network, "dsp")).subnets
-    calls = bind(planned, model, signed_weights=True)
+    calls = tuple(bind(planned, model, signed_weights=True))
     codes = IntegerSubnet(calls, planned.inputs, planned.outputs).run_codes(feed)
     assert set(codes) == set(others) == set(floats)
     for name, values in codes.items():

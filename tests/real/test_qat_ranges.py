@@ -113,7 +113,7 @@ def _entry(tensor: TfliteTensor, bits: int = 8) -> dict[str, object]:
 def _calls(trained: Trained, chip: str) -> tuple[BoundCall, ...]:
     platform = Platform.load(chip)
     (subnet,) = platform.plan(trained.model, "dsp").subnets
-    return bind(subnet, trained.model, signed_weights=platform.signed_weights("dsp"))
+    return tuple(bind(subnet, trained.model, signed_weights=platform.signed_weights("dsp")))
 
 
 def _codes(trained: Trained, chip: str = "sd835") -> dict[str, np.ndarray]:
