@@ -86,3 +86,19 @@ def test_check_refuses_wrong_order_and_wrong_shapes() -> None:
         network.with_layers(reversed(network.layers)).check()
     with pytest.raises(ValueError, match="rule gives"):
         network.with_layers(network.layers, [Tensor("z", (2, 12))]).check()
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_constant_is_made_again_only_if_it_is_neither_kept_nor_held(kept: bool) -> None:
+    made = []
+
+    def make() -> np.ndarray:
+        made.append(1)
+        return np.arange(3, dtype=np.float32)
+
+    constant = Constant("w", (3,), make, kept=kept)
+    held = constant.value()
+    assert constant.value() is held
+    del held
+    assert constant.value().tolist() == [0, 1, 2]
+    assert len(made) == (1 if kept else 2)

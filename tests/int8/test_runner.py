@@ -127,3 +127,33 @@ def test_wrong_shape_is_refused():
     model, images = branching_network()
     with pytest.raises(HexsimError, match=r"input 'x' has shape \(1, 6, 12, 3\)"):
         subnet_of(model).run({"x": images[:, :6]})
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_threads_change_nothing(batch):
+    model, images = branching_network(batch)
+    subnet, calls = bound(model)
+    expected = subnet_of(model).run_codes({"x": images})
+    for threads in (2, 3, 0):
+        shared = IntegerSubnet(calls, subnet.inputs, subnet.outputs, threads)
+        for _ in range(5):
+            codes = shared.run_codes({"x": images})
+            for name, array in expected.items():
+                np.testing.assert_array_equal(codes[name], array, err_msg=f"{name}, {threads}")
+
+
+def test_runs_do_not_remember_each_other():
+    model, images = branching_network()
+    subnet = subnet_of(model)
+    first = subnet.run({"x": images})
+    before = {name: array.copy() for name, array in first.items()}
+    kept = subnet.run_codes({"x": images})
+    copies = {name: array.copy() for name, array in kept.items()}
+    other = subnet.run({"x": -images})
+    subnet.run_codes({"x": -images})
+    assert not np.array_equal(other["p"], before["p"])
+    for name, array in before.items():
+        np.testing.assert_array_equal(first[name], array)
+        np.testing.assert_array_equal(subnet.run({"x": images})[name], array)
+    for name, array in copies.items():
+        np.testing.assert_array_equal(kept[name], array)
