@@ -30,8 +30,8 @@ class DdrRule:
     bytes_in_flight: float
 
 
-class Ddr(SharedRate[None]):
-    """The path to DDR; every stream has the same cap."""
+class Ddr(SharedRate[float]):
+    """The path to DDR; a stream of the DSP has a cap, another master brings its own."""
 
     def __init__(self, env: Environment, rule: DdrRule) -> None:
         super().__init__(env)
@@ -43,12 +43,16 @@ class Ddr(SharedRate[None]):
         """True if one stream cannot use the whole bandwidth."""
         return self._stream < self._capacity
 
-    def transfer(self, size: int) -> Use[None]:
-        """Move `size` bytes as one stream; succeeds when the last one has arrived."""
-        return self.use(size, None)
+    def transfer(self, size: int, port_bytes_per_s: float | None = None) -> Use[float]:
+        """Move `size` bytes as one stream; succeeds when the last one has arrived.
 
-    def _rates(self, demands: Sequence[None]) -> Sequence[float]:
-        return max_min(self._capacity, [self._stream] * len(demands))
+        The stream is one of the DSP's unless the rate of another master's port is given.
+        """
+        cap = self._stream if port_bytes_per_s is None else port_bytes_per_s / PS_PER_SECOND
+        return self.use(size, cap)
+
+    def _rates(self, demands: Sequence[float]) -> Sequence[float]:
+        return max_min(self._capacity, demands)
 
 
 @dataclass(frozen=True)

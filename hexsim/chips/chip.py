@@ -118,9 +118,18 @@ class Gpu(Table):
 
 
 class Hta(Table):
-    """The tensor accelerator; `int16_rate` is the speed with 16-bit activations over 8-bit."""
+    """The tensor accelerator.
+
+    Its MACs stand as `depth_lanes` inputs by `channel_lanes` output channels by as many pixels as
+    `macs_per_clk` allows; a stage behind them moves `stage_bytes_per_clk` codes. `command_clk` is
+    spent on each command; `int16_rate` is the speed with 16-bit activations over 8-bit.
+    """
 
     macs_per_clk: MacsPerClock
+    depth_lanes: Count
+    channel_lanes: Count
+    stage_bytes_per_clk: BytesPerClock
+    command_clk: Clocks
     clock_hz: Hertz
     int16_rate: Fraction
     local_bytes: Bytes
