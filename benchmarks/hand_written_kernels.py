@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import statistics
 import sys
-from pathlib import Path
 
+from benchmarks.pages import DOCS, with_block
 from hexsim.hvx.streams.hand_written import comparison
 
-PAGE = Path(__file__).parents[1] / "docs" / "kernels.md"
-BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->"
+PAGE = DOCS / "kernels.md"
 CLOSE = 0.05
 """Deviation above which a row states its reason."""
 
@@ -42,8 +41,7 @@ def table() -> str:
 
 def page_with(text: str) -> str:
     """Return the page with `text` as its table."""
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    return before + BEGIN + text + END + rest.split(END)[1]
+    return with_block(PAGE.read_text(encoding="utf-8"), "table", text)
 
 
 if __name__ == "__main__":

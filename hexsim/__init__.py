@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from hexsim.api import QuantizationOptions, Simulation, load, quantize, simulate
+    from hexsim.api import (
+        QuantizationOptions,
+        Simulation,
+        load,
+        quantize,
+        read_overrides,
+        simulate,
+    )
     from hexsim.errors import HexsimError
 
 __all__ = [
@@ -25,6 +32,7 @@ __all__ = [
     "__version__",
     "load",
     "quantize",
+    "read_overrides",
     "simulate",
 ]
 

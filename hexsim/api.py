@@ -19,9 +19,11 @@ import numpy.typing as npt
 
 from hexsim.execution import PlanExecutor, stored_inputs
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.loading import load
+from hexsim.loading import load, load_container
 from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantized import QuantizedNetwork, require_float
 from hexsim.quantization.quantizer import quantize as _quantize
 from hexsim.results import LayerTiming, Result, Timeline
@@ -35,6 +37,7 @@ __all__ = [
     "Simulation",
     "load",
     "quantize",
+    "read_overrides",
     "seeded_calibration",
     "simulate",
 ]
@@ -74,16 +77,31 @@ def quantize(
     model: Network | QuantizedNetwork,
     inputs: Iterable[Inputs] | None = None,
     options: QuantizationOptions | None = None,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> QuantizedNetwork:
     """Quantise a float network.
 
     `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
-    ONNX axis order; None takes seeded ones. Raises HexsimError if `model` is quantised already.
+    ONNX axis order; None takes seeded ones. `overrides` (see `read_overrides`) replace what the
+    quantiser would choose; `QuantizedNetwork.overrides` tells what became of them. Raises
+    HexsimError if `model` is quantised already, or overrides are of no use to it.
     """
     network = require_float(model)
     if inputs is None:
-        return _quantize(network, seeded_calibration(network), options)
-    return _quantize(network, (_stored(network, one) for one in inputs), options)
+        return _quantize(network, seeded_calibration(network), options, overrides=overrides)
+    stored = (_stored(network, one) for one in inputs)
+    return _quantize(network, stored, options, overrides=overrides)
+
+
+def read_overrides(source: str | Path) -> Overrides:
+    """Read overrides from an encodings file of AIMET (.json), or those that a model holds.
+
+    A .dlc file holds what it was converted with, an ONNX file what its quantisation nodes say.
+    Raises HexsimError naming file, tensor and key of the first mistake.
+    """
+    if Path(source).suffix.lower() in (".json", ".encodings"):
+        return read_aimet(source)
+    return load_container(source).overrides
 
 
 def simulate(

@@ -13,12 +13,15 @@ from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
 from hexsim.loading import is_builtin, load
+from hexsim.plan import Plan
 from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.quantization.quantizer import quantize
 from hexsim.results import Result
 from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.stacks import BufferType
+from hexsim.uncertainty import Uncertainty, sweep
 
 EVALUATION_INPUTS = 4
 """Seeded inputs on which a runtime's answers are compared with float; none is a calibration
@@ -29,7 +32,8 @@ _EVALUATION_SEED = 1
 
 @dataclass(frozen=True)
 class Case:
-    """One network on one runtime: its simulated time and, if asked, its agreement with float.
+    """One network on one runtime: its simulated time and, if asked, how far that may be off and
+    how well the answers agree with float.
 
     `builtin` tells a built-in network, whose measurements are known, from a file of any name.
     """
@@ -38,10 +42,12 @@ class Case:
     chip: str
     stack: str
     perf_profile: str
+    buffer: BufferType
     builtin: bool
     inputs: tuple[str, ...]
     runtime: Runtime
     timing: Result
+    uncertainty: Uncertainty | None
     agreement: Agreement | None
 
 
@@ -51,7 +57,9 @@ class Conditions:
 
     perf_profile: str | None = None
     idle_ms: float = 0.0
+    buffer: BufferType | None = None
     cpu_fallback: bool = True
+    uncertainty: bool = False
     accuracy: bool = True
     quantize: bool = False
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -78,9 +86,20 @@ def run_benchmark(
             progress(f"{network.name} on {runtime}")
             model = models.for_runtime(runtime, conditions)
             plan = platform.plan(model, runtime, cpu_fallback=conditions.cpu_fallback)
-            timing = platform.simulate(
-                plan, perf_profile=conditions.perf_profile, idle_ms=conditions.idle_ms
-            )
+
+            def run(changed: Platform, plan: Plan = plan) -> Result:
+                return changed.simulate(
+                    plan,
+                    perf_profile=conditions.perf_profile,
+                    idle_ms=conditions.idle_ms,
+                    buffer=conditions.buffer,
+                )
+
+            timing = run(platform)
+            interval = None
+            if conditions.uncertainty:
+                progress(f"{network.name} on {runtime}: uncertainty")
+                interval = sweep(platform, run)
             match = None
             if conditions.accuracy:
                 match = models.agreement(platform, runtime, conditions.cpu_fallback)
@@ -89,10 +108,12 @@ def run_benchmark(
                 platform.chip.name,
                 platform.stack.name,
                 conditions.perf_profile or platform.stack.default_profile,
+                platform.stack.buffer(conditions.buffer),
                 is_builtin(source),
                 network.inputs,
                 runtime,
                 timing,
+                interval,
                 match,
             )
 

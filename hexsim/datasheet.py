@@ -3,7 +3,8 @@
 Chips and stacks are both datasheets. A directory of them is a `Shelf`; its `shared.toml` holds
 what all its files have in common and fills up what a file leaves out. A table that the schema
 calls optional is filled up but never added: a chip without a tensor engine does not grow one.
-Every mistake in a file is told in one sentence with file, key and what was expected.
+Every mistake in a file is told in one sentence with file, key and what was expected. `recorded`
+finds out which constants a computation reads.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import copy
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
@@ -25,10 +28,56 @@ Tree = dict[str, Any]
 _SHARED = "shared.toml"
 
 
+class Reads:
+    """Which fields of which tables were read; the tables are kept, so that ids stay theirs."""
+
+    def __init__(self) -> None:
+        self._fields: dict[int, tuple[Table, set[str]]] = {}
+
+    def add(self, table: Table, field: str) -> None:
+        """Note that a field was read."""
+        self._fields.setdefault(id(table), (table, set()))[1].add(field)
+
+    def of(self, sheet: Datasheet) -> frozenset[str]:
+        """Return the dotted paths of the constants of `sheet` that were read."""
+        paths = set(self._paths(sheet, ""))
+        return frozenset(path for path, _ in sheet.quantities() if path in paths)
+
+    def _paths(self, table: Table, prefix: str) -> Iterator[str]:
+        _, fields = self._fields.get(id(table), (table, set()))
+        for name, info in type(table).model_fields.items():
+            path = f"{prefix}{info.alias or name}"
+            node = table.__dict__[name]
+            if isinstance(node, Table):
+                yield from self._paths(node, f"{path}.")
+            elif name in fields:
+                yield path
+
+
+_reads: ContextVar[Reads | None] = ContextVar("_reads", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[Reads]:
+    """Record which fields of datasheets are read meanwhile."""
+    reads = Reads()
+    token = _reads.set(reads)
+    try:
+        yield reads
+    finally:
+        _reads.reset(token)
+
+
 class Table(BaseModel):
     """One table of a datasheet: frozen, and closed to keys it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def __getattribute__(self, name: str) -> Any:
+        """Return a field, and note that it was read if somebody records."""
+        if (reads := _reads.get()) is not None and not name.startswith("_"):
+            reads.add(self, name)
+        return super().__getattribute__(name)
 
 
 class Datasheet(Table):
@@ -55,12 +104,14 @@ class Datasheet(Table):
     def with_value(self, path: str, value: float) -> Self:
         """Return a copy in which the constant at the dotted `path` has another value.
 
-        The copy says that its caller set the value. Raises HexsimError for an unknown path and
-        for a value the schema refuses.
+        The copy says that its caller set the value. There are no parts of a byte: such a value
+        is rounded. Raises HexsimError for an unknown path and for a value the schema refuses.
         """
         known = dict(self.quantities())
         if path not in known:
             raise unknown(f"constant of {self.name}", path, known)
+        if known[path].unit == "B":
+            value = round(value)
         tree = copy.deepcopy(self._tree)
         *tables, key = path.split(".")
         table = tree

@@ -10,6 +10,9 @@ from hexsim import container, models
 from hexsim.container import Container, Metadata
 from hexsim.errors import HexsimError, nearest
 from hexsim.graph.ir import Network
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.overrides.stripped import followed, from_nodes
+from hexsim.quantization.overrides.targets import require_this_network
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.resizing import resized
 
@@ -30,13 +33,22 @@ def load(
 
 
 def load_container(
-    source: str | Path, *, input_dims: InputDims | None = None, optimised: bool = True
+    source: str | Path,
+    *,
+    input_dims: InputDims | None = None,
+    optimised: bool = True,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Container:
-    """Load as `load` does, with the metadata that a .dlc file has and other sources lack."""
+    """Load as `load` does, with the metadata that a .dlc file has and other sources lack.
+
+    An ONNX file gets `overrides` with the container; nodes of its own that quantise give more, and
+    where both speak of a tensor, `overrides` win. A .dlc file has those it was converted with.
+    Raises HexsimError, besides, if none of `overrides` belongs to the network.
+    """
     if is_dlc(source) and Path(source).exists():
         read = container.read(source)
         return replace(read, model=_resized(read.model, input_dims or {}))
-    return Container(_from_onnx(str(source), input_dims, optimised), Metadata())
+    return _from_onnx(str(source), input_dims, optimised, overrides)
 
 
 def is_dlc(source: str | Path) -> bool:
@@ -59,16 +71,21 @@ def _resized(
     return resized(model, input_dims)
 
 
-def _from_onnx(source: str, input_dims: InputDims | None, optimised: bool) -> Network:
+def _from_onnx(
+    source: str, input_dims: InputDims | None, optimised: bool, overrides: Overrides
+) -> Container:
     from hexsim.graph.passes import optimise  # a .dlc file is read without onnx
-    from hexsim.onnx_io.reader import read
+    from hexsim.graph.passes.fate import fate
+    from hexsim.onnx_io.reader import read_with_codes
 
     path = Path(source)
     if is_builtin(source):
         built = models.build(source)
-        network = read(built.proto, weights=built.weights, input_dims=input_dims, name=source)
+        read = read_with_codes(
+            built.proto, weights=built.weights, input_dims=input_dims, name=source
+        )
     elif path.exists():
-        network = read(path, input_dims=input_dims)
+        read = read_with_codes(path, input_dims=input_dims)
     elif path.suffix or len(path.parts) > 1:
         raise HexsimError(
             f"no such file: '{source}'; give a .dlc or ONNX file, or a network's name"
@@ -78,4 +95,8 @@ def _from_onnx(source: str, input_dims: InputDims | None, optimised: bool) -> Ne
             f"'{source}' is neither a file nor a built-in network; "
             f"{nearest(source, models.names())}"
         )
-    return optimise(network) if optimised else network
+    network = optimise(read.network) if optimised else read.network
+    changed = fate(read.network, network)
+    require_this_network(followed(overrides, changed), network)
+    given = overrides.over(from_nodes(read.codes, read.network))
+    return Container(network, Metadata(), followed(given, changed))

@@ -16,7 +16,7 @@ from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.results import Result
 from hexsim.runtimes import Runtime
 from hexsim.simulator import Workload, simulate
-from hexsim.stacks.stack import Stack
+from hexsim.stacks.stack import BufferType, Stack
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,15 @@ class Platform:
         return make_plan(model, runtime, partition(network, runtime, cpu_fallback=cpu_fallback))
 
     def simulate(
-        self, plan: Plan, *, perf_profile: str | None = None, idle_ms: float = 0.0
+        self,
+        plan: Plan,
+        *,
+        perf_profile: str | None = None,
+        idle_ms: float = 0.0,
+        buffer: BufferType | None = None,
     ) -> Result:
         """Simulate one inference of `plan`, `idle_ms` after the phone went idle."""
-        workload = Workload.single(plan, perf_profile=perf_profile, idle_ms=idle_ms)
+        workload = Workload.single(plan, perf_profile=perf_profile, idle_ms=idle_ms, buffer=buffer)
         return simulate(workload, self.chip, self.stack)
 
     @property

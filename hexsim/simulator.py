@@ -92,7 +92,7 @@ def _run_job(
         name=f"job {index} " if len(workload.jobs) > 1 else "",
         plan=job.plan,
         profile=machine.stack.profile(job.perf_profile),
-        buffer=job.buffer or machine.stack.default_buffer,
+        buffer=machine.stack.buffer(job.buffer),
         idle_s=job.idle_ms / 1e3,
         urgency=job.urgency,
     )

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim.datasheet import Datasheet, Shelf, Table
+from hexsim.datasheet import Datasheet, Shelf, Table, recorded
 from hexsim.errors import HexsimError
 from hexsim.quantity import Bytes, Hertz
 
@@ -79,6 +79,7 @@ def test_with_value_returns_a_changed_copy_that_names_the_caller(shelf: Shelf[Bo
     assert after.core.clock_hz == before.core.clock_hz
     assert dict(after.quantities())["core.size_bytes"].source == "set by the caller"
     assert dict(before.quantities())["core.size_bytes"].source == "a guess"
+    assert before.with_value("core.size_bytes", 127.6).core.size_bytes == 128
     assert after != before
     assert hash(after) != hash(before)
 
@@ -105,3 +106,13 @@ def test_a_file_that_cannot_be_read_is_named(shelf: Shelf[Box], tmp_path: Path) 
 def test_a_sheet_cannot_be_changed(shelf: Shelf[Box]) -> None:
     with pytest.raises(ValueError, match="frozen"):
         shelf.load("plain").core.size_bytes = 1  # type: ignore[misc]
+
+
+def test_recorded_names_the_constants_that_were_read(shelf: Shelf[Box]) -> None:
+    full, other = shelf.load("full"), shelf.load("plain")
+    assert full.extra is not None
+    with recorded() as reads:
+        _ = full.core.clock_hz, full.extra.size_bytes, full.title
+    _ = full.core.size_bytes
+    assert reads.of(full) == {"core.clock_hz", "extra.size_bytes"}
+    assert reads.of(other) == frozenset()

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from hexsim.accuracy.causes import suspects
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.outputs import OutputJudge
+from hexsim.quantization.movement import moves_codes
 from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.quantization.quantizer import moves_codes
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hexsim.accuracy.outputs import OutputJudge
+from hexsim.quantization.movement import moves_codes
 from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.quantization.quantizer import moves_codes
 
 
 @dataclass(frozen=True)

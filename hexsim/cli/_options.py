@@ -20,12 +20,20 @@ ProfileOption = Annotated[
 IdleOption = Annotated[
     float, typer.Option("--idle-ms", min=0.0, help="Idle time before the call, in ms.")
 ]
+BufferOption = Annotated[
+    str | None,
+    typer.Option("--buffer", help="User buffers: float or tf8; default: the stack's."),
+]
 InputDimOption = Annotated[
     list[str] | None,
     typer.Option("--input-dim", help="NAME 1,3,224,224: shape of an input; repeatable."),
 ]
 NoFallbackOption = Annotated[
     bool, typer.Option("--no-cpu-fallback", help="Refuse layers that the runtime does not take.")
+]
+UncertaintyOption = Annotated[
+    bool,
+    typer.Option("--uncertainty", help="Sweep assumed and calibrated constants: intervals."),
 ]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results as JSON.")]
 CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results as CSV.")]

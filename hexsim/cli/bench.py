@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._options import (
+    BufferOption,
     ChipOption,
     CsvOption,
     IdleOption,
@@ -15,6 +16,7 @@ from hexsim.cli._options import (
     NoFallbackOption,
     ProfileOption,
     StackOption,
+    UncertaintyOption,
     parse_input_dims,
     parse_runtimes,
 )
@@ -35,6 +37,7 @@ def bench(
     ] = None,
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    buffer: BufferOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     quantize: Annotated[
@@ -43,6 +46,7 @@ def bench(
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
     ] = False,
+    uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
 ) -> None:
@@ -63,7 +67,9 @@ def bench(
     conditions = Conditions(
         perf_profile=perf_profile,
         idle_ms=idle_ms,
+        buffer=None if buffer is None else platform.stack.buffer(buffer),
         cpu_fallback=not no_cpu_fallback,
+        uncertainty=uncertainty,
         accuracy=not timing_only,
         quantize=quantize or runtimes is None,
         input_dims=parse_input_dims(input_dim),

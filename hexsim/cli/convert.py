@@ -23,6 +23,12 @@ def convert(
         typer.Option("--output", "-o", help="File to write; default: the model's name with .dlc."),
     ] = None,
     input_dim: InputDimOption = None,
+    quantization_overrides: Annotated[
+        Path | None,
+        typer.Option(
+            "--quantization-overrides", help="Encodings in AIMET's JSON, kept for the quantiser."
+        ),
+    ] = None,
     model_version: Annotated[
         str, typer.Option("--model-version", help="ASCII text kept in the file.")
     ] = "N/A",
@@ -33,7 +39,9 @@ def convert(
 ) -> None:
     """Convert an ONNX file to a float .dlc file."""
     from hexsim import __version__, container
-    from hexsim.loading import is_dlc, load
+    from hexsim.loading import is_dlc, load_container
+    from hexsim.quantization.overrides import NO_OVERRIDES
+    from hexsim.quantization.overrides.aimet import read_aimet
     from hexsim.quantization.quantized import require_float
     from hexsim.reports.fallback_table import fallback_table, opaque_lines
 
@@ -45,7 +53,9 @@ def convert(
         )
     dims = parse_input_dims(input_dim)
     target = output_path(model, output, f"{Path(model).name.removesuffix('.onnx')}.dlc")
-    network = require_float(load(model, input_dims=dims))
+    given = NO_OVERRIDES if quantization_overrides is None else read_aimet(quantization_overrides)
+    source = load_container(model, input_dims=dims, overrides=given)
+    network = require_float(source.model)
     if dry_run:
         typer.echo(fallback_table(network))
         return
@@ -54,6 +64,7 @@ def convert(
         "input_dim": " ".join(f"{name} {shape}" for name, shape in shapes.items()) or None,
         "input_network": model,
         "model_version": model_version,
+        "quantization_overrides": quantization_overrides,
     }
     command = " ".join(f"{key}={value}" for key, value in sorted(options.items()))
     metadata = container.Metadata(
@@ -61,8 +72,10 @@ def convert(
         converter_command=f"hexsim convert {command}",
         converter_version=__version__,
     )
-    container.write(target, network, metadata)
+    container.write(target, network, metadata, source.overrides)
     for line in opaque_lines(network):
         print(f"WARNING - {line}", file=sys.stderr)
+    if source.overrides:
+        print(f"INFO - Kept {len(source.overrides)} quantization overrides", file=sys.stderr)
     print(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}", file=sys.stderr)
     print("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully", file=sys.stderr)

@@ -56,15 +56,30 @@ def quantize(
     bias_bitwidth: Annotated[
         int, typer.Option("--bias-bitwidth", help="Bits of biases: 8 or 32.")
     ] = 8,
+    override_params: Annotated[
+        bool,
+        typer.Option("--override-params", help="Apply the overrides that the file holds."),
+    ] = False,
+    encodings_report: Annotated[
+        Path | None,
+        typer.Option(
+            "--encodings-report",
+            help="Write, as JSON, where each encoding came from and what became of each override.",
+        ),
+    ] = None,
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs."""
     from hexsim import container
     from hexsim.cli._progress import bar
+    from hexsim.files import require_folder, write_text
     from hexsim.loading import load_container
     from hexsim.quantization.input_list import read_input_list
     from hexsim.quantization.options import QuantizationOptions
+    from hexsim.quantization.overrides import NO_OVERRIDES
     from hexsim.quantization.quantized import require_float
     from hexsim.quantization.quantizer import quantize as run_quantizer
+    from hexsim.reports.encodings_json import encodings_json
+    from hexsim.reports.override_log import override_log, unused_line
     from hexsim.reports.quantizer_log import quantizer_log
 
     options = QuantizationOptions(
@@ -80,14 +95,25 @@ def quantize(
     source = load_container(model)
     network = require_float(source.model)
     _require_batch_of_one(network)
+    if override_params and not source.overrides:
+        raise HexsimError(
+            f"'{model}' holds no overrides for --override-params; convert the model with "
+            "--quantization-overrides, or leave the option out"
+        )
+    overrides = source.overrides if override_params else NO_OVERRIDES
+    if encodings_report is not None:
+        require_folder(output_path(model, encodings_report, ""))
+        if encodings_report.absolute() == target.absolute():
+            raise HexsimError(f"the report would overwrite '{target}'; give it another name")
     inputs = read_input_list(input_list, network)
     with bar("calibrating", len(inputs.sets)) as progress:
-        quantized = run_quantizer(network, inputs.arrays(network), options, progress)
+        quantized = run_quantizer(network, inputs.arrays(network), options, progress, overrides)
     words = {
         "axis_quant": axis_quant,
         "bias_bitwidth": bias_bitwidth,
         "input_dlc": model,
         "input_list": input_list,
+        "override_params": override_params,
         "pack_4_bit_weights": pack_4_bit_weights,
         "use_adjusted_weights_quantizer": use_adjusted_weights_quantizer,
         "use_enhanced_quantizer": use_enhanced_quantizer,
@@ -97,7 +123,11 @@ def quantize(
     command = " ".join(f"{key}={value}" for key, value in words.items() if value)
     metadata = replace(source.metadata, quantizer_command=f"hexsim quantize {command}")
     container.write(target, quantized, metadata)
-    for line in quantizer_log(quantized, target):
+    if encodings_report is not None:
+        write_text(encodings_report, encodings_json(quantized))
+    if source.overrides and not override_params:
+        print(unused_line(source.overrides), file=sys.stderr)
+    for line in (*override_log(quantized), *quantizer_log(quantized, target)):
         print(line, file=sys.stderr)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from hexsim.container.trees import from_tree, to_tree
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 
@@ -47,10 +48,11 @@ class StoredArray:
 
 @dataclass(frozen=True)
 class Encodings:
-    """The encodings of a quantised network."""
+    """The encodings of a quantised network, and in a few words where each came from."""
 
     activations: Mapping[str, Encoding]
     parameters: Mapping[str, Encoding | AxisEncoding]
+    origins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,19 @@ class Document:
     layers: tuple[Layer, ...]
     arrays: tuple[StoredArray, ...]
     encodings: Encodings | None
+    overrides: Overrides = NO_OVERRIDES
 
     @classmethod
-    def of(cls, model: Network | QuantizedNetwork, arrays: tuple[StoredArray, ...]) -> Document:
+    def of(
+        cls,
+        model: Network | QuantizedNetwork,
+        arrays: tuple[StoredArray, ...],
+        overrides: Overrides = NO_OVERRIDES,
+    ) -> Document:
         """Describe `model`, whose constants are stored as `arrays`."""
         network, encodings = float_network(model), None
         if isinstance(model, QuantizedNetwork):
-            encodings = Encodings(model.activations, model.parameters)
+            encodings = Encodings(model.activations, model.parameters, model.origins)
         return cls(
             network.name,
             network.inputs,
@@ -79,6 +87,7 @@ class Document:
             network.layers,
             arrays,
             encodings,
+            overrides,
         )
 
     def to_bytes(self) -> bytes:

@@ -30,7 +30,7 @@ class LayerInfo:
     """One line of the list of layers; network inputs come first, as layers of type `data`.
 
     `kind` is the type with its function, as snpe-dlc-info sums types up. `encodings` are those of
-    the outputs and of the layer's constants, by role.
+    the outputs and of the layer's constants, by role, `origins` where they came from.
     """
 
     id: int
@@ -43,6 +43,7 @@ class LayerInfo:
     runtimes: str
     attributes: dict[str, str]
     encodings: dict[str, Encoding | AxisEncoding]
+    origins: dict[str, str]
     param_count: int = 0
     macs: int = 0
 
@@ -75,6 +76,7 @@ def _data(index: int, tensor: Tensor, model: Network | QuantizedNetwork) -> Laye
         runtimes="".join(LETTERS) if tensor.dtype == "float32" else "C",
         attributes={"input_preprocessing": "passthrough"},
         encodings=_encodings({"output": tensor.name}, model),
+        origins=_origins({"output": tensor.name}, model),
     )
 
 
@@ -92,6 +94,7 @@ def _layer(index: int, layer: Layer, model: Network | QuantizedNetwork) -> Layer
         runtimes="".join(c for c, r in LETTERS.items() if refusal(layer, r, network) is None),
         attributes=dict(_attributes(layer)),
         encodings=_encodings(roles, model),
+        origins=_origins(roles, model),
         param_count=network.parameter_count(layer),
         macs=network.macs(layer),
     )
@@ -109,6 +112,12 @@ def _encodings(
         return {}
     found = {role: model.encoding(name) for role, name in roles.items()}
     return {role: encoding for role, encoding in found.items() if encoding is not None}
+
+
+def _origins(roles: dict[str, str], model: Network | QuantizedNetwork) -> dict[str, str]:
+    if not isinstance(model, QuantizedNetwork):
+        return {}
+    return {role: model.origins[name] for role, name in roles.items() if name in model.origins}
 
 
 def _kind(layer: Layer) -> str:

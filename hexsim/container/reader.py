@@ -17,6 +17,7 @@ from hexsim.container.metadata import Metadata
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import unpack
 from hexsim.quantization.quantized import QuantizedNetwork
 
@@ -25,10 +26,11 @@ Array = npt.NDArray[np.generic]
 
 @dataclass(frozen=True)
 class Container:
-    """What a .dlc file holds."""
+    """What a .dlc file holds; `overrides` are those that the quantiser may apply."""
 
     model: Network | QuantizedNetwork
     metadata: Metadata
+    overrides: Overrides = NO_OVERRIDES
 
 
 def read(path: str | Path) -> Container:
@@ -45,7 +47,7 @@ def read(path: str | Path) -> Container:
         described = sum(array.bytes for array in document.arrays)
         if described != archive.params_end - archive.params_start:
             raise ValueError(f"weights of another size than the {described} bytes it describes")
-        return Container(_model(document, archive), metadata)
+        return Container(_model(document, archive), metadata, document.overrides)
     except (ValueError, TypeError, KeyError) as error:
         raise HexsimError(
             f"'{path}' holds {error}; it comes from another version of hexsim, "
@@ -67,7 +69,12 @@ def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
     network = _network(document, floats)
     packs_weights = any(array.packing is not None for array in document.arrays)
     return QuantizedNetwork(
-        network, encodings.activations, encodings.parameters, codes, packs_weights
+        network,
+        encodings.activations,
+        encodings.parameters,
+        codes,
+        packs_weights,
+        encodings.origins,
     )
 
 

@@ -14,15 +14,20 @@ from hexsim.container.document import Document, StoredArray
 from hexsim.container.metadata import Metadata
 from hexsim.files import replacing
 from hexsim.graph.ir import Constant, Network
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, pack
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 
 
 def write(
-    path: str | Path, model: Network | QuantizedNetwork, metadata: Metadata | None = None
+    path: str | Path,
+    model: Network | QuantizedNetwork,
+    metadata: Metadata | None = None,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> None:
     """Write `model` to `path`; the file appears whole or not at all, equal models as equal bytes.
 
+    `overrides` are kept for the quantiser; of a quantised network there are none.
     Of a quantised network the codes of every constant that has an encoding are kept, not its
     floats. Raises HexsimError if a weight holds NaN or infinity, or `path` cannot be written.
     """
@@ -43,7 +48,7 @@ def write(
                 data = _bytes(value)
                 arrays.append(replace(array, sha256=hashlib.sha256(data).hexdigest()))
                 stream.write(data)
-        archive.add(MODEL, Document.of(model, tuple(arrays)).to_bytes())
+        archive.add(MODEL, Document.of(model, tuple(arrays), overrides).to_bytes())
         archive.add(METADATA, (metadata or Metadata()).to_bytes())
 
 

@@ -67,16 +67,17 @@ def rows() -> tuple[Measurement, ...]:
         return tuple(_measurement(record) for record in csv.DictReader(file))
 
 
-def find(model: str, chip: str, stack: str, runtime: str, *, forward: bool) -> tuple[float, ...]:
-    """Return the latencies (ms, ascending) of a built-in network; a published range is two."""
+def find(
+    model: str, chip: str, stack: str, runtime: str, *, forward: bool
+) -> tuple[Measurement, ...]:
+    """Return the rows of a built-in network, shortest first; a published range is two rows."""
     key = (model, chip, stack, runtime, forward)
-    return tuple(
-        sorted(
-            row.latency_ms
-            for row in rows()
-            if (row.model, row.chip, row.stack_model, row.runtime, row.forward) == key
-        )
+    found = (
+        row
+        for row in rows()
+        if (row.model, row.chip, row.stack_model, row.runtime, row.forward) == key
     )
+    return tuple(sorted(found, key=lambda row: row.latency_ms))
 
 
 def _measurement(record: dict[str, str]) -> Measurement:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -17,19 +17,32 @@ from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.axis_order import Order, channels_last, identity, reshaped, stored_shape
 from hexsim.onnx_io.known import Array, Known
 from hexsim.onnx_io.node import Node, NotALayerError
+from hexsim.onnx_io.node_codes import NodeCodes
 
 
 class Importer:
     """Tensors, constants and layers read so far.
 
-    `uses` counts how often each name is read in the file, graph outputs included; `names` are
-    all names that the file gives to anything.
+    `uses` counts how often each name is read in the file, graph outputs included; `readers` are
+    the nodes that read it; `names` are all names that the file gives to anything. `codes` is
+    what nodes of the file said about integers, by the tensor or array they said it of, and
+    `stripped` the same by the names of integers that nobody needs any more.
     """
 
-    def __init__(self, known: Mapping[str, Known], uses: Counter[str], names: set[str]) -> None:
+    def __init__(
+        self,
+        known: Mapping[str, Known],
+        uses: Counter[str],
+        readers: Mapping[str, Sequence[Node]],
+        names: set[str],
+    ) -> None:
         self.known = dict(known)
         self.uses = uses
+        self.readers = readers
+        self.codes: dict[str, NodeCodes] = {}
+        self.stripped: dict[str, tuple[str, NodeCodes]] = {}
         self.tensors: dict[str, Tensor] = {}
+        self._producers: dict[str, Layer] = {}
         self._layers: list[Layer] = []
         self._constants: dict[str, Constant] = {}
         self._forms: dict[tuple[str, str], str] = {}
@@ -40,7 +53,11 @@ class Importer:
 
     def exists(self, name: str) -> bool:
         """True if `name` has been written by a node, or is an input or a known array."""
-        return name in self.tensors or name in self.known
+        return name in self.tensors or name in self.known or name in self.stripped
+
+    def producer(self, name: str) -> Layer | None:
+        """The layer that writes a tensor, None for an input."""
+        return self._producers.get(name)
 
     def source_shape(self, name: str) -> Shape:
         """Shape of a tensor or known array in ONNX axis order."""
@@ -93,6 +110,9 @@ class Importer:
         first form keeps the array's name.
         """
         known = self.known[name]
+        codes = self.codes.get(name)
+        if codes is not None and not codes.survive(known.shape, change(codes.marks(known.shape))):
+            del self.codes[name]  # the layer's numbers, or channels, are not those of the file
         return self.new_constant(name, form, shape, lambda: change(known.read()), known.dtype)
 
     def new_constant(
@@ -133,6 +153,7 @@ class Importer:
     def add_with(self, layer: Layer, outputs: list[Tensor]) -> None:
         """Add a layer whose outputs are `outputs`."""
         self._layers.append(layer)
+        self._producers.update(dict.fromkeys(layer.outputs, layer))
         self.tensors.update({tensor.name: tensor for tensor in outputs})
 
     # Axis order

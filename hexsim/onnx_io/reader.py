@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +27,9 @@ from hexsim.onnx_io.importer import Importer, small_value
 from hexsim.onnx_io.input_shapes import bind_input_shapes
 from hexsim.onnx_io.known import Array, Known, dtype_name, initialisers, known_tensor
 from hexsim.onnx_io.node import Node, NotALayerError
+from hexsim.onnx_io.node_codes import NodeCodes
 from hexsim.onnx_io.operators import TRANSLATORS
+from hexsim.onnx_io.quantisation_nodes import strip
 from hexsim.onnx_io.source import Source, open_source
 
 _RANDOM = frozenset(
@@ -40,6 +43,17 @@ _RANDOM = frozenset(
     }
 )
 """Operators that are not folded although their inputs are known."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A network, and what nodes of its file say about integer codes.
+
+    `codes` are by the name of the tensor or constant.
+    """
+
+    network: Network
+    codes: Mapping[str, NodeCodes]
 
 
 def read(
@@ -56,12 +70,25 @@ def read(
     or the graph's name.
     Raises HexsimError naming node, operator and reason for what cannot be read.
     """
+    return read_with_codes(model, input_dims=input_dims, weights=weights, name=name).network
+
+
+def read_with_codes(
+    model: onnx.ModelProto | str | Path,
+    *,
+    input_dims: Mapping[str, Sequence[int]] | None = None,
+    weights: Mapping[str, Callable[[], Array]] | None = None,
+    name: str | None = None,
+) -> Imported:
+    """Read as `read` does, with the codes of the nodes that quantise and were stripped."""
     source = open_source(model)
     if name is None:
         name = source.graph.name if isinstance(model, onnx.ModelProto) else Path(model).stem
     shapes = bind_input_shapes(source, input_dims)
     nodes = _nodes(source)
-    net = Importer(initialisers(source, weights or {}), _uses(source), _names(source, nodes))
+    net = Importer(
+        initialisers(source, weights or {}), _uses(source), _readers(nodes), _names(source, nodes)
+    )
     for value in source.graph.input:
         if value.name in shapes:
             net.add_input(_input(source, value, shapes[value.name]))
@@ -72,13 +99,21 @@ def read(
         if output not in net.tensors:
             what = "does not depend on any input" if net.exists(output) else "is written by no node"
             raise HexsimError(f"output '{output}' of {source.label} {what}")
-    return net.network(name, tuple(shapes), outputs)
+    return Imported(net.network(name, tuple(shapes), outputs), net.codes)
 
 
 def _uses(source: Source) -> Counter[str]:
     uses = Counter(name for node in source.graph.node for name in node.input)
     uses.update(value.name for value in source.graph.output)
     return uses
+
+
+def _readers(nodes: Sequence[Node]) -> dict[str, list[Node]]:
+    readers: dict[str, list[Node]] = {}
+    for node in nodes:
+        for name in filter(None, node.inputs):
+            readers.setdefault(name, []).append(node)
+    return readers
 
 
 def _names(source: Source, nodes: Sequence[Node]) -> set[str]:
@@ -100,7 +135,10 @@ def _input(source: Source, value: onnx.ValueInfoProto, shape: tuple[int, ...]) -
 
 
 def _nodes(source: Source) -> list[Node]:
-    """The nodes with unique names: their own, or that of their first output."""
+    """The nodes with unique names: their own, or that of their first output.
+
+    Constant nodes come first, so that whoever looks ahead knows their values.
+    """
     taken: set[str] = set()
     nodes = []
     for proto in source.graph.node:
@@ -116,7 +154,7 @@ def _nodes(source: Source) -> list[Node]:
                 f"of operator set '{domain or 'ai.onnx'}' it uses"
             )
         nodes.append(Node(proto, label, source.opsets[domain]))
-    return nodes
+    return sorted(nodes, key=lambda node: node.op_type != "Constant")
 
 
 def _read_node(node: Node, net: Importer, source: Source) -> None:
@@ -133,6 +171,8 @@ def _read_node(node: Node, net: Importer, source: Source) -> None:
         if net.exists(name):
             raise node.error(f"writes '{name}', which exists already")
     try:
+        if strip(node, net):
+            return
         if all(name in net.known for name in filter(None, node.inputs)) and _folds(node):
             _fold(node, net, source)
             return

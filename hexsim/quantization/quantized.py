@@ -12,6 +12,7 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.quantization.packing import Runs, packed_bytes
 
 
@@ -26,6 +27,8 @@ class QuantizedNetwork:
     `packs_weights` says that 4-bit weights take half a byte in a file, not a byte.
     `stored_codes` holds the codes of constants that a file keeps as codes; their float values
     are the dequantised ones.
+    `origins` tells in a few words where each encoding came from, `overrides` what became of each
+    override when the network was quantised; the latter is not kept in a file.
     """
 
     network: Network
@@ -33,6 +36,8 @@ class QuantizedNetwork:
     parameters: Mapping[str, Encoding | AxisEncoding]
     stored_codes: Mapping[str, Constant] = field(default_factory=dict, repr=False, compare=False)
     packs_weights: bool = False
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+    overrides: tuple[KeyOutcome, ...] = field(default=(), repr=False, compare=False)
     _codes: dict[str, npt.NDArray[np.integer]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

@@ -8,22 +8,32 @@ What is encoded how
 3. Weights of convolutions and fully connected layers follow the weight rule of the options.
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
    shifts a whole channel), or 32 bit at the accumulator's scale.
+5. What an override gives is taken instead (hexsim.quantization.overrides.settle).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from hexsim.graph.ir import FloatArray, Layer, Network
-from hexsim.layers import ChannelShuffle, Convolution, FullyConnected, Permute, Pooling, Reshape
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.layers import Convolution, FullyConnected
 from hexsim.quantization.calibration import observe
+from hexsim.quantization.decision import Decision, encodings_of, origins_of
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.movement import moves_codes
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.overrides.settle import Given, settle
 from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.quantization.rules.choice import activation_rule, encode, weight_encoding
+from hexsim.quantization.rules.choice import (
+    activation_rule,
+    activation_words,
+    encode,
+    weight_encoding,
+    weight_words,
+)
 from hexsim.quantization.rules.min_max import MinMax
-from hexsim.quantization.rules.rule import EncodingRule
 
 
 def quantize(
@@ -31,56 +41,94 @@ def quantize(
     inputs: Iterable[Mapping[str, FloatArray]],
     options: QuantizationOptions | None = None,
     progress: Callable[[int], None] = lambda done: None,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> QuantizedNetwork:
     """Quantise `network`, calibrating activations on `inputs` (arrays in stored order).
 
-    Raises HexsimError for NaN or infinite weights and for unusable inputs.
+    `overrides` take the place of what calibration and weight rules would choose. Raises
+    HexsimError for NaN or infinite weights, for unusable inputs, and for overrides that
+    contradict the options, cannot be stored, or belong to another network.
     """
     options = options or QuantizationOptions()
-    rule = activation_rule(options)
-    seen = observe(network, inputs, progress, with_histograms=rule.needs_histogram)
+    settled = settle(overrides, network, options)
+    seen = observe(
+        network, inputs, progress, with_histograms=activation_rule(options).needs_histogram
+    )
+    activations = _activations(network, seen, options, settled.given)
+    parameters = _parameters(network, options, settled.given)
     return QuantizedNetwork(
         network,
-        _activation_encodings(network, seen, rule),
-        _parameter_encodings(network, options),
+        encodings_of(activations),
+        encodings_of(parameters),
         packs_weights=options.pack_4_bit_weights,
+        origins=origins_of({**activations, **parameters}),
+        overrides=settled.outcomes,
     )
 
 
-def moves_codes(layer: Layer) -> bool:
-    """True if the layer's output holds nothing but codes of its input."""
-    if isinstance(layer, Pooling):
-        return layer.kind == "max"
-    return isinstance(layer, Reshape | Permute | ChannelShuffle)
+def _activations(
+    network: Network,
+    observations: Mapping[str, Observation],
+    options: QuantizationOptions,
+    given: Mapping[str, Given],
+) -> dict[str, Decision[Encoding]]:
+    """Decide about inputs, operands and what layers write, in this order."""
+    rule, words = activation_rule(options), activation_words(options)
+    decided: dict[str, Decision[Encoding]] = {}
 
+    def calibrated(name: str) -> None:
+        if name in observations:
+            decided[name] = _given(name, given) or Decision(
+                rule.encode(observations[name]), f"calibration ({words})"
+            )
 
-def _activation_encodings(
-    network: Network, observations: Mapping[str, Observation], rule: EncodingRule
-) -> dict[str, Encoding]:
-    encodings = {
-        name: rule.encode(observations[name]) for name in network.inputs if name in observations
-    }
+    for name in network.inputs:
+        calibrated(name)
     for layer in network.layers:
         for name in layer.inputs:
             if name in network.constants and network.constants[name].dtype == "float32":
-                encodings[name] = encode(rule, network.constants[name].finite())
+                decided[name] = _given(name, given) or Decision(
+                    encode(rule, network.constants[name].finite()), f"its values ({words})"
+                )
         for name in layer.outputs:
-            if moves_codes(layer) and layer.inputs[0] in encodings:
-                encodings[name] = encodings[layer.inputs[0]]
-            elif name in observations:
-                encodings[name] = rule.encode(observations[name])
-    return encodings
+            if moves_codes(layer) and layer.inputs[0] in decided:
+                decided[name] = Decision(
+                    decided[layer.inputs[0]].encoding, f"that of '{layer.inputs[0]}'"
+                )
+            else:
+                calibrated(name)
+    return decided
 
 
-def _parameter_encodings(
-    network: Network, options: QuantizationOptions
-) -> dict[str, Encoding | AxisEncoding]:
+def _parameters(
+    network: Network, options: QuantizationOptions, given: Mapping[str, Given]
+) -> dict[str, Decision[Encoding | AxisEncoding]]:
+    """Decide about the weights and biases of layers that multiply."""
     bias_rule = MinMax(minimum_range=options.minimum_range)
-    encodings: dict[str, Encoding | AxisEncoding] = {}
+    decided: dict[str, Decision[Encoding | AxisEncoding]] = {}
     for layer in network.layers:
         if not isinstance(layer, Convolution | FullyConnected):
             continue
-        encodings[layer.weight] = weight_encoding(network.constants[layer.weight].finite(), options)
-        if layer.bias is not None and options.bias_bits == 8:
-            encodings[layer.bias] = encode(bias_rule, network.constants[layer.bias].finite())
-    return encodings
+        for name in layer.parameters:
+            if name in given:
+                decided[name] = Decision(given[name].encoding, given[name].source)
+        if layer.weight not in decided:
+            encoding = weight_encoding(network.constants[layer.weight].finite(), options)
+            decided[layer.weight] = Decision(encoding, f"weight rule ({weight_words(options)})")
+        if layer.bias is None or layer.bias in decided:
+            continue
+        if options.bias_bits == 8:
+            encoding = encode(bias_rule, network.constants[layer.bias].finite())
+            decided[layer.bias] = Decision(encoding, "its values (min to max)")
+        else:
+            decided[layer.bias] = Decision(None, "accumulator's scale")
+    return decided
+
+
+def _given(name: str, given: Mapping[str, Given]) -> Decision[Encoding] | None:
+    """What an override says about an activation."""
+    if name not in given:
+        return None
+    encoding = given[name].encoding
+    assert isinstance(encoding, Encoding), f"activation '{name}' cannot have {encoding}"
+    return Decision(encoding, given[name].source)

@@ -8,7 +8,18 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.benchmark import Case
 
-HEADER = ("network", "chip", "stack", "runtime", "perf_profile", "row", "engine", "us")
+HEADER = (
+    "network",
+    "chip",
+    "stack",
+    "runtime",
+    "perf_profile",
+    "row",
+    "engine",
+    "us",
+    "us_low",
+    "us_high",
+)
 
 
 def benchmark_csv(cases: Sequence[Case]) -> str:
@@ -16,6 +27,7 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
 
     Rows are "Total Inference Time", "Forward Propagate", then `layer_000 (Name:data Type:data)`
     and so on, numbered as snpe-dlc-info numbers layers: the inputs of the network come first.
+    `us_low` and `us_high` are the ends of the interval, empty where none was asked for.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -26,14 +38,16 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
     return text.getvalue()
 
 
-def _rows(case: Case) -> Iterator[tuple[str, str, str]]:
-    timing = case.timing
-    yield "Total Inference Time", "", _us(timing.total_ps)
-    yield "Forward Propagate", "", _us(timing.forward_ps)
+def _rows(case: Case) -> Iterator[tuple[str, ...]]:
+    timing, interval = case.timing, case.uncertainty
+    ends = (interval.low, interval.high) if interval else ()
+    total, forward = ([f"{times[k]:.3f}" for times in ends] or ["", ""] for k in (0, 1))
+    yield "Total Inference Time", "", _us(timing.total_ps), *total
+    yield "Forward Propagate", "", _us(timing.forward_ps), *forward
     named = [(name, "data", "", 0) for name in case.inputs]
     named += [(la.name, la.type, la.engine, la.duration_ps) for la in timing.layers]
     for index, (name, kind, engine, duration_ps) in enumerate(named):
-        yield f"layer_{index:03d} (Name:{name} Type:{kind})", engine, _us(duration_ps)
+        yield f"layer_{index:03d} (Name:{name} Type:{kind})", engine, _us(duration_ps), "", ""
 
 
 def _us(duration_ps: int) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
 from hexsim.benchmark import Case
-from hexsim.reports.measured import measured_ms
+from hexsim.reports.measured import is_outside, measured, measured_ms
+from hexsim.uncertainty import Uncertainty
 
 
 def benchmark_json(cases: Sequence[Case]) -> str:
@@ -27,12 +28,14 @@ def _case(case: Case) -> dict[str, Any]:
         "stack": case.stack,
         "runtime": case.runtime,
         "perf_profile": case.perf_profile,
+        "buffer": case.buffer,
         "total_inference_us": timing.total_us,
         "forward_propagate_us": timing.forward_us,
         "measured_ms": {
             "total_inference": measured_ms(case, forward=False),
             "forward_propagate": measured_ms(case, forward=True),
         },
+        "uncertainty": _uncertainty(case, case.uncertainty),
         "initialisation_us": {part.name: part.us for part in timing.init},
         "overheads_us": {part.name: part.us for part in timing.overheads},
         "coverage": {
@@ -56,6 +59,32 @@ def _case(case: Case) -> dict[str, Any]:
                 "cost_model": layer.cost_model,
             }
             for layer in timing.layers
+        ],
+    }
+
+
+def _uncertainty(case: Case, found: Uncertainty | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "total_inference_us": [found.low.total_us, found.high.total_us],
+        "forward_propagate_us": [found.low.forward_us, found.high.forward_us],
+        "measured_outside_ms": {
+            name: [r.latency_ms for r in measured(case, forward=forward) if is_outside(r, found)]
+            for name, forward in (("total_inference", False), ("forward_propagate", True))
+        },
+        "constants": [
+            {
+                "stated_by": swing.sheet,
+                "constant": swing.path,
+                "unit": swing.constant.unit,
+                "confidence": swing.constant.confidence,
+                "value": swing.constant.value,
+                "interval": [swing.low, swing.high],
+                "total_inference_us": [swing.at_low.total_us, swing.at_high.total_us],
+                "share": share,
+            }
+            for swing, share in zip(found.swings, found.shares, strict=True)
         ],
     }
 

@@ -8,8 +8,13 @@ from itertools import groupby
 
 from hexsim.accuracy.agreement import Agreement
 from hexsim.benchmark import Case
-from hexsim.reports.measured import measured_ms
+from hexsim.data import Measurement
+from hexsim.reports.measured import is_outside, measured
 from hexsim.reports.text import table
+from hexsim.uncertainty import Uncertainty
+
+_DOMINANT = 3
+"""Constants named as those that matter most."""
 
 
 def benchmark_tables(cases: Sequence[Case]) -> str:
@@ -23,8 +28,22 @@ def benchmark_tables(cases: Sequence[Case]) -> str:
 def footnotes(cases: Sequence[Case]) -> str:
     """Return what a reader of the tables has to know, only as far as it applies to them."""
     notes = []
-    if any(measured_ms(c, forward=f) for c in cases for f in (False, True)):
+    if any(measured(c, forward=f) for c in cases for f in (False, True)):
         notes.append("[x]: measured on the device; its sources are in measured_latency.csv.")
+    if any(case.uncertainty for case in cases):
+        notes.append(
+            "x .. y: where the time may lie by what is not known of assumed and calibrated "
+            "constants, about nine chances in ten; shares are of the squared width."
+        )
+    if any(
+        _mark(case, row)
+        for case in cases
+        for f in (False, True)
+        for row in measured(case, forward=f)
+    ):
+        notes.append(
+            "[x!]: measured outside that interval, so a cause is missing or a bound is wrong."
+        )
     if any(case.agreement for case in cases):
         notes.append(
             "Agreement is of class scores (before a final softmax) on seeded inputs; built-in "
@@ -44,28 +63,47 @@ def footnotes(cases: Sequence[Case]) -> str:
 
 def _network_table(cases: list[Case]) -> str:
     first = cases[0]
-    title = f"{first.network} on {first.chip}, {first.stack}, {first.perf_profile}"
+    where = f"{first.chip}, {first.stack}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))
-    rows = [
-        ("total inference (ms)", *(_time(c, forward=False) for c in cases)),
-        (
-            "forward propagate (ms)",
-            *(_time(c, forward=True) for c in cases),
-        ),
-    ]
+    rows = []
+    for name, forward in (("total inference (ms)", False), ("forward propagate (ms)", True)):
+        rows.append((name, *(_time(case, forward=forward) for case in cases)))
+        if any(case.uncertainty for case in cases):
+            rows.append(("  between", *(_interval(case, forward=forward) for case in cases)))
     if any(case.agreement for case in cases):
         rows += [
             ("SQNR against float (dB)", *(_sqnr(case.agreement) for case in cases)),
             ("same top-1 as float", *(_top1(case.agreement) for case in cases)),
             ("top-1 margin kept", *(_margin(case.agreement) for case in cases)),
         ]
-    return f"{title}\n{table(header, rows)}"
+    lines = [f"{first.network} on {where}", table(header, rows)]
+    lines += [_dominant(case, case.uncertainty) for case in cases if case.uncertainty]
+    return "\n".join(lines)
 
 
 def _time(case: Case, *, forward: bool) -> str:
     text = f"{(case.timing.forward_us if forward else case.timing.total_us) / 1e3:.2f}"
-    measured = measured_ms(case, forward=forward)
-    return f"{text} [{'-'.join(f'{ms:g}' for ms in measured)}]" if measured else text
+    rows = measured(case, forward=forward)
+    known = "-".join(f"{row.latency_ms:g}{_mark(case, row)}" for row in rows)
+    return f"{text} [{known}]" if known else text
+
+
+def _mark(case: Case, row: Measurement) -> str:
+    return "!" if case.uncertainty and is_outside(row, case.uncertainty) else ""
+
+
+def _interval(case: Case, *, forward: bool) -> str:
+    if case.uncertainty is None:
+        return ""
+    ends = (case.uncertainty.low, case.uncertainty.high)
+    return " .. ".join(f"{(t.forward_us if forward else t.total_us) / 1e3:.2f}" for t in ends)
+
+
+def _dominant(case: Case, found: Uncertainty) -> str:
+    """Say which constants the interval mostly comes from."""
+    most = zip(found.swings[:_DOMINANT], found.shares, strict=False)
+    parts = [f"{swing.path} {share:.0%}" for swing, share in most]
+    return f"{case.runtime} hangs on {', '.join(parts)}" if parts else ""
 
 
 def _sqnr(match: Agreement | None) -> str:

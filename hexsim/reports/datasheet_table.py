@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from hexsim.datasheet import Datasheet
 from hexsim.reports.text import quantity, table
+from hexsim.uncertainty import intervals
 
 
 def datasheet_table(sheet: Datasheet) -> str:
-    """Return a line per constant: dotted path, value, confidence, swept bounds, source."""
+    """Return a line per constant: dotted path, value, confidence, swept interval, source.
+
+    The interval of a calibrated constant is what the fit leaves possible inside its bounds.
+    """
+    swept = {path: ends for path, _, *ends in intervals(sheet)}
     rows = []
     for path, constant in sheet.quantities():
-        bounds = ""
-        if constant.low is not None and constant.high is not None:
-            low, high = (quantity(end, constant.unit) for end in (constant.low, constant.high))
-            bounds = f"{low} .. {high}"
+        interval = " .. ".join(quantity(end, constant.unit) for end in swept.get(path, ()))
         value = quantity(constant.value, constant.unit)
-        rows.append((path, value, constant.confidence, bounds, constant.source))
+        rows.append((path, value, constant.confidence, interval, constant.source))
     header = ("constant", "value", "confidence", "swept", "source")
     return f"{sheet.name}: {sheet.title}\n{table(header, rows, left=frozenset({0, 2, 3, 4}))}"

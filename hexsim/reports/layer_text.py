@@ -53,3 +53,5 @@ def parameter_lines(row: LayerInfo, total_params: int, total_macs: int) -> Itera
         yield f"MACs per inference: {share(row.macs, total_macs)}"
     for role, encoding in row.encodings.items():
         yield f"{role} encoding: {encoding_text(encoding)}"
+        if role in row.origins:
+            yield f"{role} encoding from: {row.origins[role]}"

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from hexsim import data
 from hexsim.benchmark import Case
+from hexsim.data import Measurement
+from hexsim.uncertainty import Uncertainty
 
 
-def measured_ms(case: Case, *, forward: bool) -> tuple[float, ...]:
-    """Published latencies in ms; two values are the ends of a published range.
+def measured(case: Case, *, forward: bool) -> tuple[Measurement, ...]:
+    """Published rows, shortest first; two are the ends of a published range.
 
     A file of the user's has none, whatever its name.
     """
     if not case.builtin:
         return ()
     return data.find(case.network, case.chip, case.stack, case.runtime, forward=forward)
+
+
+def measured_ms(case: Case, *, forward: bool) -> tuple[float, ...]:
+    """Published latencies in ms."""
+    return tuple(row.latency_ms for row in measured(case, forward=forward))
+
+
+def is_outside(row: Measurement, found: Uncertainty) -> bool:
+    """True if a measured time is outside the simulated interval by more than its resolution."""
+    low, high = (
+        (times.forward_us if row.forward else times.total_us) / 1e3
+        for times in (found.low, found.high)
+    )
+    return not low - row.resolution_ms <= row.latency_ms <= high + row.resolution_ms

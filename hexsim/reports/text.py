@@ -29,7 +29,7 @@ _PREFIXES: dict[str, tuple[tuple[float, str], ...]] = {
     "B": ((2**20, "MiB"), (2**10, "KiB")),
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
     "s/B": ((1e-9, "ns/B"), (1e-12, "ps/B")),
-    "s/element": ((1e-9, "ns/element"),),
+    "s/element": ((1e-9, "ns/element"), (1e-12, "ps/element")),
 }
 
 

@@ -200,10 +200,12 @@ class Stack(Datasheet):
             )
         return name
 
-    @property
-    def default_buffer(self) -> BufferType:
-        """The buffer type used when the caller asks for none: the first one listed."""
-        return self.buffer_types[0]
+    def buffer(self, name: str | None = None) -> BufferType:
+        """Return a buffer type by name, by default the first one listed."""
+        known = {kind: kind for kind in self.buffer_types}
+        if name is not None and name not in known:
+            raise unknown(f"buffer type of {self.name}", name, known)
+        return known[name] if name else self.buffer_types[0]
 
     def profile(self, name: str | None = None) -> Profile:
         """Return a performance profile by name, by default the stack's own."""

@@ -21,6 +21,49 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_profile_with_uncertainty_lists_every_constant_in_doubt(command: Command) -> None:
+    code, out, err = command("profile squeezenet1_1 --uncertainty --runtime gpu")
+    assert (code, err) == (0, "")
+    assert "ms, between" in out
+    rows = {line.split()[0]: line.split() for line in out.splitlines() if line.startswith("gpu.")}
+    assert rows.keys() >= {"gpu.efficiency", "gpu.layer_s", "gpu.fp32_flops_per_clk"}
+    assert rows["gpu.layer_s"][1:3] == ["snpe-1.23", "calibrated"]
+
+
+def test_code_buffers_spare_the_conversion_of_floats(command: Command) -> None:
+    floats, codes = (
+        command(f"profile squeezenet1_1 --buffer {kind}")[1] for kind in ("float", "tf8")
+    )
+    assert "input_conversion" in floats
+    assert "input_conversion" not in codes
+    assert "high_performance, tf8 buffers" in codes
+    code, _, err = command("bench --model squeezenet1_1 --buffer tf9")
+    assert code == 2
+    assert "unknown buffer type of snpe-1.23 'tf9'; did you mean tf8" in err
+
+
+def test_bench_with_uncertainty_prints_intervals_and_what_they_hang_on(
+    command: Command, files: Path
+) -> None:
+    code, out, err = command(
+        "bench --model squeezenet1_1 --runtime dsp,cpu --timing-only --uncertainty "
+        "--json out.json --csv out.csv"
+    )
+    assert (code, err) == (0, "")
+    assert "  between" in out
+    assert "dsp hangs on entry.input_conversion.clk_per_element" in out
+    assert "[116!]" in out, "SNPE's CPU times are software artefacts, outside any interval"
+    dsp, cpu = json.loads((files / "out.json").read_text())["results"]
+    low, high = dsp["uncertainty"]["total_inference_us"]
+    assert low < dsp["total_inference_us"] < high
+    assert cpu["uncertainty"]["measured_outside_ms"]["total_inference"] == [116.0]
+    assert sum(c["share"] for c in dsp["uncertainty"]["constants"]) == pytest.approx(1)
+    with (files / "out.csv").open() as file:
+        row = next(csv.DictReader(file))
+    assert float(row["us_low"]) == pytest.approx(low, abs=1e-3)
+    assert float(row["us_high"]) == pytest.approx(high, abs=1e-3)
+
+
 def test_bench_writes_table_json_and_csv(command: Command, files: Path) -> None:
     code, out, err = command(
         "bench --model conv1x1_1to1 --model probe.onnx --chip sd865 --runtime dsp,cpu "

@@ -30,7 +30,8 @@ def test_default_name_metadata_and_contents(command: Command, tmp_path: Path) ->
     read = container.read("probe.dlc")
     assert read.metadata.model_version == "v7"
     assert read.metadata.converter_command == (
-        "hexsim convert input_dim=None input_network=probe.onnx model_version=v7"
+        "hexsim convert input_dim=None input_network=probe.onnx model_version=v7 "
+        "quantization_overrides=None"
     )
     network = load("probe.onnx")
     assert isinstance(read.model, container.reader.Network)

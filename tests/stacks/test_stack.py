@@ -21,7 +21,7 @@ def calibrated() -> set[tuple[str, str, float]]:
 def test_every_shipped_stack_is_valid(name: str) -> None:
     stack = stacks.load(name)
     assert stack.name == name
-    assert stack.default_buffer in stack.buffer_types
+    assert stack.buffer() == stack.buffer_types[0]
     assert stack.profile() == stack.profile(stack.default_profile)
 
 
@@ -82,3 +82,9 @@ def test_unknown_names_are_answered_with_their_neighbours() -> None:
         stacks.load("snpe-1.24")
     with pytest.raises(HexsimError, match="unknown performance profile 'bursts'; did you mean bu"):
         stacks.load("snpe-1.23").profile("bursts")
+
+
+def test_a_buffer_type_the_release_lacks_is_refused() -> None:
+    assert stacks.load("snpe-1.23").buffer("tf8") == "tf8"
+    with pytest.raises(HexsimError, match="unknown buffer type of tflite-hexagon 'float'"):
+        stacks.load("tflite-hexagon").buffer("float")

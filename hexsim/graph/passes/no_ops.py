@@ -24,7 +24,7 @@ def remove_no_ops(network: Network) -> Network:
         layer = original.replace(inputs=tuple(names.get(n, n) for n in original.inputs))
         if isinstance(layer, Permute):
             layer = _joined(layer, layers.get(writers.get(layer.inputs[0], "")))
-        if _is_no_op(layer, network):
+        if is_no_op(layer, network):
             (source,) = layer.inputs
             if layer.output not in network.outputs:
                 names[layer.output] = source
@@ -47,7 +47,8 @@ def _joined(layer: Permute, before: Layer | None) -> Permute:
     return layer.replace(inputs=before.inputs, permutation=permutation)
 
 
-def _is_no_op(layer: Layer, network: Network) -> bool:
+def is_no_op(layer: Layer, network: Network) -> bool:
+    """True if `layer` leaves its input as it is (rule 2)."""
     if not layer.inputs or layer.inputs[0] not in network.tensors:
         return False
     match layer:

@@ -45,3 +45,23 @@ def weight_encoding(
 def encode(rule: EncodingRule, values: npt.NDArray[np.generic]) -> Encoding:
     """Return the encoding that `rule` gives to a constant."""
     return rule.encode(Observation.of(values, with_histogram=rule.needs_histogram))
+
+
+def activation_words(options: QuantizationOptions) -> str:
+    """Name the rule for activations."""
+    return "enhanced" if options.enhanced in ("activations", "both") else "min to max"
+
+
+def weight_words(options: QuantizationOptions) -> str:
+    """Name the rule for weights."""
+    if options.adjusted_weights:
+        return "adjusted"
+    search = options.enhanced in ("weights", "both")
+    words = ["enhanced"] if search else []
+    if options.axis_weights:
+        words.append("symmetric per channel")
+    elif options.symmetric_weights:
+        words.append("symmetric")
+    elif not search:
+        words.append("min to max")
+    return ", ".join(words)

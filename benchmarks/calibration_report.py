@@ -1,0 +1,99 @@
+"""The tables of a calibration: constants, what cannot be told apart, every row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from benchmarks.fitting import RUNTIMES
+from hexsim import data
+from hexsim.data.calibration import Calibration
+from hexsim.reports.text import quantity, table
+
+Cells = Sequence[Sequence[float]]
+
+_TIED = 0.5
+"""Correlation from which a constant is called tied to another."""
+
+
+def constants_table(found: Calibration, committed: Mapping[str, float] | None = None) -> str:
+    """Return each constant with its uncertainty and the constant it is most tied to.
+
+    `one sigma` is a factor, with the bounds as prior knowledge; `by data alone` is without them.
+    """
+    correlation = np.array(found.correlation)
+    header = ["constant", "bounds", "fitted", "one sigma", "by data alone", "tied to"]
+    lines = []
+    for index, constant in enumerate(found.constants):
+        row = correlation[index].copy()
+        row[index] = 0.0
+        other = int(np.argmax(np.abs(row)))
+        line = [
+            constant.path,
+            f"{quantity(constant.low, constant.unit)} .. {quantity(constant.high, constant.unit)}",
+            quantity(constant.value, constant.unit),
+            _factor(constant.log_error),
+            _factor(constant.data_error),
+            f"{found.constants[other].path} ({row[other]:+.2f})" if abs(row[other]) > _TIED else "",
+        ]
+        if committed is not None:
+            line.insert(2, quantity(committed[constant.path], constant.unit))
+        lines.append(line)
+    if committed is not None:
+        header.insert(2, "committed")
+    constants = table(header, lines, left=frozenset({0, 1, len(header) - 1}))
+    return f"{constants}\n\n{_weakest(found)}"
+
+
+def _weakest(found: Calibration) -> str:
+    """Say which combination of constants is known least."""
+    errors = np.array([constant.log_error for constant in found.constants])
+    values, vectors = np.linalg.eigh(np.array(found.correlation) * np.outer(errors, errors))
+    weakest = vectors[:, -1] * np.sign(vectors[np.argmax(np.abs(vectors[:, -1])), -1])
+    parts = sorted(zip(weakest, found.constants, strict=True), key=lambda part: -abs(part[0]))
+    named = (f"{part:+.2f} {constant.path}" for part, constant in parts if abs(part) > 0.2)
+    spread = _factor(math.sqrt(values[-1]))
+    return f"Least known combination of logarithms, {spread}: {', '.join(named)}"
+
+
+def trades_table(found: Calibration) -> str:
+    """Return the assumed constants that move rows, and how far the fitted ones imitate them."""
+    header = ("assumed constant", "largest change of a row", "imitated by the calibrated ones")
+    rows = [
+        (trade.label, f"x {trade.largest:.2f}", f"{trade.absorbed:.0%}") for trade in found.trades
+    ]
+    return table(header, rows)
+
+
+def rows_table(rows: Sequence[data.Measurement], columns: Sequence[str], cells: Cells) -> str:
+    """Return a line per row: measured, then prediction and error per column."""
+    header = ("chip", "runtime", "network", "figure", "measured", *columns)
+    lines = []
+    for row, predicted in zip(rows, cells, strict=True):
+        errors = (f"{ms:.2f} ({ms / row.latency_ms - 1:+.0%})" for ms in predicted)
+        figure = "forward" if row.forward else "total"
+        lines.append((row.chip, row.runtime, row.model, figure, f"{row.latency_ms:g}", *errors))
+    return table(header, lines, left=frozenset({0, 1, 2, 3}))
+
+
+def summaries(rows: Sequence[data.Measurement], columns: Sequence[str], cells: Cells) -> str:
+    """Return median and largest absolute error per column and runtime."""
+    lines = []
+    for number, name in enumerate(columns):
+        for runtime in (r for r in RUNTIMES if any(row.runtime == r for row in rows)):
+            errors = [
+                abs(predicted[number] / row.latency_ms - 1)
+                for row, predicted in zip(rows, cells, strict=True)
+                if row.runtime == runtime
+            ]
+            lines.append(
+                (name, runtime, f"{np.median(errors):.0%}", f"{max(errors):.0%}", str(len(errors)))
+            )
+    header = ("prediction", "runtime", "median error", "largest", "rows")
+    return table(header, lines, left=frozenset({0, 1}))
+
+
+def _factor(log_error: float) -> str:
+    return f"x/ {math.exp(log_error):.2f}" if log_error < math.log(100) else "unknown"

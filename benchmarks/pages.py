@@ -1,0 +1,20 @@
+"""Tables that a program writes into a page of the documentation, between two marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+def with_block(text: str, name: str, body: str) -> str:
+    """Return `text` with `body` between the marks `<!-- name: begin -->` and `... end -->`."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+    before, rest = text.split(begin)
+    return before + begin + body.rstrip("\n") + "\n" + end + rest.split(end)[1]
+
+
+def fenced(text: str) -> str:
+    """Return a text table as a code block."""
+    return f"```\n{text}\n```"

@@ -1,0 +1,106 @@
+"""The tables of docs/timing-model.md and docs/constants.md, and the errors that README.md shows.
+
+python -m benchmarks.timing_model --write    puts them into the pages
+
+Constants come from the chip and stack files, figures of the fit from its record; only the two
+readings of the entry cost are simulated here.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
+from benchmarks.entry_readings import readings_table
+from benchmarks.fitting import fitted_rows
+from benchmarks.pages import DOCS, ROOT, fenced, with_block
+from hexsim import chips, stacks
+from hexsim.data.calibration import calibration
+from hexsim.datasheet import Datasheet
+from hexsim.files import write_text
+from hexsim.quantity import Quantity
+from hexsim.reports.text import quantity
+
+README = ROOT / "README.md"
+TIMING = DOCS / "timing-model.md"
+CONSTANTS = DOCS / "constants.md"
+
+
+def timing_page() -> str:
+    """Return docs/timing-model.md with the tables of today."""
+    found, rows = calibration(), fitted_rows()
+    cells = found.predictions
+    validation = (
+        f"{rows_table(rows, found.columns, cells)}\n\n{summaries(rows, found.columns, cells)}"
+    )
+    text = TIMING.read_text(encoding="utf-8")
+    for name, body in {
+        "calibration": constants_table(found),
+        "trades": trades_table(found),
+        "validation": validation,
+        "readings": readings_table(),
+    }.items():
+        text = with_block(text, name, fenced(body))
+    return text
+
+
+def readme_page() -> str:
+    """Return README.md with the errors of the dsp rows."""
+    found = calibration()
+    both = zip(fitted_rows(), found.predictions, strict=True)
+    rows, cells = zip(*((r, c) for r, c in both if r.runtime == "dsp"), strict=True)
+    errors = f"{rows_table(rows, found.columns, cells)}\n\n{summaries(rows, found.columns, cells)}"
+    return with_block(README.read_text(encoding="utf-8"), "errors", fenced(errors))
+
+
+def constants_page() -> str:
+    """Return docs/constants.md with every constant of today."""
+    text = CONSTANTS.read_text(encoding="utf-8")
+    stack_sheets = [stacks.load(name) for name in stacks.names()]
+    chip_sheets = [chips.load(name) for name in chips.names()]
+    text = with_block(text, "stacks", owners_table(stack_sheets))
+    return with_block(text, "chips", owners_table(chip_sheets))
+
+
+def owners_table(sheets: list[Datasheet] | list[stacks.Stack] | list[chips.Chip]) -> str:
+    """Return a line per constant; sheets that state the same share one."""
+    stated: dict[tuple[str, Quantity], list[str]] = {}
+    full = 0
+    for sheet in sheets:
+        constants = list(sheet.quantities())
+        full += bool(constants)
+        for path, constant in constants:
+            stated.setdefault((path, constant), []).append(sheet.name)
+    lines = [
+        "| constant | value | confidence | bounds | stated by | source |",
+        "|---|---|---|---|---|---|",
+    ]
+    for (path, constant), names in sorted(stated.items(), key=lambda item: item[0][0]):
+        value = quantity(constant.value, constant.unit)
+        who = "all" if len(names) == full else ", ".join(names)
+        lines.append(
+            f"| {path} | {value} | {constant.confidence} | {_bounds(constant)} | {who} "
+            f"| {constant.source} |"
+        )
+    return "\n".join(lines)
+
+
+def _bounds(constant: Quantity) -> str:
+    if constant.low is None or constant.high is None:
+        return ""
+    return " .. ".join(quantity(end, constant.unit) for end in (constant.low, constant.high))
+
+
+def write() -> None:
+    """Renew the pages."""
+    calibration.cache_clear()
+    write_text(README, readme_page())
+    write_text(TIMING, timing_page())
+    write_text(CONSTANTS, constants_page())
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        write()
+    else:
+        print(timing_page())

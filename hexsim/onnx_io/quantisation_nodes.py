@@ -1,0 +1,158 @@
+"""Strips the nodes of an ONNX file that quantise, and keeps what they say as codes.
+
+The network stays float:
+1. A QuantizeLinear whose only readers are DequantizeLinear nodes with the same codes is passed
+   by; each of those becomes a clamp without limits, which the passes remove.
+2. A file may have lost a Relu or Relu6 to the saturation of such a pair, as onnxruntime's
+   quantiser does it. So where the codes begin at zero and the values may be negative, the clamp
+   is at zero, and at six if the codes end there.
+3. A DequantizeLinear of a known array is a known array: the float weight or bias.
+4. Nodes that quantise and dequantise at once are treated as such a pair, or pass a weight on.
+Anything else (integer operators, varying scales, codes per channel of an activation) stays as it
+is in the file.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hexsim.layers import (
+    NO_CLAMP,
+    RELU,
+    Clamp,
+    Concat,
+    Elementwise,
+    Neuron,
+    Permute,
+    Pooling,
+    Reshape,
+    Softmax,
+)
+from hexsim.onnx_io.importer import Importer
+from hexsim.onnx_io.known import Array, Known
+from hexsim.onnx_io.node import Node
+from hexsim.onnx_io.node_codes import (
+    DEQUANTIZE,
+    QUANTIZE,
+    NodeCodes,
+    fake_codes,
+    integer_type,
+    is_linear,
+    linear_codes,
+)
+
+_SIX = 6.0
+
+
+def strip(node: Node, net: Importer) -> bool:
+    """Take `node` out of the network, if it is one that can be; tell whether it was."""
+    if is_linear(node, QUANTIZE):
+        return _quantize(node, net)
+    if is_linear(node, DEQUANTIZE):
+        return _dequantize(node, net)
+    codes = fake_codes(node, net.known) if node.inputs else None
+    if codes is None:
+        return False
+    _pass_on(node.inputs[0], codes, node, net)
+    return True
+
+
+def _quantize(node: Node, net: Importer) -> bool:
+    source = node.inputs[0]
+    codes = linear_codes(
+        node, net.known, integer_type(node, net.known), len(net.source_shape(source))
+    )
+    readers = net.readers.get(node.output, ())
+    if codes is None or not readers or len(readers) != net.uses[node.output]:
+        return False
+    if source in net.tensors and (codes.axis is not None or _coded_otherwise(source, codes, net)):
+        return False
+    dtype, rank = integer_type(node, net.known), len(net.source_shape(source))
+    for reader in readers:
+        if not is_linear(reader, DEQUANTIZE) or reader.inputs[0] != node.output:
+            return False
+        if linear_codes(reader, net.known, dtype, rank) != codes:
+            return False
+    net.stripped[node.output] = (source, codes)
+    return True
+
+
+def _coded_otherwise(source: str, codes: NodeCodes, net: Importer) -> bool:
+    """True if a pair before this one had other codes for the same tensor."""
+    return any(name == source and one != codes for name, one in net.stripped.values())
+
+
+def _dequantize(node: Node, net: Importer) -> bool:
+    name = node.inputs[0]
+    if name in net.stripped:
+        source, codes = net.stripped[name]
+        _pass_on(source, codes, node, net)
+        return True
+    if name not in net.known:
+        return False
+    known = net.known[name]
+    found = linear_codes(node, net.known, known.dtype, len(known.shape))
+    if found is None:
+        return False
+    signed = known.dtype.startswith("int")
+    dtype = net.known[node.inputs[1]].dtype
+
+    def real() -> Array:
+        return _real(known.read(), found, signed=signed).astype(dtype)
+
+    net.known[node.output] = Known(node.output, known.shape, dtype, real)
+    net.codes[node.output] = found
+    return True
+
+
+def _pass_on(source: str, codes: NodeCodes, node: Node, net: Importer) -> None:
+    """Let the output of `node` be `source`, and remember its codes."""
+    if source in net.known:
+        known = net.known[source]
+        net.known[node.output] = Known(node.output, known.shape, known.dtype, known.read)
+        net.codes[node.output] = codes
+        return
+    tensor = net.tensor(source)
+    clamp = _lost_clamp(source, codes, net)
+    net.codes.setdefault(source if clamp == NO_CLAMP else node.output, codes)
+    layer = Neuron(
+        name=node.name, inputs=(source,), outputs=(node.output,), function="clamp", clamp=clamp
+    )
+    net.add(layer, tensor.order)
+
+
+def _lost_clamp(source: str, codes: NodeCodes, net: Importer) -> Clamp:
+    """The clamp that only the saturation of the codes may still do (rule 2)."""
+    low, high = codes.limits()
+    if low != 0 or not _may_be_negative(source, net):
+        return NO_CLAMP
+    return Clamp(0.0, _SIX) if abs(high - _SIX) <= codes.scales[0] / 2 else RELU
+
+
+def _may_be_negative(name: str, net: Importer) -> bool:
+    """False for what is an input or known not to be, looking back through moves."""
+    layer = net.producer(name)
+    match layer:
+        case None | Softmax():
+            return False
+        case Pooling() | Permute() | Reshape() | Concat():
+            return any(_may_be_negative(one, net) for one in layer.inputs)
+        case Elementwise(kind="sum" | "product" | "max" | "min"):
+            return any(n not in net.tensors or _may_be_negative(n, net) for n in layer.inputs)
+        case Neuron(function="clamp"):
+            return layer.clamp.low < 0 and _may_be_negative(layer.inputs[0], net)
+        case Neuron(function="sigmoid" | "hard_sigmoid"):
+            return False
+        case _:
+            return True
+
+
+def _real(integers: Array, codes: NodeCodes, *, signed: bool) -> Array:
+    """The real values of stored integers."""
+    shape = [1] * integers.ndim
+    if codes.axis is not None:
+        shape[codes.axis] = len(codes.scales)
+    lowest = -(1 << (codes.bits - 1)) if signed else 0
+    offsets = np.array([offset - lowest for offset in codes.offsets]).reshape(shape)
+    scales = np.array(codes.scales).reshape(shape)
+    return np.asarray((integers.astype(np.int64) + offsets) * scales).reshape(integers.shape)

@@ -1,0 +1,29 @@
+"""Decision: the encoding of one tensor together with where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+
+Kind = TypeVar("Kind", bound=Encoding | AxisEncoding, covariant=True)
+
+
+@dataclass(frozen=True)
+class Decision(Generic[Kind]):
+    """An encoding, None for a bias at the accumulator's scale, and a few words on its origin."""
+
+    encoding: Kind | None
+    origin: str
+
+
+def encodings_of(decided: Mapping[str, Decision[Kind]]) -> dict[str, Kind]:
+    """Return the encodings, without the biases that have none."""
+    return {name: d.encoding for name, d in decided.items() if d.encoding is not None}
+
+
+def origins_of(decided: Mapping[str, Decision[Encoding | AxisEncoding]]) -> dict[str, str]:
+    """Return the origin of each."""
+    return {name: decision.origin for name, decision in decided.items()}

@@ -1,0 +1,98 @@
+"""Reads the encodings files of AIMET: versions 0.4 and older, 0.5.0, 0.6.1 and 1.0.0.
+
+| version | sections | an entry |
+| --- | --- | --- |
+| none, 0.4.0 | name -> entries | bitwidth, min, max, scale, offset, is_symmetric "True" |
+| 0.5.0 | same | also dtype "int"/"float"; a float needs dtype and bitwidth only |
+| 0.6.1 | same | same; quantizer_args beside the sections, which change no tensor |
+| 1.0.0 | lists of entries | name, enc_type, dtype "INT"/"FLOAT", bw, is_sym, scale[], offset[] |
+
+More than one entry, or enc_type PER_CHANNEL, is per channel. Keys that no version defines are
+passed over, as the real converter does; a misspelt one shows as a missing one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hexsim.errors import HexsimError
+from hexsim.quantization.overrides.aimet_listed import listed_section
+from hexsim.quantization.overrides.aimet_named import named_section
+from hexsim.quantization.overrides.override import Overrides
+
+ACTIVATIONS, PARAMETERS = "activation_encodings", "param_encodings"
+"""The two sections of every version."""
+
+VERSIONS = ("0.4.0", "0.5.0", "0.6.1", "1.0.0")
+"""Versions that are read; a file without version counts as the first."""
+
+
+def read_aimet(path: str | Path) -> Overrides:
+    """Read the encodings file at `path`.
+
+    Raises HexsimError naming file, section, tensor and key (or line) of the first mistake.
+    """
+    where = f"overrides '{path}'"
+    document = _document(Path(path), where)
+    version = str(document.get("version", VERSIONS[0]))
+    if version not in VERSIONS and _is_newer(version):
+        raise HexsimError(
+            f"{where}: version {version} is not known; export the encodings with one of "
+            f"{', '.join(VERSIONS)}"
+        )
+    read = listed_section if version == "1.0.0" else named_section
+    sections = {}
+    for section in (ACTIVATIONS, PARAMETERS):
+        if section not in document:
+            raise HexsimError(
+                f"{where}: section '{section}' is missing; it may be empty but must be there"
+            )
+        sections[section] = read(document[section], f"{where}, {section}")
+    return Overrides(sections[ACTIVATIONS], sections[PARAMETERS])
+
+
+def _document(path: Path, where: str) -> dict[str, Any]:
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise HexsimError(f"no such file: '{path}'") from None
+    except UnicodeDecodeError:
+        raise HexsimError(f"{where} is no text; give the JSON file that AIMET exports") from None
+    except OSError as error:
+        raise HexsimError(f"cannot read '{path}': {error.strerror}") from None
+    try:
+        document = json.loads(text, object_pairs_hook=_unique(where))
+    except json.JSONDecodeError as error:
+        raise HexsimError(
+            f"{where}, line {error.lineno}: {error.msg}; repair the JSON or export it again"
+        ) from None
+    except RecursionError:
+        raise HexsimError(f"{where} is nested too deeply to be an encodings file") from None
+    if not isinstance(document, dict):
+        raise HexsimError(f"{where} is no JSON object with the sections of an encodings file")
+    return document
+
+
+def _unique(where: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """A hook for objects: `json` itself would keep the last of two equal keys and say nothing."""
+
+    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise HexsimError(f"{where}: key '{twice}' is there twice; keep one of them")
+        return found
+
+    return collect
+
+
+def _is_newer(version: str) -> bool:
+    """True unless the version is an unlisted one that has the entries of a listed one."""
+    parts = version.split(".")
+    if not all(part.isdecimal() for part in parts):
+        return True
+    return tuple(int(part) for part in parts) > (0, 6, 1)

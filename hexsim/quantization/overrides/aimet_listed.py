@@ -1,0 +1,63 @@
+"""Sections of AIMET's encodings files of version 1.0.0: lists of entries that say their name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from hexsim.errors import HexsimError
+from hexsim.quantization.overrides.aimet_entry import WIDTH, float_override, validated
+from hexsim.quantization.overrides.override import IntegerOverride, Override, Range
+
+
+class _Entry(BaseModel):
+    """An entry of version 1.0.0."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    name: str
+    enc_type: Literal["PER_TENSOR", "PER_CHANNEL", "PER_BLOCK"]
+    dtype: Literal["INT", "FLOAT"] = "INT"
+    bw: int = WIDTH
+    is_sym: bool | None = None
+    scale: list[float] = []
+    offset: list[float] = []
+
+
+def listed_section(section: Any, where: str) -> Mapping[str, Override]:
+    """Read one section; raises HexsimError, beginning with `where`, for the first mistake."""
+    if not isinstance(section, list):
+        raise HexsimError(f"{where} is no list, which version 1.0.0 asks for")
+    overrides: dict[str, Override] = {}
+    for position, tree in enumerate(section):
+        entry = validated(_Entry, tree, f"{where}, entry {position}")
+        if entry.name in overrides:
+            raise HexsimError(f"{where}: '{entry.name}' is there twice; keep one of them")
+        overrides[entry.name] = _listed(entry, f"{where}, '{entry.name}'")
+    return overrides
+
+
+def _listed(entry: _Entry, where: str) -> Override:
+    if entry.dtype == "FLOAT":
+        return float_override(entry.bw, where)
+    if entry.enc_type == "PER_BLOCK":
+        raise HexsimError(
+            f"{where}: a scale per block (PER_BLOCK) fits no kernel of the DSP; export the "
+            "encoding PER_TENSOR or PER_CHANNEL"
+        )
+    if not entry.scale or len(entry.offset) not in (0, len(entry.scale)):
+        raise HexsimError(
+            f"{where}: {len(entry.scale)} scales and {len(entry.offset)} offsets; "
+            "expected one of each, or one of each per channel"
+        )
+    if entry.enc_type == "PER_TENSOR" and len(entry.scale) > 1:
+        raise HexsimError(f"{where}: {len(entry.scale)} scales, PER_TENSOR has one")
+    if min(entry.scale) <= 0:
+        raise HexsimError(f"{where}: key 'scale' holds {min(entry.scale):g}; scales are above 0")
+    if not entry.offset and not entry.is_sym:
+        raise HexsimError(f"{where}: key 'offset' is missing; only is_sym encodings imply it")
+    offsets = entry.offset or [-float(1 << (entry.bw - 1))] * len(entry.scale)
+    ranges = (Range(scale=s, offset=round(o)) for s, o in zip(entry.scale, offsets, strict=True))
+    return IntegerOverride(entry.bw, tuple(ranges), entry.is_sym)

@@ -1,0 +1,73 @@
+"""Sections of AIMET's encodings files up to version 0.6.1: name -> list of entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hexsim.errors import HexsimError
+from hexsim.quantization.overrides.aimet_entry import WIDTH, float_override, validated
+from hexsim.quantization.overrides.override import IntegerOverride, Override, Range
+
+
+class _Entry(BaseModel):
+    """An entry of versions up to 0.6.1."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    bitwidth: int = WIDTH
+    dtype: Literal["int", "float"] = "int"
+    is_symmetric: Literal["True", "False", "true", "false"] | bool | None = None
+    min: float | None = None
+    max: float | None = None
+    scale: float | None = Field(None, gt=0)
+    offset: float | None = None
+
+    @property
+    def symmetric(self) -> bool | None:
+        """The flag as what it means."""
+        return None if self.is_symmetric is None else str(self.is_symmetric).lower() == "true"
+
+
+def named_section(section: Any, where: str) -> Mapping[str, Override]:
+    """Read one section; raises HexsimError, beginning with `where`, for the first mistake."""
+    if not isinstance(section, dict):
+        raise HexsimError(f"{where} is no object of names; is the version of the file right?")
+    overrides: dict[str, Override] = {}
+    for name, entries in section.items():
+        if isinstance(entries, dict) and entries.keys() & {"input", "output"}:
+            raise HexsimError(
+                f"{where}, '{name}': encodings by layer, not by tensor; give the .encodings file "
+                "for ONNX that AIMET writes beside the _torch one"
+            )
+        if not isinstance(entries, list) or not entries:
+            raise HexsimError(f"{where}, '{name}': expected a list with one entry, or per channel")
+        overrides[name] = _named(entries, f"{where}, '{name}'")
+    return overrides
+
+
+def _named(entries: list[Any], where: str) -> Override:
+    read = [validated(_Entry, one, f"{where}, entry {n}") for n, one in enumerate(entries)]
+    first = read[0]
+    if any(
+        (e.bitwidth, e.dtype, e.symmetric) != (first.bitwidth, first.dtype, first.symmetric)
+        for e in read
+    ):
+        raise HexsimError(f"{where}: bitwidth, dtype and is_symmetric differ between channels")
+    if first.dtype == "float":
+        return float_override(first.bitwidth, where)
+    ranges = []
+    for position, entry in enumerate(read):
+        place = f"{where}, entry {position}"
+        if (entry.min is None) != (entry.max is None) or (entry.min is None and not entry.scale):
+            lost = "min" if entry.min is None else "max"
+            raise HexsimError(f"{place}: key '{lost}' is missing; expected a number")
+        if entry.min is not None and entry.max is not None and entry.min > entry.max:
+            raise HexsimError(f"{place}: min {entry.min:g} is above max {entry.max:g}")
+        if entry.min is None and entry.offset is None:
+            raise HexsimError(f"{place}: key 'offset' is missing; a scale alone is no encoding")
+        offset = None if entry.offset is None else round(entry.offset)
+        ranges.append(Range(entry.min, entry.max, entry.scale, offset))
+    return IntegerOverride(first.bitwidth, tuple(ranges), first.symmetric)

@@ -1,0 +1,140 @@
+"""From an override to the encoding of the tensor it names, by the role of that tensor.
+
+| role | bits | encoding |
+| --- | --- | --- |
+| activation | 8, 16 | one, stored unsigned; per channel is refused |
+| weight | 4, 8, 16 | asymmetric; symmetric per channel, or if file or options say so |
+| bias | 8 | one, stored unsigned |
+| bias | 32 | none: the accumulator's scale, which is what the kernels add |
+
+Whether a kernel takes what can be stored is decided where kernels are chosen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hexsim.errors import HexsimError
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides import numbers
+from hexsim.quantization.overrides.override import IntegerOverride, Range
+
+ACTIVATION_BITS = (8, 16)
+WEIGHT_BITS = (4, 8, 16)
+BIAS_BITS = (8, 32)
+"""Widths that the container stores."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What an override became; no encoding means the accumulator's scale of a 32-bit bias.
+
+    `remark` tells what was changed on the way, or is empty.
+    """
+
+    encoding: Encoding | AxisEncoding | None
+    remark: str = ""
+
+
+def activation(key: str, override: IntegerOverride, options: QuantizationOptions) -> Applied:
+    """Return the encoding of an activation; raises HexsimError naming the key."""
+    where = f"override of activation '{key}'"
+    _require_bits(override, ACTIVATION_BITS, where)
+    return _unsigned(override, options, where)
+
+
+def bias(key: str, override: IntegerOverride, options: QuantizationOptions) -> Applied:
+    """Return the encoding of a bias; raises HexsimError naming the key."""
+    where = f"override of bias '{key}'"
+    _require_bits(override, BIAS_BITS, where)
+    return Applied(None) if override.bitwidth == 32 else _unsigned(override, options, where)
+
+
+def weight(
+    key: str, override: IntegerOverride, channels: int, options: QuantizationOptions
+) -> Applied:
+    """Return the encoding of a weight with that many output channels.
+
+    Raises HexsimError naming the key for widths, signs or channel counts that do not fit.
+    """
+    where = f"override of weight '{key}'"
+    if override.bitwidth == 32:
+        raise HexsimError(
+            f"{where}: 32 bits are for biases, weights have {_listed(WEIGHT_BITS)}; the encoding "
+            "of a bias seems to stand on a weight, check the names in the file"
+        )
+    _require_bits(override, WEIGHT_BITS, where)
+    if override.per_channel:
+        return _axis(override, channels, where)
+    (given,) = override.ranges
+    asked = options.symmetric_weights or options.axis_weights
+    if asked and override.symmetric is False:
+        raise HexsimError(
+            f"Requested symmetric weights but instead got is_symmetric==False. ({where}): "
+            "quantise without symmetric or per-channel weights, or export a symmetric encoding"
+        )
+    if asked or (override.symmetric and not _all_positive(given)):
+        return _symmetric(given, override, where)
+    return Applied(*numbers.asymmetric(given, override.bitwidth, options.minimum_range, where))
+
+
+def _axis(override: IntegerOverride, channels: int, where: str) -> Applied:
+    if override.symmetric is False:
+        raise HexsimError(
+            f"Requested symmetric weights but instead got is_symmetric==False. ({where}): "
+            "per-channel encodings must be symmetric, export them so"
+        )
+    if len(override.ranges) != channels:
+        raise HexsimError(
+            f"{where}: {len(override.ranges)} encodings for {channels} output channels; "
+            "give one per channel, or one for all"
+        )
+    applied = [
+        _symmetric(given, override, f"{where}, channel {channel}")
+        for channel, given in enumerate(override.ranges)
+    ]
+    encodings = tuple(one.encoding for one in applied if isinstance(one.encoding, Encoding))
+    remarks = [f"channel {n}: {one.remark}" for n, one in enumerate(applied) if one.remark]
+    more = f" (and {len(remarks) - 1} more channels)" if len(remarks) > 1 else ""
+    return Applied(AxisEncoding(encodings), f"{remarks[0]}{more}" if remarks else "")
+
+
+def _symmetric(given: Range, override: IntegerOverride, where: str) -> Applied:
+    bits = override.bitwidth
+    if override.symmetric or given.offset in (-(1 << (bits - 1)), 1 << (bits - 1)):
+        return Applied(*numbers.symmetric(given, bits, where))
+    encoding = numbers.symmetric_limit(given, bits, where)
+    low, high = encoding.min, encoding.max
+    return Applied(encoding, f"asymmetric range made symmetric, {low:g} to {high:g}")
+
+
+def _all_positive(given: Range) -> bool:
+    """An unsigned symmetric range, 0 to max, keeps all its codes."""
+    return given.min is not None and given.min >= 0 and not given.offset
+
+
+def _unsigned(override: IntegerOverride, options: QuantizationOptions, where: str) -> Applied:
+    """An encoding stored unsigned; a symmetric one has the same steps, with its offset."""
+    if override.per_channel:
+        raise HexsimError(
+            f"{where}: {len(override.ranges)} encodings; only weights have one per channel, "
+            "give one"
+        )
+    (given,) = override.ranges
+    bits = override.bitwidth
+    if override.symmetric and not _all_positive(given):
+        encoding, remark = numbers.symmetric(given, bits, where)
+        return Applied(replace(encoding, symmetric=False), remark)
+    return Applied(*numbers.asymmetric(given, bits, options.minimum_range, where))
+
+
+def _require_bits(override: IntegerOverride, known: tuple[int, ...], where: str) -> None:
+    if override.bitwidth not in known:
+        raise HexsimError(
+            f"{where}: {override.bitwidth} bits cannot be stored; use {_listed(known)} bits"
+        )
+
+
+def _listed(widths: tuple[int, ...]) -> str:
+    return " or ".join(map(str, widths))

@@ -1,0 +1,115 @@
+"""From the numbers of one range to one encoding.
+
+1. Minimum and maximum alone: the default rule, or for a symmetric code -2^(bits-1) to
+   2^(bits-1) - 1 steps around zero.
+2. Scale and offset as well: used if they agree with minimum and maximum within one step, else
+   the range is encoded anew and a remark says so. Releases differ here: 1.59 and 2.5 use them as
+   given, the guide of 2025 always recomputes.
+3. An offset counts by its magnitude: AIMET has written both signs, and the guide's examples show
+   magnitudes cut to whole numbers. With a minimum it is round(-min / scale).
+"""
+
+from __future__ import annotations
+
+from hexsim.errors import HexsimError
+from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.overrides.override import Range
+
+_EXACTLY_SYMMETRIC = 0.25
+"""Distance from -2^(bits-1) steps, in steps, within which a minimum is that (our choice: half the
+way to the half step by which a range that is -limit .. limit misses it)."""
+
+
+def asymmetric(given: Range, bits: int, minimum_range: float, where: str) -> tuple[Encoding, str]:
+    """Return the asymmetric encoding of `given` and a remark, empty if nothing was changed.
+
+    Raises HexsimError, beginning with `where`, if scale and offset alone are no encoding.
+    """
+    steps = (1 << bits) - 1
+    if given.scale is None or given.offset is None:
+        return _from_ends(given, bits, minimum_range), ""
+    zero = abs(given.offset)
+    if given.min is None or given.max is None:
+        if zero > steps:
+            raise HexsimError(
+                f"{where}: offset {given.offset} lies outside the {steps + 1} codes of "
+                f"{bits} bits; give an offset from {-steps} to 0"
+            )
+        return _stepped(given.scale, zero, bits), ""
+    if not _agree(given, zero, steps):
+        return _from_ends(given, bits, minimum_range), _disagreement(given)
+    exact = min(max(round(-given.min / given.scale), 0), steps)
+    return _stepped(given.scale, exact, bits), ""
+
+
+def symmetric(given: Range, bits: int, where: str) -> tuple[Encoding, str]:
+    """Return the symmetric encoding of `given` and a remark, empty if nothing was changed.
+
+    Raises HexsimError, beginning with `where`, for a strict-symmetric offset or an empty range.
+    """
+    half = 1 << (bits - 1)
+    if given.scale is None or given.offset is None:
+        return _limited(given, bits, where), ""
+    zero = abs(given.offset) or half  # signed codes are stored without their offset
+    if given.min is not None and zero == half - 1:  # cut to a whole number, or really strict
+        zero = round(-given.min / given.scale)
+    if zero != half:
+        raise HexsimError(
+            f"Invalid offset overridden for symmetric encodings got [{given.offset}], expected "
+            f"{-half}. ({where}): export the encodings without strict symmetry"
+        )
+    if given.min is not None and not _agree(given, half, 2 * half - 1):
+        return _limited(given, bits, where), _disagreement(given)
+    return symmetric_steps(given.scale, bits), ""
+
+
+def symmetric_limit(given: Range, bits: int, where: str) -> Encoding:
+    """Return the symmetric encoding over the larger end of an asymmetric range."""
+    if given.min is not None and given.max is not None:
+        return _limited(given, bits, where)
+    encoding, _ = asymmetric(given, bits, 0.0, where)
+    return _limited(Range(encoding.min, encoding.max), bits, where)
+
+
+def symmetric_steps(delta: float, bits: int) -> Encoding:
+    """Return the symmetric encoding with steps of `delta`."""
+    half = 1 << (bits - 1)
+    return Encoding(bits, -half * delta, (half - 1) * delta, delta, -half, symmetric=True)
+
+
+def _limited(given: Range, bits: int, where: str) -> Encoding:
+    """By the ends: exactly -2^(bits-1) .. 2^(bits-1) - 1 steps, or the larger magnitude."""
+    low, high = given.min or 0.0, given.max or 0.0
+    half = 1 << (bits - 1)
+    delta = (high - low) / (2 * half - 1)
+    limit = max(abs(low), abs(high))
+    if limit == 0:
+        raise HexsimError(f"{where}: a symmetric range of zero width; leave the key out")
+    if delta and abs(-low / delta - half) < _EXACTLY_SYMMETRIC:
+        return symmetric_steps(delta, bits)
+    return Encoding.symmetric_of(limit, bits)
+
+
+def _from_ends(given: Range, bits: int, minimum_range: float) -> Encoding:
+    return Encoding.from_range(given.min or 0.0, given.max or 0.0, bits, minimum_range)
+
+
+def _stepped(delta: float, zero: int, bits: int) -> Encoding:
+    steps = (1 << bits) - 1
+    return Encoding(bits, -zero * delta, (steps - zero) * delta, delta, -zero)
+
+
+def _agree(given: Range, zero: int, steps: int) -> bool:
+    """True if scale and offset span the ends within one step."""
+    assert given.scale is not None
+    assert given.min is not None
+    assert given.max is not None
+    low, high = -zero * given.scale, (steps - zero) * given.scale
+    return max(abs(low - given.min), abs(high - given.max)) <= given.scale * (1 + 1e-6)
+
+
+def _disagreement(given: Range) -> str:
+    return (
+        f"scale {given.scale:g} and offset {given.offset} do not span the given "
+        f"[{given.min:g}, {given.max:g}]; recomputed from that range"
+    )

@@ -1,0 +1,94 @@
+"""Override: what a user says about the encoding of one tensor, before anybody judges it.
+
+Nothing is computed here; `apply` turns an override into an encoding or says why it cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Section = Literal["activation", "parameter"]
+
+OverrideSource = Literal["override", "QDQ node"]
+"""Where an override came from: a file of the user, or nodes of the ONNX file."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers given for a tensor, or for one channel of it.
+
+    `min` and `max` in real units, or `scale` (real units per code) and `offset` with
+    real = scale * (q + offset), q counted from 0, or all four. An offset may have either sign.
+    """
+
+    min: float | None = None
+    max: float | None = None
+    scale: float | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True)
+class IntegerOverride:
+    """An integer code of `bitwidth` bits with one range, or with one range per channel.
+
+    `symmetric` is None where the user did not say.
+    """
+
+    bitwidth: int
+    ranges: tuple[Range, ...]
+    symmetric: bool | None = None
+    source: OverrideSource = "override"
+
+    @property
+    def per_channel(self) -> bool:
+        """True if every channel has a range of its own."""
+        return len(self.ranges) > 1
+
+
+@dataclass(frozen=True)
+class FloatOverride:
+    """The tensor is to stay float, with 16 or 32 bits."""
+
+    float_bitwidth: Literal[16, 32]
+    source: OverrideSource = "override"
+
+
+Override = IntegerOverride | FloatOverride
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """All overrides of a network.
+
+    `activations` by the name of the tensor that an ONNX node writes, or of an input;
+    `parameters` by the name of the initialiser. Of the keys whose tensor went when the network was
+    optimised, `renamed` maps those whose values another tensor holds to that one, `absorbed` the
+    others to the layer that computes with them inside, or to an empty string if none does.
+    """
+
+    activations: Mapping[str, Override] = field(default_factory=dict)
+    parameters: Mapping[str, Override] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    absorbed: Mapping[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.activations) + len(self.parameters)
+
+    def sections(self) -> tuple[tuple[Section, Mapping[str, Override]], ...]:
+        """Both sections with their names."""
+        return ("activation", self.activations), ("parameter", self.parameters)
+
+    def over(self, other: Overrides) -> Overrides:
+        """These and those of `other`; where both speak of a tensor, these win."""
+        return Overrides(
+            {**other.activations, **self.activations},
+            {**other.parameters, **self.parameters},
+            {**other.renamed, **self.renamed},
+            {**other.absorbed, **self.absorbed},
+        )
+
+
+NO_OVERRIDES = Overrides()
+"""Nothing is given."""

@@ -1,0 +1,181 @@
+"""Settles all overrides of a network: which are applied, and what becomes of the others.
+
+A layer that only moves codes has one encoding for input and output:
+1. If only the output is given, and no other layer reads the input, the input takes it too:
+   saturating before a maximum or a move is saturating behind it.
+2. If both are given, or the input is read elsewhere, the input's encoding holds; an output that
+   is given otherwise is ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from hexsim.graph.ir import Layer, Network
+from hexsim.layers import Convolution, FullyConnected
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.movement import moves_codes
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides import apply
+from hexsim.quantization.overrides.apply import Applied
+from hexsim.quantization.overrides.outcome import KeyOutcome, Outcome
+from hexsim.quantization.overrides.override import (
+    FloatOverride,
+    IntegerOverride,
+    Override,
+    Overrides,
+    OverrideSource,
+    Section,
+)
+from hexsim.quantization.overrides.targets import Missing, Targets, require_this_network
+
+
+@dataclass(frozen=True)
+class Given:
+    """An encoding that somebody gave, and who; None is the accumulator's scale of a bias."""
+
+    encoding: Encoding | AxisEncoding | None
+    source: OverrideSource
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The encodings that are given, by tensor or constant, and what became of every key."""
+
+    given: Mapping[str, Given] = field(default_factory=dict)
+    outcomes: tuple[KeyOutcome, ...] = ()
+
+
+def settle(overrides: Overrides, network: Network, options: QuantizationOptions) -> Settled:
+    """Decide about every override.
+
+    Raises HexsimError if an override contradicts the options or cannot be stored, or if no key at
+    all belongs to this network.
+    """
+    require_this_network(overrides, network)
+    settling = _Settling(network, options, Targets(network, overrides))
+    for section, keys in overrides.sections():
+        for key in sorted(keys, key=partial(_rank, keys, overrides)):
+            settling.decide(section, key, keys[key])
+    settling.share_among_movers()
+    return Settled(settling.given, tuple(settling.outcomes.values()))
+
+
+def _rank(keys: Mapping[str, Override], overrides: Overrides, key: str) -> tuple[bool, bool]:
+    """The user's own file before the nodes, a tensor's own name before another for it."""
+    return keys[key].source != "override", key in overrides.renamed
+
+
+class _Settling:
+    """The decisions so far."""
+
+    def __init__(self, network: Network, options: QuantizationOptions, targets: Targets) -> None:
+        self.given: dict[str, Given] = {}
+        self.outcomes: dict[tuple[Section, str], KeyOutcome] = {}
+        self._network = network
+        self._options = options
+        self._targets = targets
+        self._keys: dict[str, tuple[Section, str]] = {}
+
+    def decide(self, section: Section, key: str, override: Override) -> None:
+        """Apply one override, or note why not."""
+        targets = self._targets.of(section, key)
+        if isinstance(targets, Missing):
+            outcome: Outcome = "ignored" if targets.known else "unmatched"
+            self._note(section, key, override.source, outcome, targets.reason)
+        elif isinstance(override, FloatOverride):
+            reason = f"float{override.float_bitwidth} tensors among integer ones are not executed"
+            self._note(section, key, override.source, "ignored", f"{reason}; quantised as usual")
+        else:
+            self._apply(section, key, override, targets)
+
+    def _apply(
+        self, section: Section, key: str, override: IntegerOverride, targets: tuple[str, ...]
+    ) -> None:
+        remarks = []
+        for target in targets:
+            if reason := self._never_coded(target):
+                self._note(section, key, override.source, "ignored", reason)
+                return
+            applied = self._applied(key, target, override)
+            if self.given.get(target, applied).encoding != applied.encoding:
+                reason = f"'{target}' is given otherwise by '{self._keys[target][1]}'"
+                self._note(section, key, override.source, "ignored", reason)
+                return
+            if target in self.given:
+                continue
+            self.given[target] = Given(applied.encoding, override.source)
+            self._keys[target] = (section, key)
+            remarks += [applied.remark, self._cut(target, applied.encoding)]
+        reason = "; ".join(dict.fromkeys(filter(None, remarks)))
+        self._note(section, key, override.source, "applied", reason)
+
+    def _never_coded(self, target: str) -> str:
+        """Say why `target` has no codes whatever anybody gives, or nothing."""
+        network = self._network
+        tensor = network.tensors.get(target)
+        if tensor is not None and tensor.dtype != "float32":
+            return f"it holds {tensor.dtype} numbers"
+        for layer in network.layers:
+            if target in layer.parameters and not isinstance(layer, Convolution | FullyConnected):
+                return f"layer '{layer.name}' ({layer.type}) keeps its parameters as they are"
+        return ""
+
+    def _applied(self, key: str, target: str, override: IntegerOverride) -> Applied:
+        network, options = self._network, self._options
+        if target not in network.weights:
+            return apply.activation(key, override, options)
+        if any(target in layer.parameters[1:] for layer in network.layers):
+            return apply.bias(key, override, options)
+        return apply.weight(key, override, network.constants[target].shape[-1], options)
+
+    def _cut(self, target: str, encoding: Encoding | AxisEncoding | None) -> str:
+        """Say what a range leaves of a constant, if it loses more than a step at an end."""
+        if encoding is None or target not in self._network.constants:
+            return ""
+        values = self._network.constants[target].finite().astype(np.float64)
+        channels = encoding.channels if isinstance(encoding, AxisEncoding) else (encoding,)
+        low, high, delta = (
+            np.array([getattr(channel, name) for channel in channels])
+            for name in ("min", "max", "delta")
+        )
+        share = float(np.mean((values < low - delta) | (values > high + delta)))
+        if share == 0:
+            return ""
+        return f"{share:.2%} of its values lie outside [{low.min():g}, {high.max():g}]"
+
+    def share_among_movers(self) -> None:
+        """Give both ends of every layer that moves codes one encoding (rules above)."""
+        movers = [layer for layer in self._network.layers if moves_codes(layer)]
+        for layer in reversed(movers):
+            self._hand_back(layer)
+        for layer in movers:
+            self._hand_on(layer)
+
+    def _hand_back(self, layer: Layer) -> None:
+        source, output, network = layer.inputs[0], layer.output, self._network
+        alone = len(network.consumers[source]) == 1 and source not in network.outputs
+        free = source not in self.given and source in network.tensors
+        if output in self.given and free and alone:
+            self.given[source] = self.given[output]
+            self._keys[source] = self._keys[output]
+
+    def _hand_on(self, layer: Layer) -> None:
+        source, output = layer.inputs[0], layer.output
+        mine, theirs = self.given.pop(output, None), self.given.get(source)
+        if mine is not None and (theirs is None or mine.encoding != theirs.encoding):
+            section, key = self._keys[output]
+            reason = f"layer '{layer.name}' ({layer.type}) keeps the encoding of its input"
+            self._note(section, key, mine.source, "ignored", f"{reason} '{source}'")
+        if theirs is not None:
+            self.given[output] = theirs
+            self._keys[output] = self._keys[source]
+
+    def _note(
+        self, section: Section, key: str, source: OverrideSource, outcome: Outcome, reason: str
+    ) -> None:
+        self.outcomes[section, key] = KeyOutcome(key, section, source, outcome, reason)

@@ -1,0 +1,108 @@
+"""Which tensor of the network a key means.
+
+1. A key of an activation is the name of a tensor, or of a constant that is an operand.
+2. A key of a parameter is the name of a weight or bias. One that several layers shared before
+   batch norms were folded into it stands for each layer's own copy. A constant that is an
+   operand may stand here as well.
+3. A tensor that went when the network was optimised is known by the tensor that holds its
+   values, or by the layer that took it over.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network
+from hexsim.quantization.overrides.override import Overrides, Section
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A key without target: absorbed or unheard of, and what to tell the user."""
+
+    known: bool
+    reason: str
+
+
+class Targets:
+    """The names of one network that keys may mean."""
+
+    def __init__(self, network: Network, overrides: Overrides) -> None:
+        self._network = network
+        self._renamed = overrides.renamed
+        self._absorbed = overrides.absorbed
+        self._operands = {
+            name for layer in network.layers for name in layer.inputs if name in network.constants
+        }
+        self._copies: dict[str, list[str]] = {}
+        for layer in network.layers:
+            for name in layer.parameters:
+                original = name.removeprefix(f"{layer.name}.")
+                for label in dict.fromkeys((name, original)):
+                    self._copies.setdefault(label, []).append(name)
+
+    def of(self, section: Section, key: str) -> tuple[str, ...] | Missing:
+        """Return the tensors or constants that `key` means, or why there is none."""
+        network = self._network
+        key = self._renamed.get(key, key)
+        if section == "parameter" and key in self._copies:
+            exact = key in network.weights
+            return (key,) if exact else tuple(dict.fromkeys(self._copies[key]))
+        if key in self._operands:
+            return (key,)
+        if section == "activation" and key in network.tensors:
+            return (key,)
+        return Missing(*self._why(section, key))
+
+    def knows(self, section: Section, key: str) -> bool:
+        """True if `key` names anything of the network, be it where it cannot be used."""
+        network, name = self._network, self._renamed.get(key, key)
+        return (
+            name in self._absorbed
+            or name in network.tensors
+            or (name in network.constants or (section == "parameter" and name in self._copies))
+        )
+
+    def _names(self, section: Section) -> set[str]:
+        if section == "activation":
+            return {*self._network.tensors, *self._operands}
+        return {*self._network.weights, *self._operands}
+
+    def _why(self, section: Section, key: str) -> tuple[bool, str]:
+        network = self._network
+        if key in self._absorbed:
+            layer = next((la for la in network.layers if la.name == self._absorbed[key]), None)
+            if layer is None:
+                return True, "removed at conversion; no layer computes it any more"
+            what = "tensor" if section == "activation" else "constant"
+            written = ", ".join(f"'{name}'" for name in layer.outputs)
+            return True, f"{what} was absorbed into layer '{layer.name}', which writes {written}"
+        if key in network.tensors:
+            return True, "it is an activation; give it in the section of activations"
+        if key in network.weights:
+            return True, "it is a parameter; give it in the section of parameters"
+        for layer in network.layers:
+            if layer.name == key:
+                written = ", ".join(f"'{name}'" for name in layer.outputs)
+                return False, f"that is a layer; it writes {written}"
+        nearest = difflib.get_close_matches(key, sorted(self._names(section)), n=1, cutoff=0.5)
+        return (
+            False,
+            f"no such tensor; the nearest is '{nearest[0]}'" if nearest else "no such name",
+        )
+
+
+def require_this_network(overrides: Overrides, network: Network) -> None:
+    """Raise HexsimError if there are overrides and not one names anything in `network`."""
+    targets = Targets(network, overrides)
+    every = [(section, key) for section, keys in overrides.sections() for key in keys]
+    if not every or any(targets.knows(section, key) for section, key in every):
+        return
+    missing = targets.of(*every[0])
+    reason = missing.reason if isinstance(missing, Missing) else ""
+    raise HexsimError(
+        f"none of the {len(every)} overrides names a tensor of network '{network.name}'; "
+        f"they seem to be for another network ('{every[0][1]}': {reason})"
+    )

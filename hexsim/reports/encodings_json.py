@@ -1,0 +1,33 @@
+"""Where every encoding came from and what became of every override, as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from hexsim import __version__
+from hexsim.quantization.quantized import QuantizedNetwork
+
+
+def encodings_json(model: QuantizedNetwork) -> str:
+    """Return origin and encoding of each tensor, and each override, as a JSON document.
+
+    A bias at the accumulator's scale has an origin but no encoding (null).
+    """
+    weights = model.network.weights
+    encodings = [
+        {
+            "name": name,
+            "section": "parameter" if name in weights else "activation",
+            "origin": origin,
+            "encoding": asdict(found) if (found := model.encoding(name)) else None,
+        }
+        for name, origin in model.origins.items()
+    ]
+    document = {
+        "hexsim_version": __version__,
+        "network": model.name,
+        "overrides": [asdict(told) for told in model.overrides],
+        "encodings": encodings,
+    }
+    return json.dumps(document, indent=1) + "\n"

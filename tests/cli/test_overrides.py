@@ -1,0 +1,217 @@
+"""Overrides from a file to the codes: convert keeps them, quantize applies and reports them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+from hexsim import api, container
+from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.overrides import IntegerOverride, Range
+from hexsim.quantization.quantized import QuantizedNetwork
+
+Command = Callable[[str], tuple[int, str, str]]
+
+ENCODINGS = {
+    "version": "0.6.1",
+    "activation_encodings": {
+        "x": [{"bitwidth": 8, "min": -4.0, "max": 4.0, "is_symmetric": "False", "dtype": "int"}],
+        "c": [{"bitwidth": 8, "min": -9.0, "max": 9.0}],
+        "r": [{"bitwidth": 8, "min": 0.0, "max": 7.5}],
+        "y": [{"bitwidth": 16, "dtype": "float"}],
+        "rr": [{"bitwidth": 8, "min": 0.0, "max": 1.0}],
+    },
+    "param_encodings": {
+        "w": [
+            {"bitwidth": 8, "min": -128 * d, "max": 127 * d, "scale": d, "offset": -128}
+            | {"is_symmetric": "True"}
+            for d in (0.05, 0.025)
+        ],
+        "b": [{"bitwidth": 32, "min": -1.0, "max": 1.0, "is_symmetric": "True"}],
+    },
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> Path:
+    """m.onnx (x -> Conv -> c -> Relu -> r -> Tanh -> y), e.json for it, list.txt."""
+    rng = np.random.default_rng(2)
+    weights = {"w": rng.normal(0, 1, (2, 3, 1, 1)), "b": np.array([0.5, -0.25])}
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], "conv"),
+        helper.make_node("Relu", ["c"], ["r"], "relu"),
+        helper.make_node("Tanh", ["r"], ["y"], "tanh"),
+    ]
+    onnx.save(onnx_model(nodes, {"x": (1, 3, 4, 4)}, ["y"], weights), tmp_path / "m.onnx")
+    (tmp_path / "e.json").write_text(json.dumps(ENCODINGS))
+    rng.normal(0, 1, (1, 4, 4, 3)).astype(np.float32).tofile(tmp_path / "0.raw")
+    (tmp_path / "list.txt").write_text("0.raw\n")
+    return tmp_path
+
+
+def convert(command: Command, options: str = "--quantization-overrides e.json") -> None:
+    code, _, err = command(f"convert m.onnx {options}")
+    assert code == 0, err
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_float_file_keeps_them(command: Command) -> None:
+    code, out, err = command("convert m.onnx --quantization-overrides e.json")
+    assert (code, out) == (0, "")
+    assert "Kept 7 quantization overrides" in err
+    read = container.read("m.dlc")
+    assert read.overrides.activations["r"] == IntegerOverride(8, (Range(0.0, 7.5),))
+    assert read.overrides.absorbed == {"c": "conv"}
+    assert read.overrides == api.read_overrides("m.dlc")
+    assert "quantization_overrides=e.json" in read.metadata.converter_command
+
+
+@pytest.mark.usefixtures("folder")
+def test_without_the_flag_they_are_not_applied_and_it_is_said(command: Command) -> None:
+    convert(command)
+    _, _, err = command("quantize m.dlc --input-list list.txt -o q.dlc")
+    assert "[WARNING] the file holds 7 overrides; give --override-params to use them\n" in err
+    convert(command, "-o plain.dlc")
+    _, _, plain = command("quantize plain.dlc --input-list list.txt -o p.dlc")
+    assert "overrides" not in plain
+    with_them, without = (container.read(name).model for name in ("q.dlc", "p.dlc"))
+    assert isinstance(with_them, QuantizedNetwork)
+    assert isinstance(without, QuantizedNetwork)
+    assert with_them.activations == without.activations
+    assert with_them.parameters == without.parameters
+
+
+def test_with_the_flag_they_are_applied_and_reported(command: Command, folder: Path) -> None:
+    convert(command)
+    code, _, err = command(
+        "quantize m.dlc --input-list list.txt -o q.dlc --override-params "
+        "--encodings-report report.json"
+    )
+    assert code == 0
+    read = container.read("q.dlc")
+    assert isinstance(read.model, QuantizedNetwork)
+    assert read.model.activations["r"] == Encoding.from_range(0.0, 7.5)
+    assert [c.delta for c in read.model.parameters["w"].channels] == [0.05, 0.025]  # type: ignore[union-attr]
+    assert "b" not in read.model.parameters
+    assert len(read.overrides) == 0
+    assert "override_params=True" in read.metadata.quantizer_command
+    lines = [line for line in err.splitlines() if "override" in line.lower()]
+    assert lines[:5] == [
+        "[INFO] override of activation 'x' applied",
+        "[WARNING] override of activation 'c' ignored: tensor was absorbed into layer 'conv', "
+        "which writes 'r'",
+        "[INFO] override of activation 'r' applied",
+        "[WARNING] override of activation 'y' ignored: float16 tensors among integer ones are not "
+        "executed; quantised as usual",
+        "[WARNING] override of activation 'rr' unmatched: no such tensor; the nearest is 'r'",
+    ]
+    assert lines[-2] == "[INFO] Overrides: 4 applied, 2 ignored, 1 unmatched"
+    assert lines[-1] == "[INFO] Encodings: 4 override, 1 calibration (min to max)"
+    report = json.loads((folder / "report.json").read_text())
+    assert [told["outcome"] for told in report["overrides"]].count("applied") == 4
+    by_name = {one["name"]: one for one in report["encodings"]}
+    assert by_name["r"]["origin"] == "override"
+    assert by_name["r"]["encoding"]["max"] == 7.5
+    assert by_name["y"]["origin"] == "calibration (min to max)"
+    assert len(by_name["w"]["encoding"]["channels"]) == 2
+    assert by_name["b"] == {
+        "name": "b",
+        "section": "parameter",
+        "origin": "override",
+        "encoding": None,
+    }
+
+
+@pytest.mark.usefixtures("folder")
+def test_info_tells_where_encodings_came_from(command: Command) -> None:
+    convert(command)
+    command("quantize m.dlc --input-list list.txt -o q.dlc --override-params")
+    _, out, _ = command("info q.dlc --json info.json")
+    assert "weight encoding from: override" in out
+    assert "output encoding from: calibration (min to max)" in out
+    layers = json.loads(Path("info.json").read_text())["layers"]
+    assert layers[1]["origins"] == {"output": "override", "weight": "override", "bias": "override"}
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_python_way_is_the_same(command: Command) -> None:
+    convert(command)
+    command("quantize m.dlc --input-list list.txt -o q.dlc --override-params")
+    network = api.load("m.onnx")
+    image = np.fromfile("0.raw", np.float32).reshape(1, 4, 4, 3).transpose(0, 3, 1, 2)
+    quantised = api.quantize(network, [image], overrides=api.read_overrides("e.json"))
+    from_file = container.read("q.dlc").model
+    assert isinstance(from_file, QuantizedNetwork)
+    assert quantised.activations == from_file.activations
+    assert quantised.parameters == from_file.parameters
+    told = {one.key: one for one in quantised.overrides}
+    assert told["c"].outcome == "unmatched", "what was absorbed is known to the converter only"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("{", "overrides 'o.json', line 1: "),
+        ('{"activation_encodings": {}}', "section 'param_encodings' is missing"),
+        (
+            '{"activation_encodings": {"zz": [{"bitwidth": 8, "min": 0, "max": 1}]},'
+            ' "param_encodings": {}}',
+            "none of the 1 overrides names a tensor of network 'm'; they seem to be for another",
+        ),
+    ],
+)
+def test_files_that_convert_refuses(
+    refused: Callable[[str], str], folder: Path, content: str, sentence: str
+) -> None:
+    (folder / "o.json").write_text(content)
+    assert sentence in refused("convert m.onnx --quantization-overrides o.json")
+    assert sentence in refused("convert m.onnx --quantization-overrides o.json --dry-run")
+
+
+def over_weight(**entry: object) -> str:
+    whole = {"bitwidth": 8, "min": -1.0, "max": 1.0, **entry}
+    return json.dumps({"activation_encodings": {}, "param_encodings": {"w": [whole]}})
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "sentence"),
+    [
+        (
+            over_weight(is_symmetric="False"),
+            "--use-symmetric-quantize-weights",
+            "Requested symmetric weights but instead got is_symmetric==False. (override of "
+            "weight 'w')",
+        ),
+        (
+            over_weight(is_symmetric="True", scale=1 / 127, offset=-127),
+            "",
+            "Invalid offset overridden for symmetric encodings got [-127], expected -128. "
+            "(override of weight 'w')",
+        ),
+        (over_weight(bitwidth=6), "", "override of weight 'w': 6 bits cannot be stored"),
+    ],
+)
+def test_overrides_that_quantize_refuses(
+    command: Command, refused: Callable[[str], str], folder: Path, content: str, options: str,
+    sentence: str,
+) -> None:  # fmt: skip
+    (folder / "e.json").write_text(content)
+    convert(command)
+    line = f"quantize m.dlc --input-list list.txt -o q.dlc --override-params {options}"
+    assert sentence in refused(line)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_flag_without_overrides_and_a_report_over_a_model(
+    command: Command, refused: Callable[[str], str]
+) -> None:
+    convert(command, "")
+    line = "quantize m.dlc --input-list list.txt -o q.dlc"
+    assert "holds no overrides for --override-params" in refused(f"{line} --override-params")
+    assert "would overwrite" in refused(f"{line} --encodings-report m.dlc")
+    assert "would overwrite" in refused(f"{line} --encodings-report q.dlc")
+    assert "no such folder" in refused(f"{line} --encodings-report none/r.json")

@@ -1,0 +1,67 @@
+"""Overrides and origins come back from a file, and files without them are still read."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hexsim import container
+from hexsim.container import archive
+from hexsim.container.document import Document
+from hexsim.quantization.overrides import (
+    NO_OVERRIDES,
+    FloatOverride,
+    IntegerOverride,
+    Overrides,
+    Range,
+)
+from tests.container.made import assert_same, small_network, with_encodings
+
+OVERRIDES = Overrides(
+    {"a": IntegerOverride(16, (Range(-1.0, 2.5),)), "b": FloatOverride(16)},
+    {
+        "w": IntegerOverride(4, (Range(scale=0.5, offset=-8), Range(scale=1.0)), symmetric=True),
+        "v": IntegerOverride(8, (Range(0.0, 1.0, 0.25, 0),), symmetric=False, source="QDQ node"),
+        "f": FloatOverride(32, "QDQ node"),
+    },
+    renamed={"a": "c"},
+    absorbed={"b": "layer", "f": ""},
+)
+
+
+def test_overrides_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "m.dlc"
+    container.write(path, small_network(), overrides=OVERRIDES)
+    assert container.read(path).overrides == OVERRIDES
+    container.write(path, small_network())
+    assert container.read(path).overrides == NO_OVERRIDES
+
+
+def test_origins_come_back(tmp_path: Path) -> None:
+    model = replace(with_encodings(small_network()), origins={"in": "override"})
+    container.write(tmp_path / "q.dlc", model)
+    read = container.read(tmp_path / "q.dlc").model
+    assert read.origins == {"in": "override"}  # type: ignore[union-attr]
+
+
+def test_files_of_the_first_format_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They know neither overrides nor origins."""
+    written = Document.to_bytes
+
+    def as_before(self: Document) -> bytes:
+        tree = json.loads(written(self))
+        del tree["overrides"], tree["encodings"]["origins"]
+        return json.dumps(tree).encode("ascii")
+
+    model = with_encodings(small_network())
+    with monkeypatch.context() as patch:
+        patch.setattr(Document, "to_bytes", as_before)
+        patch.setattr(archive, "VERSION", 1)
+        container.write(tmp_path / "old.dlc", model)
+    assert b"hexsim-dlc 0001" in (tmp_path / "old.dlc").read_bytes()
+    read = container.read(tmp_path / "old.dlc")
+    assert_same(model, read.model)
+    assert read.overrides == NO_OVERRIDES

@@ -1,0 +1,104 @@
+"""Ranges to encodings: worked examples of the guide, signs of offsets, disagreement."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hexsim.errors import HexsimError
+from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.overrides import Range
+from hexsim.quantization.overrides.numbers import asymmetric, symmetric, symmetric_limit
+
+
+def test_a_range_alone_follows_the_default_rule() -> None:
+    encoding, remark = asymmetric(Range(-1.8, 0.5), 8, 0.01, "")
+    assert encoding == Encoding.from_range(-1.8, 0.5)
+    assert encoding.offset == -200
+    assert encoding.min == pytest.approx(-1.803922, abs=1e-6)
+    assert encoding.max == pytest.approx(0.496078, abs=1e-6)
+    assert remark == ""
+
+
+@pytest.mark.parametrize("offset", [-140, 140, 141, -141])
+def test_either_sign_and_cut_magnitudes_of_an_offset(offset: int) -> None:
+    """The guide's page shows 140 where min / scale is -140.92."""
+    scale = 0.0123
+    given_range = Range(-140.92 * scale, (255 - 140.92) * scale, scale, offset)
+    encoding, remark = asymmetric(given_range, 8, 0.01, "")
+    assert (encoding.delta, encoding.offset) == (scale, -141)
+    assert encoding.min == pytest.approx(-141 * scale)
+    assert encoding.max == pytest.approx(114 * scale)
+    assert remark == ""
+
+
+def test_scale_and_offset_alone() -> None:
+    encoding, _ = asymmetric(Range(scale=0.5, offset=-3), 8, 0.01, "")
+    assert encoding == Encoding(8, -1.5, 126.0, 0.5, -3)
+    with pytest.raises(HexsimError, match="there: offset -300 lies outside the 256 codes"):
+        asymmetric(Range(scale=0.5, offset=-300), 8, 0.01, "there")
+
+
+def test_scale_that_contradicts_the_range_is_recomputed() -> None:
+    encoding, remark = asymmetric(Range(-1.0, 1.0, 0.02, -50), 8, 0.01, "")
+    assert encoding == Encoding.from_range(-1.0, 1.0)
+    assert remark == (
+        "scale 0.02 and offset -50 do not span the given [-1, 1]; recomputed from that range"
+    )
+
+
+@given(
+    st.floats(-100, -0.1), st.floats(0.1, 100), st.sampled_from([8, 16]), st.sampled_from([1, -1])
+)
+def test_our_own_encodings_come_back(low: float, high: float, bits: int, sign: int) -> None:
+    want = Encoding.from_range(low, high, bits)
+    full = Range(want.min, want.max, want.delta, sign * want.offset)
+    for one in (full, Range(scale=want.delta, offset=want.offset)):
+        got, remark = asymmetric(one, bits, 0.01, "")
+        assert (got.delta, got.offset, remark) == (want.delta, want.offset, "")
+
+
+@pytest.mark.parametrize("delta", [0.004, 0.02, 1.5])
+def test_three_channels_of_the_guide(delta: float) -> None:
+    """Offset -128, min -128 steps, max 127 steps, however it is written."""
+    want = Encoding(8, -128 * delta, 127 * delta, delta, -128, symmetric=True)
+    ends = Range(-128 * delta, 127 * delta)
+    for offset in (-128, 128, 127, 0):
+        full = Range(ends.min, ends.max, delta, offset)
+        assert symmetric(full, 8, "") == (want, "")
+    alone, remark = symmetric(ends, 8, "")
+    assert remark == ""
+    assert alone.delta == pytest.approx(delta)
+    assert alone.offset == -128
+    assert symmetric(Range(scale=delta, offset=-128), 8, "") == (want, "")
+
+
+def test_strict_symmetry_is_refused() -> None:
+    for one in (Range(-1.27, 1.27, 0.01, -127), Range(scale=0.01, offset=-127)):
+        with pytest.raises(HexsimError) as error:
+            symmetric(one, 8, "weight 'w'")
+        assert str(error.value).startswith(
+            "Invalid offset overridden for symmetric encodings got [-127], expected -128. "
+        )
+        assert "weight 'w'" in str(error.value)
+    with pytest.raises(HexsimError, match=r"got \[-7\], expected -8\."):
+        symmetric(Range(scale=0.01, offset=-7), 4, "")
+
+
+def test_symmetric_ranges_without_scale() -> None:
+    assert symmetric(Range(-1.0, 1.0), 8, "")[0] == Encoding.symmetric_of(1.0)
+    assert symmetric(Range(-0.25, 1.0), 8, "")[0] == Encoding.symmetric_of(1.0)
+    assert symmetric(Range(-7.0, 7.0), 4, "")[0].delta == 1.0
+    with pytest.raises(HexsimError, match="zero width"):
+        symmetric(Range(0.0, 0.0), 8, "w")
+
+
+def test_symmetric_scale_that_contradicts_the_range() -> None:
+    encoding, remark = symmetric(Range(-1.0, 1.0, 0.5, -128), 8, "")
+    assert encoding == Encoding.symmetric_of(1.0)
+    assert "recomputed" in remark
+
+
+def test_asymmetric_ranges_are_made_symmetric_by_their_larger_end() -> None:
+    assert symmetric_limit(Range(-3.0, 1.0), 8, "") == Encoding.symmetric_of(3.0)
+    encoding = symmetric_limit(Range(scale=0.1, offset=-5), 8, "")
+    assert encoding.delta == pytest.approx(25.0 / 127)

@@ -1,0 +1,232 @@
+"""Keys against a network: applied, ignored with the reason, unmatched with the nearest name."""
+
+import numpy as np
+import pytest
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Constant, Network, Tensor
+from hexsim.layers import BatchNorm, Convolution, Elementwise, Pooling, Reshape, Window
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides import (
+    FloatOverride,
+    IntegerOverride,
+    Override,
+    Overrides,
+    Range,
+)
+from hexsim.quantization.overrides.outcome import KeyOutcome
+from hexsim.quantization.overrides.settle import settle
+from hexsim.quantization.quantizer import quantize
+
+OPTIONS = QuantizationOptions()
+ONE = Encoding.from_range(0, 1)
+TWO = Encoding.from_range(0, 2)
+
+
+def given(low: float, high: float, bits: int = 8) -> IntegerOverride:
+    return IntegerOverride(bits, (Range(low, high),))
+
+
+def network(branch: bool = False) -> Network:
+    """x -> conv -> c -> max pool -> p -> reshape -> f -> add k -> y (and c -> batch norm -> n)."""
+    layers = [
+        Convolution(
+            name="conv",
+            inputs=("x",),
+            outputs=("c",),
+            weight="w",
+            bias="b",
+            window=Window((1, 1)),
+            output_channels=3,
+            fused=("relu",),
+        ),
+        Pooling(
+            name="pool", inputs=("c",), outputs=("p",), kind="max", window=Window((2, 2), (2, 2))
+        ),
+        Reshape(name="flat", inputs=("p",), outputs=("f",), shape=(1, 12)),
+        Elementwise(name="add", inputs=("f", "k"), outputs=("y",), kind="sum"),
+    ]
+    shapes = {"x": (1, 4, 4, 2), "c": (1, 4, 4, 3), "p": (1, 2, 2, 3), "f": (1, 12), "y": (1, 12)}
+    constants = {
+        "w": np.array([[[[-0.5, 2.0, 0.0], [1.0, 0.25, -1.5]]]], np.float32),
+        "b": np.array([0.1, -0.2, 0.05], np.float32),
+        "k": np.full((12,), 3.0, np.float32),
+    }
+    outputs = ["y"]
+    if branch:
+        layers.append(BatchNorm(name="bn", inputs=("c",), outputs=("n",), scale="s", shift="t"))
+        shapes["n"] = shapes["c"]
+        constants |= {"s": np.ones(3, np.float32), "t": np.zeros(3, np.float32)}
+        outputs.append("n")
+    return Network(
+        "small",
+        tuple(layers),
+        {name: Tensor(name, shape) for name, shape in shapes.items()},
+        {name: Constant(name, value.shape, value) for name, value in constants.items()},
+        ("x",),
+        tuple(outputs),
+    )
+
+
+def quantised(overrides: Overrides, branch: bool = False):
+    rng = np.random.default_rng(3)
+    inputs = [{"x": rng.uniform(-1, 2, (1, 4, 4, 2)).astype(np.float32)}]
+    return quantize(network(branch), inputs, OPTIONS, overrides=overrides)
+
+
+def outcome(overrides: Overrides, branch: bool = False) -> KeyOutcome:
+    """What becomes of the last override."""
+    return settle(overrides, network(branch), OPTIONS).outcomes[-1]
+
+
+def test_given_encodings_replace_calibration_and_rules() -> None:
+    model = quantised(
+        Overrides({"c": given(0, 1), "k": given(0, 4)}, {"w": given(-3, 3), "b": given(-1, 1)})
+    )
+    assert model.activations["c"] == ONE
+    assert model.activations["k"] == Encoding.from_range(0, 4)
+    assert model.parameters == {
+        "w": Encoding.from_range(-3, 3),
+        "b": Encoding.from_range(-1, 1),
+    }
+    assert [(o.key, o.outcome, o.reason) for o in model.overrides] == [
+        (key, "applied", "") for key in "ckwb"
+    ]
+    assert model.origins == {
+        "x": "calibration (min to max)",
+        "c": "override",
+        "p": "that of 'c'",
+        "f": "that of 'p'",
+        "k": "override",
+        "y": "calibration (min to max)",
+        "w": "override",
+        "b": "override",
+    }
+
+
+def test_origins_without_overrides() -> None:
+    model = quantised(Overrides())
+    assert model.origins["w"] == "weight rule (min to max)"
+    assert model.origins["b"] == "its values (min to max)"
+    assert model.overrides == ()
+
+
+def test_wide_bias_is_stored_at_the_accumulators_scale() -> None:
+    wide = IntegerOverride(32, (Range(-1, 1, 1e-9, -2147483648),))
+    model = quantised(Overrides({}, {"b": wide}))
+    assert "b" not in model.parameters
+    assert model.origins["b"] == "override"
+    assert [o.outcome for o in model.overrides] == ["applied"]
+
+
+def test_channels_of_a_weight() -> None:
+    ranges = tuple(Range(-128 * d, 127 * d, d, -128) for d in (0.1, 0.2, 0.3))
+    model = quantised(Overrides({}, {"w": IntegerOverride(8, ranges, symmetric=True)}))
+    encoding = model.parameters["w"]
+    assert isinstance(encoding, AxisEncoding)
+    np.testing.assert_allclose(encoding.deltas, [0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize("key", ["p", "f"])
+def test_a_given_output_of_a_mover_reaches_back_to_who_computes(key: str) -> None:
+    model = quantised(Overrides({key: given(0, 1)}))
+    assert model.activations["c"] == model.activations["p"] == model.activations["f"] == ONE
+    assert model.overrides[0].outcome == "applied"
+
+
+def test_a_mover_keeps_an_input_that_others_read_or_that_is_given() -> None:
+    told = outcome(Overrides({"p": given(0, 1)}), branch=True)
+    assert told.outcome == "ignored"
+    assert told.reason == "layer 'pool' (pooling) keeps the encoding of its input 'c'"
+    model = quantised(Overrides({"c": given(0, 2), "p": given(0, 1)}))
+    assert model.activations["p"] == TWO
+    assert [o.outcome for o in model.overrides] == ["applied", "ignored"]
+    agreeing = quantised(Overrides({"c": given(0, 2), "p": given(0, 2)}))
+    assert [o.outcome for o in agreeing.overrides] == ["applied", "applied"]
+
+
+@pytest.mark.parametrize(
+    ("key", "override", "reason"),
+    [
+        ("conv_raw", given(0, 1), "tensor was absorbed into layer 'conv', which writes 'c'"),
+        ("dead", given(0, 1), "removed at conversion; no layer computes it any more"),
+        ("w", given(0, 1), "it is a parameter; give it in the section of parameters"),
+        (
+            "c",
+            FloatOverride(16),
+            "float16 tensors among integer ones are not executed; quantised as usual",
+        ),
+    ],
+)
+def test_ignored_with_the_reason(key: str, override: Override, reason: str) -> None:
+    absorbed = {"conv_raw": "conv", "dead": ""}
+    told = outcome(Overrides({key: override}, absorbed=absorbed))
+    assert (told.outcome, told.reason) == ("ignored", reason)
+
+
+def test_parameters_that_stay_float_and_activations_among_them() -> None:
+    told = outcome(Overrides({}, {"s": given(0, 1)}), branch=True)
+    assert told.outcome == "ignored"
+    assert told.reason == "layer 'bn' (batchnorm) keeps its parameters as they are"
+    told = outcome(Overrides({}, {"c": given(0, 1)}))
+    assert told.reason == "it is an activation; give it in the section of activations"
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [("conv", "that is a layer; it writes 'c'"), ("cc", "no such tensor; the nearest is 'c'")],
+)
+def test_unmatched_with_the_nearest_name(key: str, reason: str) -> None:
+    told = outcome(Overrides({"x": given(0, 1), key: given(0, 1)}))
+    assert (told.outcome, told.reason) == ("unmatched", reason)
+
+
+def test_a_range_that_cuts_off_weights_says_how_many() -> None:
+    told = outcome(Overrides({}, {"w": given(-1, 1)}))
+    assert told.outcome == "applied"
+    assert told.reason.startswith("33.33% of its values lie outside [-1.00")
+    ranges = tuple(Range(-128 * d, 127 * d, d, -128) for d in (0.1, 0.2, 0.001))
+    told = outcome(Overrides({}, {"w": IntegerOverride(8, ranges, symmetric=True)}))
+    assert told.reason.startswith("16.67% of its values")
+
+
+def test_overrides_of_another_network() -> None:
+    with pytest.raises(HexsimError) as error:
+        quantised(Overrides({"other": given(0, 1)}, {"v": given(0, 1)}))
+    assert str(error.value).startswith(
+        "none of the 2 overrides names a tensor of network 'small'; they seem to be for another"
+    )
+    assert outcome(Overrides({"gone": given(0, 1)}, absorbed={"gone": "conv"})).key == "gone"
+
+
+def test_two_keys_for_one_tensor() -> None:
+    """A tensor's own name is looked at before one that it had, whatever their order."""
+    renamed = {"old": "c"}
+    told = settle(
+        Overrides({"old": given(0, 2), "c": given(0, 1)}, renamed=renamed), network(), OPTIONS
+    )
+    assert told.given["c"].encoding == ONE
+    assert [(o.key, o.outcome) for o in told.outcomes] == [("c", "applied"), ("old", "ignored")]
+    assert told.outcomes[1].reason == "'c' is given otherwise by 'c'"
+    agreeing = outcome(Overrides({"c": given(0, 1), "old": given(0, 1)}, renamed=renamed))
+    assert (agreeing.key, agreeing.outcome) == ("old", "applied")
+    alone = settle(Overrides({"old": given(0, 2)}, renamed=renamed), network(), OPTIONS)
+    assert alone.given["c"].encoding == TWO
+
+
+def test_a_file_of_the_user_is_looked_at_before_nodes() -> None:
+    node = IntegerOverride(8, (Range(0, 2),), source="QDQ node")
+    overrides = Overrides({"c": node, "old": given(0, 1)}, renamed={"old": "c"})
+    settled = settle(overrides, network(), OPTIONS)
+    assert settled.given["c"].encoding == ONE
+    assert settled.given["c"].source == "override"
+
+
+def test_a_weight_that_layers_shared_stands_for_every_copy() -> None:
+    net = network()
+    conv = net.layers[0].replace(weight="conv.w")
+    weight = net.constants["w"].derive((1, 1, 2, 3), lambda a: a, "conv.w")
+    copied = net.with_layers((conv, *net.layers[1:]), constants=[weight])
+    settled = settle(Overrides({}, {"w": given(-3, 3)}), copied, OPTIONS)
+    assert set(settled.given) == {"conv.w"}

@@ -1,0 +1,154 @@
+"""A network that onnxruntime quantised has the same encodings here, and nearly its answers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import helper, numpy_helper
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+
+import hexsim
+from hexsim.container import Container
+from hexsim.layers import Convolution
+from hexsim.loading import load_container
+from hexsim.quantization.encodings import AxisEncoding
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+
+SHAPE = (1, 3, 12, 12)
+
+
+class Inputs(CalibrationDataReader):  # type: ignore[misc]
+    def __init__(self) -> None:
+        self._left: Iterator[np.ndarray] = iter(inputs())
+
+    def get_next(self) -> dict[str, np.ndarray] | None:
+        one = next(self._left, None)
+        return None if one is None else {"x": one}
+
+
+def inputs() -> list[np.ndarray]:
+    rng = np.random.default_rng(5)
+    return [rng.standard_normal(SHAPE, dtype=np.float32) for _ in range(4)]
+
+
+def float_model() -> onnx.ModelProto:
+    """Conv-Relu, depthwise Conv-Relu6, a residual sum, pooling, flatten, Gemm."""
+    rng = np.random.default_rng(0)
+    shapes = {"w1": (8, 3, 3, 3), "b1": (8,), "w2": (8, 1, 3, 3), "w3": (5, 8), "b3": (5,)}
+    arrays = {name: 0.4 * rng.standard_normal(s, dtype=np.float32) for name, s in shapes.items()}
+    arrays |= {"low": np.float32(0), "high": np.float32(6)}
+    nodes = [
+        helper.make_node("Conv", ["x", "w1", "b1"], ["c1"], "conv1", pads=[1] * 4),
+        helper.make_node("Relu", ["c1"], ["r1"], "relu1"),
+        helper.make_node("Conv", ["r1", "w2"], ["c2"], "conv2", pads=[1] * 4, group=8),
+        helper.make_node("Clip", ["c2", "low", "high"], ["r2"], "relu2"),
+        helper.make_node("Add", ["r1", "r2"], ["a"], "add"),
+        helper.make_node("MaxPool", ["a"], ["p"], "pool", kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("GlobalAveragePool", ["p"], ["g"], "mean"),
+        helper.make_node("Flatten", ["g"], ["f"], "flat"),
+        helper.make_node("Gemm", ["f", "w3", "b3"], ["y"], "fc", transB=1),
+    ]
+    kind = onnx.TensorProto.FLOAT
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", kind, SHAPE)],
+        [helper.make_tensor_value_info("y", kind, (1, 5))],
+        [numpy_helper.from_array(np.asarray(a), n) for n, a in arrays.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "u8": {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QUInt8},
+    "s8 per channel": {
+        "activation_type": QuantType.QInt8,
+        "weight_type": QuantType.QInt8,
+        "per_channel": True,
+    },
+    "u8 with relus": {
+        "activation_type": QuantType.QUInt8,
+        "weight_type": QuantType.QInt8,
+        "extra_options": {"QDQKeepRemovableActivations": True},
+    },
+}
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model in QDQ format, made by onnxruntime."""
+    folder = tmp_path_factory.mktemp("qdq")
+    onnx.save(float_model(), folder / "float.onnx")
+    quantize_static(
+        folder / "float.onnx",
+        folder / "qdq.onnx",
+        Inputs(),
+        quant_format=QuantFormat.QDQ,
+        **VARIANTS[request.param],
+    )
+    return folder / "qdq.onnx"
+
+
+@pytest.fixture(scope="module")
+def source(path: Path) -> Container:
+    return load_container(path)
+
+
+@pytest.fixture(scope="module")
+def quantised(source: Container) -> QuantizedNetwork:
+    return hexsim.quantize(source.model, inputs(), overrides=source.overrides)
+
+
+def test_the_float_network_has_its_layers_back(source: Container) -> None:
+    layers = float_network(source.model).layers
+    names = [layer.name for layer in layers]
+    assert names == ["conv1", "conv2", "add", "pool", "mean", "fc"]
+    clamps = [layer.clamp for layer in layers if isinstance(layer, Convolution)]
+    assert [(c.low, c.high) for c in clamps] == [(0.0, np.inf), (0.0, 6.0)]
+
+
+def test_every_code_of_the_file_is_taken(quantised: QuantizedNetwork) -> None:
+    """But those between a convolution and its activation, which are one layer here."""
+    left = {told.key: told for told in quantised.overrides if told.outcome != "applied"}
+    assert {key.removesuffix("_DequantizeLinear_Output") for key in left} <= {"c1", "c2"}
+    assert all("absorbed into layer 'conv" in told.reason for told in left.values())
+    own = {origin for origin in quantised.origins.values() if not origin.startswith("that of")}
+    assert own == {"QDQ node"}
+
+
+def test_scales_and_zero_points_are_those_of_the_file(
+    path: Path, quantised: QuantizedNetwork
+) -> None:
+    """Read from the file by its own names: NAME_scale, NAME_zero_point, in file order."""
+    stored = {i.name: numpy_helper.to_array(i) for i in onnx.load(path).graph.initializer}
+    found = {**quantised.activations, **quantised.parameters}
+    for ours, theirs in {"x": "x", "g": "g", "y": "y", "p": "a"}.items():
+        encoding = found[ours]
+        zero = stored[f"{theirs}_zero_point"]
+        lowest = np.iinfo(zero.dtype).min
+        assert encoding.delta == pytest.approx(float(stored[f"{theirs}_scale"]))
+        assert encoding.offset == lowest - int(zero)
+    for name in ("w1", "w2", "w3"):
+        encoding = found[f"{name}_DequantizeLinear_Output"]
+        scale, integers = stored[f"{name}_scale"], stored[f"{name}_quantized"]
+        deltas = encoding.deltas if isinstance(encoding, AxisEncoding) else encoding.delta
+        np.testing.assert_allclose(deltas, scale, rtol=1e-6)
+        codes = quantised.codes(f"{name}_DequantizeLinear_Output")
+        order = (2, 3, 1, 0) if integers.ndim == 4 else (1, 0)
+        np.testing.assert_array_equal(codes, integers.transpose(order))
+    assert "b1" not in found, "an int32 bias is at the accumulator's scale"
+
+
+def test_answers_are_those_of_onnxruntime(path: Path, quantised: QuantizedNetwork) -> None:
+    x = np.random.default_rng(9).standard_normal(SHAPE, dtype=np.float32)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    (want,) = session.run(None, {"x": x})
+    result = hexsim.simulate(quantised, inputs=x)
+    assert result.outputs is not None
+    step = quantised.activations["y"].delta
+    assert np.ptp(want) > 20 * step
+    assert np.abs(result.outputs["y"] - want).max() <= 2.01 * step

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+
+from hexsim import data
+from hexsim.reports.measured import is_outside
+from hexsim.uncertainty import Times, Uncertainty
+
+FOUND = Uncertainty(Times(9e3, 8e3), Times(12e3, 11e3), Times(14e3, 13e3), (), ())
+
+
+@pytest.mark.parametrize(("factor", "outside"), [(0.5, True), (1.0, False), (2.0, True)])
+def test_a_measured_time_is_held_against_its_own_figure(factor: float, outside: bool) -> None:
+    (row,) = data.find("squeezenet1_1", "sd835", "snpe-1.23", "dsp", forward=True)
+    assert row.latency_ms == 11
+    scaled = Uncertainty(
+        *(Times(t.total_us, t.forward_us * factor) for t in (FOUND.low, FOUND.nominal, FOUND.high)),
+        (),
+        (),
+    )
+    assert is_outside(row, scaled) is outside
+
+
+def test_the_resolution_of_a_measurement_is_granted() -> None:
+    (row,) = data.find("mobilenet_v1", "sd835", "snpe-1.23", "dsp", forward=True)
+    assert row.latency_ms == 14
+    assert row.resolution_ms == 1
+    assert not is_outside(row, FOUND)
