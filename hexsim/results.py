@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from hexsim.plan import Engine
+from hexsim.runtimes import Engine
 from hexsim.simtime import PS_PER_US, ps_to_clocks
 from hexsim.work import CostModel
 
