@@ -125,17 +125,7 @@ def make_plan(model: Network | QuantizedNetwork, runtime: Runtime, cuts: list[Su
 def _subnet(
     network: Network, cut: Subnet, encodings: Mapping[str, Encoding | AxisEncoding]
 ) -> PlannedSubnet:
-    written = {name for layer in cut.layers for name in layer.outputs}
-    read = dict.fromkeys(name for layer in cut.layers for name in layer.inputs)
-    names = {layer.name for layer in cut.layers}
-    inputs = tuple(n for n in read if n not in written and n in network.tensors)
-    outputs = tuple(
-        name
-        for layer in cut.layers
-        for name in layer.outputs
-        if name in network.outputs
-        or any(reader.name not in names for reader in network.consumers.get(name, ()))
-    )
+    inputs, outputs = network.boundary(cut.layers)
     return PlannedSubnet(
         runtime=cut.runtime,
         engine=cut.engine,

@@ -49,6 +49,7 @@ class Platform:
     ) -> Plan:
         """Cut `model` for `runtime` and list its kernel calls.
 
+        HTA sections count that were compiled for this chip; without any, aip runs on HVX.
         Raises HexsimError if chip or stack lack the runtime, or if a float network is given to a
         runtime that only loads quantised ones.
         """
@@ -61,7 +62,15 @@ class Platform:
                 f"runtime {runtime} loads quantised networks only and '{network.name}' is float; "
                 "quantise it first (--quantize)"
             )
-        return make_plan(model, runtime, partition(network, runtime, cpu_fallback=cpu_fallback))
+        compiled = model.hta if isinstance(model, QuantizedNetwork) else ()
+        cuts = partition(
+            network,
+            runtime,
+            sections=[s.layers for s in compiled if s.chip == self.chip.name],
+            rules=self.stack.partitioning.rules,
+            cpu_fallback=cpu_fallback,
+        )
+        return make_plan(model, runtime, cuts)
 
     def simulate(
         self,

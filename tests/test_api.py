@@ -8,6 +8,7 @@ import pytest
 
 import hexsim
 from hexsim import models
+from tests.container.made import small_network, with_encodings
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +74,11 @@ def test_a_float_network_on_dsp_is_quantised_at_load() -> None:
 def test_float_networks_are_refused_where_only_codes_load(runtime: str) -> None:
     with pytest.raises(hexsim.HexsimError, match=f"runtime {runtime} loads quantised"):
         hexsim.simulate("conv1x1_1to1", "sd855", runtime)  # type: ignore[arg-type]
+
+
+def test_compile_hta() -> None:
+    model = with_encodings(small_network())
+    assert [len(section.layers) for section in hexsim.compile_hta(model).hta] == [4]
+    assert [len(s.layers) for s in hexsim.compile_hta(model, "sd865", "0-1,3-4").hta] == [1, 2]
+    with pytest.raises(hexsim.HexsimError, match="out of range"):
+        hexsim.compile_hta(model, partitions="1-9")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from hexsim.cli._options import StackOption
 from hexsim.cli._output import output_path
 from hexsim.errors import HexsimError
 
@@ -60,6 +61,21 @@ def quantize(
         bool,
         typer.Option("--override-params", help="Apply the overrides that the file holds."),
     ] = False,
+    enable_hta: Annotated[
+        bool, typer.Option("--enable-hta", help="Compile sections for the tensor engine of AIP.")
+    ] = False,
+    hta_partitions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hta-partitions",
+            help="Layer ids of the sections: 0-11,15-20 for --chip, or sm8150:0-20,40-60; "
+            "repeatable per chip; default: all that can be compiled.",
+        ),
+    ] = None,
+    chip: Annotated[
+        str, typer.Option("--chip", help="Chip whose tensor engine --enable-hta compiles for.")
+    ] = "sd855",
+    stack: StackOption = None,
     encodings_report: Annotated[
         Path | None,
         typer.Option(
@@ -72,6 +88,7 @@ def quantize(
     from hexsim import container
     from hexsim.cli._progress import bar
     from hexsim.files import require_folder, write_text
+    from hexsim.hta.offline import compile_all, orders
     from hexsim.loading import load_container
     from hexsim.quantization.input_list import read_input_list
     from hexsim.quantization.options import QuantizationOptions
@@ -79,6 +96,7 @@ def quantize(
     from hexsim.quantization.quantized import require_float
     from hexsim.quantization.quantizer import quantize as run_quantizer
     from hexsim.reports.encodings_json import encodings_json
+    from hexsim.reports.hta_log import hta_log
     from hexsim.reports.override_log import override_log, unused_line
     from hexsim.reports.quantizer_log import quantizer_log
 
@@ -105,12 +123,20 @@ def quantize(
         require_folder(output_path(model, encodings_report, ""))
         if encodings_report.absolute() == target.absolute():
             raise HexsimError(f"the report would overwrite '{target}'; give it another name")
+    if hta_partitions and not enable_hta:
+        raise HexsimError("--hta-partitions says what --enable-hta compiles; give both")
+    asked = orders(hta_partitions or (), chip, stack) if enable_hta else ()
+    for order in asked:
+        order.check(network)
     inputs = read_input_list(input_list, network)
     with bar("calibrating", len(inputs.sets)) as progress:
         quantized = run_quantizer(network, inputs.arrays(network), options, progress, overrides)
+    quantized, failures = compile_all(quantized, asked)
     words = {
         "axis_quant": axis_quant,
         "bias_bitwidth": bias_bitwidth,
+        "enable_hta": enable_hta,
+        "hta_partitions": " ".join(hta_partitions or ()),
         "input_dlc": model,
         "input_list": input_list,
         "override_params": override_params,
@@ -127,7 +153,8 @@ def quantize(
         write_text(encodings_report, encodings_json(quantized))
     if source.overrides and not override_params:
         print(unused_line(source.overrides), file=sys.stderr)
-    for line in (*override_log(quantized), *quantizer_log(quantized, target)):
+    hta_lines = hta_log(quantized, failures)
+    for line in (*override_log(quantized), *quantizer_log(quantized, target), *hta_lines):
         print(line, file=sys.stderr)
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from hexsim.container.archive import HTA_PREFIX
 from hexsim.container.trees import from_tree, to_tree
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.quantization.quantized import HtaSection, QuantizedNetwork, float_network
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,15 @@ class Encodings:
 
 
 @dataclass(frozen=True)
+class StoredSection:
+    """One HTA section: the chip it was compiled for, its layers, the entry that holds it."""
+
+    chip: str
+    layers: tuple[str, ...]
+    entry: str
+
+
+@dataclass(frozen=True)
 class Document:
     """Everything about a network but the bytes of its constants."""
 
@@ -67,6 +77,7 @@ class Document:
     arrays: tuple[StoredArray, ...]
     encodings: Encodings | None
     overrides: Overrides = NO_OVERRIDES
+    hta: tuple[StoredSection, ...] = ()
 
     @classmethod
     def of(
@@ -88,6 +99,7 @@ class Document:
             arrays,
             encodings,
             overrides,
+            tuple(_stored(model.hta)) if isinstance(model, QuantizedNetwork) else (),
         )
 
     def to_bytes(self) -> bytes:
@@ -100,3 +112,8 @@ class Document:
         document = from_tree(cls, json.loads(data))
         assert isinstance(document, Document)
         return document
+
+
+def _stored(sections: tuple[HtaSection, ...]) -> Iterator[StoredSection]:
+    for number, section in enumerate(sections):
+        yield StoredSection(section.chip, section.layers, f"{HTA_PREFIX}{section.chip}.{number}")

@@ -10,6 +10,7 @@ from hexsim.container import Container
 from hexsim.container.inspection import LETTERS, inspect
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.reports.info_table import layers_used
+from hexsim.sections.described import hta_sections
 
 
 def info_json(source: str, container: Container) -> str:
@@ -26,5 +27,6 @@ def info_json(source: str, container: Container) -> str:
         "total_parameters": network.total_parameters,
         "total_macs": network.total_macs,
         "layers_used": layers_used(rows),
+        "hta_sections": [asdict(section) for section in hta_sections(container.model)],
     }
     return json.dumps(document, indent=1) + "\n"
