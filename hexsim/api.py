@@ -105,8 +105,9 @@ def compile_hta(
     """Return `model` with sections for the tensor engine of `chip`, which `aip` then uses.
 
     `partitions` lists the sections by layer ids, as in "0-11,15-20", perhaps for a chip that it
-    names, as in "sm8250:0-20"; "" takes all that the rules of `stack` allow. Raises HexsimError, with the layer and the nearest legal cut, if a section
-    breaks a rule, or if nothing can be compiled.
+    names, as in "sm8250:0-20"; "" takes all that the rules of `stack` allow. Raises HexsimError,
+    with the layer and the nearest legal cut, if a section breaks a rule, or if nothing can be
+    compiled.
     """
     (order,) = orders([partitions] if partitions else [], str(chip), stack)
     return with_hta(model, order)

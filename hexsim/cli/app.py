@@ -17,6 +17,7 @@ from hexsim.cli import (
     info,
     kernel,
     models,
+    partition,
     profile,
     quantize,
     stacks,
@@ -39,6 +40,7 @@ app.command()(convert.convert)
 app.command()(quantize.quantize)
 app.command()(info.info)
 app.command()(diff.diff)
+app.command()(partition.partition)
 app.command()(validate.validate)
 app.add_typer(chips.app, name="chips")
 app.add_typer(stacks.app, name="stacks")

@@ -5,7 +5,7 @@ A section is a range of layers by index. `limits` says which layers the engine t
 themselves or check those that a user lists, `ids` is how layers are numbered for a user.
 """
 
-from hexsim.sections.choice import Refusals, automatic, given, refusals
+from hexsim.sections.choice import RULES, Refusals, automatic, given, refusals
 from hexsim.sections.ids import Listed, listed, parse
 
-__all__ = ["Listed", "Refusals", "automatic", "given", "listed", "parse", "refusals"]
+__all__ = ["RULES", "Listed", "Refusals", "automatic", "given", "listed", "parse", "refusals"]

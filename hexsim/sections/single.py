@@ -21,8 +21,7 @@ def is_single(network: Network, section: range) -> bool:
 
 def automatic(network: Network, refusals: Sequence[str | None]) -> tuple[range, ...]:
     """Return the longest legal section, or nothing."""
-    legal = _legal(network, refusals)
-    return legal[-1:]
+    return legal(network, refusals)[-1:]
 
 
 def check(network: Network, sections: Sequence[range], refusals: Sequence[str | None]) -> None:
@@ -50,15 +49,16 @@ def check(network: Network, sections: Sequence[range], refusals: Sequence[str | 
         )
 
 
-def _legal(network: Network, refusals: Sequence[str | None]) -> tuple[range, ...]:
+def legal(network: Network, refusals: Sequence[str | None]) -> tuple[range, ...]:
+    """Return all legal sections, the shortest first."""
     taken = next((at for at, why in enumerate(refusals) if why is not None), len(refusals))
     sections = (range(end) for end in range(1, taken + 1))
     return tuple(section for section in sections if is_single(network, section))
 
 
 def _advice(network: Network, section: range, refusals: Sequence[str | None]) -> str:
-    legal = _legal(network, refusals)
-    if not legal:
+    sections = legal(network, refusals)
+    if not sections:
         return "the network has no legal section"
-    near = min(legal, key=lambda one: abs(one.stop - section.stop))
+    near = min(sections, key=lambda one: abs(one.stop - section.stop))
     return f"the nearest legal section is {listed(network, near)}"
