@@ -20,7 +20,9 @@ from hexsim.cli import (
     partition,
     profile,
     quantize,
+    roofline,
     stacks,
+    tradeoff,
     validate,
 )
 from hexsim.cli._pairs import join_pairs
@@ -35,6 +37,7 @@ app = typer.Typer(
 )
 app.command()(bench.bench)
 app.command()(profile.profile)
+app.command()(roofline.roofline)
 app.command()(kernel.kernel)
 app.command()(convert.convert)
 app.command()(quantize.quantize)
@@ -42,6 +45,7 @@ app.command()(info.info)
 app.command()(diff.diff)
 app.command()(partition.partition)
 app.command()(validate.validate)
+app.command()(tradeoff.tradeoff)
 app.add_typer(chips.app, name="chips")
 app.add_typer(stacks.app, name="stacks")
 app.add_typer(models.app, name="models")

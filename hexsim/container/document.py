@@ -11,6 +11,7 @@ import numpy as np
 
 from hexsim.container.archive import HTA_PREFIX
 from hexsim.container.trees import from_tree, to_tree
+from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
@@ -49,11 +50,16 @@ class StoredArray:
 
 @dataclass(frozen=True)
 class Encodings:
-    """The encodings of a quantised network, and in a few words where each came from."""
+    """The encodings of a quantised network.
+
+    `origins` says in a few words where each came from, `equalized` whether scales were moved
+    between the layers before.
+    """
 
     activations: Mapping[str, Encoding]
     parameters: Mapping[str, Encoding | AxisEncoding]
     origins: Mapping[str, str] = field(default_factory=dict)
+    equalized: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,7 @@ class Document:
     arrays: tuple[StoredArray, ...]
     encodings: Encodings | None
     overrides: Overrides = NO_OVERRIDES
+    input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
     hta: tuple[StoredSection, ...] = ()
 
     @classmethod
@@ -89,7 +96,9 @@ class Document:
         """Describe `model`, whose constants are stored as `arrays`."""
         network, encodings = float_network(model), None
         if isinstance(model, QuantizedNetwork):
-            encodings = Encodings(model.activations, model.parameters, model.origins)
+            encodings = Encodings(
+                model.activations, model.parameters, model.origins, model.equalized
+            )
         return cls(
             network.name,
             network.inputs,
@@ -99,6 +108,7 @@ class Document:
             arrays,
             encodings,
             overrides,
+            network.input_formats,
             tuple(_stored(model.hta)) if isinstance(model, QuantizedNetwork) else (),
         )
 

@@ -79,6 +79,7 @@ def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
             HtaSection(section.chip, section.layers, archive.records[section.entry])
             for section in document.hta
         ),
+        equalized=encodings.equalized,
     )
 
 
@@ -90,6 +91,7 @@ def _network(document: Document, constants: Mapping[str, Constant]) -> Network:
         constants=constants,
         inputs=document.inputs,
         outputs=document.outputs,
+        input_formats=document.input_formats,
     )
 
 

@@ -13,12 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Layer, Network
+from hexsim.layers.colour_conversion import ColourConversion
 from hexsim.layers.concat import Concat
 from hexsim.layers.convolution import Convolution
 from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.fully_connected import FullyConnected
 from hexsim.layers.neuron import Neuron
 from hexsim.layers.opaque import Opaque
+from hexsim.layers.pad import Pad
 from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
 from hexsim.layers.reshape import Reshape
@@ -36,6 +38,7 @@ _HTA_LAYERS = (
 _HTA_AXES = 4
 _HTA_CHANNEL_STEP = 32
 _HTA_UNEVEN_CHANNELS = 4096
+_GPU: frozenset[Target] = frozenset({"gpu", "gpu_fp16"})
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class Rule:
 
 def _is_opaque(layer: Layer, network: Network) -> bool:
     return isinstance(layer, Opaque)
+
+
+def _is_pad(layer: Layer, network: Network) -> bool:
+    return isinstance(layer, Pad)
 
 
 def _is_elu(layer: Layer, network: Network) -> bool:
@@ -106,9 +113,20 @@ def _concat_uneven_and_long(layer: Layer, network: Network) -> bool:
     return any(n % _HTA_CHANNEL_STEP for n in channels) and sum(channels) > (_HTA_UNEVEN_CHANNELS)
 
 
+def _reads_opaque_input(layer: Layer, network: Network) -> bool:
+    return any(network.input_format(name).type == "opaque" for name in layer.inputs)
+
+
+def _nv21_of_no_bytes(layer: Layer, network: Network) -> bool:
+    if not isinstance(layer, ColourConversion) or layer.input_encoding_in != "nv21":
+        return False
+    return network.input_format(layer.inputs[0]).type != "image"
+
+
 RULES: tuple[Rule, ...] = (
     Rule(_ACCELERATORS, _is_opaque, "the operator has no layer type on this runtime"),
     Rule(_ACCELERATORS, _not_float, "the layer handles tensors that are not float32"),
+    Rule(_GPU, _is_pad, "Pad runs on CPU and DSP only (SNPE layer support table)"),
     Rule(_INTEGER, _is_elu, "Elu runs on CPU and GPU only (SNPE layer support table)"),
     Rule(_INTEGER, _softmax_not_last, "Softmax is supported along the last axis only"),
     Rule(_ACCELERATORS, _more_than_five_axes, "tensors have at most five axes"),
@@ -123,6 +141,8 @@ RULES: tuple[Rule, ...] = (
         _concat_uneven_and_long,
         "the HTA joins at most 4096 channels unless all counts are multiples of 32",
     ),
+    Rule(_INTEGER, _reads_opaque_input, "it reads an input of type opaque, which stays float"),
+    Rule(_INTEGER, _nv21_of_no_bytes, "NV21 is decoded from bytes, an input of type image"),
 )
 
 

@@ -77,9 +77,7 @@ class Prices:
                 self._ddr_us(span, outputs),
                 release.hta_subnet_s * _US,
             )
-        shape = times.network.shape
-        conversion = sum(times.to_d32(shape(name)) for name in inputs)
-        conversion += sum(times.from_d32(shape(name)) for name in outputs)
+        conversion = sum(map(times.to_d32, inputs)) + sum(map(times.from_d32, outputs))
         layers = self._hvx_prefix[span.stop] - self._hvx_prefix[span.start]
         return Price(layers, conversion, release.hnn_subnet_s * _US)
 
@@ -119,10 +117,10 @@ class Prices:
         layers = network.layers
         size = 0
         if span.stop < len(why) and why[span.stop] is None:
-            size += sum(math.prod(network.shape(name)) for name in outputs)
+            size += sum(map(self.times.bytes, outputs))
         if span.start and why[span.start - 1] is None:
             inputs, _ = network.boundary(layers[span.start : span.stop])
-            size += sum(math.prod(network.shape(name)) for name in inputs)
+            size += sum(map(self.times.bytes, inputs))
         return size / rate * _US
 
     @cached_property

@@ -119,18 +119,17 @@ def _cut(
     (left, before), (right, after) = spans[at], spans[at + 1]
     inputs, _ = network.boundary(subnets[at + 1].layers)
     tensors = tuple(name for name in inputs if name not in network.inputs)
-    elements = sum(math.prod(network.shape(name)) for name in tensors)
     if "cpu" in (left, right):
-        size = _FLOAT_BYTES * elements
+        size = _FLOAT_BYTES * sum(math.prod(network.shape(name)) for name in tensors)
         if right == "cpu":
             conversion, dispatch = prices.leave_us(before, prices.subnet(left, before).us)
         else:
             conversion, dispatch = prices.enter_us(after)
     else:
         layout = times.to_d32 if right == "hvx" else times.from_d32
-        conversion = sum(layout(network.shape(name)) for name in tensors)
+        conversion = sum(map(layout, tensors))
         dispatch = prices.subnet(right, after).dispatch_us
-        size = elements
+        size = sum(map(times.bytes, tensors))
     return Cut(
         network.layers[before[-1]].name,
         id_of(network, before[-1]),

@@ -7,16 +7,20 @@ took it. CPU: its roofline. Changes of layout at the edges of an HVX subnet run 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
 from hexsim.graph.ir import Network, Shape
 from hexsim.host import cpu
 from hexsim.hta.compiler import compile_subnet
 from hexsim.hta.engine import LayerRun, TensorEngine
+from hexsim.hvx.kernels import Target
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
+from hexsim.hvx.layout import stored_bytes
 from hexsim.machine import Machine
+from hexsim.memory import Traffic
 from hexsim.partition import Subnet, partition
 from hexsim.plan import PlannedSubnet, make_plan
 from hexsim.platform import Platform
@@ -25,8 +29,8 @@ from hexsim.sections import Refusals, refusals, several
 from hexsim.simtime import PS_PER_US
 from hexsim.work import NodeWork, Stage
 
-Layout = Callable[[Shape], float]
-"""Microseconds of changing the layout of a tensor by its shape."""
+Change = Callable[[Shape, Target, Traffic, int], Stage | None]
+"""A change of layout of a tensor of some shape, with its DDR traffic and the bits of its codes."""
 
 
 @dataclass(frozen=True)
@@ -93,17 +97,39 @@ class LayerTimes:
         (planned,) = make_plan(self.model, "aip", [Subnet("aip", "hta", layers, "")]).subnets
         return planned
 
-    @cached_property
-    def to_d32(self) -> Layout:
-        """Bringing a tensor into the layout of HVX."""
-        target = self._machine.dsp.target
-        return cache(lambda shape: self._node(to_d32(shape, target)))
+    def bits(self, tensor: str) -> int:
+        """Bits of a tensor's codes."""
+        coded = isinstance(self.model, QuantizedNetwork) and self.model.activations.get(tensor)
+        return coded.bitwidth if coded else 8
+
+    def bytes(self, tensor: str) -> int:
+        """Bytes of a tensor's codes without padding."""
+        return math.prod(self.network.shape(tensor)) * self.bits(tensor) // 8
+
+    def to_d32(self, tensor: str) -> float:
+        """Bringing a tensor into the layout of HVX; what does not fit in L2 goes to DDR."""
+        spilled = self._spilled(tensor)
+        return self._layout(to_d32, tensor, Traffic(write_bytes=spilled))
+
+    def from_d32(self, tensor: str) -> float:
+        """Taking it out of that layout."""
+        return self._layout(from_d32, tensor, Traffic(self._spilled(tensor)))
+
+    def _spilled(self, tensor: str) -> int:
+        stored = stored_bytes(self.network.shape(tensor)) * self.bits(tensor) // 8
+        return max(0, stored - self._machine.dsp.target.l2_bytes)
+
+    def _layout(self, change: Change, tensor: str, traffic: Traffic) -> float:
+        shape, bits = self.network.shape(tensor), self.bits(tensor)
+        key = (change is to_d32, shape, bits)
+        if key not in self._layouts:
+            stage = change(shape, self._machine.dsp.target, traffic, bits)
+            self._layouts[key] = self._node(stage)
+        return self._layouts[key]
 
     @cached_property
-    def from_d32(self) -> Layout:
-        """Taking it out of that layout."""
-        target = self._machine.dsp.target
-        return cache(lambda shape: self._node(from_d32(shape, target)))
+    def _layouts(self) -> dict[tuple[bool, Shape, int], float]:
+        return {}
 
     def _node(self, stage: Stage | None) -> float:
         if stage is None:
