@@ -78,4 +78,4 @@ def partition(
     )
     typer.echo(partition_table(prices.times.network, survey))
     if found is not None:
-        typer.echo("\n" + search_lines(prices.times.network, found))
+        typer.echo("\n" + search_lines(found))

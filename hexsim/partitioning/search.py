@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hexsim.partitioning.prices import Prices, placed
 from hexsim.platform import Platform
 from hexsim.runtimes import Engine
-from hexsim.sections import automatic, single
+from hexsim.sections import all_listed, automatic, single
 from hexsim.uncertainty import Times, swept
 
 Sections = tuple[range, ...]
@@ -28,10 +28,13 @@ class Found:
     """The fastest sections beside those of the compiler and none at all; times of one inference
     in microseconds.
 
-    `gain` is the default's time over the best one's, `low` and `high` where it lies when the
-    constants of the engine and of the hand-over are swept.
+    The `_ids` are the sections as `--hta-partitions` takes them. `gain` is the default's time over
+    the best one's, `low` and `high` where it lies when the constants of the engine and of the
+    hand-over are swept.
     """
 
+    best_ids: str
+    default_ids: str
     best: Sections
     best_us: float
     default: Sections
@@ -60,6 +63,8 @@ def search(prices: Prices) -> Found:
 
     doubt = swept(times.platform, gain, lambda path: path.startswith(_SWEPT))
     return Found(
+        best_ids=all_listed(times.network, best),
+        default_ids=all_listed(times.network, default),
         best=best,
         best_us=prices.total_us(best),
         default=default,

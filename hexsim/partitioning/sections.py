@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hexsim.chips.chip import Chip
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.platform import Platform
@@ -25,13 +26,18 @@ def chosen_sections(
             )
         if asked.ranges is not None:
             return given(model, asked.ranges, release), "as listed"
+    found = compiled_sections(model, chip)
+    if found and listed is None:
+        return found, "of the file"
+    return automatic(model, release), "automatic, as --enable-hta compiles them"
+
+
+def compiled_sections(model: Network | QuantizedNetwork, chip: Chip) -> tuple[range, ...]:
+    """The sections that `model` holds for a chip."""
     index = {layer.name: at for at, layer in enumerate(float_network(model).layers)}
     compiled = model.hta if isinstance(model, QuantizedNetwork) else ()
-    found = tuple(
+    return tuple(
         range(index[section.layers[0]], index[section.layers[-1]] + 1)
         for section in compiled
         if section.chip == chip.name
     )
-    if found and listed is None:
-        return found, "of the file"
-    return automatic(model, release), "automatic, as --enable-hta compiles them"

@@ -7,7 +7,6 @@ from dataclasses import asdict
 
 from hexsim import __version__
 from hexsim.partitioning import Found, Prices, Survey
-from hexsim.reports.partition_table import sections_text
 
 
 def partition_json(prices: Prices, survey: Survey, found: Found | None) -> str:
@@ -23,9 +22,9 @@ def partition_json(prices: Prices, survey: Survey, found: Found | None) -> str:
     }
     if found is not None:
         document["search"] = {
-            "best": sections_text(network, found.best),
+            "best": found.best_ids,
             "best_us": found.best_us,
-            "default": sections_text(network, found.default),
+            "default": found.default_ids,
             "default_us": found.default_us,
             "hvx_us": found.hvx_us,
             "gain": {"value": found.gain, "low": found.low, "high": found.high},

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from hexsim.graph.ir import Network
 from hexsim.partitioning import Found, Survey
 from hexsim.reports.text import table
-from hexsim.sections import listed
 
 _MOST_REFUSED = 5
 
@@ -65,11 +64,11 @@ def _refused(survey: Survey) -> Iterator[str]:
         yield f"and {len(survey.refused) - _MOST_REFUSED} more"
 
 
-def search_lines(network: Network, found: Found) -> str:
+def search_lines(found: Found) -> str:
     """Return what the search found, in three lines."""
     rows = [
-        ("fastest", sections_text(network, found.best), f"{found.best_us / 1e3:.2f}"),
-        ("default", sections_text(network, found.default), f"{found.default_us / 1e3:.2f}"),
+        ("fastest", found.best_ids or "-", f"{found.best_us / 1e3:.2f}"),
+        ("default", found.default_ids or "-", f"{found.default_us / 1e3:.2f}"),
         ("no HTA", "-", f"{found.hvx_us / 1e3:.2f}"),
     ]
     text = table(("cut", "HTA sections", "ms"), rows, left=frozenset({0, 1}))
@@ -79,8 +78,3 @@ def search_lines(network: Network, found: Found) -> str:
         f"{text}\nThe fastest cut gains {found.gain:.3f}x over the default, {found.low:.3f} to "
         f"{found.high:.3f}x when the constants of engine and hand-over are swept"
     )
-
-
-def sections_text(network: Network, sections: Sequence[range]) -> str:
-    """The sections as `--hta-partitions` takes them."""
-    return ",".join(listed(network, section) for section in sections) or "-"

@@ -6,6 +6,16 @@ themselves or check those that a user lists, `ids` is how layers are numbered fo
 """
 
 from hexsim.sections.choice import RULES, Refusals, automatic, given, refusals
-from hexsim.sections.ids import Listed, listed, parse
+from hexsim.sections.ids import Listed, all_listed, listed, parse
 
-__all__ = ["RULES", "Listed", "Refusals", "automatic", "given", "listed", "parse", "refusals"]
+__all__ = [
+    "RULES",
+    "Listed",
+    "Refusals",
+    "all_listed",
+    "automatic",
+    "given",
+    "listed",
+    "parse",
+    "refusals",
+]

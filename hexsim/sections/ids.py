@@ -8,6 +8,7 @@ number: `sm8150:0-20,40-60`; a name with nothing behind it asks for automatic se
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
@@ -58,6 +59,11 @@ def listed(network: Network, section: range) -> str:
     """The section as a user writes it."""
     first, last = id_of(network, section[0]), id_of(network, section[-1])
     return f"{first}-{last}" if first != last else f"{first}"
+
+
+def all_listed(network: Network, sections: Sequence[range]) -> str:
+    """Sections as `--hta-partitions` takes them, "" if there are none."""
+    return ",".join(listed(network, section) for section in sections)
 
 
 def named(network: Network, index: int) -> str:
