@@ -26,9 +26,11 @@ from hexsim import chips, data, stacks
 from hexsim.data.calibration import Trade
 from hexsim.datasheet import Datasheet, recorded
 from hexsim.loading import load
-from hexsim.plan import Plan
+from hexsim.partition import partition
+from hexsim.plan import Plan, make_plan
 from hexsim.platform import Platform
 from hexsim.quantity import Quantity
+from hexsim.quantization.quantized import float_network
 from hexsim.runtimes import Runtime
 
 MODEL_ERROR = 0.05
@@ -155,8 +157,12 @@ def _platform(chip: str, stack: str) -> Platform:
 
 @cache
 def _plan(run: Run) -> Plan:
-    """Plans depend on no constant, so one serves all evaluations."""
-    return _platform(run.chip, run.stack).plan(load(run.model), run.runtime)
+    """Plans depend on no constant, so one serves all evaluations.
+
+    No weight is read: a float network is planned as the default quantiser would leave it.
+    """
+    network = float_network(load(run.model))
+    return make_plan(network, run.runtime, partition(network, run.runtime))
 
 
 def weights(rows: Sequence[data.Measurement]) -> Array:

@@ -1,4 +1,4 @@
-"""What timing a network costs, by phase: loading, plan, work items, simulated time.
+"""What timing a network costs, by phase: loading, plan, work items, simulated time, a queue.
 
 The bound is on CPU time after imports; no weight is made. Networks are the five of the sd835
 measurements and the two that are deepest or largest.
@@ -9,15 +9,14 @@ from __future__ import annotations
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from hexsim import background
+from hexsim.dsp_work import dsp_work
 from hexsim.graph.ir import Network
-from hexsim.hvx.kernels import node_work
-from hexsim.hvx.layout import tensor_sizes
 from hexsim.loading import load
 from hexsim.machine import Machine
-from hexsim.memory import l2_traffic
 from hexsim.plan import Plan
 from hexsim.platform import Platform
-from hexsim.simulator import Workload, simulate
+from hexsim.simulator import Job, Workload, simulate
 
 PLATFORM = Platform.load("sd835")
 NETWORKS = [
@@ -56,11 +55,7 @@ def test_work_items(benchmark: BenchmarkFixture, plan: Plan) -> None:
     (subnet,) = plan.subnets
 
     def work_items() -> int:
-        traffic = l2_traffic(subnet, dsp.target.activation_l2_bytes, tensor_sizes(subnet))
-        works = [
-            node_work(call, dsp.target, moved)
-            for call, moved in zip(subnet.calls, traffic, strict=True)
-        ]
+        works = dsp_work(subnet, dsp.target).calls
         return sum(stage.jobs for work in works for stage in work.stages)
 
     assert benchmark(work_items) > 0
@@ -69,3 +64,11 @@ def test_work_items(benchmark: BenchmarkFixture, plan: Plan) -> None:
 def test_plan_to_result(benchmark: BenchmarkFixture, plan: Plan) -> None:
     result = benchmark(simulate, Workload.single(plan), PLATFORM.chip, PLATFORM.stack)
     assert result.total_ps > 0
+
+
+def test_queue_beside_background_clients(benchmark: BenchmarkFixture, plan: Plan) -> None:
+    """Ten inferences in a row beside every load that ships; aim: under 1 CPU second."""
+    loads = tuple(background.load(name) for name in background.names())
+    workload = Workload((Job(plan, count=10),), loads)
+    result = benchmark.pedantic(simulate, (workload, PLATFORM.chip, PLATFORM.stack), rounds=3)
+    assert len(result.inferences) == 10

@@ -10,17 +10,19 @@ Arrays that come from or go to the caller are in the ONNX file's own axis order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.background import load as load_background
 from hexsim.execution import PlanExecutor, stored_inputs
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.loading import load, load_container
 from hexsim.platform import Platform
+from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
@@ -28,7 +30,7 @@ from hexsim.quantization.quantized import QuantizedNetwork, require_float
 from hexsim.quantization.quantizer import quantize as _quantize
 from hexsim.results import LayerTiming, Result, Timeline
 from hexsim.runtimes import Runtime
-from hexsim.seeded_inputs import seeded_inputs
+from hexsim.seeded_inputs import as_bytes, seeded_inputs
 
 Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
 
@@ -78,19 +80,26 @@ def quantize(
     inputs: Iterable[Inputs] | None = None,
     options: QuantizationOptions | None = None,
     overrides: Overrides = NO_OVERRIDES,
+    optimizations: Sequence[Optimization] = (),
 ) -> QuantizedNetwork:
     """Quantise a float network.
 
     `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
-    ONNX axis order; None takes seeded ones. `overrides` (see `read_overrides`) replace what the
+    ONNX axis order; None takes seeded ones. `optimizations` are "cle", cross-layer equalization,
+    and "bc", bias correction, which needs it. `overrides` (see `read_overrides`) replace what the
     quantiser would choose; `QuantizedNetwork.overrides` tells what became of them. Raises
     HexsimError if `model` is quantised already, or overrides are of no use to it.
     """
     network = require_float(model)
     if inputs is None:
-        return _quantize(network, seeded_calibration(network), options, overrides=overrides)
-    stored = (_stored(network, one) for one in inputs)
-    return _quantize(network, stored, options, overrides=overrides)
+        feeds: Iterable[dict[str, FloatArray]] = seeded_calibration(network)
+    else:
+        feeds = (_stored(network, one) for one in inputs)
+    if "bc" in optimizations:
+        feeds = list(feeds)
+    return quantize_optimized(
+        network, lambda: feeds, options, optimizations, overrides=overrides
+    ).model
 
 
 def read_overrides(source: str | Path) -> Overrides:
@@ -113,24 +122,34 @@ def simulate(
     stack: str | Path | None = None,
     perf_profile: str | None = None,
     idle_ms: float = 0.0,
+    background: Iterable[str | Path] = (),
     cpu_fallback: bool = True,
 ) -> Simulation:
     """Simulate one inference of `model` on `runtime` of `chip`.
 
     Without `inputs` only time is simulated and no weight is touched. A float network on dsp is
     quantised at load, which lengthens its initialisation. `idle_ms` is how long the phone had
-    been idle before the call. Raises HexsimError for anything that cannot be done, by name.
+    been idle before the call; `background` names loads (or their TOML files) whose clients use the
+    DSP meanwhile, their latencies being in `timing.clients`. Raises HexsimError for anything that
+    cannot be done, by name.
     """
     if isinstance(model, str | Path):
         model = load(model)
     platform = Platform.load(chip, stack)
     plan = platform.plan(model, runtime, cpu_fallback=cpu_fallback)
-    timing = platform.simulate(plan, perf_profile=perf_profile, idle_ms=idle_ms)
+    timing = platform.simulate(
+        plan,
+        perf_profile=perf_profile,
+        idle_ms=idle_ms,
+        background=tuple(load_background(name) for name in background),
+    )
     if inputs is None:
         return Simulation(timing, None)
     network = plan.network
     feed = _stored(network, inputs)
-    if runtime == "dsp" and isinstance(model, Network):
+    if platform.load_rule(runtime, quantized=False).effect == "quantise" and isinstance(
+        model, Network
+    ):
         model = _quantize(network, seeded_calibration(network), platform.quantization_options)
     outputs = PlanExecutor(plan, model, signed_weights=platform.signed_weights(runtime)).run(feed)
     return Simulation(timing, {n: _source(network, n, a) for n, a in outputs.items()})
@@ -141,7 +160,12 @@ def seeded_calibration(
 ) -> list[dict[str, FloatArray]]:
     """Seeded inputs for `network`, in stored order."""
     shapes = {name: network.tensors[name].source_shape for name in network.inputs}
-    return [stored_inputs(network, one) for one in seeded_inputs(shapes, count, seed)]
+    sets = seeded_inputs(shapes, count, seed)
+    for name, form in network.input_formats.items():
+        if form.type == "image":
+            for one in sets:
+                one[name] = as_bytes(one[name])
+    return [stored_inputs(network, one) for one in sets]
 
 
 def _stored(network: Network, inputs: Inputs) -> dict[str, FloatArray]:

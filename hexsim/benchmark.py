@@ -7,19 +7,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hexsim.accuracy.agreement import Agreement, agreement
-from hexsim.accuracy.scores import class_scores
+from hexsim.accuracy.scores import class_scores, scored
 from hexsim.api import seeded_calibration
+from hexsim.background import Background
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
+from hexsim.interference import Interference, interference
 from hexsim.loading import is_builtin, load
-from hexsim.plan import Plan
 from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.quantization.quantizer import quantize
 from hexsim.results import Result
 from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.simulator import Workload, simulate
 from hexsim.stacks import BufferType
 from hexsim.uncertainty import Uncertainty, sweep
 
@@ -36,6 +38,7 @@ class Case:
     how well the answers agree with float.
 
     `builtin` tells a built-in network, whose measurements are known, from a file of any name.
+    `timing` is that of the network alone; `interference` tells how it fares beside other clients.
     """
 
     network: str
@@ -49,6 +52,7 @@ class Case:
     timing: Result
     uncertainty: Uncertainty | None
     agreement: Agreement | None
+    interference: Interference | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Conditions:
     accuracy: bool = True
     quantize: bool = False
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    background: tuple[Background, ...] = ()
 
 
 def run_benchmark(
@@ -84,18 +89,22 @@ def run_benchmark(
         network = models.network
         for runtime in runtimes:
             progress(f"{network.name} on {runtime}")
-            model = models.for_runtime(runtime, conditions)
+            model = models.for_runtime(runtime, platform, conditions)
             plan = platform.plan(model, runtime, cpu_fallback=conditions.cpu_fallback)
+            workload = Workload.single(
+                plan,
+                perf_profile=conditions.perf_profile,
+                idle_ms=conditions.idle_ms,
+                buffer=conditions.buffer,
+                background=conditions.background,
+            )
+            found = interference(platform, workload) if conditions.background else None
+            alone = replace(workload, background=())
 
-            def run(changed: Platform, plan: Plan = plan) -> Result:
-                return changed.simulate(
-                    plan,
-                    perf_profile=conditions.perf_profile,
-                    idle_ms=conditions.idle_ms,
-                    buffer=conditions.buffer,
-                )
+            def run(changed: Platform, alone: Workload = alone) -> Result:
+                return simulate(alone, changed.chip, changed.stack)
 
-            timing = run(platform)
+            timing = found.alone if found else run(platform)
             interval = None
             if conditions.uncertainty:
                 progress(f"{network.name} on {runtime}: uncertainty")
@@ -115,6 +124,7 @@ def run_benchmark(
                 timing,
                 interval,
                 match,
+                found,
             )
 
 
@@ -135,10 +145,12 @@ class _Models:
         self._loaded = loaded
         self._progress = progress
 
-    def for_runtime(self, runtime: Runtime, conditions: Conditions) -> Network | QuantizedNetwork:
-        """The network as the runtime loads it; dsp loads floats and quantises them itself."""
-        needs_codes = runtime in FIXED_POINT and runtime != "dsp"
-        return self.quantized if needs_codes and conditions.quantize else self._loaded
+    def for_runtime(
+        self, runtime: Runtime, platform: Platform, conditions: Conditions
+    ) -> Network | QuantizedNetwork:
+        """The network as the runtime loads it: as it is, or quantised where floats are refused."""
+        refused = platform.load_rule(runtime, quantized=False).effect == "refuse"
+        return self.quantized if refused and conditions.quantize else self._loaded
 
     @cached_property
     def quantized(self) -> QuantizedNetwork:
@@ -150,9 +162,7 @@ class _Models:
 
     def agreement(self, platform: Platform, runtime: Runtime, cpu_fallback: bool) -> Agreement:
         """How near the runtime's class scores come to those of the float network."""
-        model: Network | QuantizedNetwork = class_scores(self.network)
-        if runtime in FIXED_POINT:
-            model = replace(self.quantized, network=class_scores(self.quantized.network))
+        model = scored(self.quantized if runtime in FIXED_POINT else self.network)
         executor = PlanExecutor(
             platform.plan(model, runtime, cpu_fallback=cpu_fallback),
             model,

@@ -1,10 +1,10 @@
 """A TOML file of owned numbers, read into a frozen and validated model.
 
 Chips and stacks are both datasheets. A directory of them is a `Shelf`; its `shared.toml` holds
-what all its files have in common and fills up what a file leaves out. A table that the schema
-calls optional is filled up but never added: a chip without a tensor engine does not grow one.
-Every mistake in a file is told in one sentence with file, key and what was expected. `recorded`
-finds out which constants a computation reads.
+what all its files have in common, if anything, and fills up what a file leaves out. A table that
+the schema calls optional is filled up but never added: a chip without a tensor engine does not
+grow one. Every mistake in a file is told in one sentence with file, key and what was expected.
+`recorded` finds out which constants a computation reads.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ class Shelf(Generic[SheetT]):
         """Read what all files have in common, without the optional tables that `tree` lacks."""
         fields = self._sheet.model_fields.items()
         required = {info.alias or name for name, info in fields if info.is_required()}
-        shared = _read(self._directory / _SHARED)
+        path = self._directory / _SHARED
+        shared = _read(path) if path.exists() else {}
         return {key: node for key, node in shared.items() if key in required or key in tree}
 
 

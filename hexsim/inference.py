@@ -10,22 +10,20 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from hexsim.dsp_work import DspWork, dsp_work
 from hexsim.graph.ir import Shape
 from hexsim.host import cpu, entry, gpu
 from hexsim.host.entry import Call, Part
-from hexsim.hvx.kernels import node_work
-from hexsim.hvx.kernels.conversion import from_d32, to_d32
-from hexsim.hvx.layout import tensor_sizes
 from hexsim.hvx.orientation import laid_down
 from hexsim.layers import Opaque
 from hexsim.machine import Machine
-from hexsim.memory import l2_traffic
+from hexsim.node_timing import NodeTiming
 from hexsim.plan import KernelCall, Plan, PlannedSubnet
-from hexsim.q6_scheduler import GraphSession, NodeTiming
+from hexsim.q6_scheduler import GraphSession
 from hexsim.results import InferenceTiming, LayerTiming, Overhead, Span
 from hexsim.simtime import PS_PER_SECOND, Environment, Process, seconds_to_ps
 from hexsim.stacks import BufferType, Profile
-from hexsim.work import NodeWork, Stage
+from hexsim.work import NodeWork
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,9 @@ class Request:
     urgency: int
 
 
+_NO_WORK = NodeWork((), "none")
+
+
 @dataclass
 class _Ledger:
     """The charges of one inference so far; `now` is where the last one ended."""
@@ -52,11 +53,22 @@ class _Ledger:
     layers: list[LayerTiming] = field(default_factory=list)
     overheads: list[Overhead] = field(default_factory=list)
 
-    def overhead(self, name: str, *, forward: bool = True) -> None:
-        """Charge the time since the last charge to a named part."""
+    def overhead(self, name: str, *, forward: bool = True, work: NodeWork = _NO_WORK) -> None:
+        """Charge the time since the last charge to a named part, in which `work` was done."""
         start, self.now = self.now, self.env.now
         if self.now > start:
-            self.overheads.append(Overhead(name, start, self.now - start, forward))
+            self.overheads.append(
+                Overhead(
+                    name,
+                    start,
+                    self.now - start,
+                    forward,
+                    work.read_bytes,
+                    work.write_bytes,
+                    work.l2_bytes,
+                    work.vtcm_bytes,
+                )
+            )
             self.spans.append(Span(self.track, name, start, self.now))
 
     def layer(self, timing: LayerTiming) -> None:
@@ -72,7 +84,7 @@ class Inference:
     def __init__(self, machine: Machine, request: Request) -> None:
         self._machine = machine
         self._request = request
-        self._prepared: dict[int, list[NodeWork]] = {}
+        self._prepared: dict[int, DspWork] = {}
 
     @cached_property
     def _session(self) -> GraphSession:
@@ -135,7 +147,7 @@ class Inference:
                         ddr_write_bytes=call.result_bytes,
                         l2_bytes=0,
                         vtcm_bytes=0,
-                        bound=cost.bound,
+                        parts_ps=cost.parts_ps,
                         cost_model="generic" if isinstance(call.layer, Opaque) else "analytic",
                     )
                 )
@@ -151,30 +163,25 @@ class Inference:
         for part in entry.way_in(call):
             yield from self._part(ledger, part)
         begin = env.now
-        yield dsp.contexts.get(dsp.rule.workers)
+        yield from session.lock_contexts()
         ledger.overhead("context_wait")
         if index not in self._prepared:
-            self._prepared[index] = self._prepare(subnet)
-        for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True):
-            yield from self._edge(ledger, f"to_d32 {name}", to_d32(shape, dsp.target))
-        for kernel_call, work in zip(subnet.calls, self._prepared[index], strict=True):
+            self._prepared[index] = dsp_work(
+                subnet, dsp.target, inputs_in_l2=call.converts_inputs_on_dsp
+            )
+        prepared = self._prepared[index]
+        for name, work in prepared.way_in:
+            yield from self._edge(ledger, name, work)
+        for kernel_call, work in zip(subnet.calls, prepared.calls, strict=True):
             timing = yield from session.run_node(kernel_call.layer.name, work)
             ledger.layer(self._layer(kernel_call, work, timing))
-        for name, shape in zip(subnet.outputs, subnet.output_shapes, strict=True):
-            yield from self._edge(ledger, f"from_d32 {name}", from_d32(shape, dsp.target))
-        yield dsp.contexts.put(dsp.rule.workers)
+        for name, work in prepared.way_out:
+            yield from self._edge(ledger, name, work)
+        session.unlock_contexts()
         for part in entry.leave_dsp(call):
             yield from self._part(ledger, part)
         for part in entry.way_out(call, (env.now - begin) / PS_PER_SECOND):
             yield from self._part(ledger, part)
-
-    def _prepare(self, subnet: PlannedSubnet) -> list[NodeWork]:
-        target = self._machine.dsp.target
-        traffic = l2_traffic(subnet, target.activation_l2_bytes, tensor_sizes(subnet))
-        return [
-            node_work(call, target, moved)
-            for call, moved in zip(subnet.calls, traffic, strict=True)
-        ]
 
     def _part(self, ledger: _Ledger, part: Part) -> Process:
         """Spend one named part where it runs."""
@@ -184,11 +191,10 @@ class Inference:
             yield from self._session.run_clocks(part.name, part.clocks, vector=part.place == "hvx")
         ledger.overhead(part.name)
 
-    def _edge(self, ledger: _Ledger, name: str, stage: Stage | None) -> Process:
+    def _edge(self, ledger: _Ledger, name: str, work: NodeWork) -> Process:
         """Run a change of layout at the edge of a subnet as a node of its own."""
-        if stage is not None:
-            yield from self._session.run_node(name, NodeWork((stage,), "kernel"))
-            ledger.overhead(name)
+        yield from self._session.run_node(name, work)
+        ledger.overhead(name, work=work)
 
     def _layer(self, call: KernelCall, work: NodeWork, timing: NodeTiming) -> LayerTiming:
         dsp = self._machine.dsp
@@ -209,6 +215,6 @@ class Inference:
             ddr_write_bytes=work.write_bytes,
             l2_bytes=work.l2_bytes,
             vtcm_bytes=work.vtcm_bytes,
-            bound=timing.bound(latency_bound=dsp.ddr.latency_bound),
+            parts_ps=timing.parts_ps,
             cost_model=work.cost_model,
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
-from hexsim.hvx.kernels import Target, kernel_streams, node_work
+from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.kernels.convolution import Blocking, DenseShape
 from hexsim.hvx.layout import stored_bytes, tensor_sizes
@@ -19,15 +19,18 @@ from hexsim.hvx.streams import Kernel, layout_change
 from hexsim.kernel_shapes import kernel_call
 from hexsim.layers import Convolution
 from hexsim.machine import Machine
-from hexsim.memory import l2_traffic
+from hexsim.memory import Traffic
+from hexsim.node_timing import NodeTiming
 from hexsim.plan import KernelCall, PlannedSubnet
 from hexsim.platform import Platform
-from hexsim.q6_scheduler import NodeTiming
-from hexsim.results import Bound
+from hexsim.residency import subnet_traffic
+from hexsim.results import Bound, largest
 from hexsim.simtime import PS_PER_US, ps_to_clocks
 from hexsim.work import NodeWork, Stage
 
-_EDGES: dict[str, tuple[Callable[[Shape, Target], Stage | None], Callable[..., Kernel]]] = {
+_EDGES: dict[
+    str, tuple[Callable[[Shape, Target, Traffic], Stage | None], Callable[..., Kernel]]
+] = {
     "to_d32": (to_d32, layout_change.to_d32),
     "from_d32": (from_d32, layout_change.from_d32),
 }
@@ -101,7 +104,7 @@ def probe(kind: str, shape: str, platform: Platform) -> KernelProbe:
     node = machine.env.process(dsp.session("", 0).run_node(kind, work))
     timing = machine.env.run(node)
     assert isinstance(timing, NodeTiming)
-    hvx, rule = platform.chip.dsp.hvx, dsp.core.rule
+    hvx = platform.chip.dsp.hvx
     return KernelProbe(
         kind=kind,
         shape=shape,
@@ -115,16 +118,18 @@ def probe(kind: str, shape: str, platform: Platform) -> KernelProbe:
         clock_hz=dsp.clock_hz,
         contexts=hvx.contexts,
         stall_slots=round(sum(dsp.core.stall_slots(item) for item in work.items)),
-        peak_macs_per_packet=hvx.int8_macs_per_clk * rule.clocks_per_packet / hvx.contexts,
+        peak_macs_per_packet=dsp.peak_macs_per_packet,
         peak_macs_per_clock=hvx.int8_macs_per_clk,
-        bound=timing.bound(latency_bound=dsp.ddr.latency_bound),
+        bound=largest(timing.parts_ps),
     )
 
 
 def _work(kind: str, call: KernelCall, target: Target) -> tuple[tuple[Kernel, ...], NodeWork]:
     if kind in _EDGES:
         make, stream = _EDGES[kind]
-        stage = make(call.operands[0], target)
+        spilled = max(0, stored_bytes(call.operands[0]) - target.l2_bytes)
+        moved = Traffic(write_bytes=spilled) if kind == "to_d32" else Traffic(spilled)
+        stage = make(call.operands[0], target, moved)
         if stage is None:
             raise HexsimError(
                 f"{kind} does nothing for this shape: tensors without spatial axes stay flat, and "
@@ -141,5 +146,6 @@ def _work(kind: str, call: KernelCall, target: Target) -> tuple[tuple[Kernel, ..
         input_shapes=call.operands,
         output_shapes=call.results,
     )
-    (traffic,) = l2_traffic(subnet, target.activation_l2_bytes, tensor_sizes(subnet))
+    share = activation_l2_bytes(call, target)
+    (traffic,) = subnet_traffic(subnet, target.l2_bytes, [share], tensor_sizes(subnet)).calls
     return kernel_streams(call, target), node_work(call, target, traffic)

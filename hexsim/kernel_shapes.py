@@ -20,11 +20,13 @@ from hexsim.layers import (
     FullyConnected,
     LocalResponseNorm,
     Neuron,
+    Part,
     Permute,
     Pooling,
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
     Window,
 )
 from hexsim.layers.elementwise import ElementwiseKind
@@ -95,6 +97,12 @@ def _plain(make: Callable[[Sizes], Layer]) -> Kind:
 def _reshape(sizes: Sizes) -> Layer:
     flat = (1, sizes["h"] * sizes["w"] * sizes["c"])
     return Reshape(name="reshape", inputs=("in",), outputs=("out",), shape=flat)
+
+
+def _slice(sizes: Sizes) -> Layer:
+    """The first half of the channels."""
+    half = (Part(3, 0, max(1, sizes["c"] // 2)),)
+    return StridedSlice(name="slice", inputs=("in",), outputs=("out",), parts=half)
 
 
 def _same(sizes: Sizes) -> Layer:
@@ -175,6 +183,7 @@ KINDS: dict[str, Kind] = {
         )
     ),
     "reshape": _plain(_reshape),
+    "slice": _plain(_slice),
     "to_d32": _plain(_same),
     "from_d32": _plain(_same),
 }

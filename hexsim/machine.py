@@ -10,14 +10,16 @@ from collections.abc import Iterable
 
 import simpy
 
+from hexsim.background import Client
+from hexsim.background_clients import ClientSession
 from hexsim.chips import Chip
 from hexsim.errors import HexsimError
 from hexsim.hvx.isa import Machine as VectorUnit
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.layout import VECTOR_BYTES
-from hexsim.memory import Ddr, DdrRule
+from hexsim.memory import Ddr, DdrRule, Traffic
 from hexsim.q6_scheduler import DispatchRule, GraphSession
-from hexsim.qurt_threads import IssueRule, Q6Core
+from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
 from hexsim.results import Span
 from hexsim.simtime import Environment
 from hexsim.stacks import Profile, Stack
@@ -43,6 +45,11 @@ class Machine:
             self._dsp = Dsp(self, self._profiles)
         return self._dsp
 
+    @property
+    def dsp_traffic(self) -> Traffic:
+        """What the DSP has moved to and from DDR."""
+        return self._dsp.ddr.moved if self._dsp else Traffic()
+
 
 class Dsp:
     """Hardware threads, vector contexts and the path to DDR at the clocks that were voted for."""
@@ -59,10 +66,14 @@ class Dsp:
                 clock_hz=self.clock_hz,
                 hardware_threads=chip.hardware_threads,
                 clusters=chip.clusters,
+                multithreading=chip.multithreading,
                 clocks_per_packet=chip.issue_clk_per_packet,
                 lone_scalar_speedup=chip.lone_thread_speedup,
                 scalar_fed_stall=stack.kernels.stall_factor,
                 l2_bytes_per_clock=chip.l2_port_bytes_per_clk,
+                scalar_multipliers=chip.scalar_multipliers,
+                scalar_multipliers_shared=chip.scalar_multipliers_shared,
+                switch_clocks=stack.qurt.context_switch_clk,
             ),
         )
         bandwidth = memory.ddr_peak_bytes_per_s * memory.efficiency
@@ -74,10 +85,14 @@ class Dsp:
                 bytes_in_flight=memory.stream_bytes_in_flight,
             ),
         )
-        self.contexts = simpy.Container(machine.env, chip.hvx.contexts, init=chip.hvx.contexts)
+        hvx = chip.hvx
+        self.peak_macs_per_packet = hvx.int8_macs_per_clk * chip.issue_clk_per_packet / hvx.contexts
+        self.contexts = VectorContexts(machine.env, hvx.contexts)
         self.rule = DispatchRule(
             node_clocks=stack.dispatch.node_clk,
             hand_off_clocks=stack.dispatch.hand_off_clk,
+            wake_clocks=stack.qurt.wake_clk,
+            fast_path_packets=stack.qurt.fast_path_packets,
             workers=min(stack.dispatch.max_vector_workers, chip.hvx.contexts),
         )
         self.target = Target(
@@ -85,13 +100,28 @@ class Dsp:
             workers=self.rule.workers,
             l2_bytes=chip.l2_bytes - chip.l2_audio_bytes,
             vtcm_bytes=chip.vtcm_bytes,
+            restart_slots=round(
+                chip.jump_penalty_packets + chip.l2_latency_clk / chip.issue_clk_per_packet
+            ),
         )
 
     def session(self, name: str, urgency: int) -> GraphSession:
         """Return a graph's threads; `urgency` shifts their QuRT priorities, negative is sooner."""
         machine = self._machine
         return GraphSession(
-            machine.env, self.core, self.ddr, self.rule, name, urgency, machine.spans
+            self.core, self.ddr, self.contexts, self.rule, name, urgency, machine.spans
+        )
+
+    def client(self, name: str, client: Client) -> ClientSession:
+        """Return a background client; HexsimError if the DSP lacks the contexts it locks."""
+        return ClientSession(
+            self.core,
+            self.ddr,
+            self.contexts,
+            self.rule.wake_clocks,
+            name,
+            client,
+            self._machine.spans,
         )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hexsim.graph.ir import Layer, Network, Shape
+from hexsim.layers import Convert
 from hexsim.partition import Subnet
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.quantized import QuantizedNetwork
@@ -27,7 +28,8 @@ _FLOAT_BITS: dict[Runtime, int] = {"cpu": 32, "gpu": 16, "gpu_fp16": 16}
 class KernelCall:
     """One layer on one engine: shapes (stored order) and bit widths, no numbers.
 
-    `operands` are the shapes of all inputs, constants used as operands included.
+    `operands` are the shapes of all inputs, constants used as operands included. They have
+    `activation_bits`, as the results do, unless `operand_bits` says otherwise (Convert).
     """
 
     layer: Layer
@@ -38,6 +40,12 @@ class KernelCall:
     activation_bits: int
     weight_bits: int
     symmetric_weights: bool
+    operand_bits: int | None = None
+
+    @property
+    def input_bits(self) -> int:
+        """Bits of the operands."""
+        return self.operand_bits or self.activation_bits
 
     @cached_property
     def macs(self) -> int:
@@ -47,7 +55,7 @@ class KernelCall:
     @property
     def operand_bytes(self) -> int:
         """Bytes of all inputs, without padding."""
-        return sum(math.prod(shape) for shape in self.operands) * self.activation_bits // 8
+        return sum(math.prod(shape) for shape in self.operands) * self.input_bits // 8
 
     @property
     def result_bytes(self) -> int:
@@ -78,6 +86,15 @@ class PlannedSubnet:
     outputs: tuple[str, ...]
     input_shapes: tuple[Shape, ...]
     output_shapes: tuple[Shape, ...]
+
+    @cached_property
+    def bits(self) -> Mapping[str, int]:
+        """Bits of every tensor and operand of its calls, by name."""
+        widths: dict[str, int] = {}
+        for call in self.calls:
+            widths.update(dict.fromkeys(call.layer.inputs, call.input_bits))
+            widths.update(dict.fromkeys(call.layer.outputs, call.activation_bits))
+        return widths
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -125,17 +142,7 @@ def make_plan(model: Network | QuantizedNetwork, runtime: Runtime, cuts: list[Su
 def _subnet(
     network: Network, cut: Subnet, encodings: Mapping[str, Encoding | AxisEncoding]
 ) -> PlannedSubnet:
-    written = {name for layer in cut.layers for name in layer.outputs}
-    read = dict.fromkeys(name for layer in cut.layers for name in layer.inputs)
-    names = {layer.name for layer in cut.layers}
-    inputs = tuple(n for n in read if n not in written and n in network.tensors)
-    outputs = tuple(
-        name
-        for layer in cut.layers
-        for name in layer.outputs
-        if name in network.outputs
-        or any(reader.name not in names for reader in network.consumers.get(name, ()))
-    )
+    inputs, outputs = network.boundary(cut.layers)
     return PlannedSubnet(
         runtime=cut.runtime,
         engine=cut.engine,
@@ -156,9 +163,13 @@ def _call(
 ) -> KernelCall:
     activation_bits = weight_bits = _FLOAT_BITS.get(cut.runtime, 8)
     symmetric = False
+    operand_bits = None
     if cut.runtime in FIXED_POINT:
         activation = encodings.get(layer.outputs[0])
         activation_bits = activation.bitwidth if activation else 8
+        if isinstance(layer, Convert):
+            source = encodings.get(layer.inputs[0])
+            operand_bits = source.bitwidth if source else None
         weight = encodings.get(layer.parameters[0]) if layer.parameters else None
         if weight is not None:
             weight_bits = weight.bitwidth
@@ -172,4 +183,5 @@ def _call(
         activation_bits=activation_bits,
         weight_bits=weight_bits,
         symmetric_weights=symmetric,
+        operand_bits=operand_bits,
     )

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hexsim import chips, stacks
+from hexsim.background import Background
 from hexsim.chips.chip import Chip
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
+from hexsim.load_rules import LoadRule, load_rule
 from hexsim.partition import partition
 from hexsim.plan import Plan, make_plan
 from hexsim.quantization.options import QuantizationOptions
@@ -17,6 +19,7 @@ from hexsim.results import Result
 from hexsim.runtimes import Runtime
 from hexsim.simulator import Workload, simulate
 from hexsim.stacks.stack import BufferType, Stack
+from hexsim.widths import require_widths
 
 
 @dataclass(frozen=True)
@@ -44,22 +47,33 @@ class Platform:
             self.chip.require("cpu")
         return known
 
+    def require(self, model: Network | QuantizedNetwork, runtime: Runtime) -> None:
+        """Raise HexsimError if chip or stack lack the runtime, or the bit widths of `model`."""
+        self.chip.require(runtime)
+        self.stack.require(runtime)
+        if isinstance(model, QuantizedNetwork):
+            require_widths(model, runtime, self.chip, self.stack)
+
+    def load_rule(self, runtime: Runtime, *, quantized: bool) -> LoadRule:
+        """What the runtime does with a quantised or a float file."""
+        return load_rule(runtime, self.stack, quantized=quantized)
+
     def plan(
         self, model: Network | QuantizedNetwork, runtime: Runtime, *, cpu_fallback: bool = True
     ) -> Plan:
         """Cut `model` for `runtime` and list its kernel calls.
 
-        Raises HexsimError if chip or stack lack the runtime, or if a float network is given to a
-        runtime that only loads quantised ones.
+        Raises HexsimError if chip or stack lack the runtime, if the runtime refuses the model
+        because it is float (hexsim.load_rules), or for bit widths it does not compute with.
         """
-        self.chip.require(runtime)
-        self.stack.require(runtime)
+        self.require(model, runtime)
         quantized = isinstance(model, QuantizedNetwork)
         network = model.network if isinstance(model, QuantizedNetwork) else model
-        if runtime in ("aip", "fxp_cpu") and not quantized:
+        rule = self.load_rule(runtime, quantized=quantized)
+        if rule.effect == "refuse":
             raise HexsimError(
-                f"runtime {runtime} loads quantised networks only and '{network.name}' is float; "
-                "quantise it first (--quantize)"
+                f"network '{network.name}' is float and {runtime} of {self.stack.name} refuses it: "
+                f"{rule.sentence}; quantise it first (hexsim quantize, or --quantize)"
             )
         return make_plan(model, runtime, partition(network, runtime, cpu_fallback=cpu_fallback))
 
@@ -70,9 +84,16 @@ class Platform:
         perf_profile: str | None = None,
         idle_ms: float = 0.0,
         buffer: BufferType | None = None,
+        background: tuple[Background, ...] = (),
     ) -> Result:
         """Simulate one inference of `plan`, `idle_ms` after the phone went idle."""
-        workload = Workload.single(plan, perf_profile=perf_profile, idle_ms=idle_ms, buffer=buffer)
+        workload = Workload.single(
+            plan,
+            perf_profile=perf_profile,
+            idle_ms=idle_ms,
+            buffer=buffer,
+            background=background,
+        )
         return simulate(workload, self.chip, self.stack)
 
     @property

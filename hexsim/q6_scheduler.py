@@ -6,9 +6,10 @@ workers take jobs from one queue, in order; a job waits for the prefetch of its 
 slice is fetched while the workers compute, as far as there are buffers, so the first slice of
 every node is exposed. Results that do not stay in L2 are written back behind the jobs.
 
-A worker holds a vector context for the whole inference, as the real workers lock theirs.
+A worker holds a vector context for the whole inference, as the real workers lock theirs. Taking a
+job from the queue costs each worker the fast path of a pipe.
 
-Left out: early work for the next node, reruns for exceeded ranges, try-locks on contexts.
+Left out: early work for the next node, reruns for exceeded ranges.
 
 Sources: Hexagon NN, hexagon/src/execute.c, nn_os.c, nn_os_qurt.c (thread priorities).
 """
@@ -18,13 +19,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import simpy
 
 from hexsim.memory import Ddr
-from hexsim.qurt_threads import Q6Core, SoftwareThread
-from hexsim.results import Bound, Span
-from hexsim.simtime import Environment, Process
+from hexsim.node_timing import NodeTiming, StageTime
+from hexsim.qurt_threads import Q6Core, SoftwareThread, VectorContexts
+from hexsim.results import Span
+from hexsim.simtime import Process
 from hexsim.work import NodeWork, Slice, Stage, WorkItem
 
 _MAIN_PRIORITY = 0xC0
@@ -33,42 +36,21 @@ _WORKER_PRIORITY = 0xD0
 
 @dataclass(frozen=True)
 class DispatchRule:
-    """What the main thread spends, in core clocks: per graph node, and per worker it wakes."""
+    """What software spends, in core clocks: the main thread per graph node, per worker it wakes
+    and after a wait for contexts; in packets: a worker for each job that it takes."""
 
     node_clocks: float
     hand_off_clocks: float
+    wake_clocks: float
+    fast_path_packets: float
     workers: int
 
 
 @dataclass
-class NodeTiming:
-    """When a node ran, and where its workers' time went (picoseconds summed over workers)."""
-
-    start_ps: int = 0
-    end_ps: int = 0
-    dispatch_ps: int = 0
-    issuing_ps: float = 0.0
-    running_ps: int = 0
-    waiting_ps: int = 0
-    join_ps: int = 0
-    threads: int = 1
-
-    def bound(self, *, latency_bound: bool) -> Bound:
-        """Name what the node spent most of its time on."""
-        parts: dict[Bound, float] = {
-            "compute": self.issuing_ps / self.threads,
-            "overhead": self.dispatch_ps,
-            "l2": (self.running_ps - self.issuing_ps) / self.threads,
-            "latency" if latency_bound else "ddr": self.waiting_ps / self.threads,
-            "imbalance": self.join_ps / self.threads,
-        }
-        return max(parts, key=lambda part: parts[part])
-
-
-@dataclass
 class _Flow:
-    """Signals of one stage: which slices have arrived, which are done."""
+    """Signals of one stage, which slices have arrived and which are done; and its time."""
 
+    time: StageTime
     arrived: list[simpy.Event | None]
     done: list[simpy.Event]
     unfinished: list[int]
@@ -80,19 +62,21 @@ class GraphSession:
 
     def __init__(
         self,
-        env: Environment,
         core: Q6Core,
         ddr: Ddr,
+        contexts: VectorContexts,
         rule: DispatchRule,
         name: str,
         urgency: int,
         spans: list[Span],
     ) -> None:
-        self._env = env
+        self._env = core.env
         self._core = core
         self._ddr = ddr
+        self._contexts = contexts
         self._rule = rule
         self._name = name
+        self._urgency = urgency
         self._spans = spans
         self.main = SoftwareThread(f"{name} main", _MAIN_PRIORITY + urgency)
         self.workers = tuple(
@@ -107,11 +91,10 @@ class GraphSession:
         timing.dispatch_ps = self._env.now - timing.start_ps
         for stage in work.stages:
             workers = self.workers[: min(stage.threads, stage.jobs)]
-            timing.threads = max(timing.threads, len(workers))
             start = self._env.now
             yield from self.run_clocks(name, self._rule.hand_off_clocks * len(workers))
             timing.dispatch_ps += self._env.now - start
-            yield from self._run_stage(name, stage, workers, timing)
+            yield from self._run_stage(name, stage, workers, timing.stage(len(workers)))
         timing.end_ps = self._env.now
         return timing
 
@@ -122,12 +105,24 @@ class GraphSession:
         yield self._core.run(self.main, item)
         self._record(self.main.name, name, start)
 
+    def lock_contexts(self) -> Process:
+        """Lock a vector context for each worker; whoever had to wait is woken for a price."""
+        lock = self._contexts.lock(self._rule.workers, _WORKER_PRIORITY + self._urgency)
+        if not lock.triggered:
+            yield lock
+            yield from self.run_clocks("context_wait", self._rule.wake_clocks)
+
+    def unlock_contexts(self) -> None:
+        """Give the workers' vector contexts back."""
+        self._contexts.unlock(self._rule.workers)
+
     def _run_stage(
-        self, name: str, stage: Stage, workers: Sequence[SoftwareThread], timing: NodeTiming
+        self, name: str, stage: Stage, workers: Sequence[SoftwareThread], time: StageTime
     ) -> Process:
         env = self._env
         fetches = any(piece.read_bytes for piece in stage.slices)
         flow = _Flow(
+            time=time,
             arrived=[env.event() if fetches else None for _ in stage.slices],
             done=[env.event() for _ in stage.slices],
             unfinished=[len(piece.items) for piece in stage.slices],
@@ -135,15 +130,15 @@ class GraphSession:
         )
         if fetches:
             env.process(self._fetch(name, stage, flow))
-        processes = [env.process(self._work(name, worker, flow, timing)) for worker in workers]
+        processes = [env.process(self._work(name, worker, flow)) for worker in workers]
         if any(piece.write_bytes for piece in stage.slices):
             processes.append(env.process(self._write_back(name, stage.slices, flow)))
         ends = yield env.all_of(processes)
         idle_since = [ends[process] for process in processes[: len(workers)]]
-        timing.join_ps += sum(max(idle_since) - end for end in idle_since)
-        timing.waiting_ps += (env.now - max(idle_since)) * len(workers)
+        time.idle_ps += sum(max(idle_since) - end for end in idle_since)
+        time.waiting_ps += (env.now - max(idle_since)) * len(workers)
 
-    def _work(self, name: str, thread: SoftwareThread, flow: _Flow, timing: NodeTiming) -> Process:
+    def _work(self, name: str, thread: SoftwareThread, flow: _Flow) -> Process:
         """Take jobs until the queue is empty; return when this worker became idle."""
         env = self._env
         while flow.queue:
@@ -152,11 +147,15 @@ class GraphSession:
             arrived = flow.arrived[number]
             if arrived is not None and not arrived.processed:
                 yield arrived
-            timing.waiting_ps += env.now - start
+            flow.time.waiting_ps += env.now - start
             start = env.now
-            yield self._core.run(thread, item)
-            timing.running_ps += env.now - start
-            timing.issuing_ps += self._core.issue_ps(item)
+            use = self._core.run(thread, item, self._rule.fast_path_packets)
+            yield use
+            flow.time.ran(
+                env.now - start,
+                self._core.issue_ps(item, self._rule.fast_path_packets),
+                use.still_ps,
+            )
             self._record(thread.name, name, start)
             flow.unfinished[number] -= 1
             if not flow.unfinished[number]:
@@ -170,13 +169,19 @@ class GraphSession:
                 freed = flow.done[number - stage.buffers]
                 if not freed.processed:
                     yield freed
-            if piece.read_bytes:
-                start = self._env.now
-                yield self._ddr.transfer(piece.read_bytes)
-                self._record(f"{self._name} prefetch", name, start)
             arrived = flow.arrived[number]
             assert arrived is not None
-            arrived.succeed()
+            if not piece.read_bytes:
+                arrived.succeed()
+                continue
+            start = self._env.now
+            yield self._ddr.read(piece.read_bytes)
+            self._record(f"{self._name} prefetch", name, start)
+            took = self._env.now - start + self._ddr.latency_ps
+            flow.time.moved(took, self._ddr.latency_ps + self._ddr.alone_ps(piece.read_bytes))
+            # The last lines are still on their way while the next slice is being asked for.
+            last_line = self._env.timeout(self._ddr.latency_ps)
+            last_line.callbacks.append(partial(_succeed, arrived))
 
     def _write_back(self, name: str, slices: Sequence[Slice], flow: _Flow) -> Process:
         """Write the results of the slices to DDR, in order."""
@@ -185,9 +190,15 @@ class GraphSession:
                 yield flow.done[number]
             if piece.write_bytes:
                 start = self._env.now
-                yield self._ddr.transfer(piece.write_bytes)
+                yield self._ddr.write(piece.write_bytes)
                 self._record(f"{self._name} write-back", name, start)
+                took = self._env.now - start
+                flow.time.moved(took, self._ddr.alone_ps(piece.write_bytes))
 
     def _record(self, track: str, name: str, start: int) -> None:
         if self._env.now > start:
             self._spans.append(Span(track, name, start, self._env.now))
+
+
+def _succeed(event: simpy.Event, _: simpy.Event) -> None:
+    event.succeed()

@@ -1,22 +1,20 @@
 """QuRT: prioritised software threads on the hardware threads of a Q6 core.
 
 The core holds a few hardware threads, grouped in clusters. QuRT keeps the highest-priority ready
-threads on them (0 is highest); whoever has no hardware thread stands still. An interrupt handler
-is a ready thread of high priority, so it displaces the thread of lowest priority, as the
-hardware's interrupt steering does.
+threads on them (`qurt.placement`); whoever has no hardware thread stands still. A hardware thread
+that takes up another thread spends a context switch first. An interrupt handler is a ready thread
+of the highest priority.
 
-Issue rule. A hardware thread issues one packet per `clocks_per_packet` clocks (2 on dynamic
-multithreading; the number of threads on a barrel core). A thread whose cluster neighbour is
-idle takes some of its slots if its work is scalar; vector work gets no such bonus, because the
-documented vector peak is exactly one packet per two clocks. Loops whose vector multiplies take
-operands from scalar loads wait for memory now and then; `scalar_fed_stall` stretches their packets.
-Slots that a schedule leaves empty are counted as they are: the wait for memory is over in them.
-Threads that together ask for more bytes than the L2 port moves share it max-min fairly.
+What a running thread may issue is `qurt.issue`. Loops whose vector multiplies take operands from
+scalar loads wait for memory now and then; `scalar_fed_stall` stretches their packets. Slots that a
+schedule leaves empty are counted as they are: the wait for memory is over in them. Threads that
+together ask for more than the L2 port or the scalar multipliers give share them
+(`qurt.contention`). Vector work needs a context, which its thread locks (`qurt.vector_contexts`).
 
-Left out: the scalar multipliers that clusters of older cores share, the cost of a context switch
-(no figure is published), caches below L2.
+Left out: the issue slots that a context switch takes from nobody else (it is a pause of its
+hardware thread), affinity masks, priorities that change (no inheritance), caches below L2.
 
-Sources: Hexagon DSP User Guide 80-VB419-108 pages 10, 30, 33; QuRT User Guide 80-VB419-178.
+Sources: Hexagon DSP User Guide 80-VB419-108 pages 10, 30-33; QuRT User Guide 80-VB419-178.
 """
 
 from __future__ import annotations
@@ -24,62 +22,68 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hexsim.fluid import SharedRate, Use, max_min
-from hexsim.simtime import PS_PER_SECOND, Environment
+from hexsim.fluid import SharedRate, Use
+from hexsim.qurt.contention import SharedUnit, contended
+from hexsim.qurt.issue import IssueRule
+from hexsim.qurt.placement import HardwareThreads
+from hexsim.qurt.software import INTERRUPT_PRIORITY, LOWEST_PRIORITY, SoftwareThread
+from hexsim.qurt.vector_contexts import VectorContexts
+from hexsim.simtime import Environment
 from hexsim.work import WorkItem
 
-
-@dataclass(frozen=True)
-class SoftwareThread:
-    """A QuRT thread: its name and priority, 0 highest."""
-
-    name: str
-    priority: int
-
-
-@dataclass(frozen=True)
-class IssueRule:
-    """How hardware threads issue packets; the L2 port is in bytes per core clock."""
-
-    clock_hz: float
-    hardware_threads: int
-    clusters: int
-    clocks_per_packet: float
-    lone_scalar_speedup: float
-    scalar_fed_stall: float
-    l2_bytes_per_clock: float
+__all__ = [
+    "INTERRUPT_PRIORITY",
+    "LOWEST_PRIORITY",
+    "IssueRule",
+    "Q6Core",
+    "SoftwareThread",
+    "ThreadDemand",
+    "VectorContexts",
+]
 
 
-@dataclass(frozen=True)
-class _Demand:
+@dataclass(frozen=True, slots=True)
+class ThreadDemand:
+    """What a ready thread needs for each of its issue slots."""
+
     thread: SoftwareThread
     vector: bool
     l2_bytes_per_slot: float
+    multiplies_per_slot: float
 
 
-class Q6Core(SharedRate[_Demand]):
+class Q6Core(SharedRate[ThreadDemand]):
     """The hardware threads of one DSP, shared by all software threads that are ready."""
 
     def __init__(self, env: Environment, rule: IssueRule) -> None:
         super().__init__(env)
         self.rule = rule
-        self._packets_per_ps = rule.clock_hz / PS_PER_SECOND / rule.clocks_per_packet
-        self._l2_bytes_per_ps = rule.clock_hz / PS_PER_SECOND * rule.l2_bytes_per_clock
+        self._packets_per_ps = rule.clocks_per_ps / rule.slot_clocks
+        self._hardware = HardwareThreads(rule.hardware_threads, rule.clusters)
+        self._switched_ps = [0] * rule.hardware_threads
+        """When each hardware thread will have, or had, taken up its thread's registers."""
 
-    def run(self, thread: SoftwareThread, item: WorkItem) -> Use[_Demand]:
-        """Make `thread` ready with the packets of `item`; succeeds when they have issued."""
-        slots = self._slots(item)
-        per_slot = item.l2_bytes / slots if slots else 0.0
-        return self.use(slots, _Demand(thread, item.vector, per_slot))
+    def run(
+        self, thread: SoftwareThread, item: WorkItem, lead_packets: float = 0.0
+    ) -> Use[ThreadDemand]:
+        """Make `thread` ready with the packets of `item`; succeeds when they have issued.
+
+        `lead_packets` are issued besides, for taking the item from a queue.
+        """
+        slots = self._slots(item) + lead_packets
+        share = 1 / slots if slots else 0.0
+        demand = ThreadDemand(
+            thread, item.vector, item.l2_bytes * share, item.scalar_multiplies * share
+        )
+        return self.use(slots, demand)
 
     def vector_item(self, clocks: float) -> WorkItem:
         """Return vector work that takes `clocks` of a thread."""
-        return WorkItem(round(clocks / self.rule.clocks_per_packet))
+        return WorkItem(round(clocks / self.rule.slot_clocks))
 
     def scalar_item(self, clocks: float) -> WorkItem:
         """Return scalar work that takes `clocks` of a thread without a neighbour."""
-        rule = self.rule
-        packets = clocks * rule.lone_scalar_speedup / rule.clocks_per_packet
+        packets = clocks * self.rule.lone_speedup / self.rule.slot_clocks
         return WorkItem(round(packets), vector=False)
 
     def stall_slots(self, item: WorkItem) -> float:
@@ -90,32 +94,50 @@ class Q6Core(SharedRate[_Demand]):
         """Packets that one hardware thread can issue in a time."""
         return duration_ps * self._packets_per_ps
 
-    def issue_ps(self, item: WorkItem) -> float:
+    def issue_ps(self, item: WorkItem, lead_packets: float = 0.0) -> float:
         """Picoseconds that issuing an item takes if nothing but the issue rule limits it."""
-        return self._slots(item) / self._packets_per_ps
+        return (self._slots(item) + lead_packets) / self._packets_per_ps
 
     def _slots(self, item: WorkItem) -> float:
         """Issue slots: packets, and those lost to stalls."""
         return item.packets + self.stall_slots(item)
 
-    def _rates(self, demands: Sequence[_Demand]) -> Sequence[float]:
-        rule = self.rule
-        ready = sorted(range(len(demands)), key=lambda user: demands[user].thread.priority)
-        running = ready[: rule.hardware_threads]
-        limits = [0.0] * len(demands)
-        for place, user in enumerate(running):
-            cluster = place % rule.clusters
-            neighbours = (len(running) - 1 - cluster) // rule.clusters
-            is_lone_scalar = neighbours == 0 and not demands[user].vector
-            speedup = rule.lone_scalar_speedup if is_lone_scalar else 1.0
-            limits[user] = self._packets_per_ps * speedup
-        wanted = [
-            limit * demand.l2_bytes_per_slot for limit, demand in zip(limits, demands, strict=True)
-        ]
-        if sum(wanted) <= self._l2_bytes_per_ps:
-            return limits
-        granted = max_min(self._l2_bytes_per_ps, wanted)
-        return [
-            share / demand.l2_bytes_per_slot if demand.l2_bytes_per_slot else limit
-            for share, limit, demand in zip(granted, limits, demands, strict=True)
-        ]
+    def _rates(self, demands: Sequence[ThreadDemand]) -> Sequence[float]:
+        for place in self._hardware.place([demand.thread for demand in demands]):
+            self._switch(place)
+        places = {thread: k for k, thread in enumerate(self._hardware.running) if thread}
+        rates = [self._issue_rate(demand, places.get(demand.thread)) for demand in demands]
+        units = self._units(demands, places)
+        return contended(rates, units) if units else rates
+
+    def _switch(self, place: int) -> None:
+        """Let a hardware thread pause for a context switch."""
+        pause_ps = round(self.rule.switch_clocks / self.rule.clocks_per_ps)
+        self._switched_ps[place] = self.env.now + pause_ps
+        if pause_ps:
+            self._share_after(pause_ps)
+
+    def _issue_rate(self, demand: ThreadDemand, place: int | None) -> float:
+        if place is None or self._switched_ps[place] > self.env.now:
+            return 0.0
+        is_lone_scalar = not demand.vector and self._hardware.is_alone(place)
+        return self._packets_per_ps * (self.rule.lone_speedup if is_lone_scalar else 1.0)
+
+    def _units(
+        self, demands: Sequence[ThreadDemand], places: dict[SoftwareThread, int]
+    ) -> list[SharedUnit]:
+        """The units that these demands use."""
+        rule, units = self.rule, []
+        if any(demand.l2_bytes_per_slot for demand in demands):
+            port = rule.l2_bytes_per_clock * rule.clocks_per_ps
+            units.append(SharedUnit(port, [demand.l2_bytes_per_slot for demand in demands]))
+        if any(demand.multiplies_per_slot for demand in demands):
+            pools = 1 if rule.scalar_multipliers_shared else rule.clusters
+            multipliers = rule.scalar_multipliers / pools * rule.clocks_per_ps
+            for pool in range(pools):
+                needs = [
+                    demand.multiplies_per_slot * (places.get(demand.thread, 0) % pools == pool)
+                    for demand in demands
+                ]
+                units.append(SharedUnit(multipliers, needs))
+        return units

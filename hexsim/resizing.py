@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
-from hexsim.layers import Concat, FullyConnected, Opaque, Pooling, Reshape
+from hexsim.layers import Concat, FullyConnected, Opaque, Pooling, Reshape, StridedSlice
 
 
 def resized(network: Network, input_dims: Mapping[str, Sequence[int]]) -> Network:
@@ -69,6 +69,10 @@ def _fitted(layer: Layer, before: Sequence[Shape], after: Sequence[Shape]) -> La
         others = {shape[: layer.axis] + shape[layer.axis + 1 :] for shape in after}
         if len(others) > 1:
             raise _misfit(layer, "its inputs no longer have the same size")
+    if isinstance(layer, StridedSlice) and any(
+        after[0][part.axis] != before[0][part.axis] for part in layer.parts
+    ):
+        raise _misfit(layer, "it takes a fixed part of an axis that changes")
     if isinstance(layer, Pooling) and layer.is_global(*before[0][1:3]):
         height, width = after[0][1:3]
         return layer.replace(window=replace(layer.window, kernel=(height, width)))

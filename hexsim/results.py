@@ -15,9 +15,15 @@ from hexsim.runtimes import Engine
 from hexsim.simtime import PS_PER_US, ps_to_clocks
 from hexsim.work import CostModel
 
-Bound = Literal["compute", "ddr", "latency", "l2", "imbalance", "overhead"]
-"""What a layer spends most of its time on; `latency` is DDR with one stream's bytes in flight
-as the limit, `imbalance` is workers waiting for the slowest one."""
+Bound = Literal["compute", "ddr", "latency", "l2", "imbalance", "overhead", "preemption"]
+"""What a layer spends its time on; `latency` is DDR with one stream's bytes in flight as the
+limit, `imbalance` is workers waiting for the slowest one, `preemption` is workers without a
+hardware thread, or changing over to one (see hexsim.node_timing)."""
+
+
+def largest(parts_ps: Mapping[Bound, float]) -> Bound:
+    """Return the part that takes most of the time; of equal ones the first."""
+    return max(parts_ps, key=lambda part: parts_ps[part])
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,7 @@ class LayerTiming:
 
     `stalls` are issue slots in which its threads issue nothing, waiting for results or memory.
     `hvx_utilisation` is the part of all vector contexts' issue slots in its time that it uses.
+    `parts_ps` divides its duration; the largest part is its bound.
     """
 
     name: str
@@ -42,8 +49,18 @@ class LayerTiming:
     ddr_write_bytes: int
     l2_bytes: int
     vtcm_bytes: int
-    bound: Bound
+    parts_ps: Mapping[Bound, float]
     cost_model: CostModel
+
+    @property
+    def bound(self) -> Bound:
+        """What most of its time goes on."""
+        return largest(self.parts_ps)
+
+    @property
+    def bound_share(self) -> float:
+        """Part of its duration that this is, 0 .. 1."""
+        return self.parts_ps[self.bound] / max(1, self.duration_ps)
 
     @property
     def cycles(self) -> int:
@@ -71,13 +88,18 @@ class Overhead:
     """A named part of the critical path that is no layer.
 
     `forward` is True for what the runtime reports inside forward propagate; the rest is spent on
-    the application's side of the call.
+    the application's side of the call. Only changes of layout at the edges of a DSP subnet move
+    bytes that are counted; conversions and copies have theirs in their cost per element.
     """
 
     name: str
     start_ps: int
     duration_ps: int
     forward: bool = True
+    ddr_read_bytes: int = 0
+    ddr_write_bytes: int = 0
+    l2_bytes: int = 0
+    vtcm_bytes: int = 0
 
     @property
     def us(self) -> float:
@@ -97,7 +119,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All spans, in order of their start; `end_ps` is when the last inference ended."""
+    """All spans, in order of their start; `end_ps` is when everything had ended."""
 
     spans: tuple[Span, ...]
     end_ps: int
@@ -164,18 +186,55 @@ class InferenceTiming:
 
 
 @dataclass(frozen=True)
+class ClientTiming:
+    """One background client: a latency per job that ended, from its release, in their order.
+
+    `skipped` jobs found no vector context free and were dropped.
+    """
+
+    name: str
+    unit: Literal["hvx", "scalar"]
+    period_ps: int
+    deadline_ps: int
+    latencies_ps: tuple[int, ...]
+    skipped: int
+
+    @property
+    def released(self) -> int:
+        """Jobs that were released."""
+        return len(self.latencies_ps) + self.skipped
+
+    @property
+    def missed(self) -> int:
+        """Jobs that ended after their deadline."""
+        return sum(latency > self.deadline_ps for latency in self.latencies_ps)
+
+    @property
+    def mean_ps(self) -> float:
+        """Mean latency; 0 if no job ended."""
+        return sum(self.latencies_ps) / max(1, len(self.latencies_ps))
+
+    @property
+    def worst_ps(self) -> int:
+        """Longest latency; 0 if no job ended."""
+        return max(self.latencies_ps, default=0)
+
+
+@dataclass(frozen=True)
 class Result:
     """A simulated workload.
 
     The properties without an index speak of the first inference, which is all there is in the
     usual case. `counters` are totals of the whole workload by name. `init` is the time to build
-    each job's network, in named parts, for the first job.
+    each job's network, in named parts, for the first job. `clients` are those that used the DSP in
+    the background.
     """
 
     inferences: tuple[InferenceTiming, ...]
     timeline: Timeline = field(repr=False)
     counters: Mapping[str, int]
     init: tuple[Overhead, ...]
+    clients: tuple[ClientTiming, ...] = ()
 
     @property
     def total_ps(self) -> int:
@@ -196,6 +255,15 @@ class Result:
     def forward_us(self) -> float:
         """Forward propagate time of the first inference in microseconds."""
         return self.forward_ps / PS_PER_US
+
+    @property
+    def init_ps(self) -> int:
+        """Time to make the first job's network ready, before any inference."""
+        return sum(part.duration_ps for part in self.init)
+
+    def init_part_ps(self, *names: str) -> int:
+        """Time of the parts of it that have these names; 0 for a part that does not occur."""
+        return sum(part.duration_ps for part in self.init if part.name in names)
 
     @property
     def layers(self) -> tuple[LayerTiming, ...]:

@@ -39,6 +39,11 @@ def seeded_inputs(
     ]
 
 
+def as_bytes(field: FloatArray) -> FloatArray:
+    """The same field as a picture that was not normalised: whole numbers 0 to 255 around 128."""
+    return np.clip(np.rint(128 + 42 * field), 0, 255).astype(np.float32)
+
+
 def _field(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
     """Return one field of `shape`."""
     image = sorted(sorted(range(len(shape)), key=lambda axis: -shape[axis])[:2])

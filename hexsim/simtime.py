@@ -6,6 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 import simpy
+from simpy.events import NORMAL, EventPriority
 
 PS_PER_SECOND = 10**12
 PS_PER_MS = 10**9
@@ -27,9 +28,20 @@ Process = Generator[simpy.Event, Any, Any]
 
 
 class Environment(simpy.Environment):
-    """A simpy environment whose clock counts whole picoseconds."""
+    """A simpy environment whose clock counts whole picoseconds; `scheduled` counts its events."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scheduled = 0
 
     @property
     def now(self) -> int:
         """Current time in picoseconds."""
         return int(self._now)
+
+    def schedule(
+        self, event: simpy.Event, priority: EventPriority = NORMAL, delay: float = 0
+    ) -> None:
+        """Put an event in the queue."""
+        self.scheduled += 1
+        super().schedule(event, priority, delay)

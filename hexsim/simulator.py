@@ -1,23 +1,32 @@
 """Simulating a workload: plans with arrivals, priorities and counts on a chip under a stack.
 
 One inference is the trivial workload. Jobs run side by side, each in a process of its own; the
-inferences of one job run one after another, each after its idle time. Equal inputs give
-byte-equal results.
+inferences of one job run one after another, each after its idle time. Background clients release
+jobs of their own until the last inference has ended. Equal inputs give byte-equal results.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
+import simpy
+
+from hexsim.background import Background
+from hexsim.background_clients import ClientSession
 from hexsim.chips import Chip
 from hexsim.errors import HexsimError
 from hexsim.host.initialisation import initialisation
 from hexsim.inference import Inference, Request
 from hexsim.machine import Machine
+from hexsim.memory import Traffic
 from hexsim.plan import Plan
-from hexsim.results import InferenceTiming, Result, Timeline
-from hexsim.simtime import PS_PER_MS, Process
+from hexsim.results import ClientTiming, InferenceTiming, Result, Timeline
+from hexsim.simtime import PS_PER_MS, PS_PER_SECOND, Process
 from hexsim.stacks import BufferType, Stack
+
+_PATIENCE_PS = 10 * PS_PER_SECOND
+"""An inference that takes longer beside background clients is being starved."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +48,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Workload:
-    """Jobs that share a phone."""
+    """Jobs that share a phone, and the clients that use its DSP meanwhile."""
 
     jobs: tuple[Job, ...]
+    background: tuple[Background, ...] = ()
 
     @classmethod
     def single(
@@ -51,36 +61,97 @@ class Workload:
         perf_profile: str | None = None,
         idle_ms: float = 0.0,
         buffer: BufferType | None = None,
+        background: tuple[Background, ...] = (),
     ) -> Workload:
         """One inference of `plan`."""
-        return cls((Job(plan, perf_profile=perf_profile, idle_ms=idle_ms, buffer=buffer),))
+        job = Job(plan, perf_profile=perf_profile, idle_ms=idle_ms, buffer=buffer)
+        return cls((job,), background)
 
 
 def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     """Run a workload on a chip under a stack.
 
-    Raises HexsimError if the workload is empty, or the chip or stack lacks what a job needs.
+    Raises HexsimError if the workload is empty, if the chip or stack lacks what a job or a client
+    needs, and if the clients leave the networks nothing.
     """
     if not any(job.count > 0 for job in workload.jobs):
         raise HexsimError("the workload has no inference to run; give a job a count of at least 1")
+    for name, count in Counter(load.name for load in workload.background).items():
+        if count > 1:
+            raise HexsimError(f"background load '{name}' is given {count} times; once is enough")
     for job in workload.jobs:
         for runtime in dict.fromkeys(subnet.runtime for subnet in job.plan.subnets):
             chip.require(runtime)
             stack.require(runtime)
-    machine = Machine(chip, stack, [stack.profile(job.perf_profile) for job in workload.jobs])
+    machine = _machine(workload, chip, stack)
+    env = machine.env
     finished: list[InferenceTiming] = []
-    for index in range(len(workload.jobs)):
-        machine.env.process(_run_job(machine, workload, index, finished))
-    machine.env.run()
+    jobs = env.process(_run_jobs(machine, workload, finished))
+    clients = _clients(machine, workload.background)
+    if clients:
+        env.process(_watch(machine, workload, finished, jobs))
+    env.run(env.all_of([jobs, *(env.process(client.run(jobs)) for client in clients)]))
     finished.sort(key=lambda inference: (inference.start_ps, inference.job))
     spans = sorted(machine.spans, key=lambda span: (span.t0_ps, span.track, span.t1_ps))
     first = workload.jobs[0]
     return Result(
         inferences=tuple(finished),
-        timeline=Timeline(tuple(spans), machine.env.now),
-        counters=_counters(finished),
+        timeline=Timeline(tuple(spans), env.now),
+        counters={**_counters(finished, machine.dsp_traffic), "events": env.scheduled},
         init=initialisation(first.plan, stack, stack.profile(first.perf_profile)),
+        clients=tuple(client.timing for client in clients),
     )
+
+
+def clients_alone(
+    workload: Workload, chip: Chip, stack: Stack, until_ps: int
+) -> tuple[ClientTiming, ...]:
+    """Run only the background clients of a workload, releasing jobs until `until_ps`."""
+    machine = _machine(workload, chip, stack)
+    env = machine.env
+    clients = _clients(machine, workload.background)
+    stop = env.timeout(until_ps)
+    env.run(env.all_of([env.process(client.run(stop)) for client in clients]))
+    return tuple(client.timing for client in clients)
+
+
+def _machine(workload: Workload, chip: Chip, stack: Stack) -> Machine:
+    """The phone at the clocks that the jobs vote for."""
+    return Machine(chip, stack, [stack.profile(job.perf_profile) for job in workload.jobs])
+
+
+def _clients(machine: Machine, background: tuple[Background, ...]) -> list[ClientSession]:
+    return [
+        machine.dsp.client(f"{load.name} {client.name}", client)
+        for load in background
+        for client in load.clients
+    ]
+
+
+def _watch(
+    machine: Machine, workload: Workload, finished: list[InferenceTiming], jobs: simpy.Event
+) -> Process:
+    """Raise HexsimError if the clients leave the networks nothing."""
+    patience_ps = _PATIENCE_PS + max(
+        job.arrival_ps + round(job.idle_ms * PS_PER_MS) for job in workload.jobs
+    )
+    while not jobs.processed:
+        before = len(finished)
+        yield machine.env.timeout(patience_ps)
+        if len(finished) == before and not jobs.processed:
+            names = ", ".join(load.name for load in workload.background)
+            raise HexsimError(
+                f"background {names}: its clients leave the network nothing, so that no inference "
+                f"ends within {_PATIENCE_PS // PS_PER_SECOND} s; give them fewer packets, longer "
+                "periods or less urgent (higher) priorities"
+            )
+
+
+def _run_jobs(machine: Machine, workload: Workload, finished: list[InferenceTiming]) -> Process:
+    """Run all jobs side by side."""
+    indices = range(len(workload.jobs))
+    processes = [machine.env.process(_run_job(machine, workload, i, finished)) for i in indices]
+    yield machine.env.all_of(processes)
 
 
 def _run_job(
@@ -104,8 +175,8 @@ def _run_job(
         finished.append((yield from inference.run()))
 
 
-def _counters(inferences: list[InferenceTiming]) -> dict[str, int]:
-    """Totals of the workload."""
+def _counters(inferences: list[InferenceTiming], dsp: Traffic) -> dict[str, int]:
+    """Totals of the workload's layers, and what went through the DSP's path to DDR."""
     layers = [layer for inference in inferences for layer in inference.layers]
     return {
         "inferences": len(inferences),
@@ -115,4 +186,6 @@ def _counters(inferences: list[InferenceTiming]) -> dict[str, int]:
         "ddr_write_bytes": sum(layer.ddr_write_bytes for layer in layers),
         "l2_bytes": sum(layer.l2_bytes for layer in layers),
         "vtcm_bytes": sum(layer.vtcm_bytes for layer in layers),
+        "dsp_ddr_read_bytes": dsp.read_bytes,
+        "dsp_ddr_write_bytes": dsp.write_bytes,
     }

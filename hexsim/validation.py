@@ -28,7 +28,7 @@ def sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:
         return f"{start} is not known; {nearest(str(first['loc'][-1]), _keys(owner))}"
     if first["type"] == "missing":
         return f"{start} is missing; expected {_expected(field)}"
-    if first["type"] == "model_type":
+    if first["type"] in ("model_type", "tuple_type"):
         return f"{start} is {first['input']!r}; expected {_expected(field)}"
     given = "wrong" if isinstance(first["input"], dict | Quantity) else repr(first["input"])
     wanted = re.sub(r"^[A-Z]\w+ should (be|have)", "expected", first["msg"])
@@ -45,6 +45,8 @@ def _follow(
     """Return the innermost table's model on the way to a mistake, and the field if there is one."""
     owner, field = model, None
     for step in location:
+        if isinstance(step, int):
+            continue  # a place in a list, whose items the field describes
         if field is not None:
             owner = _model_of(field) or owner
         field = _keys(owner).get(str(step))
@@ -75,10 +77,10 @@ def _expected(field: FieldInfo | None) -> str:
             f'a constant {{ value = ..., unit = "{unit.symbol}", source = "...", '
             'confidence = "documented, inferred, calibrated or assumed" }'
         )
-    if _model_of(field) is not None:
-        return "a table"
     if get_origin(field.annotation) is Literal:
         return " or ".join(repr(choice) for choice in get_args(field.annotation))
     if get_origin(field.annotation) is tuple:
-        return "a list"
+        return "a list of tables" if _model_of(field) else "a list"
+    if _model_of(field) is not None:
+        return "a table"
     return _PLAIN[field.annotation] if field.annotation in _PLAIN else str(field.annotation)

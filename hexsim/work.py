@@ -24,6 +24,7 @@ class WorkItem:
     `scalar_fed` of the packets belong to loops whose vector multiplies take operands that scalar
     loads have just brought, and wait for memory with them. `vector` is False for work of the
     scalar units, which may run faster when the neighbouring hardware thread is idle.
+    `scalar_multiplies` is how often it uses a scalar multiplier (integer or float).
     """
 
     packets: int
@@ -32,6 +33,7 @@ class WorkItem:
     l2_bytes: int = 0
     vtcm_bytes: int = 0
     vector: bool = True
+    scalar_multiplies: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel
 from ._window import Pads
 
-# Stride of the depthwise and channels of the pointwise convolution of each block.
-_BLOCKS = (
+BLOCKS = (
     (1, 64),
     (2, 128),
     (1, 128),
@@ -24,10 +23,11 @@ _BLOCKS = (
     (2, 1024),
     (1, 1024),
 )
+"""Stride of the depthwise and channels of the pointwise convolution of each block."""
 
 
-def _same(stride: int) -> Pads:
-    """Padding of a 3x3 window on an even-sized image."""
+def same(stride: int) -> Pads:
+    """Return the padding of a 3x3 window on an even-sized image."""
     return 1 if stride == 1 else (0, 0, 1, 1)
 
 
@@ -38,11 +38,11 @@ def _norm_relu6(net: Builder, x: str) -> str:
 def build() -> BuiltModel:
     """Return MobileNetV1 with a softmax over 1000 classes."""
     net = Builder("mobilenet_v1", "input", (1, 3, 224, 224))
-    x = net.conv("input", "Conv2d_0", 32, 3, stride=2, pads=_same(2), bias=False)
+    x = net.conv("input", "Conv2d_0", 32, 3, stride=2, pads=same(2), bias=False)
     x = _norm_relu6(net, x)
-    for index, (stride, channels) in enumerate(_BLOCKS, start=1):
+    for index, (stride, channels) in enumerate(BLOCKS, start=1):
         size = net.channels(x)
-        name, pads = f"Conv2d_{index}_depthwise", _same(stride)
+        name, pads = f"Conv2d_{index}_depthwise", same(stride)
         x = net.conv(x, name, size, 3, stride=stride, pads=pads, groups=size, bias=False)
         x = _norm_relu6(net, x)
         x = net.conv(x, f"Conv2d_{index}_pointwise", channels, 1, bias=False)

@@ -16,10 +16,12 @@ from hexsim.layers import (
     LocalResponseNorm,
     Neuron,
     Opaque,
+    Part,
     Permute,
     Pooling,
     Reshape,
     Softmax,
+    StridedSlice,
     Window,
 )
 from hexsim.partition import partition
@@ -109,7 +111,18 @@ def networks(draw: st.DrawFn) -> Network:
     net = Sketch((1, size, size, draw(st.sampled_from([1, 3, 16, 32, 48]))))
     last = "in"
     kinds = st.sampled_from(
-        ["conv", "depthwise", "grouped", "pool", "lrn", "branch", "neuron", "permute", "opaque"]
+        [
+            "conv",
+            "depthwise",
+            "grouped",
+            "pool",
+            "lrn",
+            "branch",
+            "neuron",
+            "permute",
+            "opaque",
+            "slice",
+        ]
     )
     for kind in draw(st.lists(kinds, min_size=1, max_size=6)):
         channels = draw(st.sampled_from([8, 32, 40, 96]))
@@ -135,6 +148,9 @@ def networks(draw: st.DrawFn) -> Network:
             last = net.add(Neuron, last, function=draw(st.sampled_from(["clamp", "tanh"])))
         elif kind == "permute":
             last = net.add(Permute, last, permutation=(0, 2, 1, 3))
+        elif kind == "slice" and net.shape(last)[-1] > 1:
+            part = Part(3, 0, net.shape(last)[-1] // 2)
+            last = net.add(StridedSlice, last, parts=(part,))
         elif kind == "opaque":
             shapes = (net.shape(last),)
             last = net.add(Opaque, last, op_type="Erf", node=b"", shapes=shapes)

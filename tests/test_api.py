@@ -8,6 +8,13 @@ import pytest
 
 import hexsim
 from hexsim import models
+from hexsim.api import seeded_calibration
+from hexsim.graph.passes.input_formats import set_input_formats
+from hexsim.quantization.optimizations import quantize_optimized
+from hexsim.quantization.quantized import require_float
+from tests.digits.data import digits
+from tests.digits.networks import load
+from tests.digits.scores import calibration
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +52,16 @@ def test_load_quantise_simulate(squeezenet: Path) -> None:
     assert result.timeline.spans
 
 
+def test_optimizations_go_through_the_inputs_as_often_as_they_need() -> None:
+    network = load("relu", 0)
+    images = (image[None] for image in digits().train_images[:8])  # can be read once
+    model = hexsim.quantize(network, images, optimizations=("cle", "bc"))
+    again = quantize_optimized(network, lambda: calibration()[:8], None, ("cle", "bc")).model
+    assert model.equalized
+    assert model.parameters == again.parameters
+    assert model.activations == again.activations
+
+
 def test_timing_only_touches_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: object) -> None:
         raise AssertionError("a weight was read")
@@ -71,5 +88,27 @@ def test_a_float_network_on_dsp_is_quantised_at_load() -> None:
 
 @pytest.mark.parametrize("runtime", ["aip", "fxp_cpu"])
 def test_float_networks_are_refused_where_only_codes_load(runtime: str) -> None:
-    with pytest.raises(hexsim.HexsimError, match=f"runtime {runtime} loads quantised"):
+    with pytest.raises(
+        hexsim.HexsimError, match=f"is float and {runtime} of snpe-1.[23][03] refuses it"
+    ):
         hexsim.simulate("conv1x1_1to1", "sd855", runtime)  # type: ignore[arg-type]
+
+
+def test_background_loads_are_named_and_reported() -> None:
+    alone = hexsim.simulate("conv1x1_768to768@1024x1", chip="sd855")
+    beside = hexsim.simulate("conv1x1_768to768@1024x1", chip="sd855", background=["audio"])
+    assert alone.timing.clients == ()
+    assert [client.name for client in beside.timing.clients] == [
+        "audio playback",
+        "audio voice trigger",
+    ]
+
+
+def test_seeded_inputs_suit_the_type_of_an_input() -> None:
+    network = require_float(hexsim.load("conv1x1_3to4@6x8"))
+    (name,) = network.inputs
+    picture = set_input_formats(network, {}, {name: "nv21"})
+    (feed,) = seeded_calibration(picture, 1)
+    assert feed[name].shape == (1, 9, 8, 1)
+    assert picture.input_format(name).fault(feed[name]) is None
+    assert hexsim.quantize(picture).activations[name].delta == 1

@@ -108,6 +108,12 @@ def test_a_sheet_cannot_be_changed(shelf: Shelf[Box]) -> None:
         shelf.load("plain").core.size_bytes = 1  # type: ignore[misc]
 
 
+def test_a_shelf_may_have_nothing_shared(tmp_path: Path) -> None:
+    text = f'name = "lone"\ntitle = "B"\n[core]\nclock_hz = {CLOCK}\nsize_bytes = {SIZE}\n'
+    (tmp_path / "lone.toml").write_text(text)
+    assert Shelf(Box, "box", tmp_path).load("lone").core.size_bytes == 64
+
+
 def test_recorded_names_the_constants_that_were_read(shelf: Shelf[Box]) -> None:
     full, other = shelf.load("full"), shelf.load("plain")
     assert full.extra is not None

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.fluid import SharedRate, max_min
+from hexsim.simtime import Environment
 
 CAPS = st.lists(st.floats(0.0, 100.0), min_size=1, max_size=8)
 
@@ -89,3 +90,46 @@ def test_a_user_without_work_leaves_at_once() -> None:
 def test_fluid_agrees_with_stepping(arrivals: list[tuple[int, int]]) -> None:
     for end, reference in zip(finish_times(arrivals), stepwise_finish_times(arrivals), strict=True):
         assert abs(end - reference) <= len(arrivals)
+
+
+class FirstOnly(SharedRate[str]):
+    """One unit per picosecond for whoever came first; keeps the users of each sharing."""
+
+    def __init__(self, env: simpy.Environment) -> None:
+        super().__init__(env)
+        self.seen: list[list[str]] = []
+
+    def _rates(self, demands: Sequence[str]) -> Sequence[float]:
+        self.seen.append(list(demands))
+        return [float(place == 0) for place in range(len(demands))]
+
+
+def test_one_sharing_an_instant_sees_everybody_who_is_there_after_it() -> None:
+    env = Environment()
+    pipe = FirstOnly(env)
+
+    def stays():
+        yield pipe.use(5, "a")
+        yield pipe.use(5, "a again")
+
+    env.process(stays())
+    pipe.use(1, "b")
+    env.run(until=7)
+    assert pipe.seen == [["b", "a"], ["a"], ["a again"]]
+
+
+def test_a_use_tells_how_long_it_stood_still() -> None:
+    env = Environment()
+    pipe = FirstOnly(env)
+    first, second = pipe.use(5, "a"), pipe.use(3, "b")
+    env.run()
+    assert (first.still_ps, second.still_ps) == (0, 5)
+
+
+def test_rates_can_be_asked_for_again_later() -> None:
+    env = Environment()
+    pipe = FirstOnly(env)
+    pipe.use(5, "a")
+    pipe._share_after(2)
+    env.run()
+    assert (env.now, pipe.seen) == (5, [["a"], ["a"], []])

@@ -3,6 +3,8 @@ from __future__ import annotations
 from hexsim import chips, stacks
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
+from hexsim.loading import load
+from hexsim.platform import Platform
 from hexsim.results import Result
 from hexsim.simulator import Job, Workload, simulate
 from tests.small_networks import Sketch, plan
@@ -45,6 +47,38 @@ def test_forward_propagate_leaves_out_the_copies() -> None:
     result = run(image_network())
     copies = sum(o.duration_ps for o in result.overheads if o.name.endswith("copy"))
     assert result.total_ps - result.forward_ps == copies > 0
+
+
+def test_prefetches_come_in_order_and_the_first_slice_of_every_layer_is_exposed() -> None:
+    """The trace of a real network: no job of a layer runs before its first slice is there."""
+    platform = Platform.load("sd835")
+    result = platform.simulate(platform.plan(load("squeezenet1_1"), "dsp"))
+    latency_ps = round(platform.chip.memory.dsp_latency_s * 1e12)
+    spans = result.timeline.spans
+    fetched = [span for span in spans if span.track == "q6 prefetch"]
+    order = [layer.name for layer in result.layers]
+    assert [order.index(span.name) for span in fetched] == sorted(
+        order.index(span.name) for span in fetched
+    )
+    exposed = 0
+    for layer in result.layers:
+        first = next((span for span in fetched if span.name == layer.name), None)
+        if layer.type == "convolutional" and first is not None:
+            jobs = [s.t0_ps for s in spans if s.track == "q6 worker 0" and s.name == layer.name]
+            assert min(jobs) == first.t1_ps + latency_ps
+            exposed += 1
+    assert exposed == 26
+
+
+def test_write_back_follows_the_jobs_and_ends_the_layer() -> None:
+    net = Sketch((1, 112, 112, 32))
+    result = run(net.network(net.conv(net.conv("in", 64), 64)))
+    written = [s for s in result.timeline.spans if s.track == "q6 write-back"]
+    for layer in result.layers:
+        own = [span for span in written if span.name == layer.name]
+        jobs = [s for s in result.timeline.spans if s.name == layer.name and "worker" in s.track]
+        assert min(span.t0_ps for span in own) >= min(job.t1_ps for job in jobs)
+        assert max(span.t1_ps for span in own) == layer.start_ps + layer.duration_ps
 
 
 def test_tensors_of_many_channels_change_layout_at_the_edges() -> None:

@@ -24,6 +24,7 @@ def test_other_kinds() -> None:
     assert kernel_call("depthwise", "10x10x32:3x3").macs == 10 * 10 * 32 * 9
     assert kernel_call("add", "7x7x32").operands == ((1, 7, 7, 32),) * 2
     assert kernel_call("concat", "7x7x32").results == ((1, 7, 7, 64),)
+    assert kernel_call("slice", "7x7x64").results == ((1, 7, 7, 32),)
     assert kernel_call("softmax", "1000").results == ((1, 1000),)
 
 

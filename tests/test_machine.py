@@ -28,6 +28,18 @@ def test_audio_takes_its_share_of_a_shared_l2() -> None:
     assert machine("sd845", "snpe-1.30", "burst").dsp.target.l2_bytes == 512 * 1024
 
 
+def test_the_bus_vote_scales_the_bandwidth_and_not_the_stream() -> None:
+    full = machine("sd835", "snpe-1.23", "burst").dsp.ddr.rule
+    low = machine("sd835", "snpe-1.23", "low_power_saver").dsp.ddr.rule
+    assert low.bytes_per_second == full.bytes_per_second / 4
+    assert low.bytes_in_flight / low.latency_s == full.bytes_in_flight / full.latency_s
+    assert low.stream_bytes_per_second == low.bytes_per_second < full.stream_bytes_per_second
+
+
+def test_a_mispredicted_jump_costs_its_packets_and_the_way_to_l2() -> None:
+    assert machine("sd835", "snpe-1.23", "burst").dsp.target.restart_slots == 5 + 12 // 2
+
+
 def test_a_chip_without_a_dsp_says_so() -> None:
     with pytest.raises(HexsimError, match="sd625"):
         _ = machine("sd625", "snpe-1.23", "burst").dsp

@@ -3,11 +3,7 @@ from __future__ import annotations
 import pytest
 import simpy
 
-from hexsim.graph.ir import Network, Tensor
-from hexsim.layers import Elementwise, Neuron
-from hexsim.memory import Ddr, DdrRule, Traffic, l2_traffic
-from hexsim.partition import partition
-from hexsim.plan import PlannedSubnet, make_plan
+from hexsim.memory import Ddr, DdrRule, Traffic
 
 
 def ddr_ends(rule: DdrRule, transfers: list[tuple[int, int]]) -> list[int]:
@@ -17,7 +13,7 @@ def ddr_ends(rule: DdrRule, transfers: list[tuple[int, int]]) -> list[int]:
 
     def stream(index: int, at: int, size: int):
         yield env.timeout(at)
-        yield ddr.transfer(size)
+        yield ddr.read(size)
         ends[index] = env.now
 
     for index, (at, size) in enumerate(transfers):
@@ -29,7 +25,12 @@ def ddr_ends(rule: DdrRule, transfers: list[tuple[int, int]]) -> list[int]:
 def test_one_stream_is_capped_by_bytes_in_flight_over_latency() -> None:
     rule = DdrRule(bytes_per_second=10e9, latency_s=250e-9, bytes_in_flight=1000)  # 4 GB/s
     assert ddr_ends(rule, [(0, 4000)]) == [1_000_000]
-    assert Ddr(simpy.Environment(), rule).latency_bound
+    assert Ddr(simpy.Environment(), rule).alone_ps(4000) == 1_000_000
+
+
+def test_a_stream_that_can_use_the_whole_bandwidth_is_not_limited_by_latency() -> None:
+    rule = DdrRule(bytes_per_second=4e9, latency_s=250e-9, bytes_in_flight=1001)
+    assert Ddr(simpy.Environment(), rule).alone_ps(4000) == 0
 
 
 def test_streams_share_the_bandwidth_once_it_is_the_limit() -> None:
@@ -67,30 +68,17 @@ def test_sharing_agrees_with_packet_by_packet_arbitration() -> None:
         assert fluid == pytest.approx(reference, rel=0.02)
 
 
-def subnet() -> PlannedSubnet:
-    """In -> a -> b -> c, and c is b + a."""
-    shape = (1, 8, 8, 32)
-    names = ("in", "a", "b", "c")
-    layers = (
-        Neuron(name="first", inputs=("in",), outputs=("a",), function="tanh"),
-        Neuron(name="second", inputs=("a",), outputs=("b",), function="tanh"),
-        Elementwise(name="third", inputs=("b", "a"), outputs=("c",), kind="sum"),
-    )
-    network = Network("n", layers, {n: Tensor(n, shape) for n in names}, {}, ("in",), ("c",))
-    return make_plan(network, "dsp", partition(network, "dsp")).subnets[0]
+def test_reads_and_writes_are_counted_apart() -> None:
+    ddr = Ddr(simpy.Environment(), DdrRule(1e9, 250e-9, 1000))
+    ddr.read(30)
+    ddr.write(4)
+    ddr.read(500)
+    assert ddr.moved == Traffic(read_bytes=530, write_bytes=4)
 
 
-def traffic(l2_bytes: int, **sizes: int) -> list[Traffic]:
-    return l2_traffic(subnet(), l2_bytes, {"in": 100, "a": 100, "b": 100, "c": 100, **sizes})
-
-
-def test_what_fits_in_l2_moves_nothing() -> None:
-    assert traffic(400) == [Traffic(0, 0)] * 3
-
-
-def test_a_tensor_larger_than_l2_is_written_and_read_each_time() -> None:
-    assert traffic(300, a=1000) == [Traffic(0, 1000), Traffic(1000, 0), Traffic(1000, 0)]
-
-
-def test_the_least_recently_used_tensor_leaves_and_comes_back() -> None:
-    assert traffic(400, b=400) == [Traffic(0, 0), Traffic(0, 100), Traffic(100, 400)]
+def test_traffic_adds_up_and_is_cut_into_steps() -> None:
+    moved = Traffic(5, 6, 7)
+    assert moved + Traffic(1, 2, 3) == Traffic(6, 8, 10)
+    assert moved.reading(100) == Traffic(105, 6, 7)
+    steps = [moved.part(is_first=step == 0, is_last=step == 2) for step in range(3)]
+    assert steps == [Traffic(5, 0), Traffic(), Traffic(0, 6)]

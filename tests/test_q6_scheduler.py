@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import pytest
+import simpy
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hexsim.memory import Ddr, DdrRule
-from hexsim.q6_scheduler import DispatchRule, GraphSession, NodeTiming
-from hexsim.qurt_threads import IssueRule, Q6Core
-from hexsim.results import Span
+from hexsim.node_timing import NodeTiming
+from hexsim.q6_scheduler import DispatchRule, GraphSession
+from hexsim.qurt_threads import IssueRule, Q6Core, SoftwareThread, VectorContexts
+from hexsim.results import Bound, Span, largest
 from hexsim.simtime import Environment
 from hexsim.work import NodeWork, Slice, Stage, WorkItem
 
@@ -15,21 +22,38 @@ ISSUE = IssueRule(
     clock_hz=1e9,
     hardware_threads=4,
     clusters=2,
+    multithreading="dynamic",
     clocks_per_packet=2,
     lone_scalar_speedup=1.0,
     scalar_fed_stall=1.0,
     l2_bytes_per_clock=128,
+    scalar_multipliers=2,
+    scalar_multipliers_shared=True,
+    switch_clocks=0,
 )
-DDR = DdrRule(bytes_per_second=1e9, latency_s=1e-9, bytes_in_flight=10)
+DDR = DdrRule(bytes_per_second=1e9, latency_s=1e-13, bytes_in_flight=1)
+"""So short a latency that it rounds to nothing."""
 
 
 def run(
-    *stages: Stage, node_clocks: float = 0, hand_off_clocks: float = 0, ddr: DdrRule = DDR
+    *stages: Stage,
+    node_clocks: float = 0,
+    hand_off_clocks: float = 0,
+    fast_path_packets: float = 0,
+    ddr: DdrRule = DDR,
+    workers: int = 2,
 ) -> tuple[NodeTiming, list[Span]]:
     env = Environment()
     spans: list[Span] = []
-    rule = DispatchRule(node_clocks, hand_off_clocks, workers=2)
-    session = GraphSession(env, Q6Core(env, ISSUE), Ddr(env, ddr), rule, "q6", 0, spans)
+    rule = DispatchRule(
+        node_clocks,
+        hand_off_clocks,
+        wake_clocks=0,
+        fast_path_packets=fast_path_packets,
+        workers=workers,
+    )
+    core, contexts = Q6Core(env, ISSUE), VectorContexts(env, 2)
+    session = GraphSession(core, Ddr(env, ddr), contexts, rule, "q6", 0, spans)
     work = NodeWork(stages, "kernel")
     timing = env.run(env.process(session.run_node("node", work)))
     assert isinstance(timing, NodeTiming)
@@ -83,37 +107,134 @@ def test_dispatch_is_paid_per_node_and_hand_off_per_woken_worker() -> None:
     assert ns(one) == 100 + 30 + 1000
 
 
+def test_taking_a_job_from_the_queue_costs_its_fast_path() -> None:
+    timing, _ = run(Stage((job(),) * 4, threads=2), fast_path_packets=15)
+    assert ns(timing) == 2 * (1000 + 30)
+    assert timing.issuing_ps == timing.running_ps
+
+
+def test_a_graph_that_waits_for_contexts_is_woken_for_a_price() -> None:
+    env = Environment()
+    core, contexts = Q6Core(env, ISSUE), VectorContexts(env, 2)
+    rule = DispatchRule(0, 0, wake_clocks=400, fast_path_packets=0, workers=2)
+    ends = []
+
+    def use(session: GraphSession) -> Iterator[simpy.Event]:
+        yield from session.lock_contexts()
+        ends.append(env.now / 1000)
+        yield env.timeout(1_000_000)
+        session.unlock_contexts()
+
+    for name in ("first", "second"):
+        env.process(use(GraphSession(core, Ddr(env, DDR), contexts, rule, name, 0, [])))
+    env.run()
+    assert ends == [0, 1000 + 400]
+
+
+def test_a_worker_without_a_hardware_thread_is_preempted_not_slow() -> None:
+    env = Environment()
+    core = Q6Core(env, replace(ISSUE, hardware_threads=1, clusters=1))
+    rule = DispatchRule(0, 0, wake_clocks=0, fast_path_packets=0, workers=1)
+    session = GraphSession(core, Ddr(env, DDR), VectorContexts(env, 2), rule, "q6", 0, [])
+    work = NodeWork((Stage((job(),), threads=1),), "kernel")
+
+    def interrupt() -> Iterator[simpy.Event]:
+        yield env.timeout(500_000)
+        yield core.run(SoftwareThread("urgent", 1), WorkItem(1500))
+
+    env.process(interrupt())
+    timing = env.run(env.process(session.run_node("node", work)))
+    assert isinstance(timing, NodeTiming)
+    assert (timing.preempted_ps, timing.running_ps) == (3_000_000, 1_000_000)
+    assert timing.bound(latency_bound=False) == "preemption"
+
+
 def test_stages_run_one_after_another() -> None:
     stage = Stage((job(),) * 2, threads=2)
     assert ns(run(stage, stage)[0]) == 2000
 
 
+def test_the_last_line_of_a_fetch_arrives_a_latency_later_but_holds_nobody_else_up() -> None:
+    slow = DdrRule(bytes_per_second=1e9, latency_s=250e-9, bytes_in_flight=10_000)
+    pieces = (job(read=3000),) * 3
+    assert ns(run(Stage(pieces, threads=1), ddr=slow)[0]) == 3 * 3000 + 250 + 1000
+    assert ns(run(Stage((job(write=3000),), threads=1), ddr=slow)[0]) == 1000 + 3000
+
+
+LONG_LATENCY = DdrRule(bytes_per_second=1e9, latency_s=1e-6, bytes_in_flight=500)
+"""One stream gets half of the bandwidth."""
+
+
 @pytest.mark.parametrize(
-    ("stage", "bound"),
+    ("stage", "ddr", "bound", "part_ns"),
     [
-        (Stage((job(),) * 2, threads=2), "compute"),
-        (Stage((job(read=5000),) * 2, threads=1), "ddr"),
-        (Stage((job(write=5000),), threads=1), "ddr"),
-        (Stage((job(1000), job(50)), threads=2), "compute"),
-        (Stage((Slice((WorkItem(500, l2_bytes=500 * 1024),)),), threads=1), "l2"),
+        (Stage((job(),) * 2, threads=2), DDR, "compute", 1000),
+        (Stage((job(read=5000),) * 2, threads=1), DDR, "ddr", 9000),
+        (Stage((job(write=5000),), threads=1), DDR, "ddr", 5000),
+        (Stage((job(1000), job(50)), threads=2), DDR, "compute", 1050),
+        # 1024 bytes a packet through a port of 256: four times as long as it issues
+        (Stage((Slice((WorkItem(500, l2_bytes=500 * 1024),)),), threads=1), DDR, "l2", 3000),
+        (Stage((job(10), job(1000)), threads=2), DDR, "compute", 1010),
+        (Stage((Slice((WorkItem(10), WorkItem(1000), WorkItem(10))),), threads=3), DDR, "imbalance",
+         2 / 3 * 1980),
+        (Stage((job(read=5000),) * 2, threads=1), LONG_LATENCY, "latency", 20_000),
+        # two streams of half the bandwidth each: still only their latency
+        (Stage((job(read=9000, write=9000),) * 2, threads=1), LONG_LATENCY, "latency", 54_000),
     ],
-)
-def test_bounds(stage: Stage, bound: str) -> None:
-    timing, _ = run(stage)
-    assert timing.bound(latency_bound=False) == bound
+)  # fmt: skip
+def test_bounds_that_are_known_by_construction(
+    stage: Stage, ddr: DdrRule, bound: Bound, part_ns: float
+) -> None:
+    timing, _ = run(stage, ddr=ddr, workers=3)
+    assert largest(timing.parts_ps) == bound
+    assert timing.parts_ps[bound] == pytest.approx(part_ns * 1000)
 
 
-def test_imbalance_and_overhead_are_bounds_too() -> None:
-    uneven = Stage((Slice((WorkItem(10), WorkItem(1000))),), threads=2)
-    timing, _ = run(uneven)
-    assert timing.join_ps == (1000 - 10) * 2000
+def test_dispatch_is_overhead() -> None:
     timing, _ = run(Stage((job(10),), threads=1), node_clocks=5000)
-    assert timing.bound(latency_bound=False) == "overhead"
+    assert timing.parts_ps == {
+        "compute": 20_000,
+        "ddr": 0,
+        "latency": 0,
+        "l2": 0,
+        "imbalance": 0,
+        "overhead": 5_000_000,
+    }
 
 
-def test_a_single_stream_below_the_bandwidth_is_bound_by_latency() -> None:
-    timing, _ = run(Stage((job(read=5000),) * 2, threads=1))
-    assert timing.bound(latency_bound=True) == "latency"
+STAGES = st.builds(
+    Stage,
+    st.lists(
+        st.builds(
+            Slice,
+            st.lists(
+                st.builds(
+                    WorkItem,
+                    packets=st.integers(0, 2000),
+                    stalls=st.integers(0, 50),
+                    l2_bytes=st.integers(0, 10**6),
+                    vector=st.booleans(),
+                ),
+                min_size=1,
+                max_size=4,
+            ).map(tuple),
+            read_bytes=st.integers(0, 5000),
+            write_bytes=st.integers(0, 5000),
+        ),
+        min_size=1,
+        max_size=5,
+    ).map(tuple),
+    threads=st.integers(1, 3),
+    buffers=st.integers(1, 3),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(STAGES, min_size=1, max_size=3), st.sampled_from([DDR, LONG_LATENCY]))
+def test_the_parts_make_up_the_span_of_the_node(stages: list[Stage], ddr: DdrRule) -> None:
+    timing, _ = run(*stages, node_clocks=100, hand_off_clocks=30, ddr=ddr, workers=3)
+    assert all(part >= 0 for part in timing.parts_ps.values())
+    assert sum(timing.parts_ps.values()) == pytest.approx(timing.end_ps - timing.start_ps, abs=9)
 
 
 def test_spans_name_the_thread_and_the_node() -> None:

@@ -9,7 +9,7 @@ from onnx import helper
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Tensor
 from hexsim.graph.passes import optimise
-from hexsim.layers import Concat, Elementwise, Opaque, Pooling, Reshape, Window
+from hexsim.layers import Concat, Elementwise, Opaque, Part, Pooling, Reshape, StridedSlice, Window
 from hexsim.loading import load
 from hexsim.onnx_io.reader import read
 from hexsim.quantization.quantized import float_network
@@ -57,6 +57,10 @@ def _opaque(net: Sketch) -> str:
     return net.add(Opaque, "in", op_type="Erf", node=b"", shapes=((1, 8, 8, 3),))
 
 
+def _slicing(net: Sketch) -> str:
+    return net.add(StridedSlice, "in", parts=(Part(1, 0, 4),))
+
+
 def _large_window(net: Sketch) -> str:
     return net.pool("in", kernel=6)
 
@@ -66,6 +70,7 @@ def _large_window(net: Sketch) -> str:
     [
         (_reshaping, (1, 3, 9, 8), "reshape.*target shape"),
         (_opaque, (1, 3, 9, 8), "opaque.*only known at conversion"),
+        (_slicing, (1, 3, 9, 8), "strided_slice.*fixed part of an axis"),
         (_large_window, (1, 3, 1, 1), "pooling.*window is larger"),
         (lambda net: net.dense("in", 4), (1, 3, 9, 8), "weights are for 192 inputs"),
         (lambda net: net.conv("in", 4), (1, 5, 8, 8), "weights are for 3 channels"),

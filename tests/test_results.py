@@ -19,7 +19,7 @@ LAYER = LayerTiming(
     ddr_write_bytes=6,
     l2_bytes=7,
     vtcm_bytes=0,
-    bound="compute",
+    parts_ps={"compute": 2_400_000, "ddr": 500_000, "overhead": 100_000},
     cost_model="kernel",
 )
 
@@ -29,6 +29,12 @@ def test_a_layer_is_told_in_cycles_of_its_own_clock() -> None:
     assert LAYER.us == 3.0
     assert LAYER.ddr_bytes == 11
     assert LAYER.stall_share == 1 / 3
+
+
+def test_the_largest_part_of_a_layer_is_its_bound() -> None:
+    assert (LAYER.bound, LAYER.bound_share) == ("compute", 0.8)
+    other = replace(LAYER, parts_ps={"compute": 1_000_000, "ddr": 2_000_000})
+    assert (other.bound, other.bound_share) == ("ddr", 2 / 3)
 
 
 def test_forward_leaves_out_the_application_side() -> None:

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from hexsim.seeded_inputs import seeded_inputs
+from hexsim.graph.input_format import InputFormat
+from hexsim.seeded_inputs import as_bytes, seeded_inputs
 
 IMAGE = {"x": (1, 3, 64, 48)}
 
@@ -55,3 +56,12 @@ def test_neighbouring_pixels_are_alike() -> None:
     steps = np.diff(image, axis=1).std()
     independent = np.sqrt(2) * image.std(axis=(1, 2)).mean()
     assert steps < 0.5 * independent
+
+
+def test_as_bytes_are_whole_numbers_of_a_byte_with_the_same_structure() -> None:
+    (fields,) = seeded_inputs({"x": (1, 3, 64, 64)}, 1)
+    field, made = fields["x"], as_bytes(fields["x"])
+    assert made.dtype == np.float32
+    assert InputFormat("image").fault(made) is None
+    assert made.std() > 20
+    assert np.corrcoef(field.ravel(), made.ravel())[0, 1] > 0.98

@@ -13,3 +13,10 @@ def test_the_clock_of_an_environment_is_an_integer() -> None:
     env.run(env.timeout(3))
     assert env.now == 3
     assert isinstance(env.now, int)
+
+
+def test_an_environment_counts_its_events() -> None:
+    env = Environment()
+    for _ in range(3):
+        env.timeout(1)
+    assert env.scheduled == 3

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim import chips, stacks
+from hexsim import background, chips, stacks
+from hexsim.background import Background
 from hexsim.chips import Chip
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Network
+from hexsim.graph.ir import Network, Shape
 from hexsim.layers import Opaque
-from hexsim.results import Result
-from hexsim.simulator import Job, Workload, simulate
+from hexsim.results import LayerTiming, Overhead, Result
+from hexsim.simulator import Job, Workload, clients_alone, simulate
 from hexsim.stacks import Stack
 from tests.small_networks import Sketch, networks, plan
 
@@ -83,6 +85,32 @@ def test_no_layer_beats_the_vector_unit_or_the_memory(
         if layer.engine == "hvx":
             assert layer.cycles >= layer.macs / chip.dsp.hvx.int8_macs_per_clk
             assert layer.duration_ps >= layer.ddr_bytes / bandwidth * 1e12 - 1
+            port = chip.dsp.l2_port_bytes_per_clk * clock_of(phone)
+            assert layer.duration_ps >= layer.l2_bytes / port * 1e12 - 1
+
+
+@SLOW
+@given(networks(), phones(), st.integers(1, 2))
+def test_bytes_of_layers_and_edges_are_those_that_went_through_the_memory(
+    network: Network, phone: tuple[Chip, Stack], count: int
+) -> None:
+    result = run(network, phone, count=count)
+    movers: list[LayerTiming | Overhead] = []
+    for inference in result.inferences:
+        movers += [layer for layer in inference.layers if layer.engine == "hvx"]
+        movers += inference.overheads
+    assert sum(m.ddr_read_bytes for m in movers) == result.counters["dsp_ddr_read_bytes"]
+    assert sum(m.ddr_write_bytes for m in movers) == result.counters["dsp_ddr_write_bytes"]
+
+
+@SLOW
+@given(networks(), phones(), st.sampled_from(["dsp", "cpu", "gpu"]))
+def test_the_parts_of_a_layer_make_up_its_time(
+    network: Network, phone: tuple[Chip, Stack], runtime: str
+) -> None:
+    for layer in run(network, phone, runtime).layers:
+        assert all(part >= 0 for part in layer.parts_ps.values())
+        assert sum(layer.parts_ps.values()) == pytest.approx(layer.duration_ps, abs=50)
 
 
 @SLOW
@@ -148,6 +176,39 @@ def test_counters_are_the_sums_of_the_layers() -> None:
     assert result.counters["packets"] == 2 * sum(layer.packets for layer in result.layers)
 
 
+def wide_convolution(net: Sketch) -> str:
+    return net.conv("in", 256, 3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "layer", "changed", "bound"),
+    [
+        ((1, 28, 28, 256), wide_convolution, {}, "compute"),
+        ((1, 28, 28, 256), wide_convolution, {"dsp.l2_port_bytes_per_clk": 8}, "l2"),
+        ((1, 28, 28, 256), wide_convolution, {"memory.ddr_peak_bytes_per_s": 10**8}, "ddr"),
+        ((1, 4, 4, 32), lambda net: net.pool("in"), {}, "overhead"),
+        ((1, 4096), lambda net: net.dense("in", 4096), {}, "latency"),
+        (
+            (1, 4096),
+            lambda net: net.dense("in", 4096),
+            {"memory.stream_bytes_in_flight": 10**5},
+            "ddr",
+        ),
+    ],
+)
+def test_layers_are_bound_by_what_they_were_built_to_lack(
+    shape: Shape, layer: Callable[[Sketch], str], changed: dict[str, int], bound: str
+) -> None:
+    net = Sketch(shape)
+    network = net.network(layer(net))
+    chip, stack = phone()
+    for path, value in changed.items():
+        chip = chip.with_value(path, value)
+    (timing,) = run(network, (chip, stack)).layers
+    assert timing.bound == bound
+    assert timing.bound_share > 0.5
+
+
 def test_layers_without_a_kernel_are_reported_as_generic() -> None:
     net = Sketch((1, 8, 8, 32))
     last = net.conv("in", 32)
@@ -200,3 +261,85 @@ def test_an_empty_workload_is_refused() -> None:
 def test_a_runtime_that_the_chip_lacks_is_refused() -> None:
     with pytest.raises(HexsimError, match="sd625"):
         simulate(Workload((Job(plan(chain())),)), chips.load("sd625"), stacks.load("snpe-1.23"))
+
+
+def simple_load(**values: object) -> Background:
+    client = {"name": "c", "period_us": 500, "priority": 100, "unit": "scalar", "packets": 20_000}
+    tree = {"name": "load", "title": "A load", "client": [{**client, **values}]}
+    return Background.from_tree(tree, "load.toml")
+
+
+SHIPPED = tuple(background.load(name) for name in background.names())
+
+
+def test_background_clients_slow_a_network_down_and_are_reported() -> None:
+    job = Job(plan(chain(8)), count=3)
+    alone = simulate(Workload((job,)), *phone())
+    beside = simulate(Workload((job,), SHIPPED), *phone())
+    assert beside.timeline.end_ps > alone.timeline.end_ps
+    assert [client.name for client in beside.clients] == [
+        f"{load.name} {client.name}" for load in SHIPPED for client in load.clients
+    ]
+    playback = next(client for client in beside.clients if client.name == "audio playback")
+    end_ps = max(inference.end_ps for inference in beside.inferences)
+    assert playback.released == -(-end_ps // 1_000_000_000)
+
+
+@SLOW
+@given(networks(), phones())
+def test_beside_clients_every_picosecond_is_charged_once_and_results_are_equal(
+    network: Network, phone: tuple[Chip, Stack]
+) -> None:
+    workload = Workload((Job(plan(network), count=2),), SHIPPED)
+    one, two = simulate(workload, *phone), simulate(workload, *phone)
+    assert repr(one) == repr(two)
+    assert one.timeline == two.timeline
+    for inference in one.inferences:
+        charges = [*inference.layers, *inference.overheads]
+        assert sum(charge.duration_ps for charge in charges) == inference.total_ps
+    for track in one.timeline.tracks:
+        spans = [span for span in one.timeline.spans if span.track == track]
+        for before, after in itertools.pairwise(spans):
+            assert before.t1_ps <= after.t0_ps
+
+
+def test_clients_alone_release_as_many_jobs() -> None:
+    workload = Workload((Job(plan(chain(8)), count=3),), SHIPPED)
+    beside = simulate(workload, *phone())
+    end_ps = max(inference.end_ps for inference in beside.inferences)
+    alone = clients_alone(workload, *phone(), end_ps)
+    for ours, theirs in zip(alone, beside.clients, strict=True):
+        assert ours.released == theirs.released
+        assert ours.missed <= theirs.missed
+
+
+def test_a_client_that_starves_the_network_is_named() -> None:
+    hog = simple_load(period_us=10_000, threads=4, packets=400_000_000)
+    with pytest.raises(HexsimError, match=r"background load: .* no inference ends within 10 s"):
+        simulate(Workload((Job(plan(chain())),), (hog,)), *phone())
+
+
+def test_the_same_load_twice_is_refused() -> None:
+    with pytest.raises(HexsimError, match="'load' is given 2 times"):
+        simulate(Workload((Job(plan(chain())),), (simple_load(), simple_load())), *phone())
+
+
+def test_clients_need_a_dsp() -> None:
+    with pytest.raises(HexsimError, match="sd625"):
+        simulate(
+            Workload((Job(plan(chain(), "cpu")),), (simple_load(),)),
+            chips.load("sd625"),
+            stacks.load("snpe-1.23"),
+        )
+
+
+def events(network: Network, count: int) -> int:
+    workload = Workload((Job(plan(network), count=count),), SHIPPED)
+    return simulate(workload, *phone()).counters["events"]
+
+
+def test_events_grow_linearly_with_inferences_and_with_layers() -> None:
+    queue = [events(chain(8), count) for count in (10, 20, 40)]
+    assert (queue[2] - queue[1]) / (queue[1] - queue[0]) == pytest.approx(2, rel=0.05)
+    depth = [events(chain(layers), 10) for layers in (8, 16, 32)]
+    assert (depth[2] - depth[1]) / (depth[1] - depth[0]) == pytest.approx(2, rel=0.05)

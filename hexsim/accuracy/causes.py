@@ -23,6 +23,8 @@ OUTLIER_RATIO = 8.0
 """From which the widest channel of a weight is called an outlier: the median channel then has
 lost 3 of 8 bits (our choice; it names the cause, whether it counts is measured)."""
 
+OUTLIER = "range outlier channel"
+
 WELL_USED = 0.89
 """Share of an encoding's range from which on a tighter one would win less than 1 dB of SQNR,
 20 log10(1 / 0.89), and is no suspect."""
@@ -59,7 +61,7 @@ def weight_range(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause
     widest, median = int(np.argmax(limits)), float(np.median(limits))
     ratio = float(limits[widest]) / median if median else math.inf
     dead = _dead(widest, layer, errors)
-    outlier = "range outlier channel" if ratio >= OUTLIER_RATIO else "one range for all channels"
+    outlier = OUTLIER if ratio >= OUTLIER_RATIO else "one range for all channels"
     finding = (
         f"channel {widest} of weight '{layer.weight}' reaches {limits[widest]:.3g}, the median "
         f"channel {median:.3g} ({ratio:.3g} times less); all share one step of "

@@ -45,9 +45,12 @@ class OutputJudge:
         self._references = [engine.run(feed) for feed in self.inputs]
 
     def sqnr_db(self, model: QuantizedNetwork, chosen: AbstractSet[str]) -> float:
-        """SQNR of all outputs together, the layers named in `chosen` running in integers."""
-        scored = replace(model, network=self.network)
-        plan = make_plan(scored, self._runtime, cuts(self.network, self._runtime, chosen))
+        """SQNR of all outputs together, the layers named in `chosen` running in integers.
+
+        `model` is the network judged, or one with the same layers and other parameters.
+        """
+        scored = replace(model, network=class_scores(model.network))
+        plan = make_plan(scored, self._runtime, cuts(scored.network, self._runtime, chosen))
         executor = PlanExecutor(plan, scored, signed_weights=self._signed_weights)
         total = Distance()
         for feed, reference in zip(self.inputs, self._references, strict=True):

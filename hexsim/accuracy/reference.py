@@ -6,15 +6,24 @@ from dataclasses import replace
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
+from hexsim.quantization.conversions import with_conversions
+from hexsim.quantization.equalization import equalize
 from hexsim.quantization.quantized import QuantizedNetwork
 
 
 def with_reference(model: QuantizedNetwork, reference: Network) -> QuantizedNetwork:
     """The codes and encodings of `model` over the float weights of `reference`.
 
+    Convert layers are no part of the float file; they are inserted as the quantiser does it.
+    If scales were moved between the layers of `model`, they are in `reference` too, so that
+    tensors can be compared; its outputs change only as far as equalization changes them.
     Raises HexsimError unless both have the same layers and shapes.
     """
-    ours, theirs = model.network, reference
+    if model.equalized:
+        reference = equalize(reference).network
+    ours = model.network
+    restored = with_conversions(replace(model, network=reference))
+    theirs = restored.network
     if ours.layers != theirs.layers or dict(ours.tensors) != dict(theirs.tensors):
         pairs = zip(ours.layers, theirs.layers, strict=False)
         other = next((a.name for a, b in pairs if a != b), None)
@@ -23,4 +32,4 @@ def with_reference(model: QuantizedNetwork, reference: Network) -> QuantizedNetw
             f"network '{theirs.name}' is not the one that '{ours.name}' was quantised from: "
             f"{where}; give the float file that was quantised"
         )
-    return replace(model, network=reference)
+    return restored

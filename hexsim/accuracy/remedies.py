@@ -3,6 +3,8 @@
 An option of the quantiser changes all layers, and noise of many layers partly cancels, so the
 gain of one layer alone says little about the outputs; and a remedy may show its worth only after
 another one took its noise away. So each is tried on every layer at once, then all together.
+Cross-layer equalization (hexsim.accuracy.cross_layer), which stands in for per-channel weights, is
+tried alone.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from hexsim.accuracy import cross_layer
 from hexsim.accuracy.causes import suspects
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.outputs import OutputJudge
@@ -32,12 +35,13 @@ def try_remedies(
     """Try each remedy that a layer could do with on the whole network, then all; best first."""
     single = _remedies(model, errors, judge)
     tried = [(remedy,) for remedy in single] + ([single] if len(single) > 1 else [])
+    remedied = {remedies: everywhere(remedies, model, errors) for remedies in tried}
+    if cross_layer.could_equalize(model, judge.takes, {row.tensor: row for row in errors}):
+        remedied[cross_layer.REMEDY,] = cross_layer.equalized(model, judge.inputs)
     before = judge.sqnr_db(model, judge.takes)
     trials = [
-        RemedyTrial(
-            remedies, before, judge.sqnr_db(everywhere(remedies, model, errors), judge.takes)
-        )
-        for remedies in tried
+        RemedyTrial(remedies, before, judge.sqnr_db(other, judge.takes))
+        for remedies, other in remedied.items()
     ]
     return tuple(sorted(trials, key=lambda trial: -trial.after_db))
 

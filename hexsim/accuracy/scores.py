@@ -7,8 +7,11 @@ on the scores.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hexsim.graph.ir import Network
 from hexsim.layers import Softmax
+from hexsim.quantization.quantized import QuantizedNetwork
 
 
 def class_scores(network: Network) -> Network:
@@ -25,3 +28,10 @@ def class_scores(network: Network) -> Network:
         return network
     outputs = dict.fromkeys(scores.get(name, name) for name in network.outputs)
     return network.subnetwork(kept, network.inputs, tuple(outputs))
+
+
+def scored(model: Network | QuantizedNetwork) -> Network | QuantizedNetwork:
+    """The model, float or quantised, with class scores as outputs."""
+    if isinstance(model, QuantizedNetwork):
+        return replace(model, network=class_scores(model.network))
+    return class_scores(model)

@@ -7,23 +7,29 @@ from dataclasses import dataclass
 
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.layer_errors import ErrorStream, LayerError
+from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
 from hexsim.accuracy.twin import Twin
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import FIXED_POINT, Runtime
 
 Feed = Mapping[str, FloatArray]
 
 
 @dataclass(frozen=True)
 class Validation:
-    """What one pass found; `output_sqnr_db` is that of all float32 outputs together."""
+    """What one pass found; `output_sqnr_db` is that of all float32 outputs together.
+
+    `rescaled` has the weights that the runtime rescaled at load.
+    """
 
     hits: Hits
     labelled: bool
     output_sqnr_db: float
     layers: tuple[LayerError, ...]
+    rescaled: tuple[RescalingLoss, ...] = ()
 
 
 def validate(
@@ -33,22 +39,32 @@ def validate(
     *,
     signed_weights: bool,
     labels: Sequence[int] | None = None,
+    batch: int = 1,
+    items: int | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Validation:
     """Compare `runtime` with float on `inputs` (at least one, arrays in stored order).
 
-    `labels` has the class of each input. Memory is bounded by the activations of one input.
+    Each input is a batch of `batch` items; `items` is their number without the padding of the
+    last one, by default all are full. `labels` has the class of each item. Memory is bounded by
+    the activations of one input.
     """
     twin = Twin(model, runtime, signed_weights=signed_weights)
     stream, hits, outputs = ErrorStream(twin), Hits(), Distance()
     network = twin.network
     scored = [name for name in network.outputs if network.tensors[name].dtype == "float32"]
     for index, feed in enumerate(inputs):
-        floats, others = twin.run(feed)
+        count = batch if items is None else min(batch, items - index * batch)
+        floats, others = (unpadded(values, batch, count) for values in twin.run(feed))
         stream.add(floats, others)
         for name in scored:
             outputs.add(floats[name], others[name])
-        label = None if labels is None else labels[index]
-        hits.add(floats[network.outputs[0]], others[network.outputs[0]], label)
+        first = (scores_of_items(v[network.outputs[0]], batch) for v in (floats, others))
+        for expected, found in zip(*first, strict=True):
+            hits.add(expected, found, None if labels is None else labels[hits.inputs])
         progress(index + 1)
-    return Validation(hits, labels is not None, outputs.sqnr_db, stream.errors())
+    losses: tuple[RescalingLoss, ...] = ()
+    if signed_weights and isinstance(model, QuantizedNetwork):
+        there = [la for la in network.layers if twin.runtimes[la.outputs[0]] in FIXED_POINT]
+        losses = rescaling_losses(model, there)
+    return Validation(hits, labels is not None, outputs.sqnr_db, stream.errors(), losses)

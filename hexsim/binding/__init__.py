@@ -3,41 +3,53 @@
 This is the source of truth for the arithmetic: every constant an integer kernel uses is computed
 here, from encodings and weights, and docs/arithmetic.md states the rules. One file per layer
 family says what its kernel computes; who computes it, and how fast, is the business of
-hexsim.int8. Activations are 8 bit; wider ones are refused.
+hexsim.int8. Activations and weights are 8 or 16 bit; wider ones are refused.
 """
 
 from __future__ import annotations
 
 from hexsim.binding.batch_norm import BoundBatchNorm, bind_batch_norm
 from hexsim.binding.call import BoundCall, Operand
+from hexsim.binding.colour_conversion import (
+    BoundChannelPick,
+    BoundNv21,
+    bind_colour_conversion,
+)
 from hexsim.binding.concat import BoundConcat, bind_concat
+from hexsim.binding.convert import bind_convert
 from hexsim.binding.convolution import BoundConvolution, bind_convolution
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum, bind_elementwise
 from hexsim.binding.fully_connected import BoundFullyConnected, bind_fully_connected
 from hexsim.binding.local_response_norm import BoundLocalResponseNorm, bind_local_response_norm
 from hexsim.binding.lookup import BoundLookup, bind_neuron, bind_prelu
+from hexsim.binding.pad import BoundPad, bind_pad
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool, bind_pooling
 from hexsim.binding.rearrange import BoundRearrange, bind_rearrange
 from hexsim.binding.requantise import Requantise
 from hexsim.binding.softmax import BoundSoftmax, bind_softmax
 from hexsim.binding.source import Source
+from hexsim.binding.strided_slice import BoundSlice, bind_slice
 from hexsim.binding.weights import Weights
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
+    ColourConversion,
     Concat,
+    Convert,
     Convolution,
     Elementwise,
     FullyConnected,
     LocalResponseNorm,
     Neuron,
+    Pad,
     Permute,
     Pooling,
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
 )
 from hexsim.plan import PlannedSubnet
 from hexsim.quantization.quantized import QuantizedNetwork
@@ -46,6 +58,7 @@ __all__ = [
     "BoundAveragePool",
     "BoundBatchNorm",
     "BoundCall",
+    "BoundChannelPick",
     "BoundConcat",
     "BoundConvolution",
     "BoundExtremum",
@@ -53,8 +66,11 @@ __all__ = [
     "BoundLocalResponseNorm",
     "BoundLookup",
     "BoundMaxPool",
+    "BoundNv21",
+    "BoundPad",
     "BoundProduct",
     "BoundRearrange",
+    "BoundSlice",
     "BoundSoftmax",
     "BoundSum",
     "Operand",
@@ -91,6 +107,14 @@ def _bind_layer(layer: Layer, source: Source) -> BoundCall:
             return bind_concat(layer, source)
         case Reshape() | Permute() | ChannelShuffle():
             return bind_rearrange(layer, source)
+        case Convert():
+            return bind_convert(layer, source)
+        case Pad():
+            return bind_pad(layer, source)
+        case StridedSlice():
+            return bind_slice(layer, source)
+        case ColourConversion():
+            return bind_colour_conversion(layer, source)
         case Neuron():
             return bind_neuron(layer, source)
         case Prelu():

@@ -38,5 +38,5 @@ def bind_batch_norm(layer: BatchNorm, source: Source) -> BoundBatchNorm:
         inputs=inputs,
         output=output,
         factors=rounded(scale / step).astype(np.int16),
-        tail=requantise(steps, output.encoding, layer.clamp, shift),
+        tail=requantise(steps, output.encoding, layer.clamp, shift, inputs[0].bits - 8),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,19 +11,26 @@ import numpy.typing as npt
 from hexsim.graph.ir import Shape
 from hexsim.quantization.encodings import Encoding
 
-Codes = npt.NDArray[np.uint8]
+Codes = npt.NDArray[np.unsignedinteger[Any]]
+"""Activations: u8 or u16."""
 Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Operand:
-    """An 8-bit tensor a kernel reads or writes: stored shape, encoding, and codes if constant."""
+    """A u8 or u16 tensor a kernel reads or writes: shape, encoding, and codes if constant."""
 
     name: str
     shape: Shape
     encoding: Encoding
     codes: Codes | None = None
+
+    @property
+    def bits(self) -> int:
+        """8 or 16."""
+        return self.encoding.bitwidth
 
     @property
     def zero_point(self) -> int:

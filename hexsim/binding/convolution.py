@@ -41,5 +41,6 @@ def bind_convolution(layer: Convolution, source: Source) -> BoundConvolution:
             output.encoding,
             layer.clamp,
             None if layer.bias is None else source.real(layer.bias),
+            fraction_bits=inputs[0].bits - 8 + weights.bits - 8,
         ),
     )

@@ -1,10 +1,11 @@
 """Elementwise layers of two or more operands, broadcast as numpy does.
 
-Sum and difference: each operand is brought to the coarsest scale by a signed 16-bit factor
-k = round(delta / coarsest * 2^14), negative if it is subtracted, where `coarsest` is the largest
-step of the operands and the output; acc = preload + sum of k * (x - zx), requantised once however
-many operands there are.
-Product: acc = preload + product of (x - zx), at most three operands, which is what int32 holds.
+Sum and difference: each operand is brought to the coarsest scale by a signed factor
+k = round(delta / coarsest * 2^14), with 2^20 for 16-bit codes, negative if it is subtracted;
+`coarsest` is the largest step of the operands and the output. acc = preload + sum of k * (x - zx),
+requantised once however many operands there are.
+Product: acc = preload + product of (x - zx), at most three operands, which is what int32 holds;
+each operand of 16 bits adds eight fraction bits.
 Maximum and minimum: operands are rescaled to the output's encoding and compared as codes.
 """
 
@@ -26,7 +27,7 @@ _MOST_FACTORS = 3
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BoundSum(BoundCall):
-    """`factors` has one signed 16-bit value per operand; `tail` has one entry."""
+    """`factors` has one signed value per operand; `tail` has one entry."""
 
     factors: Int32
     tail: Requantise
@@ -69,9 +70,14 @@ def bind_elementwise(layer: Elementwise, source: Source) -> BoundSum | BoundProd
             layer=layer.name,
             inputs=inputs,
             output=output,
-            tail=requantise(math.prod(deltas), output.encoding, layer.clamp),
+            tail=requantise(
+                math.prod(deltas),
+                output.encoding,
+                layer.clamp,
+                fraction_bits=sum(x.bits - 8 for x in inputs),
+            ),
         )
-    factors, step = common_scale(deltas, output.encoding)
+    factors, step = common_scale(deltas, output.encoding, output.bits)
     if layer.kind == "sub":
         factors[1:] *= -1
     return BoundSum(
@@ -79,5 +85,5 @@ def bind_elementwise(layer: Elementwise, source: Source) -> BoundSum | BoundProd
         inputs=inputs,
         output=output,
         factors=factors,
-        tail=requantise(step, output.encoding, layer.clamp),
+        tail=requantise(step, output.encoding, layer.clamp, fraction_bits=output.bits - 8),
     )

@@ -33,5 +33,6 @@ def bind_fully_connected(layer: FullyConnected, source: Source) -> BoundFullyCon
             output.encoding,
             layer.clamp,
             None if layer.bias is None else source.real(layer.bias),
+            fraction_bits=inputs[0].bits - 8 + weights.bits - 8,
         ),
     )

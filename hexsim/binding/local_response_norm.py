@@ -48,7 +48,7 @@ def bind_local_response_norm(layer: LocalResponseNorm, source: Source) -> BoundL
         )
     x = inputs[0]
     weight = layer.alpha / layer.size * x.delta**2
-    knots = power_knots(layer.size * 255**2).astype(np.float64)
+    knots = power_knots(layer.size * x.encoding.steps**2).astype(np.float64)
     relative = (1 + weight / layer.bias * knots) ** -layer.beta
     return BoundLocalResponseNorm(
         layer=layer.name,
@@ -56,7 +56,11 @@ def bind_local_response_norm(layer: LocalResponseNorm, source: Source) -> BoundL
         output=output,
         size=layer.size,
         powers=rounded(relative * (1 << POWER_BITS)).astype(np.int32),
-        tail=requantise(x.delta * layer.bias**-layer.beta * 2.0**-POWER_BITS, output.encoding),
+        tail=requantise(
+            x.delta * layer.bias**-layer.beta * 2.0**-POWER_BITS,
+            output.encoding,
+            fraction_bits=x.bits - 8,
+        ),
     )
 
 

@@ -1,7 +1,7 @@
-"""Neuron and Prelu: a function of one code is a table of 256.
+"""Neuron and Prelu: a function of one code is a table of all codes, 256 or 65536.
 
 The table is the function evaluated in float64 on the real values of the input's codes and coded
-with the output's encoding, so it is the best 8-bit answer there is.
+with the output's encoding, so it is the best answer of that width there is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hexsim.layers.neuron import NeuronFunction
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BoundLookup(BoundCall):
-    """`tables` is (1, 256), or (channels, 256) along the last stored axis."""
+    """`tables` is (1, codes), or (channels, codes) along the last stored axis."""
 
     tables: Codes
 
@@ -28,7 +28,7 @@ def bind_neuron(layer: Neuron, source: Source) -> BoundLookup:
     """Turn an activation function into a table."""
     inputs, output = source.ends(layer)
     values = _FUNCTIONS[layer.function](_reals(inputs[0]), layer)
-    tables = output.encoding.quantize(values).astype(np.uint8).reshape(1, 256)
+    tables = output.encoding.quantize(values).astype(output.encoding.dtype).reshape(1, -1)
     return BoundLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
 
 
@@ -38,12 +38,14 @@ def bind_prelu(layer: Prelu, source: Source) -> BoundLookup:
     x = _reals(inputs[0])
     slope = np.broadcast_to(source.real(layer.slope).reshape(-1, 1), (inputs[0].shape[-1], 1))
     values = np.where(x >= 0, x, slope * x)
-    tables = output.encoding.quantize(values).astype(np.uint8)
+    tables = output.encoding.quantize(values).astype(output.encoding.dtype)
     return BoundLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
 
 
 def _reals(operand: Operand) -> Real:
-    return (np.arange(256, dtype=np.float64) - operand.zero_point) * operand.delta
+    return (
+        np.arange(operand.encoding.steps + 1, dtype=np.float64) - operand.zero_point
+    ) * operand.delta
 
 
 _FUNCTIONS: dict[NeuronFunction, Callable[[Real, Neuron], Real]] = {

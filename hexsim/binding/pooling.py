@@ -57,7 +57,9 @@ def bind_pooling(layer: Pooling, source: Source) -> BoundMaxPool | BoundAverageP
         inputs=inputs,
         output=output,
         window=layer.window,
-        tail=requantise(inputs[0].delta / distinct, output.encoding),
+        tail=requantise(
+            inputs[0].delta / distinct, output.encoding, fraction_bits=inputs[0].bits - 8
+        ),
         tail_of=entry.reshape(counts.shape).astype(np.int32),
     )
 

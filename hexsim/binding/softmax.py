@@ -1,8 +1,8 @@
 """Softmax with a table of exponentials and one rounded division.
 
-e(d)  = round(2^23 * exp(-delta_x * d)), d = largest code - code, 0 .. 255
+e(d)  = round(2^23 * exp(-delta_x * d)), d = largest code - code, 0 .. 255 (65535)
 D     = 2^16 * sum of e
-code  = clamp(zy + floor((2 * e * scale + D) / (2 * D)), 0, 255),
+code  = clamp(zy + floor((2 * e * scale + D) / (2 * D)), 0, 255 (65535)),
             scale = round(2^16 / delta_y), at most 2^38
 """
 
@@ -20,14 +20,14 @@ from hexsim.layers import Softmax
 EXPONENTIAL_BITS = 23
 """Fraction bits of e (our choice: a thousand classes at e^-12 still count)."""
 SCALE_BITS = 16
-"""Fraction bits of 1 / delta_y (our choice: as exact as an 8-bit code can show)."""
+"""Fraction bits of 1 / delta_y (our choice: as exact as a code can show)."""
 _LARGEST_SCALE = 1 << 38
 """Keeps 2 * e * scale + D in an int64 for any delta_y; only steps below 2^-22 reach it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BoundSoftmax(BoundCall):
-    """`exponentials` has 256 entries; the sum runs over stored axes `axes`."""
+    """`exponentials` has an entry for each code; the sum runs over stored axes `axes`."""
 
     axes: tuple[int, ...]
     exponentials: Int32
@@ -37,7 +37,7 @@ class BoundSoftmax(BoundCall):
 def bind_softmax(layer: Softmax, source: Source) -> BoundSoftmax:
     """Turn a softmax into integers."""
     inputs, output = source.ends(layer)
-    distance = np.arange(256, dtype=np.float64)
+    distance = np.arange(inputs[0].encoding.steps + 1, dtype=np.float64)
     table = rounded(np.exp(-inputs[0].delta * distance) * (1 << EXPONENTIAL_BITS))
     return BoundSoftmax(
         layer=layer.name,

@@ -9,6 +9,7 @@ import numpy as np
 from hexsim.binding.call import Operand, Real
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer
+from hexsim.layers import Convert
 from hexsim.quantization.quantized import QuantizedNetwork
 
 
@@ -23,9 +24,9 @@ class Source:
     signed_weights: bool
 
     def operand(self, name: str, layer: Layer) -> Operand:
-        """Return tensor or constant `name` as an 8-bit operand of `layer`.
+        """Return tensor or constant `name` as an operand of `layer`.
 
-        Raises HexsimError if it has no encoding, or one that is not 8 bit asymmetric.
+        Raises HexsimError if it has no encoding, or one that is not 8 or 16 bit asymmetric.
         """
         encoding = self.model.activations.get(name)
         if encoding is None:
@@ -33,22 +34,33 @@ class Source:
                 f"layer '{layer.name}': tensor '{name}' has no encoding; quantise the model with "
                 "inputs that reach it"
             )
-        if encoding.bitwidth != 8 or encoding.symmetric:
+        if encoding.bitwidth not in (8, 16) or encoding.symmetric:
             kind = "symmetric" if encoding.symmetric else "asymmetric"
             raise HexsimError(
                 f"layer '{layer.name}': tensor '{name}' has a {encoding.bitwidth}-bit {kind} "
-                "encoding; the integer kernels take 8-bit asymmetric activations"
+                "encoding; the integer kernels take asymmetric activations of 8 or 16 bits"
             )
         network = self.model.network
         codes = None
         if name in network.constants:
-            codes = self.model.codes(name).astype(np.uint8, copy=False)
+            codes = self.model.codes(name).astype(encoding.dtype, copy=False)
         return Operand(name, network.shape(name), encoding, codes)
 
     def ends(self, layer: Layer) -> tuple[tuple[Operand, ...], Operand]:
-        """Return the operands of `layer` and its result."""
+        """Return the operands of `layer` and its result.
+
+        Raises HexsimError if they have not all one width; a Convert layer changes it.
+        """
         inputs = tuple(self.operand(name, layer) for name in layer.inputs)
-        return inputs, self.operand(layer.output, layer)
+        output = self.operand(layer.output, layer)
+        for x in inputs:
+            if x.bits != output.bits and not isinstance(layer, Convert):
+                raise HexsimError(
+                    f"layer '{layer.name}' reads '{x.name}' in {x.bits} bits and writes "
+                    f"{output.bits}; insert a Convert layer "
+                    "(hexsim.quantization.conversions.with_conversions)"
+                )
+        return inputs, output
 
     def real(self, name: str) -> Real:
         """Return a constant's real values: those of its codes if it has an encoding, else its own.

@@ -1,4 +1,4 @@
-"""Weights as a kernel multiplies by them: 8-bit codes, one zero point, a step per channel.
+"""Weights as a kernel multiplies by them: codes, one zero point, a step per channel.
 
 Kernels before V65 take the unsigned codes as they are. From V65 on they take signed weights, so
 an asymmetric tensor is rescaled per output channel c when the network is loaded:
@@ -8,11 +8,14 @@ an asymmetric tensor is rescaled per output channel c when the network is loaded
 
 A channel whose weights are all zero keeps the tensor's own step. The rounding of this second
 quantisation is part of the result.
+
+16-bit codes are taken as they are; no kernel that takes signed 8-bit weights multiplies by them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,31 +31,46 @@ _S8_LIMIT = 127
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Codes (u8 or s8, last axis the output channel), their zero point, real units per code."""
+    """Codes (last axis the output channel), their zero point, real units per code.
 
-    codes: npt.NDArray[np.uint8] | npt.NDArray[np.int8]
+    Codes are u8, u16, s8 or s16; signed ones have zero point 0.
+    """
+
+    codes: npt.NDArray[np.integer[Any]]
     zero_point: int
     steps: Real
 
+    @property
+    def bits(self) -> int:
+        """8 or 16, the width of the codes a kernel reads."""
+        return 8 * self.codes.dtype.itemsize
+
 
 def bind_weights(name: str, layer: Layer, source: Source) -> Weights:
-    """Return the weights `name` of `layer`; raises HexsimError if they have no 8-bit encoding."""
+    """Return the weights `name` of `layer`; raises HexsimError if no kernel takes them."""
     encoding = source.model.parameters.get(name)
-    if encoding is None or encoding.bitwidth > 8:
+    widest = 8 if source.signed_weights else 16
+    if encoding is None or encoding.bitwidth > widest:
         found = "no encoding" if encoding is None else f"{encoding.bitwidth}-bit codes"
         raise HexsimError(
             f"layer '{layer.name}': weight '{name}' has {found}; "
-            "quantise weights to 8 bits or fewer"
+            f"quantise weights to {widest} bits or fewer"
         )
     codes = source.model.codes(name)
     channels = codes.shape[-1]
     if isinstance(encoding, AxisEncoding):
-        return Weights(codes.astype(np.int8), 0, encoding.deltas)
+        return Weights(codes.astype(encoding.dtype), 0, encoding.deltas)
     if encoding.symmetric:
-        return Weights(codes.astype(np.int8), 0, np.full(channels, encoding.delta))
-    if source.signed_weights:
+        return Weights(codes.astype(encoding.dtype), 0, np.full(channels, encoding.delta))
+    if source.signed_weights and is_rescaled(encoding):
         return signed_weights(codes, encoding)
-    return Weights(codes.astype(np.uint8), encoding.zero_point, np.full(channels, encoding.delta))
+    steps = np.full(channels, encoding.delta)
+    return Weights(codes.astype(encoding.dtype), encoding.zero_point, steps)
+
+
+def is_rescaled(encoding: Encoding | AxisEncoding) -> bool:
+    """True if kernels with signed weights rescale codes of this encoding."""
+    return isinstance(encoding, Encoding) and not encoding.symmetric and encoding.bitwidth <= 8
 
 
 def signed_weights(codes: npt.NDArray[np.integer], encoding: Encoding) -> Weights:

@@ -15,6 +15,7 @@ from pydantic import Field
 from hexsim.datasheet import Datasheet, Table
 from hexsim.errors import HexsimError, unknown
 from hexsim.quantity import (
+    Bits,
     Bytes,
     BytesPerClock,
     BytesPerSecond,
@@ -32,6 +33,7 @@ from hexsim.quantity import (
 from hexsim.runtimes import RUNTIMES, Runtime
 
 Arch = Literal["v60", "v62", "v65", "v66"]
+Multithreading = Literal["dynamic", "barrel"]
 Corner = Literal["turbo_l1", "turbo", "nominal_plus", "svs"]
 
 
@@ -56,8 +58,10 @@ class Dsp(Table):
     """The Hexagon that owns HVX: threads, clocks and its own memories.
 
     `l2_audio_bytes` of the L2 are lost while audio runs on the same DSP; `vtcm_bytes` is 0 before
-    V65. A thread issues one packet per `issue_clk_per_packet`; a lone scalar thread runs
-    `lone_thread_speedup` times as fast.
+    V65, `activation_bits` the widest fixed-point activations. A thread issues one packet per
+    `issue_clk_per_packet`; a lone scalar thread runs `lone_thread_speedup` times as fast. On a
+    `barrel` (before V5) neither holds: each thread issues one packet per rotation of all hardware
+    threads.
     """
 
     name: str
@@ -65,13 +69,12 @@ class Dsp(Table):
     owner: Literal["adsp", "cdsp"]
     hardware_threads: Count
     clusters: Count
+    multithreading: Multithreading
     issue_clk_per_packet: ClocksPerPacket
     lone_thread_speedup: Ratio
     scalar_multipliers: Count
     scalar_multipliers_shared: bool
     jump_penalty_packets: Packets
-    l1i_bytes: Bytes
-    l1d_bytes: Bytes
     l2_bytes: Bytes
     l2_audio_bytes: Bytes
     l2_port_bytes_per_clk: BytesPerClock
@@ -79,6 +82,7 @@ class Dsp(Table):
     vtcm_bytes: Bytes
     clocks_hz: ClockTable
     hvx: Hvx
+    activation_bits: Bits
 
     def clock_hz(self, corner: Corner) -> float:
         """Return the core clock at a voltage corner."""

@@ -1,20 +1,21 @@
-"""What `hexsim validate` compares: the inputs, the model with encodings, the float reference.
+"""What is compared: the inputs, the model with encodings, the float reference.
 
 Each function also says where its part comes from, in words for the report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.accuracy.validation import Feed
     from hexsim.graph.ir import Network
+    from hexsim.inputs.pictures import Preprocessing
+    from hexsim.inputs.source import InputSource
     from hexsim.loading import InputDims
+    from hexsim.quantization.options import QuantizationOptions
     from hexsim.quantization.quantized import QuantizedNetwork
 
 
@@ -39,29 +40,70 @@ def loaded(
             "model (--float) to see what rounding them costs"
         )
     floats = require_float(load(float_model, input_dims=dims))
-    return with_reference(read, floats), f"float reference: '{float_model}'"
+    how = ", equalised as the quantised file was" if read.equalized else ""
+    return with_reference(read, floats), f"float reference: '{float_model}'{how}"
 
 
-def inputs(path: Path | None, network: Network) -> tuple[Callable[[], Iterable[Feed]], int, str]:
-    """A function that yields the inputs from the first on, their number, and their source."""
+def both(
+    model: str, float_model: str | None, dims: InputDims
+) -> tuple[Network | None, Network | QuantizedNetwork, str]:
+    """The float network, if there is one, what is quantised or to be, and what is the reference."""
+    from hexsim.loading import load
+    from hexsim.quantization.quantized import QuantizedNetwork, float_network
+
+    checked, reference = loaded(model, float_model, dims)
+    if not isinstance(checked, QuantizedNetwork):
+        return checked, checked, reference
+    floats = None if float_model is None else float_network(checked)
+    return floats, load(model, input_dims=dims), reference
+
+
+def inputs(
+    input_list: Path | None, images: Path | None, how: Preprocessing, network: Network
+) -> InputSource:
+    """The inputs of a list, a folder of pictures, or seeded ones."""
     from hexsim.api import seeded_calibration
     from hexsim.benchmark import EVALUATION_INPUTS
-    from hexsim.quantization.input_list import read_input_list
+    from hexsim.inputs.pictures import Preprocessing, pictures
+    from hexsim.inputs.source import listed, seeded
 
-    if path is not None:
-        listed = read_input_list(path, network)
-        return lambda: listed.arrays(network), len(listed.sets), f"inputs of '{path}'"
-    seeded = seeded_calibration(network, EVALUATION_INPUTS, seed=1)
-    return lambda: seeded, len(seeded), "seeded inputs, on which classes mean nothing"
+    if input_list is not None and images is not None:
+        raise HexsimError("inputs come from --input-list or from --images; leave one out")
+    if images is not None:
+        return pictures(images, network, how)
+    if how != Preprocessing():
+        raise HexsimError(
+            "--mean, --std, --channel-order and --fit are for pictures; give a folder (--images)"
+        )
+    if input_list is not None:
+        return listed(input_list, network)
+    return seeded(seeded_calibration(network, EVALUATION_INPUTS, seed=1), network)
+
+
+def labelled(labels: Path | None, source: InputSource, network: Network) -> tuple[int, ...] | None:
+    """The class of each input, if there is a file; seeded inputs have none."""
+    from hexsim.accuracy.labels import read_labels
+
+    if labels is None:
+        return None
+    if source.seeded:
+        raise HexsimError("--labels belongs to the inputs of --input-list or --images; give both")
+    return read_labels(labels, source.items, network, source.names, source.batch)
 
 
 def quantized(
-    model: Network | QuantizedNetwork, calibration_list: Path | None, input_list: Path | None
+    model: Network | QuantizedNetwork,
+    calibration_list: Path | None,
+    source: InputSource,
+    options: QuantizationOptions | None = None,
 ) -> tuple[QuantizedNetwork, str]:
-    """The model with encodings, and where they come from."""
+    """The model with encodings, and where they come from: the calibration list, else `source`.
+
+    Seeded inputs are calibrated on others than those that are compared.
+    """
     from hexsim import api
     from hexsim.cli._progress import bar
-    from hexsim.quantization.input_list import read_input_list
+    from hexsim.inputs.source import listed
     from hexsim.quantization.quantized import QuantizedNetwork, require_float
     from hexsim.quantization.quantizer import quantize
 
@@ -69,10 +111,11 @@ def quantized(
         if calibration_list is not None:
             require_float(model)
         return model, "encodings of the file"
-    path = calibration_list or input_list
-    if path is None:
-        return api.quantize(model), "quantised with default options on seeded inputs"
-    listed = read_input_list(path, model)
-    with bar("calibrating", len(listed.sets)) as progress:
-        coded = quantize(model, listed.arrays(model), progress=progress)
-    return coded, f"quantised with default options on the inputs of '{path}'"
+    if calibration_list is not None:
+        source = listed(calibration_list, model)
+    if source.seeded:
+        coded = api.quantize(model, options=options)
+        return coded, "quantised with default options on seeded inputs"
+    with bar("calibrating", source.sets) as progress:
+        coded = quantize(model, source.feeds(), options, progress=progress)
+    return coded, f"quantised with default options on the {source.description}"

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
+
+if TYPE_CHECKING:
+    from hexsim.inputs.pictures import Preprocessing
+
+ChannelOrder = Literal["rgb", "bgr"]
+Fit = Literal["crop", "stretch"]
 
 ChipOption = Annotated[str, typer.Option("--chip", help="Chip name, or a TOML file.")]
 StackOption = Annotated[
@@ -20,6 +28,14 @@ ProfileOption = Annotated[
 IdleOption = Annotated[
     float, typer.Option("--idle-ms", min=0.0, help="Idle time before the call, in ms.")
 ]
+BackgroundOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--background",
+        help="Clients that use the DSP meanwhile: camera, audio, sensor-hub or a TOML file; "
+        "repeatable.",
+    ),
+]
 BufferOption = Annotated[
     str | None,
     typer.Option("--buffer", help="User buffers: float or tf8; default: the stack's."),
@@ -30,6 +46,39 @@ InputDimOption = Annotated[
 ]
 NoFallbackOption = Annotated[
     bool, typer.Option("--no-cpu-fallback", help="Refuse layers that the runtime does not take.")
+]
+InputListOption = Annotated[
+    Path | None,
+    typer.Option("--input-list", help="Text file that names raw inputs; default: seeded."),
+]
+ImagesOption = Annotated[
+    Path | None, typer.Option("--images", help="Folder of pictures, instead of an input list.")
+]
+MeanOption = Annotated[
+    str, typer.Option("--mean", help="Pictures: taken off each byte; one value or one per channel.")
+]
+StdOption = Annotated[
+    str, typer.Option("--std", help="Pictures: then divided by; one value or one per channel.")
+]
+ChannelOrderOption = Annotated[
+    ChannelOrder, typer.Option("--channel-order", help="Pictures: order of the channels.")
+]
+FitOption = Annotated[
+    Fit, typer.Option("--fit", help="Pictures: cut to the input's proportions, or stretched.")
+]
+LabelsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels", help="Class of each input, one per line; or with --images NAME CLASS."
+    ),
+]
+CalibrationListOption = Annotated[
+    Path | None,
+    typer.Option("--calibration-list", help="Inputs to quantise a float model with."),
+]
+FloatModelOption = Annotated[
+    str | None,
+    typer.Option("--float", help="Float model that a quantised MODEL was made from."),
 ]
 UncertaintyOption = Annotated[
     bool,
@@ -58,6 +107,41 @@ def parse_runtime(text: str) -> Runtime:
     if more:
         raise HexsimError(f"give one runtime, not '{text}'")
     return runtimes
+
+
+def parse_preprocessing(
+    mean: str, std: str, channel_order: ChannelOrder, fit: Fit
+) -> Preprocessing:
+    """Read the options for pictures."""
+    from hexsim.inputs.pictures import Preprocessing
+
+    stds = _parse_numbers("--std", std)
+    if 0 in stds:
+        raise HexsimError(f"--std '{std}' would divide by zero; 1 leaves values as they are")
+    return Preprocessing(_parse_numbers("--mean", mean), stds, channel_order, fit)
+
+
+def _parse_numbers(option: str, text: str) -> tuple[float, ...]:
+    try:
+        numbers = tuple(float(word) for word in text.split(","))
+    except ValueError:
+        numbers = ()
+    if not numbers or not all(map(math.isfinite, numbers)):
+        raise HexsimError(f"{option} '{text}' is no number or numbers like 123.7,116.3,103.5")
+    return numbers
+
+
+def parse_choices(option: str, texts: list[str] | None, choices: Sequence[str]) -> dict[str, str]:
+    """Read `NAME CHOICE` texts of `option`."""
+    chosen = {}
+    for text in texts or []:
+        name, _, choice = text.strip().rpartition(" ")
+        if not name:
+            raise HexsimError(f"{option} '{text}' is not of the form 'NAME {choices[0]}'")
+        if choice not in choices:
+            raise unknown(f"{option} of input '{name}',", choice, choices)
+        chosen[name.strip()] = choice
+    return chosen
 
 
 def parse_input_dims(texts: list[str] | None) -> dict[str, tuple[int, ...]]:

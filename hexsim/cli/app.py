@@ -19,7 +19,9 @@ from hexsim.cli import (
     models,
     profile,
     quantize,
+    roofline,
     stacks,
+    tradeoff,
     validate,
 )
 from hexsim.cli._pairs import join_pairs
@@ -34,12 +36,14 @@ app = typer.Typer(
 )
 app.command()(bench.bench)
 app.command()(profile.profile)
+app.command()(roofline.roofline)
 app.command()(kernel.kernel)
 app.command()(convert.convert)
 app.command()(quantize.quantize)
 app.command()(info.info)
 app.command()(diff.diff)
 app.command()(validate.validate)
+app.command()(tradeoff.tradeoff)
 app.add_typer(chips.app, name="chips")
 app.add_typer(stacks.app, name="stacks")
 app.add_typer(models.app, name="models")

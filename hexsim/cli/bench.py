@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._options import (
+    BackgroundOption,
     BufferOption,
     ChipOption,
     CsvOption,
@@ -37,11 +38,12 @@ def bench(
     ] = None,
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    background: BackgroundOption = None,
     buffer: BufferOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     quantize: Annotated[
-        bool, typer.Option("--quantize", help="Quantise float models for aip and fxp_cpu.")
+        bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
@@ -51,10 +53,12 @@ def bench(
     csv: CsvOption = None,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
+    from hexsim.background import load
     from hexsim.benchmark import Conditions, run_benchmark
     from hexsim.cli._progress import status
     from hexsim.files import require_folder, write_text
     from hexsim.platform import Platform
+    from hexsim.reports.background_table import background_tables
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
@@ -73,6 +77,7 @@ def bench(
         accuracy=not timing_only,
         quantize=quantize or runtimes is None,
         input_dims=parse_input_dims(input_dim),
+        background=tuple(load(name) for name in background or ()),
     )
     with status() as progress:
         cases = list(
@@ -89,4 +94,6 @@ def bench(
     if csv is not None:
         write_text(csv, benchmark_csv(cases))
     typer.echo(benchmark_tables(cases))
+    if background:
+        typer.echo("\n" + background_tables(cases))
     typer.echo("\n" + footnotes(cases))

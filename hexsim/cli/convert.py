@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from hexsim.cli._options import InputDimOption, parse_input_dims
+from hexsim.cli._options import InputDimOption, parse_choices, parse_input_dims
 from hexsim.cli._output import output_path
 from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hexsim.graph.input_format import InputEncoding, InputType
 
 _MODEL_VERSION_BYTES = 64
 """Bytes of a model version that the real converter keeps."""
@@ -23,6 +28,17 @@ def convert(
         typer.Option("--output", "-o", help="File to write; default: the model's name with .dlc."),
     ] = None,
     input_dim: InputDimOption = None,
+    input_type: Annotated[
+        list[str] | None,
+        typer.Option("--input-type", help="NAME image, default or opaque; repeatable."),
+    ] = None,
+    input_encoding: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input-encoding",
+            help="NAME bgr, rgb, rgba, argb32, nv21, time_series or other; repeatable.",
+        ),
+    ] = None,
     quantization_overrides: Annotated[
         Path | None,
         typer.Option(
@@ -39,6 +55,8 @@ def convert(
 ) -> None:
     """Convert an ONNX file to a float .dlc file."""
     from hexsim import __version__, container
+    from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
+    from hexsim.graph.passes.input_formats import set_input_formats
     from hexsim.loading import is_dlc, load_container
     from hexsim.quantization.overrides import NO_OVERRIDES
     from hexsim.quantization.overrides.aimet import read_aimet
@@ -53,15 +71,23 @@ def convert(
         )
     dims = parse_input_dims(input_dim)
     target = output_path(model, output, f"{Path(model).name.removesuffix('.onnx')}.dlc")
+    types = parse_choices("--input-type", input_type, INPUT_TYPES)
+    encodings = parse_choices("--input-encoding", input_encoding, INPUT_ENCODINGS)
     given = NO_OVERRIDES if quantization_overrides is None else read_aimet(quantization_overrides)
     source = load_container(model, input_dims=dims, overrides=given)
-    network = require_float(source.model)
+    network = set_input_formats(
+        require_float(source.model),
+        cast("Mapping[str, InputType]", types),
+        cast("Mapping[str, InputEncoding]", encodings),
+    )
     if dry_run:
         typer.echo(fallback_table(network))
         return
     shapes = {name: ",".join(map(str, shape)) for name, shape in dims.items()}
     options = {
-        "input_dim": " ".join(f"{name} {shape}" for name, shape in shapes.items()) or None,
+        "input_encoding": _pairs(encodings),
+        "input_dim": _pairs(shapes),
+        "input_type": _pairs(types),
         "input_network": model,
         "model_version": model_version,
         "quantization_overrides": quantization_overrides,
@@ -79,3 +105,7 @@ def convert(
         print(f"INFO - Kept {len(source.overrides)} quantization overrides", file=sys.stderr)
     print(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}", file=sys.stderr)
     print("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully", file=sys.stderr)
+
+
+def _pairs(values: dict[str, str]) -> str | None:
+    return " ".join(f"{name} {value}" for name, value in values.items()) or None

@@ -7,10 +7,13 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._options import (
+    BackgroundOption,
     BufferOption,
     ChipOption,
+    CsvOption,
     IdleOption,
     InputDimOption,
+    JsonOption,
     NoFallbackOption,
     ProfileOption,
     StackOption,
@@ -27,21 +30,32 @@ def profile(
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    background: BackgroundOption = None,
     buffer: BufferOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     quantize: Annotated[
-        bool, typer.Option("--quantize", help="Quantise a float model for aip and fxp_cpu.")
+        bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
     uncertainty: UncertaintyOption = False,
+    json: JsonOption = None,
+    csv: CsvOption = None,
 ) -> None:
-    """Profile one inference: cycles, time, MACs, memory traffic and bound of every layer."""
+    """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
+    from hexsim.background import load
     from hexsim.benchmark import Conditions, run_benchmark
     from hexsim.cli._progress import status
+    from hexsim.files import require_folder, write_text
     from hexsim.platform import Platform
+    from hexsim.reports.background_table import background_tables, slowdown_table
+    from hexsim.reports.benchmark_json import benchmark_json
+    from hexsim.reports.profile_csv import profile_csv
     from hexsim.reports.profile_table import profile_table
     from hexsim.reports.uncertainty_table import uncertainty_table
 
+    for path in (json, csv):
+        if path is not None:
+            require_folder(path)
     platform = Platform.load(chip, stack)
     conditions = Conditions(
         perf_profile=perf_profile,
@@ -52,13 +66,20 @@ def profile(
         accuracy=False,
         quantize=quantize,
         input_dims=parse_input_dims(input_dim),
+        background=tuple(load(name) for name in background or ()),
     )
     with status() as progress:
         (case,) = run_benchmark([model], platform, [parse_runtime(runtime)], conditions, progress)
+    if json is not None:
+        write_text(json, benchmark_json([case]))
+    if csv is not None:
+        write_text(csv, profile_csv(case.timing))
     typer.echo(
         f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}, "
         f"{case.buffer} buffers\n"
     )
     typer.echo(profile_table(case.timing))
+    if case.interference is not None:
+        typer.echo(f"\n{background_tables([case])}\n\n{slowdown_table(case.interference)}")
     if case.uncertainty is not None:
         typer.echo("\n" + uncertainty_table(case.uncertainty))

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hexsim.cli._options import (
+    CalibrationListOption,
+    ChannelOrderOption,
     ChipOption,
     CsvOption,
+    FitOption,
+    FloatModelOption,
+    ImagesOption,
     InputDimOption,
+    InputListOption,
     JsonOption,
+    LabelsOption,
+    MeanOption,
+    StdOption,
     parse_input_dims,
+    parse_preprocessing,
     parse_runtime,
 )
 from hexsim.errors import HexsimError
@@ -35,24 +44,18 @@ EXPLAINED_LAYERS = 5
 
 def validate(
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
-    input_list: Annotated[
-        Path | None,
-        typer.Option("--input-list", help="Text file that names raw inputs; default: seeded."),
-    ] = None,
-    labels: Annotated[
-        Path | None, typer.Option("--labels", help="Class of each input, one integer per line.")
-    ] = None,
+    input_list: InputListOption = None,
+    images: ImagesOption = None,
+    mean: MeanOption = "0",
+    std: StdOption = "1",
+    channel_order: ChannelOrderOption = "rgb",
+    fit: FitOption = "crop",
+    labels: LabelsOption = None,
     chip: ChipOption = "sd835",
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
     input_dim: InputDimOption = None,
-    calibration_list: Annotated[
-        Path | None,
-        typer.Option("--calibration-list", help="Inputs to quantise a float model with."),
-    ] = None,
-    float_model: Annotated[
-        str | None,
-        typer.Option("--float", help="Float model that a quantised MODEL was made from."),
-    ] = None,
+    calibration_list: CalibrationListOption = None,
+    float_model: FloatModelOption = None,
     layers: Annotated[
         bool, typer.Option("--layers", help="All layers in network order, not the worst ten.")
     ] = False,
@@ -66,7 +69,6 @@ def validate(
     csv: CsvOption = None,
 ) -> None:
     """Compare a runtime with float: top-1, top-5, and the error of every layer."""
-    from hexsim.accuracy.classification import read_labels
     from hexsim.accuracy.outputs import OutputJudge
     from hexsim.accuracy.study import Study
     from hexsim.accuracy.validation import validate as run_validation
@@ -91,24 +93,32 @@ def validate(
             f"runtime {asked} computes in floats; --sensitivity, --explain and "
             f"--calibration-list are for {', '.join(sorted(FIXED_POINT))}"
         )
-    if labels is not None and input_list is None:
-        raise HexsimError("--labels belongs to the inputs of --input-list; give both")
     loaded, reference = compared.loaded(model, float_model, parse_input_dims(input_dim))
+    platform.require(loaded, asked)
     network = float_network(loaded)
-    feeds, count, source = compared.inputs(input_list, network)
-    classes = None if labels is None else read_labels(labels, count, network)
+    how = parse_preprocessing(mean, std, channel_order, fit)
+    source = compared.inputs(input_list, images, how, network)
+    classes = compared.labelled(labels, source, network)
     if asked in FIXED_POINT:
-        loaded, encodings = compared.quantized(loaded, calibration_list, input_list)
+        loaded, encodings = compared.quantized(loaded, calibration_list, source)
     else:
         loaded, encodings = network, f"{asked} computes in floats, nothing is quantised"
     signed = platform.signed_weights(asked)
-    with bar("validating", count) as progress:
+    with bar("validating", source.sets) as progress:
         found = run_validation(
-            loaded, feeds(), asked, signed_weights=signed, labels=classes, progress=progress
+            loaded,
+            source.feeds(),
+            asked,
+            signed_weights=signed,
+            labels=classes,
+            batch=source.batch,
+            items=source.items,
+            progress=progress,
         )
-    study = Study(network.name, platform.chip.name, asked, (source, encodings, reference), found)
+    notes = (source.description, encodings, reference)
+    study = Study(network.name, platform.chip.name, asked, notes, found)
     if isinstance(loaded, QuantizedNetwork) and (sensitivity or explain):
-        first = islice(feeds(), EXPERIMENT_INPUTS)
+        first = islice(source.feeds(), EXPERIMENT_INPUTS)
         judge = OutputJudge(network, first, asked, signed_weights=signed)
         if sensitivity:
             study = replace(study, sensitivity=_ranked(loaded, judge))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hexsim.container.trees import from_tree, to_tree
+from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
@@ -48,11 +49,16 @@ class StoredArray:
 
 @dataclass(frozen=True)
 class Encodings:
-    """The encodings of a quantised network, and in a few words where each came from."""
+    """The encodings of a quantised network.
+
+    `origins` says in a few words where each came from, `equalized` whether scales were moved
+    between the layers before.
+    """
 
     activations: Mapping[str, Encoding]
     parameters: Mapping[str, Encoding | AxisEncoding]
     origins: Mapping[str, str] = field(default_factory=dict)
+    equalized: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,7 @@ class Document:
     arrays: tuple[StoredArray, ...]
     encodings: Encodings | None
     overrides: Overrides = NO_OVERRIDES
+    input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -78,7 +85,9 @@ class Document:
         """Describe `model`, whose constants are stored as `arrays`."""
         network, encodings = float_network(model), None
         if isinstance(model, QuantizedNetwork):
-            encodings = Encodings(model.activations, model.parameters, model.origins)
+            encodings = Encodings(
+                model.activations, model.parameters, model.origins, model.equalized
+            )
         return cls(
             network.name,
             network.inputs,
@@ -88,6 +97,7 @@ class Document:
             arrays,
             encodings,
             overrides,
+            network.input_formats,
         )
 
     def to_bytes(self) -> bytes:

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from hexsim.graph.input_format import PLAIN, InputFormat
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import Clamp, Elementwise, Neuron, Opaque, Window
+from hexsim.layers.colour_conversion import CONVERTED
 from hexsim.layers.support import refusal
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
@@ -22,7 +24,9 @@ from hexsim.runtimes import Runtime
 LETTERS: dict[str, Runtime] = {"A": "aip", "D": "dsp", "G": "gpu", "C": "cpu"}
 """Runtimes by the letters of snpe-dlc-info, in its order."""
 
-_OWN_WORDS = {"output_channels": "num filters"}
+_OWN_WORDS = {name: name for name in ("input_encoding_in", "input_encoding_out")} | {
+    "output_channels": "num filters"
+}
 
 
 @dataclass(frozen=True)
@@ -74,10 +78,21 @@ def _data(index: int, tensor: Tensor, model: Network | QuantizedNetwork) -> Laye
         outputs=(tensor.name,),
         shapes=(tensor.shape,),
         runtimes="".join(LETTERS) if tensor.dtype == "float32" else "C",
-        attributes={"input_preprocessing": "passthrough"},
+        attributes=_input_attributes(float_network(model).input_format(tensor.name)),
         encodings=_encodings({"output": tensor.name}, model),
         origins=_origins({"output": tensor.name}, model),
     )
+
+
+def _input_attributes(form: InputFormat) -> dict[str, str]:
+    told = {"input_preprocessing": "passthrough"}
+    if form != PLAIN:
+        told |= {
+            "input_type": form.type,
+            "input_encoding_in": form.encoding,
+            "input_encoding_out": "bgr" if form.encoding in CONVERTED else form.encoding,
+        }
+    return told
 
 
 def _layer(index: int, layer: Layer, model: Network | QuantizedNetwork) -> LayerInfo:

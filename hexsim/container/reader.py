@@ -75,6 +75,7 @@ def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
         codes,
         packs_weights,
         encodings.origins,
+        equalized=encodings.equalized,
     )
 
 
@@ -86,6 +87,7 @@ def _network(document: Document, constants: Mapping[str, Constant]) -> Network:
         constants=constants,
         inputs=document.inputs,
         outputs=document.outputs,
+        input_formats=document.input_formats,
     )
 
 

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import HexsimError
+from hexsim.graph.input_format import PLAIN, InputFormat
 
 if TYPE_CHECKING:
     from typing import Self
@@ -169,6 +170,11 @@ class Layer:
         return ()
 
     @property
+    def statistics(self) -> tuple[str, ...]:
+        """Names of constants that tell of this layer's values; it does not compute with them."""
+        return ()
+
+    @property
     def output(self) -> str:
         """The only output of a single-output layer."""
         (name,) = self.outputs
@@ -185,6 +191,7 @@ class Network:
 
     `inputs` and `outputs` are tensor names in the order of the ONNX file. `tensors` holds every
     activation, `constants` every array known beforehand; the two sets of names are disjoint.
+    `input_formats` has the inputs that do not arrive as plain floats.
     """
 
     name: str
@@ -193,6 +200,7 @@ class Network:
     constants: Mapping[str, Constant] = field(repr=False)
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
 
     @cached_property
     def producers(self) -> Mapping[str, Layer]:
@@ -212,6 +220,10 @@ class Network:
         """Stored shape of a tensor or constant."""
         known = self.tensors.get(name) or self.constants[name]
         return known.shape
+
+    def input_format(self, name: str) -> InputFormat:
+        """How tensor `name` arrives; plain for whatever is no input of the network."""
+        return self.input_formats.get(name, PLAIN)
 
     def input_shapes(self, layer: Layer) -> tuple[Shape, ...]:
         """Stored shapes of a layer's inputs."""
@@ -255,7 +267,11 @@ class Network:
         Tensors and constants that no layer names any more are dropped.
         """
         kept = tuple(layers)
-        named = {n for layer in kept for n in (*layer.inputs, *layer.outputs, *layer.parameters)}
+        named = {
+            name
+            for layer in kept
+            for name in (*layer.inputs, *layer.outputs, *layer.parameters, *layer.statistics)
+        }
         named.update(self.inputs, self.outputs)
         all_tensors = {**self.tensors, **{t.name: t for t in tensors}}
         all_constants = {**self.constants, **{c.name: c for c in constants}}
@@ -265,6 +281,21 @@ class Network:
             tensors={n: t for n, t in all_tensors.items() if n in named},
             constants={n: c for n, c in all_constants.items() if n in named},
         )
+
+    def boundary(self, layers: Sequence[Layer]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the tensors that `layers` read from outside, and those they write for outside."""
+        written = {name for layer in layers for name in layer.outputs}
+        read = dict.fromkeys(name for layer in layers for name in layer.inputs)
+        names = {layer.name for layer in layers}
+        inputs = tuple(n for n in read if n not in written and n in self.tensors)
+        outputs = tuple(
+            name
+            for layer in layers
+            for name in layer.outputs
+            if name in self.outputs
+            or any(reader.name not in names for reader in self.consumers.get(name, ()))
+        )
+        return inputs, outputs
 
     def subnetwork(
         self, layers: Sequence[Layer], inputs: Sequence[str], outputs: Sequence[str]

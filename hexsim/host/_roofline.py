@@ -22,8 +22,8 @@ class Roofline:
         return seconds_to_ps(max(self.compute_s, self.memory_s) + self.start_s)
 
     @property
-    def bound(self) -> Bound:
-        """What the layer spends most of its time on."""
-        if self.start_s > max(self.compute_s, self.memory_s):
-            return "overhead"
-        return "compute" if self.compute_s >= self.memory_s else "ddr"
+    def parts_ps(self) -> dict[Bound, float]:
+        """The duration, divided: the longer of arithmetic and traffic hides the other."""
+        longer: Bound = "compute" if self.compute_s >= self.memory_s else "ddr"
+        start_ps = seconds_to_ps(self.start_s)
+        return {longer: self.duration_ps - start_ps, "overhead": start_ps}

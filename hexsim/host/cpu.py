@@ -17,14 +17,15 @@ from hexsim.layers import Convolution, FullyConnected
 from hexsim.plan import KernelCall
 from hexsim.stacks import Stack
 
-_FIXED_BITS = 8
+_WIDEST_FIXED = 16
 
 
 def roofline(call: KernelCall, chip: Chip, stack: Stack) -> Roofline:
     """Return the time of one call on the CPU."""
     cpu, runtime = chip.cpu, stack.cpu
-    is_fixed = call.activation_bits <= _FIXED_BITS
-    macs_per_clk = cpu.int8_macs_per_clk if is_fixed else cpu.fp32_macs_per_clk
+    macs_per_clk = cpu.fp32_macs_per_clk
+    if call.activation_bits <= _WIDEST_FIXED:
+        macs_per_clk = cpu.int8_macs_per_clk / (_bytes(call.input_bits) * _bytes(call.weight_bits))
     peak = cpu.cores * cpu.clock_hz * macs_per_clk
     operations = call.macs or sum(math.prod(shape) for shape in (*call.operands, *call.results))
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
@@ -33,6 +34,11 @@ def roofline(call: KernelCall, chip: Chip, stack: Stack) -> Roofline:
         moved / cpu.bandwidth_bytes_per_s,
         runtime.layer_s,
     )
+
+
+def _bytes(bits: int) -> int:
+    """Bytes of a code: wider operands take a pass of 8-bit arithmetic for each pair of bytes."""
+    return max(1, bits // 8)
 
 
 def _efficiency(call: KernelCall, stack: Stack) -> float:

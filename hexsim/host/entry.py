@@ -21,6 +21,7 @@ from typing import Literal
 import numpy as np
 
 from hexsim.chips import Chip
+from hexsim.graph.ir import Shape
 from hexsim.plan import PlannedSubnet
 from hexsim.stacks import BufferType, Profile, Stack
 from hexsim.stacks.stack import Conversion, Rpc, Wake
@@ -63,16 +64,39 @@ class Call:
         """Elements of all outputs."""
         return sum(math.prod(shape) for shape in self.subnet.output_shapes)
 
-    def crossing_bytes(self, elements: int, conversion: Conversion) -> int:
-        """Bytes that cross to the DSP: floats only if the DSP is to convert them."""
+    @property
+    def converts_inputs_on_dsp(self) -> bool:
+        """True if floats cross to the DSP, which makes codes of them."""
+        return self.buffer == "float" and self.stack.entry.input_conversion.engine != "cpu"
+
+    @property
+    def input_bytes(self) -> int:
+        """Bytes that cross to the DSP."""
+        subnet, conversion = self.subnet, self.stack.entry.input_conversion
+        return self._crossing(subnet.inputs, subnet.input_shapes, conversion)
+
+    @property
+    def output_bytes(self) -> int:
+        """Bytes that cross back."""
+        subnet, conversion = self.subnet, self.stack.entry.output_conversion
+        return self._crossing(subnet.outputs, subnet.output_shapes, conversion)
+
+    def _crossing(
+        self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: Conversion
+    ) -> int:
+        """Floats if the DSP is to convert them, else codes."""
         is_float = self.buffer == "float" and conversion.engine != "cpu"
-        return elements * (_FLOAT_BYTES if is_float else 1)
+        bits = self.subnet.bits
+        return sum(
+            math.prod(shape) * (_FLOAT_BYTES if is_float else bits[name] // 8)
+            for name, shape in zip(names, shapes, strict=True)
+        )
 
 
 def way_in(call: Call) -> list[Part]:
     """Return the parts before the graph runs, in order, without those that take no time."""
     entry = call.stack.entry
-    size = call.crossing_bytes(call.input_elements, entry.input_conversion)
+    size = call.input_bytes
     parts = [
         _on_host("cpu_wake", _wake(entry.cpu_wake, call)),
         *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "cpu"),
@@ -95,7 +119,7 @@ def leave_dsp(call: Call) -> list[Part]:
 def way_out(call: Call, dsp_s: float) -> list[Part]:
     """Return the parts after the DSP, which was busy for `dsp_s`."""
     entry = call.stack.entry
-    size = call.crossing_bytes(call.output_elements, entry.output_conversion)
+    size = call.output_bytes
     rpc = _rpc(call)
     parts = [
         _on_host("rpc_return", _round_trip(rpc, dsp_s) - rpc.job_100us_s / 2),

@@ -1,17 +1,21 @@
 """Making a network ready before its first inference, in the parts that the SNPE tools print.
 
-Load reads the file, deserialise unpacks its weights, create builds the layers. A float file given
-to a fixed-point runtime is quantised at load, a quantised one given to a float runtime is
-dequantised. On the DSP each subnet also takes a round trip to hand its graph over.
+Load reads the file, deserialise unpacks its weights, create builds the layers. What else happens
+follows from the rules of hexsim.load_rules, subnet by subnet: weights of a float file are quantised
+for the DSP, those of a quantised one dequantised for float runtimes, CPU fallback included. On
+the DSP each subnet also takes a round trip to hand its graph over (the RPC init time of the
+tools, which count both into create).
 
 Left out: compiling GPU kernels, caches of prepared graphs.
 """
 
 from __future__ import annotations
 
+import math
+
+from hexsim.load_rules import Effect, load_rule
 from hexsim.plan import Plan
 from hexsim.results import Overhead
-from hexsim.runtimes import FIXED_POINT
 from hexsim.simtime import seconds_to_ps
 from hexsim.stacks import Profile, Stack
 
@@ -19,19 +23,13 @@ from hexsim.stacks import Profile, Stack
 def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
     """Return the parts in order."""
     load = stack.load
-    weights = plan.network.total_parameters
-    is_fixed = plan.runtime in FIXED_POINT
     on_dsp = sum(subnet.engine == "hvx" for subnet in plan.subnets)
     rpc = dict(stack.entry.rpc)[profile.qos]
     parts = {
         "load": plan.stored_bytes / load.file_bytes_per_s,
         "deserialize": plan.stored_bytes * load.deserialize_s_per_byte,
-        "quantize": weights * load.quantize_s_per_element
-        if is_fixed and not plan.quantized
-        else 0.0,
-        "dequantize": weights * load.dequantize_s_per_element
-        if plan.quantized and not is_fixed
-        else 0.0,
+        "quantize": _weights(plan, stack, "quantise") * load.quantize_s_per_element,
+        "dequantize": _weights(plan, stack, "dequantise") * load.dequantize_s_per_element,
         "create": len(plan.network.layers) * load.create_s_per_layer,
         "rpc_init": on_dsp * rpc.job_11ms_s,
     }
@@ -42,3 +40,14 @@ def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead
             result.append(Overhead(name, now, duration, forward=False))
             now += duration
     return tuple(result)
+
+
+def _weights(plan: Plan, stack: Stack, effect: Effect) -> int:
+    """Weights and biases of the subnets whose runtime does that to the file."""
+    return sum(
+        math.prod(shape)
+        for subnet in plan.subnets
+        if load_rule(subnet.runtime, stack, quantized=plan.quantized).effect == effect
+        for call in subnet.calls
+        for shape in call.parameters
+    )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import simpy
 
 from hexsim.chips.chip import Hta
+from hexsim.fluid import Use
 from hexsim.hta.program import LayerProgram, Program
 from hexsim.memory import Ddr
 from hexsim.results import Span
@@ -61,7 +62,7 @@ class TensorEngine:
             for number, part in enumerate(program.layers)
             for command in part.commands
         ]
-        env = self._env
+        env, ddr = self._env, self._ddr
         arrived = [env.event() for _ in steps]
         freed = [env.event() for _ in steps]
         left = [len(part.commands) for part in program.layers]
@@ -77,13 +78,13 @@ class TensorEngine:
                     yield freed[at - _BUFFERS]
                 if command.after_layer >= 0:
                     yield written[command.after_layer]
-                yield from self._move(FETCH, names[number], command.read_bytes)
+                yield from self._move(FETCH, names[number], command.read_bytes, ddr.read)
                 arrived[at].succeed()
 
         def write_back() -> Process:
             for at, (number, command) in enumerate(steps):
                 yield freed[at]
-                yield from self._move(WRITE_BACK, names[number], command.write_bytes)
+                yield from self._move(WRITE_BACK, names[number], command.write_bytes, ddr.write)
                 left[number] -= 1
                 if not left[number]:
                     written[number].succeed()
@@ -109,10 +110,12 @@ class TensorEngine:
             layer.end_ps = env.now
             done(layer)
 
-    def _move(self, track: str, name: str, size: int) -> Process:
+    def _move(
+        self, track: str, name: str, size: int, ask: Callable[[int, float], Use[float]]
+    ) -> Process:
         if size:
             start = self._env.now
-            yield self._ddr.transfer(size, self._port_bytes_per_s)
+            yield ask(size, self._port_bytes_per_s)
             self._record(track, name, start)
 
     def _record(self, track: str, name: str, start: int) -> None:

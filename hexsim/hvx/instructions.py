@@ -72,6 +72,7 @@ _ALL = [
         ("add.h.sat", "{d:v}.h = vadd({a:v}.h,{b:v}.h):sat"),
         ("add.h", "{d:v}.h = vadd({a:v}.h,{b:v}.h)"),
         ("sub.w", "{d:v}.w = vsub({a:v}.w,{b:v}.w)"),
+        ("sub.h", "{d:v}.h = vsub({a:v}.h,{b:v}.h)"),
         ("sub.ub.sat", "{d:v}.ub = vsub({a:v}.ub,{b:v}.ub):sat"),
         ("max.ub", "{d:v}.ub = vmax({a:v}.ub,{b:v}.ub)"),
         ("min.ub", "{d:v}.ub = vmin({a:v}.ub,{b:v}.ub)"),

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from hexsim.graph.ir import Shape
+from hexsim.layers import ColourConversion, Convert
 from hexsim.plan import PlannedSubnet
 
 VECTOR_BYTES = 128
@@ -58,6 +59,15 @@ def vectors(shape: Shape) -> int:
     return batch * height * sheets(channels) * row_vectors(width)
 
 
+def vector_sizes(shape: Shape) -> dict[int, int]:
+    """Return how many positions of an axis share a vector, for the axes of `shape` that do."""
+    _, height, width, _ = as_nhwc(shape)
+    last = len(shape) - 1
+    if height == width == 1:
+        return {last: VECTOR_BYTES}
+    return {last: SHEET, last - 1: PIXELS}
+
+
 def stored_bytes(shape: Shape) -> int:
     """Bytes that a tensor of 8-bit codes occupies; without spatial axes it is kept flat."""
     batch, height, width, channels = as_nhwc(shape)
@@ -66,19 +76,30 @@ def stored_bytes(shape: Shape) -> int:
     return vectors(shape) * VECTOR_BYTES
 
 
+def code_bytes(subnet: PlannedSubnet, name: str) -> int:
+    """Bytes of one code of a tensor."""
+    return max(1, subnet.bits.get(name, 8) // 8)
+
+
 def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
     """Stored bytes of every tensor and operand of a subnet, by name.
 
-    Images of up to four channels enter flat, because the first-layer kernel takes them so.
+    Images of up to four channels enter flat, because the first-layer kernel takes them so; what a
+    conversion of their colours or width makes of them is flat as well.
     """
     sizes: dict[str, int] = {}
     for call in subnet.calls:
-        width = max(1, call.activation_bits // 8)
         named = zip(
             (*call.layer.inputs, *call.layer.outputs), (*call.operands, *call.results), strict=True
         )
-        sizes.update({name: stored_bytes(shape) * width for name, shape in named})
-    for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True):
+        sizes.update({n: stored_bytes(shape) * code_bytes(subnet, n) for n, shape in named})
+    for call in subnet.calls:
+        if isinstance(call.layer, ColourConversion):
+            name = call.layer.output
+            sizes[name] = math.prod(call.results[0]) * code_bytes(subnet, name)
+    flat = [*zip(subnet.inputs, subnet.input_shapes, strict=True)]
+    flat += [(c.layer.output, c.results[0]) for c in subnet.calls if isinstance(c.layer, Convert)]
+    for name, shape in flat:
         if shape and shape[-1] <= PIXELS:
-            sizes[name] = math.prod(shape)
+            sizes[name] = math.prod(shape) * code_bytes(subnet, name)
     return sizes

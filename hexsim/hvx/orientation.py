@@ -18,6 +18,7 @@ from hexsim.graph.ir import Layer, Shape
 from hexsim.layers import (
     BatchNorm,
     Concat,
+    Convert,
     Convolution,
     Elementwise,
     LocalResponseNorm,
@@ -28,7 +29,7 @@ from hexsim.layers import (
 )
 from hexsim.plan import KernelCall, PlannedSubnet
 
-_AXIS_FREE = (BatchNorm, Elementwise, LocalResponseNorm, Neuron, Prelu)
+_AXIS_FREE = (BatchNorm, Convert, Elementwise, LocalResponseNorm, Neuron, Prelu)
 _CHANNEL_AXIS = 3
 
 

@@ -15,9 +15,10 @@ import numpy as np
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8.features import use_avx2
-from hexsim.int8.jit import kernel
+from hexsim.int8.jit import template
 from hexsim.int8.microkernel import COLUMNS, ROWS, multiply_tile
 from hexsim.int8.padded import Int16, Int64, PaddedInput
+from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
 from hexsim.int8.vector_requantise import requantise_row
 
@@ -44,18 +45,19 @@ class PreparedConvolution:
         self._run = weights.shape[1]
         self._columns = columns
         self._tail = call.tail
+        preload = call.tail.preload.astype(np.int32, copy=False)
         self._avx2 = use_avx2()
         if self._avx2:
             self._weights = _pack_panels(weights)
             self._constants = tuple(
                 _pad_to_panels(array, call.groups)
-                for array in (call.tail.preload, call.tail.multiplier, call.tail.shift)
+                for array in (preload, call.tail.multiplier, call.tail.shift)
             )
         else:
             self._weights = np.ascontiguousarray(weights.transpose(2, 3, 0, 1)).reshape(-1)
-            self._constants = (call.tail.preload, call.tail.multiplier, call.tail.shift)
+            self._constants = (preload, call.tail.multiplier, call.tail.shift)
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         arguments = (
             self._padded.fill(inputs[0]), self._starts, self._offsets, self._run, self._groups,
@@ -63,12 +65,12 @@ class PreparedConvolution:
             self._tail.low, self._tail.high, output.reshape(-1),
         )  # fmt: skip
         if self._avx2:
-            _convolve_avx2(
+            _convolve_avx2(output.dtype)(
                 *arguments, np.empty(ROWS, np.int64), np.empty(ROWS * COLUMNS, np.int32),
                 np.empty(COLUMNS, np.uint8),
             )  # fmt: skip
         else:
-            _convolve_portable(*arguments)
+            _convolve_portable(output.dtype)(*arguments)
 
 
 def _pack_panels(weights: Int16) -> Int16:
@@ -91,11 +93,11 @@ def _pad_to_panels(per_channel: Int32, groups: int) -> Int32:
 
 _SIGNATURE = (
     "int16[::1],int64[::1],int64[::1],int64,int64,int64,int64,int16[::1],"
-    "int32[::1],int32[::1],int32[::1],int32,int32,uint8[::1]"
+    "int32[::1],int32[::1],int32[::1],int32,int32,{0}[::1]"
 )
 
 
-@kernel(f"void({_SIGNATURE})")
+@template(f"void({_SIGNATURE})")
 def _convolve_portable(
     x: Int16,
     starts: Int64,
@@ -110,7 +112,7 @@ def _convolve_portable(
     shift: Int32,
     low: int,
     high: int,
-    out: Codes,
+    out: Out,
 ) -> None:
     channels = groups * columns
     for block in range(0, starts.size, _BLOCK):
@@ -128,12 +130,15 @@ def _convolve_portable(
                         product = np.int32(np.int32(a[k]) * np.int32(b[k]))
                         partial = np.int32(partial + product)
                     total = np.int32(total + partial)
-                out[pixel * channels + channel] = requantise(
-                    total, multiplier[channel], shift[channel], low, high
-                )
+                if out.itemsize == SUM_BYTES:
+                    out[pixel * channels + channel] = total
+                else:
+                    out[pixel * channels + channel] = requantise(
+                        total, multiplier[channel], shift[channel], low, high
+                    )
 
 
-@kernel(f"void({_SIGNATURE},int64[::1],int32[::1],uint8[::1])")
+@template(f"void({_SIGNATURE},int64[::1],int32[::1],uint8[::1])")
 def _convolve_avx2(
     x: Int16,
     starts: Int64,
@@ -148,7 +153,7 @@ def _convolve_avx2(
     shift: Int32,
     low: int,
     high: int,
-    out: Codes,
+    out: Out,
     rows: Int64,
     tile: Int32,
     codes: Codes,
@@ -178,6 +183,11 @@ def _convolve_avx2(
                 )
                 for row in range(min(ROWS, end - pixel)):
                     to = (pixel + row) * channels + group * columns + column
+                    if out.itemsize == SUM_BYTES:
+                        for i in range(valid):
+                            total = preload[at * COLUMNS + i]
+                            out[to + i] = np.int32(total + tile[row * COLUMNS + i])
+                        continue
                     whole = valid == COLUMNS
                     requantise_row(
                         tile.ctypes.data + 4 * row * COLUMNS,

@@ -12,8 +12,9 @@ from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.requantise import Requantise
 from hexsim.graph.ir import Shape
-from hexsim.int8.jit import kernel
+from hexsim.int8.jit import template
 from hexsim.int8.padded import Int16, Int64, PaddedInput
+from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
 from hexsim.layers import Window
 
@@ -47,19 +48,19 @@ class PreparedDepthwise:
         pixels, channels = math.prod(x.shape[:-1]), x.shape[-1]
         return cls((1, 1, pixels, channels), x.zero_point, Window((1, 1)), call.factors, call.tail)
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         tail = self._tail
-        _depthwise(
+        _depthwise(output.dtype)(
             self._padded.fill(inputs[0]), self._starts, self._offsets, self._weights,
             tail.preload, tail.multiplier, tail.shift, tail.low, tail.high,
             output.reshape(-1), np.empty(tail.preload.size, np.int32),
         )  # fmt: skip
 
 
-@kernel(
+@template(
     "void(int16[::1],int64[::1],int64[::1],int16[::1],int32[::1],int32[::1],int32[::1],"
-    "int32,int32,uint8[::1],int32[::1])"
+    "int32,int32,{0}[::1],int32[::1])"
 )
 def _depthwise(
     x: Int16,
@@ -71,7 +72,7 @@ def _depthwise(
     shift: Int32,
     low: int,
     high: int,
-    out: Codes,
+    out: Out,
     sums: Int32,
 ) -> None:
     channels = preload.size
@@ -85,5 +86,9 @@ def _depthwise(
             for c in range(channels):
                 sums[c] += np.int32(np.int32(a[c]) * np.int32(b[c]))
         row = out[pixel * channels : (pixel + 1) * channels]
-        for c in range(channels):
-            row[c] = requantise(sums[c], multiplier[c], shift[c], low, high)
+        if out.itemsize == SUM_BYTES:
+            for c in range(channels):
+                row[c] = sums[c]
+        else:
+            for c in range(channels):
+                row[c] = requantise(sums[c], multiplier[c], shift[c], low, high)

@@ -6,6 +6,7 @@ from hexsim.binding import (
     BoundAveragePool,
     BoundBatchNorm,
     BoundCall,
+    BoundChannelPick,
     BoundConcat,
     BoundConvolution,
     BoundExtremum,
@@ -13,25 +14,61 @@ from hexsim.binding import (
     BoundLocalResponseNorm,
     BoundLookup,
     BoundMaxPool,
+    BoundNv21,
+    BoundPad,
     BoundProduct,
     BoundRearrange,
+    BoundSlice,
     BoundSoftmax,
     BoundSum,
 )
+from hexsim.int8.colour_conversion import PreparedChannelPick, PreparedNv21
 from hexsim.int8.convolution import PreparedConvolution
 from hexsim.int8.depthwise import PreparedDepthwise
-from hexsim.int8.elementwise import PreparedExtremum, PreparedProduct, PreparedSum
+from hexsim.int8.elementwise import (
+    PreparedExtremum,
+    PreparedProduct,
+    PreparedSum,
+    PreparedWideProduct,
+)
 from hexsim.int8.fully_connected import PreparedFullyConnected
 from hexsim.int8.local_response_norm import PreparedLocalResponseNorm
 from hexsim.int8.lookup import PreparedLookup
-from hexsim.int8.movement import PreparedConcat, PreparedRearrange
+from hexsim.int8.movement import (
+    PreparedConcat,
+    PreparedPad,
+    PreparedRearrange,
+    PreparedSlice,
+)
 from hexsim.int8.pooling import PreparedAveragePool, PreparedMaxPool
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.softmax import PreparedSoftmax
+from hexsim.int8.wide import PreparedBytes
+from hexsim.int8.wide_response_norm import PreparedWideResponseNorm
 
 
 def prepare(call: BoundCall) -> PreparedCall:
     """Choose the kernel of `call` and pack its constants."""
+    return _prepare_wide(call) if is_wide(call) else _prepare_narrow(call)
+
+
+def is_wide(call: BoundCall) -> bool:
+    """True if operands or weights have 16 bits and the call does arithmetic on them."""
+    tail = getattr(call, "tail", None)
+    return tail is not None and tail.fraction_bits > 0
+
+
+def _prepare_wide(call: BoundCall) -> PreparedCall:
+    match call:
+        case BoundProduct():
+            return PreparedWideProduct(call)
+        case BoundLocalResponseNorm():
+            return PreparedWideResponseNorm(call)
+        case _:
+            return PreparedBytes(call, _prepare_narrow)  # type: ignore[arg-type]
+
+
+def _prepare_narrow(call: BoundCall) -> PreparedCall:
     match call:
         case BoundConvolution():
             return _prepare_convolution(call)
@@ -51,6 +88,14 @@ def prepare(call: BoundCall) -> PreparedCall:
             return PreparedConcat(call)
         case BoundRearrange():
             return PreparedRearrange(call)
+        case BoundPad():
+            return PreparedPad(call)
+        case BoundSlice():
+            return PreparedSlice(call)
+        case BoundChannelPick():
+            return PreparedChannelPick(call)
+        case BoundNv21():
+            return PreparedNv21(call)
         case BoundLookup():
             return PreparedLookup(call)
         case BoundBatchNorm():

@@ -8,9 +8,11 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
-from hexsim.int8.jit import kernel
+from hexsim.int8.jit import kernel, template
 from hexsim.int8.movement import rescaled
+from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
+from hexsim.int8.wide import WideTail
 
 
 class PreparedSum:
@@ -21,10 +23,10 @@ class PreparedSum:
         self._factors = call.factors
         self._tail = call.tail
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         tail = self._tail
-        _sum(
+        _sum(output.dtype)(
             _spread(inputs, output), self._factors, self._zero_points, tail.preload[0],
             tail.multiplier[0], tail.shift[0], tail.low, tail.high, output.reshape(-1),
             np.empty(_CHUNK, np.int32),
@@ -38,13 +40,28 @@ class PreparedProduct:
         self._zero_points = np.array([x.zero_point for x in call.inputs], np.int32)
         self._tail = call.tail
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         tail = self._tail
         _product(
             _spread(inputs, output), self._zero_points, tail.preload[0], tail.multiplier[0],
             tail.shift[0], tail.low, tail.high, output.reshape(-1), np.empty(_CHUNK, np.int32),
         )  # fmt: skip
+
+
+class PreparedWideProduct:
+    """Product of two or three 16-bit operands, in 64 bits."""
+
+    def __init__(self, call: BoundProduct) -> None:
+        self._zero_points = [x.zero_point for x in call.inputs]
+        self._finish = WideTail(call, [0])
+
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+        """See PreparedCall."""
+        products = np.ones(output.shape, np.int64)
+        for codes, zero_point in zip(inputs, self._zero_points, strict=True):
+            products *= codes.astype(np.int64) - zero_point
+        self._finish(products[np.newaxis], output)
 
 
 class PreparedExtremum:
@@ -54,7 +71,7 @@ class PreparedExtremum:
         self._tables = call.tables
         self._choose = np.maximum if call.kind == "max" else np.minimum
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         for position, (codes, table) in enumerate(zip(inputs, self._tables, strict=True)):
             part = rescaled(codes, table)
@@ -64,7 +81,7 @@ class PreparedExtremum:
                 self._choose(output, part, out=output)
 
 
-def _spread(inputs: Sequence[Codes], output: Codes) -> Codes:
+def _spread(inputs: Sequence[Codes], output: Out) -> Codes:
     """Operands broadcast to the output's shape, (operands, elements)."""
     spread = np.empty((len(inputs), *output.shape), np.uint8)
     for row, codes in zip(spread, inputs, strict=True):
@@ -76,8 +93,8 @@ _CHUNK = 4096
 """Elements summed at a time, so that the accumulators stay in the L1 cache."""
 
 
-@kernel(
-    "void(uint8[:,::1],int32[::1],int32[::1],int32,int32,int32,int32,int32,uint8[::1],int32[::1])"
+@template(
+    "void(uint8[:,::1],int32[::1],int32[::1],int32,int32,int32,int32,int32,{0}[::1],int32[::1])"
 )
 def _sum(
     operands: Codes,
@@ -88,7 +105,7 @@ def _sum(
     shift: int,
     low: int,
     high: int,
-    out: Codes,
+    out: Out,
     sums: Int32,
 ) -> None:
     for start in range(0, out.size, _CHUNK):
@@ -99,8 +116,12 @@ def _sum(
             for k in range(codes.size):
                 distance = np.int32(np.int32(codes[k]) - zero_points[i])
                 sums[k] += np.int32(factors[i] * distance)
-        for k in range(part.size):
-            part[k] = requantise(sums[k], multiplier, shift, low, high)
+        if out.itemsize == SUM_BYTES:
+            for k in range(part.size):
+                part[k] = sums[k]
+        else:
+            for k in range(part.size):
+                part[k] = requantise(sums[k], multiplier, shift, low, high)
 
 
 @kernel("void(uint8[:,::1],int32[::1],int32,int32,int32,int32,int32,uint8[::1],int32[::1])")

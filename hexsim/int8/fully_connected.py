@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.fully_connected import BoundFullyConnected
-from hexsim.int8.jit import kernel
+from hexsim.int8.jit import template
 from hexsim.int8.padded import Int16, PaddedInput
+from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
 from hexsim.layers import Window
 
@@ -38,22 +39,22 @@ class PreparedFullyConnected:
         self._zero_point = zero_point
         self._tail = call.tail
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         batch, depth = self._wide.shape[0], self._wide.shape[3]
         wide = self._wide.fill(inputs[0])
         x = wide[: batch * depth].reshape(batch, depth)
         correction = (x.sum(axis=1, dtype=np.int64) * self._zero_point).astype(np.int32)
         tail = self._tail
-        _fully_connected(
+        _fully_connected(output.dtype)(
             x, self._weights, correction, tail.preload, tail.multiplier, tail.shift,
             tail.low, tail.high, output,
         )  # fmt: skip
 
 
-@kernel(
+@template(
     "void(int16[:,::1],int8[:,::1],int32[::1],int32[::1],int32[::1],int32[::1],"
-    "int32,int32,uint8[:,::1])"
+    "int32,int32,{0}[:,::1])"
 )
 def _fully_connected(
     x: Int16,
@@ -64,7 +65,7 @@ def _fully_connected(
     shift: Int32,
     low: int,
     high: int,
-    out: Codes,
+    out: Out,
 ) -> None:
     for channel in range(weights.shape[0]):
         for item in range(x.shape[0]):
@@ -72,4 +73,9 @@ def _fully_connected(
             for k in range(x.shape[1]):
                 product = np.int32(np.int32(x[item, k]) * np.int32(weights[channel, k]))
                 total = np.int32(total + product)
-            out[item, channel] = requantise(total, multiplier[channel], shift[channel], low, high)
+            if out.itemsize == SUM_BYTES:
+                out[item, channel] = total
+            else:
+                out[item, channel] = requantise(
+                    total, multiplier[channel], shift[channel], low, high
+                )

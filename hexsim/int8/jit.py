@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import config
 
 from hexsim.int8.cache import kernel_cache
@@ -51,6 +52,29 @@ class Kernel:
 def kernel(signature: str) -> Callable[[Callable[..., None]], Kernel]:
     """Decorate a function as a kernel of that signature."""
     return lambda function: Kernel(function, signature)
+
+
+class Template:
+    """A kernel for several element types, a kernel of its own for each; `{0}`, `{1}` in the
+    signature stand for them.
+    """
+
+    def __init__(self, function: Callable[..., None], signature: str) -> None:
+        self._function = function
+        self._signature = signature
+        self._made: dict[tuple[str, ...], Kernel] = {}
+
+    def __call__(self, *types: np.dtype[Any]) -> Kernel:
+        """Return the kernel for elements of `types`."""
+        names = tuple(kind.name for kind in types)
+        if names not in self._made:
+            self._made[names] = Kernel(self._function, self._signature.format(*names))
+        return self._made[names]
+
+
+def template(signature: str) -> Callable[[Callable[..., None]], Template]:
+    """Decorate a function as a kernel for several element types."""
+    return lambda function: Template(function, signature)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,6 +13,7 @@ from numba.extending import intrinsic
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.local_response_norm import OCTAVE_BITS, BoundLocalResponseNorm
 from hexsim.int8.jit import kernel
+from hexsim.int8.prepared import Out
 from hexsim.int8.requantise import requantise
 
 
@@ -25,7 +26,7 @@ class PreparedLocalResponseNorm:
         self._powers = call.powers
         self._tail = call.tail
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         channels, tail = output.shape[-1], self._tail
         _local_response_norm(

@@ -8,9 +8,10 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
-from hexsim.int8.jit import kernel
+from hexsim.int8.jit import template
 from hexsim.int8.lookup import look_up
 from hexsim.int8.padded import Int64
+from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
 from hexsim.layers import Window
 
@@ -22,11 +23,11 @@ class PreparedMaxPool:
         self._window = _window(call.window)
         self._table = call.table
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
-        _max_pool(inputs[0], self._window, output)
+        _max_pool(output.dtype)(inputs[0], self._window, output)
         if self._table is not None:
-            look_up(output, self._table.reshape(1, 256), output)
+            look_up(output, self._table.reshape(1, -1), output)
 
 
 class PreparedAveragePool:
@@ -38,10 +39,10 @@ class PreparedAveragePool:
         self._tail = call.tail
         self._tail_of = call.tail_of
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         tail = self._tail
-        _average_pool(
+        _average_pool(output.dtype)(
             inputs[0], self._window, self._zero_point, self._tail_of, tail.preload,
             tail.multiplier, tail.shift, tail.low, tail.high, output,
             np.empty(output.shape[-1], np.int32),
@@ -54,7 +55,7 @@ def _window(window: Window) -> Int64:
     return np.array(rows, np.int64)
 
 
-@kernel("void(uint8[:,:,:,::1],int64[:,::1],uint8[:,:,:,::1])")
+@template("void({0}[:,:,:,::1],int64[:,::1],{0}[:,:,:,::1])")
 def _max_pool(x: Codes, window: Int64, out: Codes) -> None:
     for image in range(out.shape[0]):
         for oy in range(out.shape[1]):
@@ -74,9 +75,9 @@ def _max_pool(x: Codes, window: Int64, out: Codes) -> None:
                             best[c] = max(best[c], pixel[c])
 
 
-@kernel(
+@template(
     "void(uint8[:,:,:,::1],int64[:,::1],int32,int32[:,::1],int32[::1],int32[::1],int32[::1],"
-    "int32,int32,uint8[:,:,:,::1],int32[::1])"
+    "int32,int32,{0}[:,:,:,::1],int32[::1])"
 )
 def _average_pool(
     x: Codes,
@@ -88,7 +89,7 @@ def _average_pool(
     shift: Int32,
     low: int,
     high: int,
-    out: Codes,
+    out: Out,
     sums: Int32,
 ) -> None:
     for image in range(out.shape[0]):
@@ -108,5 +109,9 @@ def _average_pool(
                         for c in range(sums.size):
                             sums[c] += np.int32(np.int32(pixel[c]) - zero_point)
                 row = out[image, oy, ox]
-                for c in range(sums.size):
-                    row[c] = requantise(sums[c], multiplier[tail], shift[tail], low, high)
+                if out.itemsize == SUM_BYTES:
+                    for c in range(sums.size):
+                        row[c] = sums[c]
+                else:
+                    for c in range(sums.size):
+                        row[c] = requantise(sums[c], multiplier[tail], shift[tail], low, high)

@@ -1,4 +1,4 @@
-"""The tail that every accumulating kernel ends with (hexsim.binding.requantise states it)."""
+"""The tails that accumulating kernels end with (hexsim.binding.requantise states them)."""
 
 from __future__ import annotations
 
@@ -22,3 +22,24 @@ def requantise(accumulator: int, multiplier: int, shift: int, low: int, high: in
     product = np.int64(shifted) * np.int64(multiplier) + np.int64(1 << 30)
     code = np.int32(product >> np.int64(31))
     return np.uint8(min(max(code, low), high))  # type: ignore[arg-type]
+
+
+@inlined
+def requantise_wide(
+    accumulator: int, multiplier: int, shift: int, fraction_bits: int, low: int, high: int
+) -> int:
+    """One accumulator with fraction bits (int64) to one code; multiplier and shift are int32."""
+    whole = accumulator >> np.int64(fraction_bits)
+    rest = np.int32(accumulator - (whole << np.int64(fraction_bits)))
+    held = np.int32(min(max(whole, np.int64(-0x80000000)), np.int64(0x7FFFFFFF)))
+    shifted = np.int32(held << shift)
+    if held > np.int32(0x7FFFFFFF) >> shift:
+        shifted = np.int32(0x7FFFFFFF)
+    if held < np.int32(-0x80000000) >> shift:
+        shifted = np.int32(-0x80000000)
+    more = np.int64(rest) * np.int64(multiplier)
+    down = np.int64(fraction_bits + 16 - shift)
+    more = more >> max(down, np.int64(0)) << max(-down, np.int64(0))
+    total = np.int64(shifted) * np.int64(multiplier) + (more << np.int64(16)) + np.int64(1 << 30)
+    code = total >> np.int64(31)
+    return min(max(code, low), high)  # type: ignore[return-value]

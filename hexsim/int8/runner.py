@@ -45,14 +45,14 @@ class IntegerSubnet:
         }
 
     def run_codes(self, inputs: Mapping[str, FloatArray]) -> dict[str, Codes]:
-        """Return the u8 codes of every tensor of the subnet, its inputs included."""
+        """Return the codes of every tensor of the subnet, its inputs included."""
         return self._execute(inputs, keep=True)
 
     def _execute(self, inputs: Mapping[str, FloatArray], *, keep: bool) -> dict[str, Codes]:
         codes = {name: self._quantized(name, inputs[name]) for name in self.inputs}
         for (call, kernel), finished in zip(self._steps, self._finished, strict=True):
             operands = [codes[x.name] if x.codes is None else x.codes for x in call.inputs]
-            result = np.empty(call.output.shape, np.uint8)
+            result = np.empty(call.output.shape, call.output.encoding.dtype)
             kernel(operands, result)
             codes[call.output.name] = result
             if not keep:
@@ -66,4 +66,4 @@ class IntegerSubnet:
             raise HexsimError(
                 f"input '{name}' has shape {values.shape}, the network expects {operand.shape}"
             )
-        return np.ascontiguousarray(operand.encoding.quantize(values), np.uint8)
+        return np.ascontiguousarray(operand.encoding.quantize(values), operand.encoding.dtype)

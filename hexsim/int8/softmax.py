@@ -9,7 +9,8 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.softmax import SCALE_BITS, BoundSoftmax
-from hexsim.int8.jit import kernel
+from hexsim.int8.jit import template
+from hexsim.int8.prepared import Out
 
 
 class PreparedSoftmax:
@@ -23,22 +24,25 @@ class PreparedSoftmax:
         self._exponentials = call.exponentials
         self._scale = call.scale
         self._zero_point = call.output.zero_point
+        self._most = call.output.encoding.steps
 
-    def __call__(self, inputs: Sequence[Codes], output: Codes) -> None:
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         moved = np.ascontiguousarray(inputs[0].transpose(self._order))
         result = np.empty_like(moved)
-        _softmax(
+        _softmax(output.dtype)(
             moved.reshape(-1, self._summed), self._exponentials, self._scale, self._zero_point,
-            result.reshape(-1, self._summed),
+            self._most, result.reshape(-1, self._summed),
         )  # fmt: skip
         output.transpose(self._order)[...] = result
 
 
-@kernel("void(uint8[:,::1],int32[::1],int64,int64,uint8[:,::1])")
-def _softmax(x: Codes, exponentials: Int32, scale: int, zero_point: int, out: Codes) -> None:
+@template("void({0}[:,::1],int32[::1],int64,int64,int64,{0}[:,::1])")
+def _softmax(
+    x: Codes, exponentials: Int32, scale: int, zero_point: int, most: int, out: Codes
+) -> None:
     for row in range(x.shape[0]):
-        largest = np.uint8(0)
+        largest = x[row, 0]
         for k in range(x.shape[1]):
             largest = max(largest, x[row, k])
         total = np.int64(0)
@@ -48,4 +52,4 @@ def _softmax(x: Codes, exponentials: Int32, scale: int, zero_point: int, out: Co
         for k in range(x.shape[1]):
             share = np.int64(exponentials[np.int64(largest) - np.int64(x[row, k])]) * scale
             code = zero_point + (2 * share + divisor) // (2 * divisor)
-            out[row, k] = np.uint8(min(max(code, 0), 255))  # type: ignore[arg-type]
+            out[row, k] = min(max(code, 0), most)  # type: ignore[assignment]

@@ -6,40 +6,50 @@ its parameters. Which runtimes take it, and the sentence why not, is data in
 business (hexsim.onnx_io.writer), integers that of hexsim.int8.
 """
 
-from hexsim.layers._clamp import NO_CLAMP, RELU, Clamp
+from hexsim.layers._clamp import NO_CLAMP, RELU, RELU6, Clamp
 from hexsim.layers._window import Window
 from hexsim.layers.batch_norm import BatchNorm
 from hexsim.layers.channel_shuffle import ChannelShuffle
+from hexsim.layers.colour_conversion import ColourConversion
 from hexsim.layers.concat import Concat
+from hexsim.layers.convert import Convert
 from hexsim.layers.convolution import Convolution
 from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.fully_connected import FullyConnected
 from hexsim.layers.local_response_norm import LocalResponseNorm
 from hexsim.layers.neuron import Neuron
 from hexsim.layers.opaque import Opaque
+from hexsim.layers.pad import Pad
 from hexsim.layers.permute import Permute
 from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
 from hexsim.layers.reshape import Reshape
 from hexsim.layers.softmax import Softmax
+from hexsim.layers.strided_slice import Part, StridedSlice
 
 __all__ = [
     "NO_CLAMP",
     "RELU",
+    "RELU6",
     "BatchNorm",
     "ChannelShuffle",
     "Clamp",
+    "ColourConversion",
     "Concat",
+    "Convert",
     "Convolution",
     "Elementwise",
     "FullyConnected",
     "LocalResponseNorm",
     "Neuron",
     "Opaque",
+    "Pad",
+    "Part",
     "Permute",
     "Pooling",
     "Prelu",
     "Reshape",
     "Softmax",
+    "StridedSlice",
     "Window",
 ]

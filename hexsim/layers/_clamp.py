@@ -27,3 +27,4 @@ class Clamp:
 
 NO_CLAMP = Clamp()
 RELU = Clamp(low=0.0)
+RELU6 = Clamp(0.0, 6.0)

@@ -17,7 +17,9 @@ class Convolution(Layer):
     """2-D convolution of an NHWC tensor.
 
     `weight` is (kernel height, kernel width, input channels / groups, output channels), so its
-    last axis is the output channel; `bias` is (output channels,) or None.
+    last axis is the output channel; `bias` is (output channels,) or None. `moments` is
+    (2, output channels): the mean and standard deviation that training saw in each channel before
+    the clamp, which a batch norm knows; None if there was none.
     """
 
     type: ClassVar[str] = "convolutional"
@@ -27,6 +29,7 @@ class Convolution(Layer):
     window: Window
     groups: int = 1
     clamp: Clamp = NO_CLAMP
+    moments: str | None = None
     output_channels: int
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
@@ -42,6 +45,11 @@ class Convolution(Layer):
     def parameters(self) -> tuple[str, ...]:
         """Weight, then bias."""
         return (self.weight,) if self.bias is None else (self.weight, self.bias)
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """The moments, if they are known."""
+        return () if self.moments is None else (self.moments,)
 
     def is_depthwise(self, input_channels: int) -> bool:
         """True if every input channel is its own group."""

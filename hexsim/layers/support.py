@@ -11,13 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Layer, Network
+from hexsim.layers.colour_conversion import ColourConversion
 from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.neuron import Neuron
 from hexsim.layers.opaque import Opaque
+from hexsim.layers.pad import Pad
 from hexsim.layers.softmax import Softmax
 from hexsim.runtimes import Runtime
 
 _ACCELERATORS: frozenset[Runtime] = frozenset({"gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu"})
+_GPU: frozenset[Runtime] = frozenset({"gpu", "gpu_fp16"})
 _INTEGER: frozenset[Runtime] = frozenset({"dsp", "aip", "fxp_cpu"})
 
 
@@ -32,6 +35,10 @@ class Rule:
 
 def _is_opaque(layer: Layer, network: Network) -> bool:
     return isinstance(layer, Opaque)
+
+
+def _is_pad(layer: Layer, network: Network) -> bool:
+    return isinstance(layer, Pad)
 
 
 def _is_elu(layer: Layer, network: Network) -> bool:
@@ -59,13 +66,26 @@ def _constant_only(layer: Layer, network: Network) -> bool:
     return isinstance(layer, Elementwise) and not any(n in network.tensors for n in layer.inputs)
 
 
+def _reads_opaque_input(layer: Layer, network: Network) -> bool:
+    return any(network.input_format(name).type == "opaque" for name in layer.inputs)
+
+
+def _nv21_of_no_bytes(layer: Layer, network: Network) -> bool:
+    if not isinstance(layer, ColourConversion) or layer.input_encoding_in != "nv21":
+        return False
+    return network.input_format(layer.inputs[0]).type != "image"
+
+
 RULES: tuple[Rule, ...] = (
     Rule(_ACCELERATORS, _is_opaque, "the operator has no layer type on this runtime"),
     Rule(_ACCELERATORS, _not_float, "the layer handles tensors that are not float32"),
+    Rule(_GPU, _is_pad, "Pad runs on CPU and DSP only (SNPE layer support table)"),
     Rule(_INTEGER, _is_elu, "Elu runs on CPU and GPU only (SNPE layer support table)"),
     Rule(_INTEGER, _softmax_not_last, "Softmax is supported along the last axis only"),
     Rule(_ACCELERATORS, _more_than_five_axes, "tensors have at most five axes"),
     Rule(_ACCELERATORS, _constant_only, "an elementwise layer needs an operand that varies"),
+    Rule(_INTEGER, _reads_opaque_input, "it reads an input of type opaque, which stays float"),
+    Rule(_INTEGER, _nv21_of_no_bytes, "NV21 is decoded from bytes, an input of type image"),
 )
 
 

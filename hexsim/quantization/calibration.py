@@ -36,6 +36,9 @@ def observe(
     observations: dict[str, Observation] = {}
     count = 0
     for count, feed in enumerate(inputs, start=1):
+        for name in network.inputs:
+            if fault := network.input_format(name).fault(feed[name]):
+                raise HexsimError(f"calibration input {count}: input '{name}' holds {fault}")
         for name, array in {**feed, **engine.run(feed)}.items():
             if name not in names:
                 continue

@@ -6,8 +6,11 @@ Grammar (snpe-net-run, snpe-dlc-quantize)
    as the network has inputs, in their order. Paths are separated by spaces.
 3. Blank lines are skipped. Paths are relative to the current folder.
 
-A raw file holds float32 numbers, little endian, in stored order (an image: NHWC), no header.
-Left out: several items in one file for a network of batch above one.
+A raw file holds float32 numbers, little endian, in stored order (an image: NHWC), no header; for
+an NV21 input it holds the bytes of the picture.
+
+4. If the network takes a batch of N, either every file holds N items, or every file holds one and
+   N lines make a batch. A last batch that is not full is padded with zeros.
 """
 
 from __future__ import annotations
@@ -19,47 +22,73 @@ from pathlib import Path
 import numpy as np
 
 from hexsim.errors import HexsimError, unknown
-from hexsim.graph.ir import FloatArray, Network, Tensor
-
-_ITEM_BYTES = np.dtype("<f4").itemsize
+from hexsim.graph.ir import FloatArray, Network
 
 
 @dataclass(frozen=True)
-class InputSet:
+class InputLine:
     """One line: the file of each input, in the order of the network's inputs."""
 
-    line: int
+    number: int
     files: Mapping[str, Path]
 
 
 @dataclass(frozen=True)
 class InputList:
-    """A list that was read, and whose files were found to have the right size."""
+    """A list that was read, and whose files were found to have the right size.
+
+    `sets` are the lines of each inference: one, or up to a batch of single items. `items` is how
+    many items there are without padding.
+    """
 
     path: Path
     output_layers: tuple[str, ...]
     output_tensors: tuple[str, ...]
-    sets: tuple[InputSet, ...]
+    sets: tuple[tuple[InputLine, ...], ...]
+    items: int
+
+    @property
+    def lines(self) -> tuple[InputLine, ...]:
+        """All lines that name inputs."""
+        return tuple(line for one in self.sets for line in one)
 
     def arrays(self, network: Network) -> Iterator[dict[str, FloatArray]]:
         """Yield one set of inputs after the other, in stored order.
 
-        Raises HexsimError for NaN or infinity, with line and file.
+        Raises HexsimError for NaN, infinity and what the input's type does not allow, with line
+        and file.
         """
-        for inputs in self.sets:
-            yield {name: self._array(network, name, inputs) for name in network.inputs}
+        for lines in self.sets:
+            yield {name: self._array(network, name, lines) for name in network.inputs}
 
-    def _array(self, network: Network, name: str, inputs: InputSet) -> FloatArray:
-        tensor, path = network.tensors[name], inputs.files[name]
+    def _array(self, network: Network, name: str, lines: tuple[InputLine, ...]) -> FloatArray:
+        tensor = network.tensors[name]
+        values = np.concatenate([self._values(network, name, line) for line in lines])
+        padded = np.zeros(tensor.elements, values.dtype)
+        padded[: values.size] = values
+        return padded.reshape(tensor.shape).astype(tensor.dtype)
+
+    def _values(self, network: Network, name: str, line: InputLine) -> FloatArray:
+        path = line.files[name]
         try:
-            values = np.frombuffer(path.read_bytes(), "<f4").reshape(tensor.shape)
+            values = np.frombuffer(path.read_bytes(), _stored_type(network, name))
         except (OSError, ValueError) as error:
-            raise _error(self.path, inputs.line, f"cannot read '{path}': {error}") from None
+            raise _error(self.path, line.number, f"cannot read '{path}': {error}") from None
+        fault = network.input_format(name).fault(values)
         if not np.isfinite(values).all():
             kind = "NaN" if np.isnan(values).any() else "infinite"
-            what = f"'{path}' for input '{name}' holds {kind} values; write it again"
-            raise _error(self.path, inputs.line, what)
-        return values.astype(tensor.dtype)
+            fault = f"{kind} values; write it again"
+        if fault is not None:
+            what = f"'{path}' for input '{name}' holds {fault}"
+            raise _error(self.path, line.number, what)
+        return values
+
+
+def batch_size(network: Network) -> int:
+    """Items that one inference takes: the first axis that all inputs share, else 1."""
+    inputs = [network.tensors[name] for name in network.inputs]
+    sizes = {tensor.source_shape[0] if len(tensor.shape) > 1 else 1 for tensor in inputs}
+    return sizes.pop() if len(sizes) == 1 and all(t.order[:1] == (0,) for t in inputs) else 1
 
 
 def read_input_list(path: Path, network: Network) -> InputList:
@@ -75,22 +104,29 @@ def read_input_list(path: Path, network: Network) -> InputList:
     except OSError as error:
         raise HexsimError(f"cannot read input list '{path}': {error.strerror}") from None
     outputs: dict[str, tuple[str, ...]] = {"#": (), "%": ()}
-    sets: list[InputSet] = []
+    found: list[InputLine] = []
+    batch = batch_size(network)
+    each: int | None = None if batch > 1 else 1
     for number, text in enumerate(lines, start=1):
         words = text.split()
         if not words:
             continue
         mark = words[0][0]
         if mark not in outputs:
-            sets.append(InputSet(number, _files(path, number, words, network)))
+            line = InputLine(number, _files(path, number, words, network))
+            each = each or _items_in(line, network, batch)
+            for name in network.inputs:
+                _check_size(path, line, name, network, batch, each)
+            found.append(line)
             continue
-        if sets or outputs[mark] or (mark == "#" and outputs["%"]):
+        if found or outputs[mark] or (mark == "#" and outputs["%"]):
             what = "lines with # and % stand once each, in this order, before the first input"
             raise _error(path, number, what)
         outputs[mark] = _outputs(path, number, text, network)
-    if not sets:
+    if not found or each is None:
         raise HexsimError(f"input list '{path}' names no input; write one raw file per line")
-    return InputList(path, outputs["#"], outputs["%"], tuple(sets))
+    sets = tuple(_grouped(found, batch // each))
+    return InputList(path, outputs["#"], outputs["%"], sets, len(found) * each)
 
 
 def _outputs(path: Path, line: int, text: str, network: Network) -> tuple[str, ...]:
@@ -123,26 +159,57 @@ def _files(path: Path, line: int, words: list[str], network: Network) -> dict[st
             f"{', '.join(network.inputs)}; give each one file, as path or name:=path, separated "
             "by spaces",
         )
-    for name in network.inputs:
-        _check_size(path, line, given[name], network.tensors[name])
     return {name: given[name] for name in network.inputs}
 
 
-def _check_size(path: Path, line: int, file: Path, tensor: Tensor) -> None:
+def _grouped(lines: list[InputLine], size: int) -> Iterator[tuple[InputLine, ...]]:
+    for start in range(0, len(lines), size):
+        yield tuple(lines[start : start + size])
+
+
+def _stored_type(network: Network, name: str) -> np.dtype[np.generic]:
+    """Type of the numbers in a raw file of input `name`."""
+    is_bytes = network.input_format(name).encoding == "nv21"
+    return np.dtype(np.uint8 if is_bytes else "<f4")
+
+
+def _items_in(line: InputLine, network: Network, batch: int) -> int:
+    """1 if the first file of a batched network is too small for a batch, else the batch."""
+    name = network.inputs[0]
+    try:
+        size = line.files[name].stat().st_size
+    except OSError:
+        return batch  # the check of all files says so
+    item = network.tensors[name].elements // batch * _stored_type(network, name).itemsize
+    return 1 if size == item else batch
+
+
+def _check_size(
+    path: Path, line: InputLine, name: str, network: Network, batch: int, items: int
+) -> None:
+    file, tensor, stored = line.files[name], network.tensors[name], _stored_type(network, name)
     try:
         size = file.stat().st_size
     except OSError as error:
         what = f"cannot read '{file}': {error.strerror}"
-        raise _error(path, line, f"{what}; paths start from the current folder") from None
-    expected = tensor.elements * _ITEM_BYTES
-    if size != expected:
-        shape = "x".join(map(str, tensor.shape))
-        raise _error(
-            path,
-            line,
-            f"'{file}' has {size} bytes, input '{tensor.name}' needs {expected} "
-            f"({shape} float32 numbers, little endian, channels last, without header)",
-        )
+        raise _error(path, line.number, f"{what}; paths start from the current folder") from None
+    expected = tensor.elements // batch * items * stored.itemsize
+    if size == expected:
+        return
+    shape = ", ".join(map(str, (items, *tensor.shape[1:]) if batch > 1 else tensor.shape))
+    kind, form = (
+        ("NV21", "the bytes of one picture, luma rows first")
+        if stored == np.uint8
+        else ("non-NV21", "float32 numbers, little endian, channels last, without header")
+    )
+    either = f" (or one item each, {expected // batch} bytes)" if items > 1 else ""
+    raise _error(
+        path,
+        line.number,
+        f"Input file '{file}' has inappropriate number of bytes ({size}) for {kind} input "
+        f"'{name}' for batch {items} and size {{{shape}}}. Expected bytes {expected}{either}: "
+        f"write {form}, or give the model the shape of the file (--input-dim)",
+    )
 
 
 def _error(path: Path, line: int, what: str) -> HexsimError:

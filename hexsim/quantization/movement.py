@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Layer
-from hexsim.layers import ChannelShuffle, Permute, Pooling, Reshape
+from hexsim.layers import (
+    ChannelShuffle,
+    ColourConversion,
+    Pad,
+    Permute,
+    Pooling,
+    Reshape,
+    StridedSlice,
+)
 
 
 def moves_codes(layer: Layer) -> bool:
-    """True if the layer's output holds nothing but codes of its input."""
+    """True if the layer's output holds codes of its input, or (NV21) bytes as its input does."""
     if isinstance(layer, Pooling):
         return layer.kind == "max"
-    return isinstance(layer, Reshape | Permute | ChannelShuffle)
+    if isinstance(layer, Pad):
+        return layer.value == 0  # a code of every encoding
+    return isinstance(layer, Reshape | Permute | ChannelShuffle | StridedSlice | ColourConversion)

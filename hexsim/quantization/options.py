@@ -27,19 +27,21 @@ class QuantizationOptions:
     adjusted_weights: bool = False
     symmetric_weights: bool = False
     axis_weights: bool = False
-    weight_bits: Literal[4, 8] = 8
+    activation_bits: Literal[8, 16] = 8
+    weight_bits: Literal[4, 8, 16] = 8
     pack_4_bit_weights: bool = False
     bias_bits: Literal[8, 32] = 8
     minimum_range: float = MINIMUM_RANGE
 
     def __post_init__(self) -> None:
-        if self.weight_bits not in (4, 8):
-            raise HexsimError(
-                f"weights can have 4 or 8 bits, not {self.weight_bits}; no fixed-point kernel "
-                "multiplies by wider weights"
-            )
-        if self.bias_bits not in (8, 32):
-            raise HexsimError(f"biases can have 8 or 32 bits, not {self.bias_bits}")
+        for what, bits, known in (
+            ("activations", self.activation_bits, (8, 16)),
+            ("weights", self.weight_bits, (4, 8, 16)),
+            ("biases", self.bias_bits, (8, 32)),
+        ):
+            if bits not in known:
+                *most, last = map(str, known)
+                raise HexsimError(f"{what} can have {', '.join(most)} or {last} bits, not {bits}")
         if self.pack_4_bit_weights and self.weight_bits != 4:
             raise HexsimError(
                 f"only 4-bit weights can be packed, these have {self.weight_bits} bits; "

@@ -29,6 +29,9 @@ class QuantizedNetwork:
     are the dequantised ones.
     `origins` tells in a few words where each encoding came from, `overrides` what became of each
     override when the network was quantised; the latter is not kept in a file.
+    `equalized` says that scales were moved between the layers of `network` before
+    (hexsim.quantization.equalization), so that its tensors are not those of the network it was
+    made from.
     """
 
     network: Network
@@ -38,6 +41,7 @@ class QuantizedNetwork:
     packs_weights: bool = False
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     overrides: tuple[KeyOutcome, ...] = field(default=(), repr=False, compare=False)
+    equalized: bool = False
     _codes: dict[str, npt.NDArray[np.integer]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

@@ -1,23 +1,27 @@
 """The quantiser: a float network and calibration inputs in, a quantised network out.
 
 What is encoded how
-1. Activations are 8 bit asymmetric, by the activation rule of the options, from the values they
-   took on the calibration inputs. Constants used as operands count as activations.
-2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle) keeps its
-   input's encoding, so that the integer kernel does not requantise.
+1. Activations are 8 or 16 bit asymmetric, by the activation rule of the options, from the values
+   they took on the calibration inputs. Constants used as operands count as activations. An input of
+   type image has the range 0 to 255 whatever was seen, one of type opaque no encoding.
+2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle, colour
+   conversion) keeps its input's encoding, so that the integer kernel does not requantise.
 3. Weights of convolutions and fully connected layers follow the weight rule of the options.
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
    shifts a whole channel), or 32 bit at the accumulator's scale.
 5. What an override gives is taken instead (hexsim.quantization.overrides.settle).
+6. Where the width of activations changes, a Convert layer is inserted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from hexsim.graph.input_format import IMAGE_HIGH
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Convolution, FullyConnected
 from hexsim.quantization.calibration import observe
+from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.decision import Decision, encodings_of, origins_of
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.movement import moves_codes
@@ -56,7 +60,7 @@ def quantize(
     )
     activations = _activations(network, seen, options, settled.given)
     parameters = _parameters(network, options, settled.given)
-    return QuantizedNetwork(
+    quantized = QuantizedNetwork(
         network,
         encodings_of(activations),
         encodings_of(parameters),
@@ -64,6 +68,7 @@ def quantize(
         origins=origins_of({**activations, **parameters}),
         overrides=settled.outcomes,
     )
+    return with_conversions(quantized)
 
 
 def _activations(
@@ -83,7 +88,12 @@ def _activations(
             )
 
     for name in network.inputs:
-        calibrated(name)
+        kind = network.input_format(name).type
+        if kind == "image":
+            bytes_as_they_are = Decision(Encoding.from_range(0, IMAGE_HIGH), "input of type image")
+            decided[name] = _given(name, given) or bytes_as_they_are
+        elif kind != "opaque":
+            calibrated(name)
     for layer in network.layers:
         for name in layer.inputs:
             if name in network.constants and network.constants[name].dtype == "float32":

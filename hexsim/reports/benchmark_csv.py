@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 
 from hexsim.benchmark import Case
+from hexsim.results import Result
 
 HEADER = (
     "network",
@@ -25,7 +26,8 @@ HEADER = (
 def benchmark_csv(cases: Sequence[Case]) -> str:
     """Return the cases as CSV text; times in microseconds.
 
-    Rows are "Total Inference Time", "Forward Propagate", then `layer_000 (Name:data Type:data)`
+    Rows are "Load", "Deserialize", "Create", "Init" (their sum), "RPC Init Time" (part of create),
+    "Total Inference Time", "Forward Propagate", then `layer_000 (Name:data Type:data)`
     and so on, numbered as snpe-dlc-info numbers layers: the inputs of the network come first.
     `us_low` and `us_high` are the ends of the interval, empty where none was asked for.
     """
@@ -42,12 +44,22 @@ def _rows(case: Case) -> Iterator[tuple[str, ...]]:
     timing, interval = case.timing, case.uncertainty
     ends = (interval.low, interval.high) if interval else ()
     total, forward = ([f"{times[k]:.3f}" for times in ends] or ["", ""] for k in (0, 1))
+    for name, duration_ps in _initialisation(timing):
+        yield name, "", _us(duration_ps), "", ""
     yield "Total Inference Time", "", _us(timing.total_ps), *total
     yield "Forward Propagate", "", _us(timing.forward_ps), *forward
     named = [(name, "data", "", 0) for name in case.inputs]
     named += [(la.name, la.type, la.engine, la.duration_ps) for la in timing.layers]
     for index, (name, kind, engine, duration_ps) in enumerate(named):
         yield f"layer_{index:03d} (Name:{name} Type:{kind})", engine, _us(duration_ps), "", ""
+
+
+def _initialisation(timing: Result) -> Iterator[tuple[str, int]]:
+    yield "Load", timing.init_part_ps("load")
+    yield "Deserialize", timing.init_part_ps("deserialize")
+    yield "Create", timing.init_part_ps("quantize", "dequantize", "create", "rpc_init")
+    yield "Init", timing.init_ps
+    yield "RPC Init Time", timing.init_part_ps("rpc_init")
 
 
 def _us(duration_ps: int) -> str:

@@ -10,7 +10,11 @@ from typing import Any
 from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
 from hexsim.benchmark import Case
+from hexsim.interference import Interference
+from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.measured import is_outside, measured, measured_ms
+from hexsim.results import ClientTiming
+from hexsim.simtime import PS_PER_US
 from hexsim.uncertainty import Uncertainty
 
 
@@ -36,6 +40,7 @@ def _case(case: Case) -> dict[str, Any]:
             "forward_propagate": measured_ms(case, forward=True),
         },
         "uncertainty": _uncertainty(case, case.uncertainty),
+        "initialisation_total_us": timing.init_ps / PS_PER_US,
         "initialisation_us": {part.name: part.us for part in timing.init},
         "overheads_us": {part.name: part.us for part in timing.overheads},
         "coverage": {
@@ -46,20 +51,47 @@ def _case(case: Case) -> dict[str, Any]:
             for model in timing.coverage.layers
         },
         "accuracy": _accuracy(case.agreement),
-        "layers": [
-            {
-                "name": layer.name,
-                "type": layer.type,
-                "engine": layer.engine,
-                "cycles": layer.cycles,
-                "us": layer.us,
-                "macs": layer.macs,
-                "ddr_bytes": layer.ddr_bytes,
-                "bound": layer.bound,
-                "cost_model": layer.cost_model,
+        "background": _background(case.interference),
+        "layers": [layer_facts(layer) for layer in timing.layers],
+    }
+
+
+def _background(found: Interference | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "loads": found.names,
+        "inferences": len(found.beside.inferences),
+        "alone_us": found.total.alone_ps / PS_PER_US,
+        "mean_us": found.total.beside_ps / PS_PER_US,
+        "worst_us": found.worst_ps / PS_PER_US,
+        "parts": {
+            part.name: {
+                "alone_us": part.alone_ps / PS_PER_US,
+                "mean_us": part.beside_ps / PS_PER_US,
             }
-            for layer in timing.layers
+            for part in found.parts
+        },
+        "clients": [
+            {
+                "name": beside.name,
+                "unit": beside.unit,
+                "deadline_us": beside.deadline_ps / PS_PER_US,
+                "jobs": beside.released,
+                "alone": _client(alone),
+                "beside": _client(beside),
+            }
+            for alone, beside in found.clients
         ],
+    }
+
+
+def _client(client: ClientTiming) -> dict[str, Any]:
+    return {
+        "missed": client.missed,
+        "skipped": client.skipped,
+        "mean_us": client.mean_ps / PS_PER_US,
+        "worst_us": client.worst_ps / PS_PER_US,
     }
 
 

@@ -11,6 +11,7 @@ from hexsim.benchmark import Case
 from hexsim.data import Measurement
 from hexsim.reports.measured import is_outside, measured
 from hexsim.reports.text import table
+from hexsim.simtime import PS_PER_MS
 from hexsim.uncertainty import Uncertainty
 
 _DOMINANT = 3
@@ -51,6 +52,11 @@ def footnotes(cases: Sequence[Case]) -> str:
         )
     if any(case.runtime == "aip" for case in cases):
         notes.append("aip runs on HVX alone, as it does for files without HTA sections.")
+    if any(case.interference for case in cases):
+        notes.append(
+            "Tables of networks are those without clients. Tables of clients: without the network "
+            "-> with it; late: jobs that ended after their deadline."
+        )
     for case in cases:
         generic = [la.name for la in case.timing.layers if la.cost_model in ("generic", "none")]
         if generic:
@@ -65,7 +71,7 @@ def _network_table(cases: list[Case]) -> str:
     first = cases[0]
     where = f"{first.chip}, {first.stack}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))
-    rows = []
+    rows = [("initialisation (ms)", *(f"{c.timing.init_ps / PS_PER_MS:.2f}" for c in cases))]
     for name, forward in (("total inference (ms)", False), ("forward propagate (ms)", True)):
         rows.append((name, *(_time(case, forward=forward) for case in cases)))
         if any(case.uncertainty for case in cases):

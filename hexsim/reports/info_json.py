@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from hexsim import __version__
 from hexsim.container import Container
@@ -11,9 +13,17 @@ from hexsim.container.inspection import LETTERS, inspect
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.reports.info_table import layers_used
 
+if TYPE_CHECKING:
+    from hexsim.accuracy.rescaling import RescalingLoss
 
-def info_json(source: str, container: Container) -> str:
-    """Return heading, layers and totals as a JSON document; encodings with every channel."""
+
+def info_json(
+    source: str, container: Container, losses: Sequence[RescalingLoss] | None = None
+) -> str:
+    """Return heading, layers and totals as a JSON document; encodings with every channel.
+
+    `losses` are those of rescaling the weights for a chip, None if no chip was named.
+    """
     network = float_network(container.model)
     rows = inspect(container.model)
     document = {
@@ -26,5 +36,6 @@ def info_json(source: str, container: Container) -> str:
         "total_parameters": network.total_parameters,
         "total_macs": network.total_macs,
         "layers_used": layers_used(rows),
+        "rescaled_weights": None if losses is None else [asdict(loss) for loss in losses],
     }
     return json.dumps(document, indent=1) + "\n"

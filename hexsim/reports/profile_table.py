@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hexsim.reports.text import table
-from hexsim.results import InferenceTiming, LayerTiming, Result
+from hexsim.results import InferenceTiming, LayerTiming, Overhead, Result
 
 HEADER = (
     "layer",
@@ -17,14 +19,19 @@ HEADER = (
     "packets",
     "stalls",
     "HVX",
-    "DDR kB",
+    "DDR rd",
+    "DDR wr",
+    "L2",
+    "VTCM",
     "bound",
     "cost model",
 )
 
 _COLUMNS = (
     "stalls: share of its threads' issue slots in which nothing issues; "
-    "HVX: share of all vector contexts' issue slots that are used"
+    "HVX: share of all vector contexts' issue slots that are used\n"
+    "DDR rd, DDR wr, L2, VTCM: kB moved; bound: what most of the layer's time goes on, "
+    "and how much of it"
 )
 
 
@@ -34,12 +41,16 @@ def profile_table(result: Result) -> str:
     rows = [_layer_row(layer, inference.total_ps) for layer in inference.layers]
     for part in inference.overheads:
         share = f"{part.duration_ps / inference.total_ps:.1%}"
-        rows.append((f"({part.name})", "", "", "", f"{part.us:.1f}", share, *[""] * 8))
+        moved = _kb(_moved(part)) if any(_moved(part)) else [""] * 4
+        timed = ("", "", "", f"{part.us:.1f}", share)
+        rows.append((f"({part.name})", *timed, *[""] * 5, *moved, "", ""))
     total = f"{inference.total_ps / 1e6:.1f}"
     macs = f"{sum(layer.macs for layer in inference.layers) / 1e6:.1f}"
-    rows.append(("total inference", "", "", "", total, "100.0%", macs, *[""] * 7))
-    text = table(HEADER, rows, left=frozenset({0, 1, 2, 12, 13}))
-    return f"{text}\n\n{_COLUMNS}\n{_coverage(result)}\n{_forward(inference)}"
+    charges: list[LayerTiming | Overhead] = [*inference.layers, *inference.overheads]
+    moved = _kb(map(sum, zip(*(_moved(charge) for charge in charges), strict=True)))
+    rows.append(("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, "", ""))
+    text = table(HEADER, rows, left=frozenset({0, 1, 2, 15, 16}))
+    return f"{text}\n\n{_COLUMNS}\n{_coverage(result)}\n{_forward(inference)}\n{_init(result)}"
 
 
 def _layer_row(layer: LayerTiming, total_ps: int) -> tuple[str, ...]:
@@ -55,10 +66,19 @@ def _layer_row(layer: LayerTiming, total_ps: int) -> tuple[str, ...]:
         f"{layer.packets}" if layer.packets else "",
         f"{layer.stall_share:.0%}" if layer.packets else "",
         f"{layer.hvx_utilisation:.0%}" if layer.packets else "",
-        f"{layer.ddr_bytes / 1024:.0f}",
-        layer.bound,
+        *_kb(_moved(layer)),
+        f"{layer.bound} {layer.bound_share:.0%}",
         layer.cost_model,
     )
+
+
+def _moved(charge: LayerTiming | Overhead) -> tuple[int, int, int, int]:
+    """Bytes by level, in the order of the columns."""
+    return charge.ddr_read_bytes, charge.ddr_write_bytes, charge.l2_bytes, charge.vtcm_bytes
+
+
+def _kb(sizes: Iterable[int]) -> list[str]:
+    return [f"{size / 1024:.0f}" for size in sizes]
 
 
 def _coverage(result: Result) -> str:
@@ -73,3 +93,8 @@ def _coverage(result: Result) -> str:
 
 def _forward(inference: InferenceTiming) -> str:
     return f"forward propagate: {inference.forward_ps / 1e6:.1f} us"
+
+
+def _init(result: Result) -> str:
+    parts = ", ".join(f"{part.name} {part.us / 1e3:.2f}" for part in result.init)
+    return f"initialisation before the first inference: {result.init_ps / 1e9:.2f} ms ({parts})"

@@ -11,10 +11,11 @@ from hexsim.quantization.quantized import QuantizedNetwork
 def quantizer_log(model: QuantizedNetwork, written: Path) -> Iterator[str]:
     """Yield the log of quantising `model` and writing it to `written`.
 
-    Two lines per tensor, inputs first, then layer by layer. The real tool also reports an
-    intermediate model, which is not made here.
+    Two lines per tensor, inputs first, then layer by layer, offsets 0 or less. The intermediate
+    model is one in memory here.
     """
     yield "[INFO] InitializeStderr: DebugLog initialized."
+    yield "[INFO] Writing intermediate model"
     network = model.network
     buffers = [(name, name) for name in network.inputs]
     buffers += [(layer.name, output) for layer in network.layers for output in layer.outputs]

@@ -27,6 +27,7 @@ def validation_json(study: Study) -> str:
         "hits": hits,
         "output_sqnr_db": found.output_sqnr_db,
         "layers": [asdict(row) for row in found.layers],
+        "rescaled_weights": [asdict(loss) for loss in found.rescaled],
         "sensitivity": None if ranked is None else asdict(ranked),
         "diagnoses": study.diagnoses and [_diagnosis(d) for d in study.diagnoses],
         "remedies": study.remedies and [asdict(trial) for trial in study.remedies],

@@ -9,6 +9,7 @@ from hexsim.accuracy.layer_errors import LayerError, most_added
 from hexsim.accuracy.remedies import RemedyTrial
 from hexsim.accuracy.sensitivity import Sensitivity
 from hexsim.accuracy.study import Study
+from hexsim.reports.rescaling_table import rescaling_line
 from hexsim.reports.text import table
 
 WORST_LAYERS = 10
@@ -55,6 +56,8 @@ def _summary(study: Study) -> Iterator[str]:
             )
     yield f"same winner as float: {hits.same_top1} of {hits.inputs}"
     yield f"SQNR of the outputs: {study.validation.output_sqnr_db:.1f} dB"
+    if study.validation.rescaled:
+        yield rescaling_line(study.validation.rescaled)
 
 
 def _layers(errors: Sequence[LayerError], every_layer: bool) -> str:
@@ -107,9 +110,13 @@ def _remedies(trials: Sequence[RemedyTrial]) -> str:
         "remedies tried on all layers at once: SQNR of the outputs (before a final softmax), "
         f"{trials[0].before_db:.1f} dB as it is"
     )
-    lines = (
-        f"  {trial.after_db:.1f} dB: "
-        f"{trial.remedies[0] if len(trial.remedies) == 1 else 'all of these together'}"
-        for trial in trials
-    )
+    lines = (f"  {trial.after_db:.1f} dB: {_remedy(trial, trials)}" for trial in trials)
     return "\n".join([head, *lines])
+
+
+def _remedy(trial: RemedyTrial, trials: Sequence[RemedyTrial]) -> str:
+    if len(trial.remedies) == 1:
+        return trial.remedies[0]
+    alone = [other.remedies[0] for other in trials if len(other.remedies) == 1]
+    left_out = [remedy for remedy in alone if remedy not in trial.remedies]
+    return f"all of these together{', but not: ' if left_out else ''}{'; '.join(left_out)}"

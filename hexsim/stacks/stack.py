@@ -17,11 +17,13 @@ from hexsim.chips.chip import Corner
 from hexsim.datasheet import Datasheet, Table
 from hexsim.errors import HexsimError, unknown
 from hexsim.quantity import (
+    Bits,
     BytesPerSecond,
     Clocks,
     ClocksPerElement,
     Count,
     Fraction,
+    Packets,
     Ratio,
     Real,
     Seconds,
@@ -126,6 +128,15 @@ class Dispatch(Table):
     hand_off_clk: Clocks
 
 
+class Qurt(Table):
+    """The DSP's kernel: switching a hardware thread, waking a thread that slept on a futex, and
+    taking a job from a queue or a free lock without calling the kernel."""
+
+    context_switch_clk: Clocks
+    wake_clk: Clocks
+    fast_path_packets: Packets
+
+
 class Kernels(Table):
     """The kernel library. `stall_factor` stretches loops that scalar loads feed."""
 
@@ -142,14 +153,22 @@ class Partitioning(Table):
 
 
 class Quantization(Table):
-    """Defaults of the quantiser that belongs to the release."""
+    """Defaults of the quantiser that belongs to the release, and what its runtimes take.
+
+    `activation_bits` is the widest fixed-point activation that its DSP runtimes compute with.
+    """
 
     min_range: Real
+    activation_bits: Bits
 
 
 class Load(Table):
-    """What making a network ready costs, before the first inference."""
+    """What making a network ready costs, before the first inference.
 
+    `float_on_dsp` is what the DSP runtime does with a file that is not quantised.
+    """
+
+    float_on_dsp: Literal["quantise", "refuse"]
     file_bytes_per_s: BytesPerSecond
     deserialize_s_per_byte: SecondsPerByte
     create_s_per_layer: Seconds
@@ -184,6 +203,7 @@ class Stack(Datasheet):
     application: Application
     entry: Entry
     dispatch: Dispatch
+    qurt: Qurt
     kernels: Kernels
     partitioning: Partitioning
     quantization: Quantization

@@ -1,5 +1,6 @@
 """A quantised file over the float weights it was made from."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,13 @@ from hexsim import container
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import validate
 from hexsim.errors import HexsimError
+from hexsim.quantization.conversions import with_conversions
+from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.quantized import QuantizedNetwork
 from tests.accuracy import culprits
+from tests.digits.networks import load
+from tests.digits.scores import calibration
 from tests.small_networks import Sketch
 
 
@@ -26,6 +32,36 @@ def test_a_file_is_as_far_from_float_as_the_model_it_holds(tmp_path: Path, bias_
     )
     assert against == pytest.approx(memory)
     assert alone > memory + 6.0, "without it, the rounding of weights is not seen"
+
+
+def test_convert_layers_are_no_part_of_the_float_file() -> None:
+    model = culprits.quantized()
+    first = model.network.layers[0].output
+    range_ = model.activations[first]
+    wide = Encoding.from_range(range_.min, range_.max, 16)
+    mixed = with_conversions(replace(model, activations={**model.activations, first: wide}))
+    assert mixed.network.layers != model.network.layers
+    referred = with_reference(mixed, culprits.network())
+    assert referred.network.layers == mixed.network.layers
+    assert referred.activations == mixed.activations
+
+
+@pytest.mark.parametrize("chosen", [["cle"], ["cle", "bc"]])
+def test_the_reference_of_an_equalized_file_is_equalized_too(
+    tmp_path: Path, chosen: list[Optimization]
+) -> None:
+    """Else every rescaled tensor would seem to be wrong, though the outputs are not."""
+    network = load("relu", 0)
+    model = quantize_optimized(network, calibration, optimizations=chosen).model
+    container.write(tmp_path / "q.dlc", model)
+    read = container.read(tmp_path / "q.dlc").model
+    assert isinstance(read, QuantizedNetwork)
+    assert read.equalized
+    found = validate(with_reference(read, network), calibration()[:8], "dsp", signed_weights=False)
+    assert min(row.sqnr_db for row in found.layers) > 20
+    unaware = replace(read, equalized=False, network=network)
+    wrong = validate(unaware, calibration()[:8], "dsp", signed_weights=False)
+    assert min(row.sqnr_db for row in wrong.layers) < 10
 
 
 def test_another_network_is_refused() -> None:

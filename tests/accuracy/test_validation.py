@@ -1,6 +1,7 @@
 """Validation: what one pass over the inputs counts."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hexsim.execution import PlanExecutor
 from hexsim.host.float_execution import FloatEngine
 from hexsim.partition import partition
 from hexsim.plan import make_plan
+from hexsim.resizing import resized
 from tests.accuracy import culprits
 
 
@@ -46,3 +48,20 @@ def test_kernels_of_both_generations() -> None:
         found.append(validate(model, [feed], "dsp", signed_weights=signed).output_sqnr_db)
         assert found[-1] == pytest.approx(sqnr_db(reference, scores), abs=1e-3)
     assert found[0] != found[1]
+
+
+def test_batches_give_what_their_items_give() -> None:
+    """Five items in batches of two, the last one padded, count as they do one by one."""
+    model, feeds = culprits.quantized(), culprits.inputs(5)
+    labels = [1, 2, 3, 4, 5]
+    single = validate(model, feeds, "dsp", signed_weights=False, labels=labels)
+    name = model.network.inputs[0]
+    source = model.network.tensors[name].source_shape
+    pairs = replace(model, network=resized(model.network, {name: (2, *source[1:])}))
+    items = [feed[name][0] for feed in feeds] + [np.zeros_like(feeds[0][name][0])]
+    batches = [{name: np.stack(items[i : i + 2])} for i in (0, 2, 4)]
+    joined = validate(pairs, batches, "dsp", signed_weights=False, labels=labels, batch=2, items=5)
+    assert joined.hits == single.hits
+    assert joined.output_sqnr_db == pytest.approx(single.output_sqnr_db, abs=1e-3)
+    for one, other in zip(joined.layers, single.layers, strict=True):
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-5)

@@ -100,7 +100,7 @@ def test_a_constant_operand_carries_its_codes():
         (
             Elementwise(name="e", inputs=("x", "z"), outputs=("y",), kind="sum"),
             {"encodings": {"z": Encoding.from_range(0, 1, bitwidth=16)}},
-            "layer 'e': tensor 'z' has a 16-bit asymmetric encoding",
+            "layer 'e' reads 'z' in 16 bits and writes 8; insert a Convert layer",
         ),
         (
             Elementwise(name="e", inputs=tuple("abcd"), outputs=("y",), kind="product"),

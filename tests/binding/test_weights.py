@@ -72,5 +72,17 @@ def test_weights_without_codes_are_refused():
     with pytest.raises(HexsimError, match="layer 'fc': weight 'w' has no encoding"):
         bind_weights("w", LAYER, source(WEIGHT, {}, signed=False))
     wide = Encoding.from_range(-0.5, 2.0, bitwidth=16)
-    with pytest.raises(HexsimError, match="weight 'w' has 16-bit codes"):
-        bind_weights("w", LAYER, source(WEIGHT, {"w": wide}, signed=False))
+    with pytest.raises(HexsimError, match="weight 'w' has 16-bit codes; quantise weights to 8"):
+        bind_weights("w", LAYER, source(WEIGHT, {"w": wide}, signed=True))
+    wider = Encoding.from_range(-0.5, 2.0, bitwidth=32)
+    with pytest.raises(HexsimError, match="weight 'w' has 32-bit codes; quantise weights to 16"):
+        bind_weights("w", LAYER, source(WEIGHT, {"w": wider}, signed=False))
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_16_bit_weights_are_taken_as_they_are(symmetric):
+    encoding = Encoding.symmetric_of(2.0, 16) if symmetric else Encoding.from_range(-0.5, 2, 16)
+    weights = bind_weights("w", LAYER, source(WEIGHT, {"w": encoding}, signed=False))
+    assert (weights.bits, weights.codes.dtype) == (16, encoding.dtype)
+    real = (weights.codes.astype(np.float64) - weights.zero_point) * weights.steps
+    np.testing.assert_allclose(real, WEIGHT, atol=encoding.delta / 2)

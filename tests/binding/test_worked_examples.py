@@ -37,6 +37,21 @@ def test_convolution():
     assert tail.apply(np.array([30400])) == 61
 
 
+def test_sixteen_bits():
+    x, z = np.array([50000, 9000, 11000]), 10000
+    w = np.array([200, 60, 255]) - 100
+    high, low = ((x >> 8) - (z >> 8)) @ w, ((x & 255) - (z & 255)) @ w
+    assert (high, low) == (16225, 41400)
+    output = Encoding(16, -1.0, 15.38375, 0.00025, -4000)
+    tail = requantise(0.0001 * 0.005, output, bias=np.array([0.25]), fraction_bits=8)
+    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (1099511628, 0, 2500000)
+    accumulator = 2500000 + 256 * high + low
+    assert (accumulator, accumulator >> 8, accumulator % 256) == (6695000, 26152, 88)
+    assert 88 * 1099511628 >> 24 == 5767
+    assert (26152 * 1099511628 + (5767 << 16) + 2**30) >> 31 == 13390
+    assert tail.apply(np.array([accumulator])) == 13390
+
+
 def test_average():
     tail = requantise(0.1 / np.array([1, 4]), encoding(0.1, 0))
     np.testing.assert_array_equal(tail.multiplier, [2**30, 2**29])

@@ -59,7 +59,7 @@ def test_bench_with_uncertainty_prints_intervals_and_what_they_hang_on(
     assert cpu["uncertainty"]["measured_outside_ms"]["total_inference"] == [116.0]
     assert sum(c["share"] for c in dsp["uncertainty"]["constants"]) == pytest.approx(1)
     with (files / "out.csv").open() as file:
-        row = next(csv.DictReader(file))
+        row = next(r for r in csv.DictReader(file) if r["row"] == "Total Inference Time")
     assert float(row["us_low"]) == pytest.approx(low, abs=1e-3)
     assert float(row["us_high"]) == pytest.approx(high, abs=1e-3)
 
@@ -67,7 +67,7 @@ def test_bench_with_uncertainty_prints_intervals_and_what_they_hang_on(
 def test_bench_writes_table_json_and_csv(command: Command, files: Path) -> None:
     code, out, err = command(
         "bench --model conv1x1_1to1 --model probe.onnx --chip sd865 --runtime dsp,cpu "
-        "--json out.json --csv out.csv"
+        "--quantize --json out.json --csv out.csv"
     )
     assert (code, err) == (0, "")
     assert "conv1x1_1to1 on sd865, qnn-2.45, burst" in out
@@ -93,6 +93,12 @@ def test_bench_writes_table_json_and_csv(command: Command, files: Path) -> None:
     assert results[2]["measured_ms"]["total_inference"] == [], "a file is never a measured network"
     with (files / "out.csv").open() as file:
         rows = list(csv.DictReader(file))
+    probe = [row for row in rows if (row["network"], row["runtime"]) == ("probe", "dsp")]
+    dsp = {row["row"]: float(row["us"]) for row in probe}
+    assert dsp["Init"] == pytest.approx(dsp["Load"] + dsp["Deserialize"] + dsp["Create"], abs=0.01)
+    assert 0 < dsp["RPC Init Time"] < dsp["Create"]
+    assert dsp["Init"] == pytest.approx(results[2]["initialisation_total_us"], abs=0.002)
+    assert "initialisation (ms)" in out
     assert {row["row"] for row in rows} >= {
         "Total Inference Time",
         "Forward Propagate",
@@ -115,6 +121,24 @@ def test_profile_adds_up_to_the_total(command: Command) -> None:
         spent += float(cells[share - 1])
     assert spent == pytest.approx(float(total), abs=0.05 * (end - start))
     assert "kernel" in next(line for line in lines if line.startswith("costed by"))
+    assert lines[-1].startswith("initialisation before the first inference: ")
+    assert "quantize" in lines[-1], "the float file is quantised at load"
+
+
+def test_profile_writes_bytes_by_level_and_bounds(command: Command, files: Path) -> None:
+    code, out, _ = command("profile squeezenet1_1 --chip sd855 --json out.json --csv out.csv")
+    assert code == 0
+    assert "DDR rd" in out
+    (result,) = json.loads((files / "out.json").read_text())["results"]
+    with (files / "out.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    for row, layer in zip(rows, result["layers"], strict=True):
+        assert layer["ddr_bytes"] == layer["ddr_read_bytes"] + layer["ddr_write_bytes"]
+        assert sum(layer["parts_us"].values()) == pytest.approx(layer["us"])
+        assert layer["parts_us"][layer["bound"]] == max(layer["parts_us"].values())
+        for key in ("name", "ddr_read_bytes", "ddr_write_bytes", "l2_bytes", "vtcm_bytes", "bound"):
+            assert row[key] == str(layer[key])
+    assert any(layer["vtcm_bytes"] for layer in result["layers"])
 
 
 @pytest.mark.parametrize(
@@ -148,9 +172,14 @@ def test_lists_and_pages(command: Command, words: str, expected: str) -> None:
         ("bench --runtime ,", "names no runtime"),
         ("bench --chip sd835 --runtime aip", "chip sd835 has no aip runtime"),
         ("bench --chip sd888 --runtime dsp", "chip sd888 cannot be simulated on dsp"),
-        ("bench --model probe.onnx --chip sd855 --runtime aip", "loads quantised networks only"),
-        ("bench --model probe.onnx --runtime fxp_cpu", "loads quantised networks only"),
+        (
+            "bench --model probe.onnx --chip sd855 --runtime aip",
+            "aip of snpe-1.30 refuses it",
+        ),
+        ("profile probe.onnx --chip sd865", "dsp of qnn-2.45 refuses it: from release 2.0 on"),
+        ("bench --model probe.onnx --runtime fxp_cpu", "is float and fxp_cpu of snpe-1.23 refuses"),
         ("profile probe.onnx --runtime dsp,cpu", "give one runtime"),
+        ("profile probe.onnx --json no/new.json", "cannot write"),
         ("profile probe.onnx --perf-profile fast", "unknown performance profile 'fast'"),
         ("profile probe.onnx --input-dim input 1,x", "is not of the form"),
         ("profile probe.onnx --input-dim input 1,3,7", "input shape 1,3,7"),
@@ -164,3 +193,47 @@ def test_mistakes_are_one_sentence_and_exit_two(
     refused: Callable[[str], str], words: str, sentence: str
 ) -> None:
     assert sentence in refused(words)
+
+
+def test_bench_beside_background_clients(command: Command, files: Path) -> None:
+    line = "bench --model probe.onnx --chip sd845 --runtime dsp --timing-only --json out.json"
+    code, quiet, err = command(line)
+    assert (code, err) == (0, "")
+    assert json.loads((files / "out.json").read_text())["results"][0]["background"] is None
+    code, out, err = command(f"{line} --background audio --background camera")
+    assert (code, err) == (0, "")
+    assert out.startswith(quiet.rstrip().splitlines()[0])
+    assert "probe on dsp beside audio, camera, 10 inferences in a row: alone" in out
+    first = (files / "out.json").read_bytes()
+    found = json.loads(first)["results"][0]["background"]
+    assert found["loads"] == ["audio", "camera"]
+    assert found["alone_us"] <= found["mean_us"] <= found["worst_us"]
+    assert {client["name"] for client in found["clients"]} >= {"audio playback", "camera filter"}
+    assert command(f"{line} --background audio --background camera")[1] == out
+    assert (files / "out.json").read_bytes() == first, "equal inputs give byte-equal outputs"
+
+
+def test_profile_beside_background_clients(command: Command, files: Path) -> None:
+    code, out, err = command("profile probe.onnx --chip sd845 --background sensor-hub")
+    assert (code, err) == (0, "")
+    assert "sensor-hub fusion" in out
+    assert "alone us  beside us  factor" in out
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("camra", "unknown background load 'camra'; did you mean camera?"),
+        ("gone.toml", "gone.toml: cannot be read"),
+        ("bad.toml", "bad.toml: key 'client.0.period_us' is -1; expected greater than or equal"),
+    ],
+)
+def test_a_bad_background_is_told(
+    refused: Callable[[str], str], files: Path, option: str, sentence: str
+) -> None:
+    (files / "bad.toml").write_text(
+        'name = "bad"\ntitle = "Bad"\n[[client]]\nname = "c"\nperiod_us = -1\n'
+        'priority = 1\nunit = "scalar"\npackets = 5\n'
+    )
+    for line in ("bench --model probe.onnx", "profile probe.onnx"):
+        assert sentence in refused(f"{line} --background {option}")

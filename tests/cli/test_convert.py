@@ -8,6 +8,7 @@ import pytest
 from onnx import helper
 
 from hexsim import container, models
+from hexsim.graph.input_format import InputFormat
 from hexsim.loading import load
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -30,8 +31,8 @@ def test_default_name_metadata_and_contents(command: Command, tmp_path: Path) ->
     read = container.read("probe.dlc")
     assert read.metadata.model_version == "v7"
     assert read.metadata.converter_command == (
-        "hexsim convert input_dim=None input_network=probe.onnx model_version=v7 "
-        "quantization_overrides=None"
+        "hexsim convert input_dim=None input_encoding=None input_network=probe.onnx "
+        "input_type=None model_version=v7 quantization_overrides=None"
     )
     network = load("probe.onnx")
     assert isinstance(read.model, container.reader.Network)
@@ -101,3 +102,40 @@ def test_mistakes(refused: Callable[[str], str], tmp_path: Path, line: str, sent
     (tmp_path / "text.onnx").write_text("hello")
     (tmp_path / "text.dlc").write_text("hello")
     assert sentence in refused(line)
+
+
+def test_types_and_encodings_of_inputs_are_kept_and_shown(command: Command, tmp_path: Path) -> None:
+    models.export("conv1x1_3to4@6x8", tmp_path / "m.onnx")
+    name = load("m.onnx").inputs[0]  # type: ignore[union-attr]
+    line = f"convert m.onnx --input-type {name} image --input-encoding {name} argb32"
+    assert command(line)[0] == 0
+    network = container.read("m.dlc").model
+    assert network.input_formats == {name: InputFormat("image", "argb32")}  # type: ignore[union-attr]
+    assert network.layers[0].type == "color_space_conversion"  # type: ignore[union-attr]
+    out = command("info m.dlc").out  # type: ignore[attr-defined]
+    assert out.count("input_encoding_in: argb32") == 2, "the input and the layer"
+    assert out.count("input_encoding_out: bgr") == 2
+    assert "input_type: image" in out
+    assert f"input_encoding={name} argb32 " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--input-type x picture", "unknown --input-type of input 'x', 'picture'"),
+        ("--input-encoding x", "is not of the form 'NAME bgr'"),
+        ("--input-encoding y rgb", "unknown input of network 'm' 'y'"),
+        ("--input-encoding x rgb", "needs a picture"),
+        ("--input-encoding x nv21 --input-type x opaque", "cannot be of type opaque"),
+    ],
+)
+def test_mistakes_of_types_and_encodings(
+    refused: Callable[[str], str],
+    tmp_path: Path,
+    onnx_model: Callable[..., onnx.ModelProto],
+    options: str,
+    sentence: str,
+) -> None:
+    node = helper.make_node("Relu", ["x"], ["y"])
+    onnx.save(onnx_model([node], {"x": (1, 4, 6, 8)}, ["y"]), tmp_path / "m.onnx")
+    assert sentence in refused(f"convert m.onnx {options}")

@@ -9,6 +9,7 @@ import pytest
 
 from hexsim import container, models
 from hexsim.container.archive import open_archive
+from tests.accuracy import culprits
 from tests.container.made import small_network, with_encodings
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -90,3 +91,20 @@ def test_a_weight_altered_is_one_sentence(refused: Callable[[str], str], tmp_pat
     data, archive = path.read_bytes(), open_archive(path)
     path.write_bytes(data[: archive.params_start] + b"?" + data[archive.params_start + 1 :])
     assert "is not what was written" in refused("bench --model m.dlc --runtime cpu")
+
+
+def test_a_chip_tells_what_becomes_of_the_weights(
+    command: Command,
+    refused: Callable[[str], str],
+    tmp_path: Path,
+) -> None:
+    container.write(tmp_path / "q.dlc", culprits.quantized())
+    container.write(tmp_path / "m.dlc", culprits.network())
+    out = command("info q.dlc --chip sd855 --json i.json")[1]
+    (*_, last) = json.loads((tmp_path / "i.json").read_text())["rescaled_weights"]
+    assert (last["layer"], last["weight"]) == ("fc", "fc.w")
+    assert "sd855 rescales asymmetric weights" in out
+    assert out.rstrip().splitlines()[-1].split()[:2] == ["fc", "fc.w"]
+    assert "sd835 rescales no weights at load" in command("info q.dlc --chip sd835")[1]
+    assert "network 'broken' is float" in refused("info m.dlc --chip sd855")
+    assert "sd450 has no dsp" in refused("info q.dlc --chip sd450")

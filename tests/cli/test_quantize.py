@@ -11,10 +11,14 @@ import pytest
 from hexsim import api, container
 from hexsim.container import Metadata
 from hexsim.graph.ir import Constant
+from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
+from hexsim.reports.optimization_log import optimization_log
 from tests.container.made import assert_same, small_network
+from tests.digits.networks import load
+from tests.digits.scores import calibration as digits
 from tests.small_networks import Sketch
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -45,7 +49,7 @@ def test_the_file_holds_what_the_quantiser_makes(
     assert_same(expected, read.model)
     assert read.metadata.converter_command == "convert"
     assert read.metadata.quantizer_command == (
-        f"hexsim quantize bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt "
+        f"hexsim quantize act_bitwidth=8 bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt "
         "weights_bitwidth=8"
     )
 
@@ -57,9 +61,10 @@ def test_default_name_and_log(command: Command, tmp_path: Path) -> None:
     assert code == 0
     assert isinstance(model, QuantizedNetwork)
     lines = err.splitlines()
-    assert lines[1] == "[INFO] Setting activation for layer: in and buffer: in"
+    assert lines[1] == "[INFO] Writing intermediate model"
+    assert lines[2] == "[INFO] Setting activation for layer: in and buffer: in"
     encoding = model.activations["in"]
-    assert lines[2] == (
+    assert lines[3] == (
         f"[INFO] bw: 8, min: {encoding.min:.6f}, max: {encoding.max:.6f}, "
         f"delta: {encoding.delta:.6f}, offset: {encoding.offset}.000000"
     )
@@ -105,7 +110,7 @@ def test_a_person_sees_progress(command: Command, monkeypatch: pytest.MonkeyPatc
         ("", "names no input"),
         ("\n \n", "names no input"),
         ("0.raw\nnone.raw\n", "line 2: cannot read 'none.raw': No such file"),
-        ("short.raw\n", "'short.raw' has 8 bytes, input 'in' needs 768 (1x8x8x3 float32"),
+        ("short.raw\n", "number of bytes (8) for non-NV21 input 'in' for batch 1"),
         ("0.raw\n\nnan.raw\n", "line 3: 'nan.raw' for input 'in' holds NaN"),
         ("inf.raw\n", "line 1: 'inf.raw' for input 'in' holds infinite"),
         ("0.raw 1.raw\n", "line 1: 2 files do not match the inputs of the network"),
@@ -189,6 +194,8 @@ def _write_model_with_nan(path: Path) -> None:
             {"symmetric_weights": True, "weight_bits": 4},
         ),
         ("--axis-quant", {"axis_weights": True}),
+        ("--act-bitwidth 16", {"activation_bits": 16}),
+        ("--bitwidth 16", {"activation_bits": 16, "weight_bits": 16, "bias_bits": 32}),
         ("--axis-quant --weights-bitwidth 4", {"axis_weights": True, "weight_bits": 4}),
         (
             "--weights-bitwidth 4 --pack-4-bit-weights",
@@ -210,7 +217,8 @@ def test_modes(
     assert_same(expected, read)
     assert command("info q.dlc").out.count("weight encoding: ") == 3
     source = np.ascontiguousarray(calibration[0].transpose(0, 3, 1, 2))
-    for runtime in ("dsp", "fxp_cpu"):
+    wide = any(choices.get(kind) == 16 for kind in ("activation_bits", "weight_bits"))
+    for runtime in ("fxp_cpu",) if wide else ("dsp", "fxp_cpu"):
         outputs = api.simulate("q.dlc", runtime=runtime, inputs=source).outputs  # type: ignore[arg-type]
         assert outputs is not None
         assert all(np.ptp(array) > 0 for array in outputs.values())
@@ -219,7 +227,53 @@ def test_modes(
 @pytest.mark.usefixtures("calibration")
 def test_modes_that_exclude_each_other(refused: Callable[[str], str]) -> None:
     line = "quantize m.dlc --input-list list.txt -o q.dlc"
-    assert "4 or 8 bits, not 16" in refused(f"{line} --weights-bitwidth 16")
+    assert "4, 8 or 16 bits, not 6" in refused(f"{line} --weights-bitwidth 6")
+    assert "give one or the other" in refused(f"{line} --weights-bitwidth 8 --bitwidth 16")
     assert "only 4-bit weights can be packed" in refused(f"{line} --pack-4-bit-weights")
     words = "--use-adjusted-weights-quantizer --use-enhanced-quantizer"
     assert "by the enhanced or by the adjusted mode" in refused(f"{line} {words}")
+
+
+@pytest.mark.usefixtures("calibration")
+def test_files_of_16_bits_run_where_the_chip_can(
+    command: Command, refused: Callable[[str], str]
+) -> None:
+    assert command("quantize m.dlc --input-list list.txt --act-bitwidth 16 -o q.dlc")[0] == 0
+    assert command("bench --model q.dlc --chip sd865 --runtime dsp")[0] == 0
+    assert command("validate q.dlc --chip sd865 --input-list list.txt")[0] == 0
+    sentence = "dsp of chip sd835 computes with 8 bits"
+    assert sentence in refused("bench --model q.dlc --chip sd835 --runtime dsp")
+    assert sentence in refused("validate q.dlc --chip sd835 --input-list list.txt")
+    assert "bitwidth 16" in command("info q.dlc")[1]
+
+
+@pytest.mark.parametrize(
+    "words", ["--optimizations cle,bc", "--optimizations cle --optimizations bc"]
+)
+def test_optimizations(command: Command, tmp_path: Path, words: str) -> None:
+    network = load("relu6", 0)
+    container.write(tmp_path / "d.dlc", network, Metadata())
+    names = []
+    for index, feed in enumerate(digits()[:4]):
+        names.append(f"{index}.raw")
+        feed["x"].tofile(tmp_path / names[-1])
+    (tmp_path / "list.txt").write_text("\n".join(names))
+    code, _, err = command(f"quantize d.dlc --input-list list.txt {words} -o q.dlc")
+    assert code == 0
+    read = container.read("q.dlc")
+    assert "optimizations=cle,bc" in read.metadata.quantizer_command
+    expected = quantize_optimized(network, lambda: digits()[:4], optimizations=["cle", "bc"])
+    assert_same(expected.model, read.model)
+    log = list(optimization_log(expected))
+    assert len(log) > 3
+    assert err.splitlines()[: len(log)] == log
+    code, out, _ = command("validate q.dlc --float d.dlc --input-list list.txt")
+    assert code == 0
+    assert "float reference: 'd.dlc', equalised as the quantised file was" in out
+
+
+@pytest.mark.usefixtures("calibration")
+def test_optimizations_that_are_refused(refused: Callable[[str], str]) -> None:
+    line = "quantize m.dlc --input-list list.txt -o q.dlc --optimizations"
+    assert "never run without cross-layer equalization" in refused(f"{line} bc")
+    assert "unknown optimization 'cel'" in refused(f"{line} cel")

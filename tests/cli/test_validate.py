@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from hexsim import container
 from hexsim.accuracy.validation import validate
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
+from tests.container.made import with_weights
 from tests.small_networks import Sketch
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -110,3 +112,47 @@ def test_mistakes(refused: Callable[[str], str], tmp_path: Path, line: str, sent
     net = Sketch((1, 8, 8, 8))
     container.write(tmp_path / "other.dlc", net.network(net.pool("in")))
     assert sentence in refused(f"validate {line}")
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> None:
+    """rgb.dlc takes 8x8 pictures of three channels; photos has two, named in named.txt."""
+    (tmp_path / "photos").mkdir()
+    for index, name in enumerate(("b.png", "a.png")):
+        pixels = np.random.default_rng(index).integers(0, 256, (9, 12, 3), np.uint8)
+        Image.fromarray(pixels).save(tmp_path / "photos" / name)
+    (tmp_path / "named.txt").write_text("b.png 2\na.png,1\n")
+    net = Sketch((1, 8, 8, 3))
+    network = with_weights(net.network(net.dense(net.conv("in", 4, 3), 10)))
+    container.write(tmp_path / "rgb.dlc", network)
+
+
+@pytest.mark.usefixtures("pictures")
+@pytest.mark.parametrize("dims", ["", "--input-dim in 3,3,8,8"])
+def test_pictures_with_named_labels(command: Command, tmp_path: Path, dims: str) -> None:
+    code, out, _ = command(
+        f"validate rgb.dlc --images photos --labels named.txt --mean 128 --std 64,64,64 "
+        f"--channel-order bgr --fit stretch --json v.json {dims}"
+    )
+    assert code == 0
+    assert "2 pictures of 'photos'" in out
+    assert ("applying padding" in out) is bool(dims)
+    hits = json.loads((tmp_path / "v.json").read_text())["hits"]
+    assert (hits["inputs"], hits["float_top5"] <= 2) == (2, True)
+
+
+@pytest.mark.usefixtures("pictures")
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--images none", "cannot read folder 'none'"),
+        ("--images photos --input-list list.txt", "leave one out"),
+        ("--images photos --std 0", "would divide by zero"),
+        ("--images photos --std 1,2", "--std has 2 values"),
+        ("--images photos --mean a", "--mean 'a' is no number"),
+        ("--mean 3", "are for pictures"),
+        ("--images photos --labels labels.txt", "has 4 labels for 2 inputs"),
+    ],
+)
+def test_mistakes_with_pictures(refused: Callable[[str], str], options: str, sentence: str) -> None:
+    assert sentence in refused(f"validate rgb.dlc {options}")

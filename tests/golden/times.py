@@ -12,6 +12,8 @@ import json
 from pathlib import Path
 
 from hexsim.loading import load
+from hexsim.partition import partition
+from hexsim.plan import make_plan
 from hexsim.platform import Platform
 
 FILE = Path(__file__).with_suffix(".json")
@@ -28,7 +30,7 @@ def simulated() -> dict[str, float]:
         for chip in CHIPS:
             platform = Platform.load(chip)
             for runtime in RUNTIMES:
-                result = platform.simulate(platform.plan(network, runtime))
+                result = platform.simulate(make_plan(network, runtime, partition(network, runtime)))
                 times[f"{chip} {runtime} {name}"] = result.total_us
     return times
 

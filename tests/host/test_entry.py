@@ -96,3 +96,14 @@ def test_no_part_is_negative_under_any_quality_of_service() -> None:
             for part in [*way_in(call(profile=profile)), *way_out(call(profile=profile), job_s)]:
                 assert part.seconds >= 0
                 assert part.clocks >= 0
+
+
+def test_codes_of_16_bits_are_two_bytes_and_floats_stay_four() -> None:
+    def wide(base: Call) -> Call:
+        calls = tuple(replace(one, activation_bits=16) for one in base.subnet.calls)
+        return replace(base, subnet=replace(base.subnet, calls=calls))
+
+    codes, floats = call(buffer="tf8"), call()
+    assert (codes.input_bytes, wide(codes).input_bytes) == (ELEMENTS, 2 * ELEMENTS)
+    assert wide(codes).output_bytes == 2 * codes.output_bytes
+    assert wide(floats).input_bytes == floats.input_bytes == 4 * ELEMENTS

@@ -6,6 +6,9 @@ import pytest
 
 from hexsim import stacks
 from hexsim.host.initialisation import initialisation
+from hexsim.layers import Opaque
+from hexsim.partition import partition
+from hexsim.plan import make_plan
 from tests.small_networks import Sketch, plan
 
 STACK = stacks.load("snpe-1.30")
@@ -46,3 +49,20 @@ def test_a_quantised_file_loads_a_quarter_of_the_bytes() -> None:
 def test_float_runtimes_dequantise_and_need_no_remote_call() -> None:
     assert list(parts("cpu", quantized=True)) == ["load", "deserialize", "dequantize", "create"]
     assert list(parts("gpu", quantized=False)) == ["load", "deserialize", "create"]
+
+
+def test_what_falls_back_to_the_cpu_is_not_quantised_but_dequantised() -> None:
+    net = Sketch((1, 8, 8, 32))
+    early = net.add(Opaque, net.conv("in", 32), op_type="Erf", node=b"", shapes=((1, 8, 8, 32),))
+    network = net.network(net.dense(early, 10))
+    cuts = partition(network, "dsp")
+    fallback = replace(cuts[1], layers=(*cuts[1].layers, *cuts[2].layers))
+    floats = make_plan(network, "dsp", [cuts[0], fallback])
+    codes = replace(floats, quantized=True)
+    profile = STACK.profile()
+    (quantised,) = (p for p in initialisation(floats, STACK, profile) if p.name == "quantize")
+    (back,) = (p for p in initialisation(codes, STACK, profile) if p.name == "dequantize")
+    load = STACK.load
+    assert quantised.duration_ps / 1e12 == pytest.approx(32 * 32 * load.quantize_s_per_element)
+    dense = 8 * 8 * 32 * 10
+    assert back.duration_ps / 1e12 == pytest.approx(dense * load.dequantize_s_per_element)

@@ -6,23 +6,36 @@ from unittest.mock import patch
 import numpy as np
 from hypothesis import strategies as st
 
-from hexsim.binding import Operand, Requantise
+from hexsim.binding import Operand, Requantise, Weights
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Window
 from hexsim.quantization.encodings import Encoding
 from tests.int8 import naive
 
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-def encoding(zero_point, delta=0.1):
-    return Encoding(8, -zero_point * delta, (255 - zero_point) * delta, delta, -zero_point)
+BITS = st.sampled_from([8, 8, 16])
+CODES = {8: np.uint8, 16: np.uint16}
 
 
 @st.composite
-def operands(draw, shape, name="x"):
-    zero_point = draw(st.sampled_from([0, 255]) | st.integers(0, 255))
-    return Operand(name, tuple(shape), encoding(zero_point))
+def weights(draw, shape):
+    """Weights of any of the four types."""
+    dtype = np.dtype(draw(st.sampled_from([np.uint8, np.int8, np.uint8, np.int8, "u2", "i2"])))
+    top = np.iinfo(dtype).max
+    zero_point = draw(st.sampled_from([0, top]) | st.integers(0, top)) if dtype.kind == "u" else 0
+    return Weights(draw(arrays(shape, dtype)), zero_point, np.ones(shape[-1]))
+
+
+def encoding(zero_point, delta=0.1, bits=8):
+    top = 2**bits - 1
+    return Encoding(bits, -zero_point * delta, (top - zero_point) * delta, delta, -zero_point)
+
+
+@st.composite
+def operands(draw, shape, name="x", bits=8):
+    top = 2**bits - 1
+    zero_point = draw(st.sampled_from([0, top]) | st.integers(0, top))
+    return Operand(name, tuple(shape), encoding(zero_point, bits=bits))
 
 
 @st.composite
@@ -41,19 +54,22 @@ def arrays(draw, shape, dtype=np.uint8):
 
 
 @st.composite
-def tails(draw, entries):
+def tails(draw, entries, bits=8, fraction_bits=0):
     """Any constants a requantise may have, or plausible ones that spread over all codes."""
     random = np.random.default_rng(draw(SEEDS))
     wild = draw(st.booleans())
     largest_shift = draw(st.sampled_from([1, 31])) if wild else 0
-    limit = 2**31 - 1 if wild else 2**20
-    low = draw(st.integers(0, 255))
+    limit = (2**31 - 1 if wild else 2**20) << fraction_bits
+    top = 2**bits - 1
+    low = draw(st.integers(0, top))
+    kind = np.int64 if fraction_bits else np.int32
     return Requantise(
-        preload=random.integers(-limit, limit, entries, np.int32, endpoint=True),
-        multiplier=random.integers(1, 2**31 - 1 if wild else 2**22, entries, np.int32),
+        preload=random.integers(-limit, limit, entries, kind, endpoint=True),
+        multiplier=random.integers(1, 2**31 - 1 if wild else 2 ** (bits + 14), entries, np.int32),
         shift=random.integers(0, largest_shift, entries, np.int32, endpoint=True),
         low=low if wild else 0,
-        high=draw(st.integers(low, 255)) if wild else 255,
+        high=draw(st.integers(low, top)) if wild else top,
+        fraction_bits=fraction_bits,
     )
 
 
@@ -82,6 +98,6 @@ def assert_equals_twin(call, inputs, kernels=("",)):
     for choice in kernels:
         with patch.dict(os.environ, {"HEXSIM_KERNELS": choice}):
             prepared = prepare(call)
-        output = np.full(call.output.shape, 77, np.uint8)
+        output = np.full(call.output.shape, 77, call.output.encoding.dtype)
         prepared(inputs, output)
         np.testing.assert_array_equal(output, expected, err_msg=f"kernels '{choice}'")

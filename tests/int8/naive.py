@@ -1,7 +1,8 @@
 """Slow, obvious twins of the integer kernels, written from docs/arithmetic.md.
 
 Every function takes a bound call and the codes of its operands and returns the output codes.
-Arithmetic is int64 or Python integers; `wrap` says where the contract has an int32.
+Arithmetic is int64 or Python integers; `wrap` says where the contract has an int32. Layers that
+accumulate give their sums as a function of one byte of each code, which `finish` adds up.
 """
 
 import itertools
@@ -25,16 +26,49 @@ def saturate(value):
     return np.clip(value, -(2**31), 2**31 - 1)
 
 
-def requantise(accumulator, multiplier, shift, low, high):
-    scaled = saturate(np.asarray(accumulator, np.int64) * 2 ** np.asarray(shift, np.int64))
-    code = np.floor_divide(scaled * np.asarray(multiplier, np.int64) + 2**30, 2**31)
-    return np.clip(code, low, high).astype(np.uint8)
+def requantise(accumulator, multiplier, shift, low, high, fraction_bits=0):
+    """Python integers of any size; what the fraction bits add is exact to 2^-15 of a code."""
+
+    def one(*numbers):
+        total, multiplier, shift = map(int, numbers)
+        whole, rest = divmod(total, 2**fraction_bits)
+        whole = min(max(whole, -(2**31)), 2**31 - 1) * 2**shift
+        whole = min(max(whole, -(2**31)), 2**31 - 1)
+        more = rest * multiplier * 2**shift // 2 ** (fraction_bits + 16)
+        return min(max((whole * multiplier + more * 2**16 + 2**30) // 2**31, low), high)
+
+    arrays = (np.asarray(x, object) for x in (accumulator, multiplier, shift))
+    return np.vectorize(one, otypes=[np.int64])(*np.broadcast_arrays(*arrays))
 
 
 def finish(accumulator, tail, entry=slice(None)):
     """Requantise sums (without preload) by the constants `entry` of a tail."""
-    total = wrap(accumulator + tail.preload[entry].astype(np.int64))
-    return requantise(total, tail.multiplier[entry], tail.shift[entry], tail.low, tail.high)
+    total = accumulator + tail.preload[entry].astype(np.int64)
+    total = total if tail.fraction_bits else wrap(total)
+    constants = (tail.multiplier[entry], tail.shift[entry], tail.low, tail.high)
+    return requantise(total, *constants, tail.fraction_bits)
+
+
+def pieces(codes, zero_point, bits):
+    """(place in bits, distance of that byte from the zero point's), for 8 or 16 bits."""
+    if bits == 8:
+        return [(0, codes - zero_point)]
+    return [(0, codes % 256 - zero_point % 256), (8, codes // 256 - zero_point // 256)]
+
+
+def weight_pieces(weights):
+    """The same of weights; the high byte of signed codes is signed."""
+    codes, bits = weights.codes.astype(np.int64), 8 * weights.codes.dtype.itemsize
+    return pieces(codes, weights.zero_point, bits)
+
+
+def multiplied(call, x, sums):
+    """`sums` of every byte of x with every byte of the weights, each wrapped, added up."""
+    return sum(
+        wrap(sums(a, b)) * 2 ** (i + j)
+        for i, a in pieces(x, call.inputs[0].zero_point, call.inputs[0].bits)
+        for j, b in weight_pieces(call.weights)
+    )
 
 
 def taps(window, shape, oy, ox):
@@ -51,22 +85,23 @@ def pixels(shape):
 
 
 def convolution(call, inputs):
-    x = inputs[0] - call.inputs[0].zero_point
-    weights = call.weights.codes.astype(np.int64) - call.weights.zero_point
-    deep, wide = x.shape[-1] // call.groups, weights.shape[-1] // call.groups
-    sums = np.zeros(call.output.shape, np.int64)
-    for n, oy, ox in pixels(sums.shape):
-        for ky, kx, y, xx in taps(call.window, x.shape, oy, ox):
-            for g in range(call.groups):
-                columns = slice(g * wide, (g + 1) * wide)
-                pixel = x[n, y, xx, g * deep : (g + 1) * deep]
-                sums[n, oy, ox, columns] += pixel @ weights[ky, kx, :, columns]
-    return finish(sums, call.tail)
+    def sums(x, weights):
+        deep, wide = x.shape[-1] // call.groups, weights.shape[-1] // call.groups
+        sums = np.zeros(call.output.shape, np.int64)
+        for n, oy, ox in pixels(sums.shape):
+            for ky, kx, y, xx in taps(call.window, x.shape, oy, ox):
+                for g in range(call.groups):
+                    columns = slice(g * wide, (g + 1) * wide)
+                    pixel = x[n, y, xx, g * deep : (g + 1) * deep]
+                    sums[n, oy, ox, columns] += pixel @ weights[ky, kx, :, columns]
+        return sums
+
+    return finish(multiplied(call, inputs[0], sums), call.tail)
 
 
 def fully_connected(call, inputs):
-    x = (inputs[0] - call.inputs[0].zero_point).reshape(call.output.shape[0], -1)
-    return finish(x @ (call.weights.codes.astype(np.int64) - call.weights.zero_point), call.tail)
+    x = inputs[0].reshape(call.output.shape[0], -1)
+    return finish(multiplied(call, x, lambda x, weights: x @ weights), call.tail)
 
 
 def max_pool(call, inputs):
@@ -78,8 +113,8 @@ def max_pool(call, inputs):
 
 
 def average_pool(call, inputs):
-    x = inputs[0] - call.inputs[0].zero_point
-    out = np.zeros(call.output.shape, np.uint8)
+    x = inputs[0] - call.inputs[0].zero_point  # nothing wraps: windows are smaller than 2^23
+    out = np.zeros(call.output.shape, np.int64)
     for n, oy, ox in pixels(out.shape):
         total = np.zeros(out.shape[-1], np.int64)
         for _, _, y, xx in taps(call.window, x.shape, oy, ox):
@@ -89,10 +124,11 @@ def average_pool(call, inputs):
 
 
 def weighted_sum(call, inputs):
-    total = np.zeros(call.output.shape, np.int64)
+    sums = {}
     for operand, codes, factor in zip(call.inputs, inputs, call.factors, strict=True):
-        total = total + int(factor) * (codes - operand.zero_point)
-    return finish(total, call.tail)
+        for place, byte in pieces(codes, operand.zero_point, operand.bits):
+            sums[place] = sums.get(place, np.zeros(call.output.shape, np.int64)) + factor * byte
+    return finish(sum(wrap(total) * 2**place for place, total in sums.items()), call.tail)
 
 
 def product(call, inputs):
@@ -110,8 +146,8 @@ def extremum(call, inputs):
 
 def through(table, codes):
     if table is None:
-        return np.asarray(codes).astype(np.uint8)
-    return np.array([table[q] for q in np.ravel(codes)], np.uint8).reshape(np.shape(codes))
+        return np.asarray(codes)
+    return np.array([table[q] for q in np.ravel(codes)], np.int64).reshape(np.shape(codes))
 
 
 def concat(call, inputs):
@@ -130,17 +166,59 @@ def rearrange(call, inputs):
     return through(call.table, moved.reshape(call.output.shape))
 
 
+def pad(call, inputs):
+    out = np.full(call.output.shape, call.fill, np.int64)
+    corner = [part.start for part in call.interior]
+    inner = through(call.table, inputs[0])
+    for index in np.ndindex(*inner.shape):
+        out[tuple(np.add(corner, index))] = inner[index]
+    return out
+
+
+def strided_slice(call, inputs):
+    out = np.empty(call.output.shape, np.int64)
+    for index in np.ndindex(*out.shape):
+        places = zip(index, call.selection, inputs[0].shape, strict=True)
+        out[index] = inputs[0][tuple(range(size)[part][at] for at, part, size in places)]
+    return through(call.table, out)
+
+
 def lookup(call, inputs):
-    out = np.empty(call.output.shape, np.uint8)
+    out = np.empty(call.output.shape, np.int64)
     for index in np.ndindex(*out.shape):
         table = call.tables[index[-1] if len(call.tables) > 1 else 0]
         out[index] = table[inputs[0][index]]
     return out
 
 
+def channel_pick(call, inputs):
+    out = np.empty(call.output.shape, np.int64)
+    for index in np.ndindex(*out.shape):
+        code = inputs[0][(*index[:-1], call.channels[index[-1]])]
+        out[index] = code if call.table is None else call.table[code]
+    return out
+
+
+def nv21(call, inputs):
+    out = np.empty(call.output.shape, np.uint8)
+    planes, matrix, height = inputs[0], call.matrix.astype(np.int64), out.shape[1]
+    for n, y, x in pixels(out.shape):
+        luma = planes[n, y, x, 0] - 16
+        v = planes[n, height + y // 2, x - x % 2, 0] - 128
+        u = planes[n, height + y // 2, x - x % 2 + 1, 0] - 128
+        for c in range(3):
+            total = matrix[0, c] * luma + matrix[1, c] * v + matrix[2, c] * u
+            code = min(max((total + 2**12) // 2**13, 0), 255)
+            out[n, y, x, c] = code if call.table is None else call.table[code]
+    return out
+
+
 def batch_norm(call, inputs):
-    x = inputs[0] - call.inputs[0].zero_point
-    return finish(x * call.factors.astype(np.int64), call.tail)
+    x, factors = call.inputs[0], call.factors.astype(np.int64)
+    sums = (
+        wrap(byte * factors) * 2**place for place, byte in pieces(inputs[0], x.zero_point, x.bits)
+    )
+    return finish(sum(sums), call.tail)
 
 
 def local_response_norm(call, inputs):
@@ -171,7 +249,7 @@ def softmax(call, inputs):
     e = call.exponentials[inputs[0].max(axis=axes, keepdims=True) - inputs[0]].astype(object)
     divisor = 2**16 * e.sum(axis=axes, keepdims=True)
     code = call.output.zero_point + (2 * e * call.scale + divisor) // (2 * divisor)
-    return np.clip(code, 0, 255).astype(np.uint8)
+    return np.clip(code, 0, call.output.encoding.steps).astype(np.int64)
 
 
 TWINS = {
@@ -184,6 +262,10 @@ TWINS = {
     binding.BoundExtremum: extremum,
     binding.BoundConcat: concat,
     binding.BoundRearrange: rearrange,
+    binding.BoundPad: pad,
+    binding.BoundSlice: strided_slice,
+    binding.BoundChannelPick: channel_pick,
+    binding.BoundNv21: nv21,
     binding.BoundLookup: lookup,
     binding.BoundBatchNorm: batch_norm,
     binding.BoundLocalResponseNorm: local_response_norm,

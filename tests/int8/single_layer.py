@@ -49,15 +49,15 @@ def subnet_of(model, signed_weights=False):
     return IntegerSubnet(calls, subnet.inputs, subnet.outputs)
 
 
-def run_layer(layer, feeds, output_range, constants=None, signed_weights=False):
+def run_layer(layer, feeds, output_range, constants=None, signed_weights=False, bits=8):
     """Run one layer; return its float result, the reals its kernel saw, and the output's step."""
     constants = constants or {}
     encodings = {
-        name: Encoding.from_range(*_range(array))
+        name: Encoding.from_range(*_range(array), bits)
         for name, array in {**feeds, **constants}.items()
         if name in layer.inputs
     }
-    encodings[layer.output] = Encoding.from_range(*output_range)
+    encodings[layer.output] = Encoding.from_range(*output_range, bits)
     shapes = {name: array.shape for name, array in feeds.items()}
     model = quantized([layer], shapes, constants, encodings, [layer.output])
     result = subnet_of(model, signed_weights).run(feeds)[layer.output]

@@ -6,7 +6,17 @@ from hypothesis import strategies as st
 from hexsim.binding import BoundConvolution, Operand, Requantise, Weights
 from hexsim.layers import Clamp, Convolution, Window
 from tests.int8 import naive
-from tests.int8.drawn import arrays, assert_equals_twin, encoding, operands, tails, windows
+from tests.int8.drawn import (
+    BITS,
+    CODES,
+    arrays,
+    assert_equals_twin,
+    encoding,
+    operands,
+    tails,
+    weights,
+    windows,
+)
 from tests.int8.single_layer import assert_within, run_layer
 
 BOTH = ("", "portable")
@@ -17,23 +27,22 @@ def convolutions(draw):
     groups = draw(st.sampled_from([1, 1, 2, 3]))
     deep, wide = draw(st.integers(1, 9)), draw(st.sampled_from([1, 5, 16, 17, 33]))
     height, width = draw(st.integers(1, 9)), draw(st.integers(1, 9))
-    x = draw(operands((draw(st.integers(1, 2)), height, width, groups * deep)))
+    bits = draw(BITS)
+    x = draw(operands((draw(st.integers(1, 2)), height, width, groups * deep), bits=bits))
     window = draw(windows(height, width))
-    dtype = draw(st.sampled_from([np.uint8, np.int8]))
-    codes = draw(arrays((*window.kernel, deep, groups * wide), dtype))
-    zero_point = draw(st.integers(0, 255)) if dtype == np.uint8 else 0
+    multiplied = draw(weights((*window.kernel, deep, groups * wide)))
     channels = groups * wide
     shape = (x.shape[0], *window.output_size(height, width), channels)
     call = BoundConvolution(
         layer="conv",
         inputs=(x,),
-        output=draw(operands(shape, "y")),
-        weights=Weights(codes, zero_point, np.ones(channels)),
+        output=draw(operands(shape, "y", bits)),
+        weights=multiplied,
         window=window,
         groups=groups,
-        tail=draw(tails(channels)),
+        tail=draw(tails(channels, bits, bits - 8 + multiplied.bits - 8)),
     )
-    return call, draw(arrays(x.shape))
+    return call, draw(arrays(x.shape, CODES[bits]))
 
 
 @given(convolutions())
@@ -81,7 +90,8 @@ def test_accumulator_wraps_modulo_2_to_32():
 
 
 @pytest.mark.parametrize("groups", [1, 2])
-def test_close_to_float(groups):
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(groups, bits):
     rng = np.random.default_rng(3)
     x = rng.normal(size=(1, 8, 7, 6)).astype(np.float32)
     weight = rng.normal(size=(3, 3, 6 // groups, 8)).astype(np.float32)
@@ -97,7 +107,7 @@ def test_close_to_float(groups):
         clamp=Clamp(0.0, 6.0),
         output_channels=8,
     )
-    result, seen, step = run_layer(layer, {"x": x}, (0, 6), {"w": weight, "b": bias})
+    result, seen, step = run_layer(layer, {"x": x}, (0, 6), {"w": weight, "b": bias}, bits=bits)
     expected = float_convolution(seen["x"], seen["w"], layer) + bias
     assert_within(result, np.clip(expected, 0, 6), step)
 

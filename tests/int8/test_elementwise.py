@@ -4,8 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexsim.binding import BoundExtremum, BoundProduct, BoundSum
+from hexsim.binding.requantise import FACTOR_BITS
 from hexsim.layers import NO_CLAMP, RELU, Elementwise
-from tests.int8.drawn import arrays, assert_equals_twin, operands, tails
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails
 from tests.int8.single_layer import assert_within, run_layer
 
 SHAPES = [(2, 3, 4, 5), (1, 1, 1, 5), (5,), (2, 3, 4, 1), (3, 1, 1), ()]
@@ -16,8 +17,10 @@ def operands_of(draw, most):
     full = SHAPES[0]
     others = draw(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=most - 1))
     shapes = draw(st.permutations([full, *others]))
-    inputs = tuple(draw(operands(shape, f"x{i}")) for i, shape in enumerate(shapes))
-    return inputs, draw(operands(full, "y")), [draw(arrays(shape)) for shape in shapes]
+    bits = draw(BITS)
+    inputs = tuple(draw(operands(shape, f"x{i}", bits)) for i, shape in enumerate(shapes))
+    codes = [draw(arrays(shape, CODES[bits])) for shape in shapes]
+    return inputs, draw(operands(full, "y", bits)), codes
 
 
 @given(operands_of(4), st.data())
@@ -25,16 +28,18 @@ def operands_of(draw, most):
 def test_sum_equals_twin(case, data):
     inputs, output, codes = case
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
-    factors = random.integers(-(2**14), 2**14, len(inputs), np.int32, endpoint=True)
-    tail = data.draw(tails(1))
+    limit = 1 << FACTOR_BITS[output.bits]
+    factors = random.integers(-limit, limit, len(inputs), np.int32, endpoint=True)
+    tail = data.draw(tails(1, output.bits, output.bits - 8))
     call = BoundSum(layer="sum", inputs=inputs, output=output, factors=factors, tail=tail)
     assert_equals_twin(call, codes)
 
 
-@given(operands_of(3), tails(1))
+@given(operands_of(3), st.data())
 @settings(max_examples=80, deadline=None)
-def test_product_equals_twin(case, tail):
+def test_product_equals_twin(case, data):
     inputs, output, codes = case
+    tail = data.draw(tails(1, output.bits, (output.bits - 8) * len(inputs)))
     assert_equals_twin(BoundProduct(layer="mul", inputs=inputs, output=output, tail=tail), codes)
 
 
@@ -42,7 +47,8 @@ def test_product_equals_twin(case, tail):
 @settings(max_examples=60, deadline=None)
 def test_extremum_equals_twin(case, kind, data):
     inputs, output, codes = case
-    tables = tuple(data.draw(st.none() | arrays((256,))) for _ in inputs)
+    kind_of_table = arrays((2**output.bits,), CODES[output.bits])
+    tables = tuple(data.draw(st.none() | kind_of_table) for _ in inputs)
     call = BoundExtremum(layer="max", inputs=inputs, output=output, kind=kind, tables=tables)
     assert_equals_twin(call, codes)
 
@@ -69,11 +75,12 @@ FLOAT = {
 
 @pytest.mark.parametrize("clamp", [NO_CLAMP, RELU])
 @pytest.mark.parametrize("kind", FLOAT)
-def test_close_to_float(kind, clamp):
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(kind, clamp, bits):
     rng = np.random.default_rng(9)
     x = rng.normal(size=(1, 5, 6, 4)).astype(np.float32)
     constant = (3 * rng.normal(size=(4,))).astype(np.float32)
     layer = Elementwise(name="e", inputs=("x", "c"), outputs=("y",), kind=kind, clamp=clamp)
-    result, seen, step = run_layer(layer, {"x": x}, (-4, 5), {"c": constant})
+    result, seen, step = run_layer(layer, {"x": x}, (-4, 5), {"c": constant}, bits=bits)
     expected = np.clip(FLOAT[kind](seen["x"], seen["c"]), max(clamp.low, -4), 5)
     assert_within(result, expected, step)

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundFullyConnected, Weights
+from hexsim.binding import BoundFullyConnected
 from hexsim.layers import RELU, FullyConnected
-from tests.int8.drawn import arrays, assert_equals_twin, operands, tails
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails, weights
 from tests.int8.single_layer import assert_within, run_layer
 
 
@@ -13,21 +13,18 @@ from tests.int8.single_layer import assert_within, run_layer
 def fully_connected(draw):
     batch, outputs = draw(st.integers(1, 3)), draw(st.integers(1, 20))
     rest = draw(st.lists(st.sampled_from([1, 2, 7, 32]), min_size=1, max_size=3))
-    x = draw(operands((batch, *rest)))
+    bits = draw(BITS)
+    x = draw(operands((batch, *rest), bits=bits))
     depth = int(np.prod(rest))
-    dtype = draw(st.sampled_from([np.uint8, np.int8]))
+    multiplied = draw(weights((depth, outputs)))
     call = BoundFullyConnected(
         layer="fc",
         inputs=(x,),
-        output=draw(operands((batch, outputs), "y")),
-        weights=Weights(
-            draw(arrays((depth, outputs), dtype)),
-            draw(st.integers(0, 255)) if dtype == np.uint8 else 0,
-            np.ones(outputs),
-        ),
-        tail=draw(tails(outputs)),
+        output=draw(operands((batch, outputs), "y", bits)),
+        weights=multiplied,
+        tail=draw(tails(outputs, bits, bits - 8 + multiplied.bits - 8)),
     )
-    return call, draw(arrays(x.shape))
+    return call, draw(arrays(x.shape, CODES[bits]))
 
 
 @given(fully_connected())

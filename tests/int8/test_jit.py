@@ -40,3 +40,13 @@ def test_works_without_a_folder(monkeypatch):
     values = np.zeros(3, np.int32)
     jit.kernel("void(int32[::1])")(add_one)(values)
     np.testing.assert_array_equal(values, 1)
+
+
+def test_a_template_is_a_kernel_for_each_type(folder):
+    template = jit.template("void({0}[::1])")(add_one)
+    for kind in (np.uint8, np.uint16, np.int32):
+        values = np.zeros(3, kind)
+        kernel = template(values.dtype)
+        kernel(values)
+        np.testing.assert_array_equal(values, 1)
+        assert template(np.dtype(kind)) is kernel

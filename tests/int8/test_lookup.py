@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.binding import BoundLookup
 from hexsim.layers import Clamp, Neuron, Prelu
-from tests.int8.drawn import arrays, assert_equals_twin, operands
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 
 
@@ -14,10 +14,12 @@ from tests.int8.single_layer import assert_within, run_layer
 def test_equals_twin(data):
     channels = data.draw(st.integers(1, 20))
     shape = (*data.draw(st.lists(st.integers(1, 4), max_size=3)), channels)
-    x, y = data.draw(operands(shape)), data.draw(operands(shape, "y"))
-    tables = data.draw(arrays((data.draw(st.sampled_from([1, channels])), 256)))
+    bits, of_result = data.draw(BITS), data.draw(BITS)
+    x, y = data.draw(operands(shape, bits=bits)), data.draw(operands(shape, "y", of_result))
+    count = data.draw(st.sampled_from([1, channels]))
+    tables = data.draw(arrays((count, 2**bits), CODES[of_result]))
     call = BoundLookup(layer="neuron", inputs=(x,), output=y, tables=tables)
-    assert_equals_twin(call, [data.draw(arrays(shape))])
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 FLOAT = {
@@ -32,7 +34,8 @@ FLOAT = {
 
 
 @pytest.mark.parametrize("function", FLOAT)
-def test_close_to_float(function):
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(function, bits):
     x = np.linspace(-5, 5, 600, dtype=np.float32).reshape(1, 10, 10, 6)
     layer = Neuron(
         name="n",
@@ -44,15 +47,16 @@ def test_close_to_float(function):
         beta=0.4,
     )
     expected = FLOAT[function](x)
-    result, seen, step = run_layer(layer, {"x": x}, (expected.min(), expected.max()))
+    result, seen, step = run_layer(layer, {"x": x}, (expected.min(), expected.max()), bits=bits)
     # Half a step: a table has one rounding. (Ranges are moved by up to half a step themselves.)
     assert_within(result, FLOAT[function](seen["x"]), step, steps=1.01)
 
 
-def test_prelu_close_to_float():
+@pytest.mark.parametrize("bits", [8, 16])
+def test_prelu_close_to_float(bits):
     x = np.linspace(-5, 5, 600, dtype=np.float32).reshape(1, 10, 10, 6)
     slope = np.linspace(-1, 2, 6, dtype=np.float32)
     layer = Prelu(name="p", inputs=("x",), outputs=("y",), slope="s")
-    result, seen, step = run_layer(layer, {"x": x}, (-10, 5), {"s": slope})
+    result, seen, step = run_layer(layer, {"x": x}, (-10, 5), {"s": slope}, bits=bits)
     expected = np.where(seen["x"] < 0, slope * seen["x"], seen["x"])
     assert_within(result, np.clip(expected, -10, 5), step, steps=1.01)

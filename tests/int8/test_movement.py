@@ -1,19 +1,20 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundConcat, BoundRearrange
-from hexsim.layers import ChannelShuffle, Concat, Permute, Reshape
-from tests.int8.drawn import arrays, assert_equals_twin, operands
+from hexsim.binding import BoundConcat, BoundPad, BoundRearrange, BoundSlice
+from hexsim.layers import ChannelShuffle, Concat, Pad, Part, Permute, Reshape, StridedSlice
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 
-TABLES = st.none() | arrays((256,))
+TABLES = {bits: st.none() | arrays((2**bits,), CODES[bits]) for bits in (8, 16)}
 
 
 @given(st.data())
 @settings(max_examples=50, deadline=None)
 def test_concat_equals_twin(data):
-    axis = data.draw(st.integers(0, 3))
+    axis, bits = data.draw(st.integers(0, 3)), data.draw(BITS)
     shapes = []
     for size in data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=4)):
         shape = [2, 3, 4, 5]
@@ -23,12 +24,12 @@ def test_concat_equals_twin(data):
     joined[axis] = sum(shape[axis] for shape in shapes)
     call = BoundConcat(
         layer="concat",
-        inputs=tuple(data.draw(operands(shape, f"x{i}")) for i, shape in enumerate(shapes)),
-        output=data.draw(operands(joined, "y")),
+        inputs=tuple(data.draw(operands(shape, f"x{i}", bits)) for i, shape in enumerate(shapes)),
+        output=data.draw(operands(joined, "y", bits)),
         axis=axis,
-        tables=tuple(data.draw(TABLES) for _ in shapes),
+        tables=tuple(data.draw(TABLES[bits]) for _ in shapes),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape)) for shape in shapes])
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits])) for shape in shapes])
 
 
 @given(st.data())
@@ -37,25 +38,69 @@ def test_rearrange_equals_twin(data):
     split = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=5)))
     permutation = tuple(data.draw(st.permutations(range(len(split)))))
     shape = tuple(split[axis] for axis in permutation)
+    bits = data.draw(BITS)
     call = BoundRearrange(
         layer="move",
-        inputs=(data.draw(operands(split)),),
-        output=data.draw(operands(shape, "y")),
+        inputs=(data.draw(operands(split, bits=bits)),),
+        output=data.draw(operands(shape, "y", bits)),
         split=split,
         permutation=permutation,
-        table=data.draw(TABLES),
+        table=data.draw(TABLES[bits]),
     )
-    assert_equals_twin(call, [data.draw(arrays(split))])
+    assert_equals_twin(call, [data.draw(arrays(split, CODES[bits]))])
 
 
-def test_concat_close_to_float():
+@given(st.data())
+@settings(max_examples=50, deadline=None)
+def test_slice_equals_twin(data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4)))
+    parts = []
+    for axis, size in enumerate(shape):
+        if data.draw(st.booleans()):
+            start = data.draw(st.integers(0, size - 1))
+            stop = data.draw(st.integers(start + 1, size))
+            parts.append(Part(axis, start, stop, data.draw(st.integers(1, 3))))
+    layer = StridedSlice(name="s", inputs=("x",), outputs=("y",), parts=tuple(parts))
+    (result,) = layer.output_shapes([shape])
+    bits = data.draw(BITS)
+    call = BoundSlice(
+        layer="s",
+        inputs=(data.draw(operands(shape, bits=bits)),),
+        output=data.draw(operands(result, "y", bits)),
+        selection=layer.selection(len(shape)),
+        table=data.draw(TABLES[bits]),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+
+
+@given(st.data())
+@settings(max_examples=50, deadline=None)
+def test_pad_equals_twin(data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)))
+    begins, ends = (tuple(data.draw(st.integers(0, 3)) for _ in shape) for _ in range(2))
+    layer = Pad(name="p", inputs=("x",), outputs=("y",), begins=begins, ends=ends)
+    (result,) = layer.output_shapes([shape])
+    bits = data.draw(BITS)
+    call = BoundPad(
+        layer="p",
+        inputs=(data.draw(operands(shape, bits=bits)),),
+        output=data.draw(operands(result, "y", bits)),
+        interior=layer.interior(shape),
+        fill=data.draw(st.integers(0, 255)),
+        table=data.draw(TABLES[bits]),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_concat_close_to_float(bits):
     rng = np.random.default_rng(10)
     feeds = {
         n: (s * rng.normal(size=(1, 3, 3, 4))).astype(np.float32)
         for n, s in zip("ab", (1, 4), strict=True)
     }
     layer = Concat(name="c", inputs=("a", "b"), outputs=("y",), axis=3)
-    result, seen, step = run_layer(layer, feeds, (-20, 20))
+    result, seen, step = run_layer(layer, feeds, (-20, 20), bits=bits)
     assert_within(result, np.concatenate([seen["a"], seen["b"]], axis=3), step)
 
 
@@ -67,6 +112,11 @@ def test_rearrangements_keep_their_values():
         (Permute(**common, permutation=(0, 3, 1, 2)), x.transpose(0, 3, 1, 2)),
         (Reshape(**common, shape=(2, 72)), x.reshape(2, 72)),
         (ChannelShuffle(**common, groups=2), shuffled),
+        (
+            Pad(**common, begins=(0, 1, 0, 2), ends=(0, 0, 3, 1), value=100.0),
+            np.pad(x, ((0, 0), (1, 0), (0, 3), (2, 1)), constant_values=100.0),
+        ),
+        (StridedSlice(**common, parts=(Part(3, 1, 6, 2), Part(1, 2, 3))), x[:, 2:3, :, 1:6:2]),
     ]:
         same, _, step = run_layer(layer, {"x": x}, (0, 143))
         assert_within(same, expected, step)

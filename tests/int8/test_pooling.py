@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hexsim.binding import BoundAveragePool, BoundMaxPool
 from hexsim.layers import Pooling, Window
 from tests.int8 import naive
-from tests.int8.drawn import arrays, assert_equals_twin, operands, tails, windows
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails, windows
 from tests.int8.single_layer import assert_within, run_layer
 
 
@@ -14,16 +14,18 @@ from tests.int8.single_layer import assert_within, run_layer
 def pooled(draw):
     height, width = draw(st.integers(1, 9)), draw(st.integers(1, 9))
     channels = draw(st.sampled_from([1, 3, 32, 65]))
-    x = draw(operands((draw(st.integers(1, 2)), height, width, channels)))
+    bits = draw(BITS)
+    x = draw(operands((draw(st.integers(1, 2)), height, width, channels), bits=bits))
     window = draw(windows(height, width))
-    output = draw(operands((x.shape[0], *window.output_size(height, width), channels), "y"))
-    return x, window, output, draw(arrays(x.shape))
+    shape = (x.shape[0], *window.output_size(height, width), channels)
+    return x, window, draw(operands(shape, "y", bits)), draw(arrays(x.shape, CODES[bits]))
 
 
-@given(pooled(), st.none() | arrays((256,)))
+@given(pooled(), st.data())
 @settings(max_examples=80, deadline=None)
-def test_max_equals_twin(case, table):
+def test_max_equals_twin(case, data):
     x, window, output, codes = case
+    table = data.draw(st.none() | arrays((2**x.bits,), CODES[x.bits]))
     call = BoundMaxPool(layer="max", inputs=(x,), output=output, window=window, table=table)
     assert_equals_twin(call, [codes])
 
@@ -39,7 +41,7 @@ def test_average_equals_twin(case, data):
         inputs=(x,),
         output=output,
         window=window,
-        tail=data.draw(tails(entries)),
+        tail=data.draw(tails(entries, x.bits, x.bits - 8)),
         tail_of=random.integers(0, entries, output.shape[1:3], np.int32),
     )
     assert_equals_twin(call, [codes])
@@ -47,7 +49,8 @@ def test_average_equals_twin(case, data):
 
 @pytest.mark.parametrize("include_pad", [False, True])
 @pytest.mark.parametrize("kind", ["max", "average"])
-def test_close_to_float(kind, include_pad):
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(kind, include_pad, bits):
     rng = np.random.default_rng(8)
     x = rng.normal(size=(1, 7, 9, 5)).astype(np.float32)
     window = Window((3, 3), (2, 2), (1, 1, 1, 1), ceil_mode=True)
@@ -59,7 +62,7 @@ def test_close_to_float(kind, include_pad):
         window=window,
         count_include_pad=include_pad,
     )
-    result, seen, step = run_layer(layer, {"x": x}, (-3, 3))
+    result, seen, step = run_layer(layer, {"x": x}, (-3, 3), bits=bits)
     expected = np.empty(result.shape)
     for n, oy, ox in naive.pixels(expected.shape):
         inside = [seen["x"][n, y, xx] for _, _, y, xx in naive.taps(window, x.shape, oy, ox)]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.binding import BoundSoftmax
 from hexsim.layers import Softmax
-from tests.int8.drawn import arrays, assert_equals_twin, operands
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 
 
@@ -15,25 +15,28 @@ def test_equals_twin(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
     axes = data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
-    exponentials = np.sort(random.integers(0, 2**23, 256, np.int32, endpoint=True))[::-1].copy()
+    bits = data.draw(BITS)
+    exponentials = random.integers(0, 2**23, 2**bits, np.int32, endpoint=True)
+    exponentials = np.sort(exponentials)[::-1].copy()
     exponentials[0] = 2**23
     call = BoundSoftmax(
         layer="softmax",
-        inputs=(data.draw(operands(shape)),),
-        output=data.draw(operands(shape, "y")),
+        inputs=(data.draw(operands(shape, bits=bits)),),
+        output=data.draw(operands(shape, "y", bits)),
         axes=tuple(axes),
         exponentials=exponentials,
         scale=data.draw(st.sampled_from([1, 2**16 * 255, 2**38])),
     )
-    assert_equals_twin(call, [data.draw(arrays(shape))])
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
 
 
 @pytest.mark.parametrize("axes", [(1,), (1, 2, 3)])
-def test_close_to_float(axes):
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(axes, bits):
     rng = np.random.default_rng(12)
     shape = (2, 1000) if axes == (1,) else (2, 3, 3, 4)
     x = (3 * rng.normal(size=shape)).astype(np.float32)
     layer = Softmax(name="s", inputs=("x",), outputs=("y",), axes=axes)
-    result, seen, step = run_layer(layer, {"x": x}, (0, 1))
+    result, seen, step = run_layer(layer, {"x": x}, (0, 1), bits=bits)
     e = np.exp(seen["x"])
     assert_within(result, e / e.sum(axis=axes, keepdims=True), step, steps=0.51)

@@ -14,7 +14,10 @@ from hexsim.layers import (
     Convolution,
     Elementwise,
     FullyConnected,
+    Pad,
+    Part,
     Pooling,
+    StridedSlice,
     Window,
 )
 
@@ -119,3 +122,18 @@ def test_clamp_knows_whether_it_limits() -> None:
     assert not NO_CLAMP.limits
     with pytest.raises(AttributeError):
         RELU.low = 1.0  # type: ignore[misc]
+
+
+def test_a_slice_says_what_it_takes_and_refuses_what_is_not_there() -> None:
+    parts = (Part(1, 1, 8, 3), Part(2, 0, 4))
+    layer = StridedSlice(name="s", inputs=("x",), outputs=("y",), parts=parts)
+    assert layer.output_shapes([(1, 8, 5)]) == ((1, 3, 4),)
+    assert [str(part) for part in parts] == ["axis 1: 1 to 8 step 3", "axis 2: 0 to 4"]
+    with pytest.raises(ValueError, match="8 positions asked of axis 1"):
+        layer.output_shapes([(1, 7, 5)])
+
+
+def test_padding_adds_to_both_ends() -> None:
+    layer = Pad(name="p", inputs=("x",), outputs=("y",), begins=(0, 1, 2), ends=(0, 0, 3))
+    assert layer.output_shapes([(1, 8, 5)]) == ((1, 9, 10),)
+    assert layer.interior((1, 8, 5)) == (slice(0, 1), slice(1, 9), slice(2, 7))

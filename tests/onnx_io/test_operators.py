@@ -17,11 +17,13 @@ from hexsim.layers import (
     LocalResponseNorm,
     Neuron,
     Opaque,
+    Pad,
     Permute,
     Pooling,
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
 )
 
 IMAGE = {"x": (2, 6, 9, 7)}
@@ -200,6 +202,53 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     "divide by itself": (Opaque, node("Div", "x"), IMAGE, {}, 14),
     "concat channels": (Concat, node("Concat", "x", axis=1), IMAGE, {}, 7),
     "concat rows": (Concat, node("Concat", "c", axis=-2), IMAGE, {"c": normal(2, 6, 3, 7)}, 13),
+    "pad attributes": (
+        Pad,
+        node("Pad", pads=[0, 1, 2, 0, 1, 0, 0, 3], value=0.5),
+        IMAGE,
+        {},
+        10,
+    ),
+    "pad": (Pad, node("Pad", "p", "v"), IMAGE, {"p": [0, 0, 2, 0, 1, 0, 0, 3], "v": -1.5}, 13),
+    "pad axes": (Pad, node("Pad", "p", "", "a"), IMAGE, {"p": [1, 2, 3, 4], "a": [-1, 1]}, 18),
+    "pad edge": (Opaque, node("Pad", "p", mode="edge"), IMAGE, {"p": [0, 0, 2, 0] * 2}, 13),
+    "pad edge axes": (
+        Opaque,
+        node("Pad", "p", "", "a", mode="reflect"),
+        IMAGE,
+        {"p": [1, 2, 3, 4], "a": [-1, 1]},
+        18,
+    ),
+    "pad that cuts": (Opaque, node("Pad", "p"), IMAGE, {"p": [0, 0, 0, 0, 0, 0, 0, -2]}, 13),
+    "slice attributes": (
+        StridedSlice,
+        node("Slice", axes=[1, 3], starts=[1, -3], ends=[5, 100]),
+        IMAGE,
+        {},
+        9,
+    ),
+    "slice": (
+        StridedSlice,
+        node("Slice", "a", "b", "c", "d"),
+        IMAGE,
+        {"a": [0, 1], "b": [-1, 9], "c": [-3, 2], "d": [2, 3]},
+        13,
+    ),
+    "slice first axes": (
+        StridedSlice,
+        node("Slice", "a", "b"),
+        IMAGE,
+        {"a": [0, 2], "b": [1, 4]},
+        17,
+    ),
+    "slice backwards": (
+        Opaque,
+        node("Slice", "a", "b", "c", "d"),
+        IMAGE,
+        {"a": [-1], "b": [-100], "c": [1], "d": [-1]},
+        13,
+    ),
+    "split with one output": (StridedSlice, node("Split", axis=1), IMAGE, {}, 11),
     "transpose": (Permute, node("Transpose", perm=[0, 1, 3, 2]), IMAGE, {}, 13),
     "transpose reversed": (Permute, node("Transpose"), IMAGE, {}, 7),
     "transpose to last": (Permute, node("Transpose", perm=[0, 2, 3, 1]), IMAGE, {}, 7),
@@ -267,6 +316,33 @@ def test_second_outputs_that_are_read_make_a_node_opaque(
         isinstance(layer, Opaque) and layer.name == "n"
         for layer in agreement.read.layers  # type: ignore[attr-defined]
     )
+
+
+@pytest.mark.parametrize(
+    ("attributes", "inputs", "opset", "sizes"),
+    [
+        ({"axis": 1}, [], 11, [2, 2, 2]),
+        ({"axis": -3, "split": [1, 3, 2]}, [], 11, [1, 3, 2]),
+        ({"axis": 1}, ["s"], 13, [3, 1, 2]),
+        ({"axis": 3, "num_outputs": 3}, [], 18, [3, 3, 1]),
+    ],
+)
+def test_a_split_is_a_slice_for_each_output(
+    attributes: dict,
+    inputs: list[str],
+    opset: int,
+    sizes: list[int],
+    onnx_model: Callable[..., onnx.ModelProto],
+    agree: Callable[..., object],
+) -> None:
+    names = ["y0", "y1", "y2"]
+    proto = helper.make_node("Split", ["x", *inputs], names, name="n", **attributes)
+    weights = {"s": sizes} if inputs else {}
+    read = agree(onnx_model([proto], IMAGE, names, weights, opset)).read  # type: ignore[attr-defined]
+    assert [layer.name for layer in read.layers] == ["n", "n.1", "n.2"]
+    assert all(isinstance(layer, StridedSlice) for layer in read.layers)
+    axis = attributes["axis"] % 4
+    assert [read.tensors[name].source_shape[axis] for name in names] == sizes
 
 
 def test_weights_that_vary_make_a_node_opaque(

@@ -114,6 +114,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[onnx.NodeProto], dict, tuple[int, ...]
                     "Identity",
                     "Concat",
                     "LRN",
+                    "halves",
                 ]
             ),
             min_size=1,
@@ -153,6 +154,9 @@ def graphs(draw: st.DrawFn) -> tuple[list[onnx.NodeProto], dict, tuple[int, ...]
             nodes.append(node(step, [last, earlier], [f"{out}a"], axis=1))
             weights["half"] = rng.standard_normal((channels, 2 * channels, 1, 1)) / 2
             nodes.append(node("Conv", [f"{out}a", "half"], [out]))
+        elif step == "halves":
+            nodes.append(node("Split", [last], [f"{out}a", f"{out}b"], axis=1))
+            nodes.append(node("Concat", [f"{out}b", f"{out}a"], [out], axis=1))
         elif step == "LRN":
             nodes.append(node(step, [last], [out], size=3))
         elif step == "Softmax":

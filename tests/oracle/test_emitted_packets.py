@@ -2,13 +2,16 @@
 
 import pytest
 
+from hexsim.graph.passes.input_formats import set_input_formats
 from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.kernels import kernel_streams
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.streams import Kernel
+from hexsim.layers.colour_conversion import CONVERTED
 from hexsim.loading import load
 from hexsim.machine import Machine
 from hexsim.platform import Platform
+from hexsim.quantization.quantized import require_float
 from tests.oracle.toolchain import refused
 
 NETWORKS = ("alexnet", "googlenet", "mobilenet_v2", "squeezenet1_1", "resnet50", "inception_v3")
@@ -20,8 +23,11 @@ def emitted(chip: str) -> dict[tuple[str, int], Kernel]:
     platform = Platform.load(chip)
     target = Machine(platform.chip, platform.stack, [platform.stack.profile()]).dsp.target
     kernels = {}
-    for name in NETWORKS:
-        for call in platform.plan(load(name), "dsp").calls():
+    networks = [require_float(load(name)) for name in NETWORKS]
+    (picture,) = networks[2].inputs
+    networks += [set_input_formats(networks[2], {}, {picture: e}) for e in CONVERTED]
+    for network in networks:
+        for call in platform.plan(network, "dsp").calls():
             for kernel in kernel_streams(call, target):
                 kernels[kernel.name, kernel.cost.tile] = kernel
     return kernels
@@ -40,4 +46,5 @@ def test_llvm_mc_accepts_what_networks_run(chip: str) -> None:
         )
     ]
     assert len(kernels) > 15
+    assert {"nv21 colours", "weave colours"} <= {name for name, _ in kernels}
     assert refused(texts, CHIPS[chip]) == {}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
+from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Elementwise, Neuron
 from hexsim.quantization.input_list import read_input_list
@@ -64,7 +65,7 @@ def test_output_lines_are_kept(folder: Path) -> None:
     (folder / "list.txt").write_text("# add act\n%y\n0.raw 1.raw\n")
     read = read_input_list(folder / "list.txt", _network())
     assert (read.output_layers, read.output_tensors) == (("add", "act"), ("y",))
-    assert [(one.line, one.files["b"].name) for one in read.sets] == [(3, "1.raw")]
+    assert [(one.number, one.files["b"].name) for one in read.lines] == [(3, "1.raw")]
 
 
 def test_values_are_little_endian_in_stored_order(folder: Path) -> None:
@@ -86,7 +87,11 @@ def test_values_are_little_endian_in_stored_order(folder: Path) -> None:
         ("a:=0.raw a:=1.raw\n", r"line 1: 2 files do not match"),
         ("a:=0.raw c:=1.raw\n", r"line 1: unknown input 'c'; known: a, b"),
         ("0.raw 1.raw\n0.raw none.raw\n", r"line 2: cannot read 'none.raw': No such file"),
-        ("0.raw short.raw\n", r"'short.raw' has 44 bytes, input 'b' needs 48 \(1x2x2x3"),
+        (
+            "0.raw short.raw\n",
+            r"'short.raw' has inappropriate number of bytes \(44\) for non-NV21 input 'b' for "
+            r"batch 1 and size \{1, 2, 2, 3\}. Expected bytes 48: write float32",
+        ),
         ("#ad\n", r"line 1: unknown layer 'ad'; did you mean add"),
         ("%z\n", r"line 1: unknown tensor 'z'"),
         ("%y\n#add\n", r"line 2: lines with # and %"),
@@ -127,3 +132,78 @@ def test_binary_and_missing_lists(folder: Path) -> None:
         read_input_list(folder / "bin", _network())
     with pytest.raises(HexsimError, match=r"cannot read input list .*No such file"):
         read_input_list(folder / "none.txt", _network())
+
+
+def _batched(*files: str, count: int = 3) -> tuple[list[np.ndarray], int]:
+    shape = (count, 1, 1, 2)
+    layer = Neuron(name="act", inputs=("a",), outputs=("y",), function="tanh")
+    tensors = {name: Tensor(name, shape, (0, 2, 3, 1)) for name in "ay"}
+    network = Network("batched", (layer,), tensors, {}, ("a",), ("y",))
+    Path("list.txt").write_text("\n".join(files))
+    read = read_input_list(Path("list.txt"), network)
+    return [one["a"].reshape(count, 2)[:, 0] for one in read.arrays(network)], read.items
+
+
+@pytest.fixture
+def items(folder: Path) -> None:
+    """Items i0 to i4 of two numbers; w0 and w1 are files of three items."""
+    for index in range(5):
+        np.full(2, index + 1, "<f4").tofile(folder / f"i{index}.raw")
+    for index in range(2):
+        np.repeat(np.arange(3, dtype="<f4") + 10 * index, 2).tofile(folder / f"w{index}.raw")
+
+
+@pytest.mark.usefixtures("items")
+def test_lines_of_single_items_make_batches_and_the_last_is_padded() -> None:
+    batches, count = _batched("i0.raw", "i1.raw", "i2.raw", "i3.raw", "i4.raw")
+    assert count == 5
+    assert [batch.tolist() for batch in batches] == [[1, 2, 3], [4, 5, 0]]
+
+
+@pytest.mark.usefixtures("items")
+def test_a_file_may_hold_a_whole_batch() -> None:
+    batches, count = _batched("w0.raw", "w1.raw")
+    assert count == 6
+    assert [batch.tolist() for batch in batches] == [[0, 1, 2], [10, 11, 12]]
+
+
+@pytest.mark.usefixtures("items")
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        (("i0.raw", "w0.raw"), r"line 2: .*\(24\) .* for batch 1 .*\{1, 1, 1, 2\}. .* bytes 8:"),
+        (("w0.raw", "i0.raw"), r"line 2: .*\(8\) .* batch 3 .* bytes 24 \(or one item each, 8"),
+        (("0.raw",), r"line 1: .*\(48\) .* for batch 3 and size \{3, 1, 1, 2\}"),
+    ],
+)
+def test_lines_hold_all_one_item_or_all_a_batch(files: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(HexsimError, match=sentence):
+        _batched(*files)
+
+
+def _picture(form: InputFormat, shape: tuple[int, ...]) -> Network:
+    layer = Neuron(name="act", inputs=("a",), outputs=("y",), function="tanh")
+    tensors = {name: Tensor(name, shape) for name in "ay"}
+    return Network("picture", (layer,), tensors, {}, ("a",), ("y",), {"a": form})
+
+
+def test_nv21_files_hold_bytes(folder: Path) -> None:
+    (folder / "p.raw").write_bytes(bytes(range(6)))
+    (folder / "list.txt").write_text("p.raw")
+    network = _picture(InputFormat("image", "nv21"), (1, 3, 2, 1))
+    (arrays,) = read_input_list(folder / "list.txt", network).arrays(network)
+    assert arrays["a"].dtype == np.float32
+    assert arrays["a"].ravel().tolist() == list(range(6))
+    (folder / "list.txt").write_text("0.raw")
+    with pytest.raises(HexsimError, match=r"\(48\) for NV21 input .* Expected bytes 6: write the"):
+        read_input_list(folder / "list.txt", network)
+
+
+@pytest.mark.parametrize("value", [-1, 256, 0.5])
+def test_an_image_holds_bytes_as_floats(folder: Path, value: float) -> None:
+    np.array([3, value], "<f4").tofile(folder / "p.raw")
+    (folder / "list.txt").write_text("p.raw")
+    network = _picture(InputFormat("image"), (1, 2))
+    read = read_input_list(folder / "list.txt", network)
+    with pytest.raises(HexsimError, match=rf"line 1: 'p.raw' .* holds {value:g}, but an input of"):
+        list(read.arrays(network))

@@ -1,9 +1,12 @@
 """The default quantiser: ranges from data, codes that move keep their encoding, bias widths."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
+from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import RELU, Convolution, Elementwise, Pooling, Reshape, Window
 from hexsim.quantization.encodings import Encoding
@@ -41,6 +44,23 @@ def _network() -> Network:
         ("x",),
         ("y",),
     )
+
+
+def test_an_image_is_its_own_code_and_an_opaque_input_has_none() -> None:
+    network = _network()
+    feeds = [{"x": np.full((1, 4, 4, 2), value, np.float32)} for value in (7, 200)]
+    image = quantize(replace(network, input_formats={"x": InputFormat("image")}), feeds)
+    encoding = image.activations["x"]
+    assert (encoding.min, encoding.max, encoding.delta, encoding.offset) == (0, 255, 1, 0)
+    opaque = quantize(replace(network, input_formats={"x": InputFormat("opaque")}), feeds)
+    assert "x" not in opaque.activations
+    assert opaque.activations["c"] == image.activations["c"]
+
+
+def test_calibration_of_an_image_refuses_what_is_no_byte() -> None:
+    network = replace(_network(), input_formats={"x": InputFormat("image")})
+    with pytest.raises(HexsimError, match=r"calibration input 1: input 'x' holds -?0.*type image"):
+        quantize(network, _inputs())
 
 
 def _inputs() -> list[dict[str, np.ndarray]]:

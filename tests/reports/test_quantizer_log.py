@@ -16,6 +16,7 @@ def test_lines() -> None:
     model = QuantizedNetwork(network, {"y": Encoding.from_range(-5.1, 5.1)}, {})
     assert list(quantizer_log(model, Path("q.dlc"))) == [
         "[INFO] InitializeStderr: DebugLog initialized.",
+        "[INFO] Writing intermediate model",
         "[INFO] Setting activation for layer: act and buffer: y",
         "[INFO] bw: 8, min: -5.120000, max: 5.080000, delta: 0.040000, offset: -128.000000",
         "[INFO] Writing quantized model to: q.dlc",

@@ -27,7 +27,9 @@ class Rewriter:
         self._producers: dict[str, str] = {}
         self._constants: dict[str, Constant] = {}
         self._uses = Counter(
-            name for layer in network.layers for name in (*layer.inputs, *layer.parameters)
+            name
+            for layer in network.layers
+            for name in (*layer.inputs, *layer.parameters, *layer.statistics)
         )
 
     def keep(self, layer: Layer) -> None:

@@ -16,7 +16,9 @@ def fold_batch_norm(network: Network) -> Network:
        BatchNorm that writes it: weights are scaled, the bias is scaled and shifted.
     2. So do a sum, a product and a difference of that input and a constant that is one number
        or one number per channel.
-    3. A layer that already ends in a clamp takes nothing more.
+    3. Of what it writes the layer then knows the moments that the BatchNorm knew; a sum, product
+       or difference moves those that it knows.
+    4. A layer that already ends in a clamp takes nothing more.
 
     No weight is read: the new constants are computed when first needed, in single.
     """
@@ -59,6 +61,10 @@ class _Affine:
         """The bias, or shift, before it, with it."""
         scaled = self.on_weight(bias)
         return scaled if self._shift is None else scaled + self._shift.value().reshape(-1)
+
+    def on_moments(self, moments: Array) -> Array:
+        """The moments, (2, channels), of the values with it."""
+        return np.stack([self.on_bias(moments[0]), np.abs(self.on_weight(moments[1]))])
 
 
 def _affine(layer: Layer, rewriter: Rewriter) -> _Affine | None:
@@ -118,6 +124,8 @@ def _into_weights(
             dtype,
         )
         changes["bias"] = rewriter.new_constant(zeros)
+    if isinstance(before, Convolution):
+        changes["moments"] = _moments(before, layer, affine, rewriter)
     return before.replace(**changes)
 
 
@@ -127,4 +135,17 @@ def _into_batch_norm(before: BatchNorm, layer: Layer, affine: _Affine, rewriter:
         **absorbed(before, layer),
         scale=rewriter.derive(before, before.scale, channels, affine.on_weight),
         shift=rewriter.derive(before, before.shift, channels, affine.on_bias),
+        moments=_moments(before, layer, affine, rewriter),
     )
+
+
+def _moments(
+    before: Convolution | BatchNorm, layer: Layer, affine: _Affine, rewriter: Rewriter
+) -> str | None:
+    """Name the moments of what `layer` wrote."""
+    if isinstance(layer, BatchNorm):
+        return layer.moments
+    if before.moments is None:
+        return None
+    shape = rewriter.constant(before.moments).shape
+    return rewriter.derive(before, before.moments, shape, affine.on_moments)

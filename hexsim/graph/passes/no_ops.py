@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Concat, Neuron, Permute, Reshape
+from hexsim.layers import Concat, Neuron, Pad, Permute, Reshape, StridedSlice
 
 
 def remove_no_ops(network: Network) -> Network:
     """Remove layers without effect (a dropout, an identity, a transpose that moves nothing).
 
     1. A Permute of a Permute becomes one Permute.
-    2. A Permute that keeps the order, a Reshape to the same shape, a clamp without limits and a
-       Concat of one tensor are no-ops.
+    2. A Permute that keeps the order, a Reshape to the same shape, a clamp without limits, a
+       Concat of one tensor, a StridedSlice of the whole tensor and a Pad of nothing are no-ops.
     3. Readers of a no-op's output read its input instead.
     4. If the output is an output of the network, the layer that writes the input writes it
        under that name; where that cannot be (the input is itself an input or output of the
@@ -60,6 +60,10 @@ def is_no_op(layer: Layer, network: Network) -> bool:
             return layer.function == "clamp" and not layer.clamp.limits
         case Concat():
             return len(layer.inputs) == 1
+        case Pad():
+            return not any((*layer.begins, *layer.ends))
+        case StridedSlice():
+            return not layer.parts
         case _:
             return False
 

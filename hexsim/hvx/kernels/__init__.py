@@ -7,13 +7,14 @@ packets of its loops are those of the scheduled streams.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Protocol
 
 from hexsim.graph.ir import Layer
 from hexsim.hvx.kernels import (
     batch_norm,
+    colour_conversion,
     concat,
+    convert,
     convolution,
     depthwise_convolution,
     elementwise,
@@ -23,32 +24,44 @@ from hexsim.hvx.kernels import (
     layout_change,
     local_response_norm,
     neuron,
+    pad,
     pooling,
     prelu,
     softmax,
+    strided_slice,
 )
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._wide import is_wide, twice
+from hexsim.hvx.kernels.weight_space import activation_l2_bytes
 from hexsim.hvx.streams import Kernel
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
+    ColourConversion,
     Concat,
+    Convert,
     Convolution,
     Elementwise,
     FullyConnected,
     LocalResponseNorm,
     Neuron,
+    Pad,
     Permute,
     Pooling,
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
 )
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
-__all__ = ["Target", "kernel_streams", "node_work"]
+__all__ = ["Target", "activation_l2_bytes", "kernel_streams", "node_work"]
+
+
+_DERIVED = (Concat, Convert, Convolution, Elementwise, FullyConnected, Neuron)
+"""Layers whose models take 16-bit activations themselves."""
 
 
 class _Model(Protocol):
@@ -62,16 +75,20 @@ class _Model(Protocol):
 _MODELS: dict[type[Layer], _Model] = {
     BatchNorm: batch_norm,
     ChannelShuffle: layout_change,
+    ColourConversion: colour_conversion,
     Concat: concat,
+    Convert: convert,
     Elementwise: elementwise,
     FullyConnected: fully_connected,
     LocalResponseNorm: local_response_norm,
     Neuron: neuron,
+    Pad: pad,
     Permute: layout_change,
     Pooling: pooling,
     Prelu: prelu,
     Reshape: layout_change,
     Softmax: softmax,
+    StridedSlice: strided_slice,
 }
 
 
@@ -84,42 +101,18 @@ def _model(call: KernelCall) -> _Model:
 
 
 def kernel_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """Return the instruction streams that one kernel call runs, for its 8-bit form."""
+    """Return the instruction streams that one kernel call runs.
+
+    A call of 16-bit activations without streams of its own gives the 8-bit ones.
+    """
     return _model(call).streams(call, target)
 
 
 def node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Return the work items of one kernel call; `traffic` is what its activations move in DDR.
 
-    16-bit activations run as high and low bytes: twice the packets and bytes of the 8-bit
-    kernels, reported as a generic cost because no stream was written for those kernels.
+    16-bit activations without streams of their own take twice the packets and bytes of the 8-bit
+    kernels, reported as a generic cost.
     """
     work = _model(call).work(call, target, traffic)
-    return work if call.activation_bits <= 8 else _twice(work)
-
-
-def _twice(work: NodeWork) -> NodeWork:
-    stages = tuple(
-        dataclasses.replace(
-            stage,
-            slices=tuple(
-                dataclasses.replace(
-                    piece,
-                    items=tuple(
-                        dataclasses.replace(
-                            item,
-                            packets=2 * item.packets,
-                            stalls=2 * item.stalls,
-                            scalar_fed=2 * item.scalar_fed,
-                            l2_bytes=2 * item.l2_bytes,
-                            vtcm_bytes=2 * item.vtcm_bytes,
-                        )
-                        for item in piece.items
-                    ),
-                )
-                for piece in stage.slices
-            ),
-        )
-        for stage in work.stages
-    )
-    return NodeWork(stages, "generic", work.nodes)
+    return twice(work) if is_wide(call) and not isinstance(call.layer, _DERIVED) else work

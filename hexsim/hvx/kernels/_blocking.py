@@ -76,10 +76,15 @@ def parts(total: int, count: int) -> Iterator[int]:
         total -= size
 
 
+def prefetch_bytes(l2_bytes: int) -> int:
+    """Bytes of activations that one prefetch brings at most."""
+    return max(1, l2_bytes // _BLOCK_L2_SHARE)
+
+
 def blocks(rows: int, traffic: Traffic, l2_bytes: int) -> list[int]:
     """Cut rows in blocks whose activations a prefetch can hold."""
     moved = max(traffic.read_bytes, traffic.write_bytes)
-    wanted = ceil_div(moved, max(1, l2_bytes // _BLOCK_L2_SHARE))
+    wanted = ceil_div(moved, prefetch_bytes(l2_bytes))
     return list(parts(rows, max(1, min(wanted, _MOST_BLOCKS))))
 
 

@@ -16,13 +16,16 @@ class Target:
 
     `machine` is the vector unit that the streams are scheduled for, `workers` the number of vector
     worker threads; `l2_bytes` what a network may use of L2, `vtcm_bytes` the tightly coupled
-    memory (0 where there is none).
+    memory (0 where there is none). `restart_slots` are lost when a thread leaves a loop by a jump
+    that was predicted to stay: the packets in flight, and, because the queue of vector loads has
+    run dry, the first load's way to L2.
     """
 
     machine: Machine
     workers: int
     l2_bytes: int
     vtcm_bytes: int
+    restart_slots: int = 0
 
     @property
     def version(self) -> int:
@@ -33,8 +36,3 @@ class Target:
     def signed_weights(self) -> bool:
         """True if weights are signed, so that convolutions need no sums of activations."""
         return self.version >= SIGNED_WEIGHTS
-
-    @property
-    def activation_l2_bytes(self) -> int:
-        """L2 left to activations: V60 and V62 keep the ring of weight slices there as well."""
-        return self.l2_bytes if self.vtcm_bytes else self.l2_bytes // 2

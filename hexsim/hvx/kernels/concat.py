@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import as_nhwc, ceil_div, vectors
-from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.hvx.kernels._wide import is_wide
+from hexsim.hvx.layout import PIXELS, as_nhwc, ceil_div, vectors
+from hexsim.hvx.streams import Kernel, elementwise, halfwords
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
@@ -21,7 +22,7 @@ from hexsim.work import NodeWork
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """One encoding to another."""
-    return (elementwise.rescale(target.machine),)
+    return ((halfwords if is_wide(call) else elementwise).rescale(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
@@ -29,6 +30,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     (kernel,) = streams(call, target)
     batch, height, _, _ = as_nhwc(call.results[0])
     rows = batch * height
-    moved = sum(vectors(shape) for shape in call.operands)
+    moved = sum(vectors(shape) for shape in call.operands) * PIXELS // kernel.cost.pixels
     row = RowCost.of(kernel.cost, ceil_div(moved, rows), len(call.operands))
     return NodeWork((row_stage(rows, row, target.workers, traffic, target.l2_bytes),), "kernel")

@@ -1,8 +1,8 @@
 """Dense convolution: weight groups, rows per call, and the kernel of each vector version.
 
 Hexagon NN computes 32 output channels (a slice of weights) at a time. Slices are prefetched in
-groups, in order; inside a group the output rows are cut in equal parts for the workers. If the
-activations are not in L2 they are read again for every group.
+groups, in order; inside a group the output rows are cut in equal parts for the workers. What L2
+cannot hold of the activations is read again for every group.
 
 Left out: what a dilated window costs more than a dense one of the same taps, and a strided one
 more than a dense one of the same output (Hexagon NN: one packet per row of taps on V66).
@@ -12,19 +12,20 @@ Sources: Hexagon NN, hexagon/ops/src/op_supernode_new.c (lines 594-1160, 2599-27
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 from hexsim.hvx.kernels._blocking import RowCost, blocks, cut_evenly, parts
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.layout import PIXELS, SHEET, VECTOR_BYTES, as_nhwc, ceil_div, row_vectors, sheets
-from hexsim.hvx.streams import Kernel, first_layer, layout_change
+from hexsim.hvx.streams import Kernel, first_layer, halfwords, layout_change, two_bytes
 from hexsim.hvx.streams import convolution as forms
 from hexsim.layers import Convolution
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
-from hexsim.work import NodeWork, Slice, Stage, WorkItem
+from hexsim.work import CostModel, NodeWork, Slice, Stage, WorkItem
 
 _KB = 1024
 _V60_GROUP_BYTES = 128 * _KB
@@ -51,6 +52,7 @@ class DenseShape:
     channels: int
     kernel: tuple[int, int]
     strides: tuple[int, int]
+    wide: bool = False
 
     @property
     def depth_rows(self) -> int:
@@ -70,8 +72,9 @@ class DenseShape:
 
     @property
     def line_bytes(self) -> int:
-        """One row of input in d32."""
-        return row_vectors(self.in_width) * sheets(self.in_channels) * VECTOR_BYTES
+        """One row of input in d32; of 16-bit codes one plane for each byte."""
+        vectors = row_vectors(self.in_width) * sheets(self.in_channels)
+        return vectors * VECTOR_BYTES * (2 if self.wide else 1)
 
     @classmethod
     def of(cls, call: KernelCall, layer: Convolution) -> DenseShape:
@@ -87,6 +90,7 @@ class DenseShape:
             channels=channels // layer.groups,
             kernel=layer.window.kernel,
             strides=layer.window.strides,
+            wide=is_wide(call),
         )
 
 
@@ -164,7 +168,8 @@ class Blocking:
         if self.form == "v60":
             return [(forms.v60(machine, fw, depth_rows), slices * tiles)]
         if self.form == "v66":
-            return [(forms.v66(machine, fw, depth_rows), slices * tiles)]
+            form = two_bytes.convolution if shape.wide else forms.v66
+            return [(form(machine, fw, depth_rows), slices * tiles)]
         loops = []
         if slices > 1:
             pixels = 6 if shape.width in _SIX_WIDE else 8
@@ -174,6 +179,14 @@ class Blocking:
             single = forms.v65(machine, fw, depth_rows, slices=1)
             loops.append((single, ceil_div(shape.width, single.pixels)))
         return loops
+
+    def restarts(self, slices: int) -> int:
+        """Loops over a row of tiles that end in a jump predicted to go on, per output row."""
+        return sum(
+            tiles // ceil_div(self.shape.width, kernel.pixels)
+            for kernel, tiles in self.row_loops(slices)
+            if kernel.cost.jumps
+        )
 
     @property
     def macs(self) -> int:
@@ -197,9 +210,11 @@ class Blocking:
             return [(layout_change.pixel_sums(machine, sheets(shape.in_channels)), pixels)]
         weights = slices * shape.slice_bytes // VECTOR_BYTES
         loops = [(layout_change.weights_to_vtcm(machine), weights)]
+        vectors = shape.in_height * row_vectors(shape.in_width) * sheets(shape.in_channels)
         if self.form == "v65":
-            vectors = shape.in_height * row_vectors(shape.in_width) * sheets(shape.in_channels)
             loops.append((layout_change.pixel_pairs(machine), vectors))
+        elif shape.wide and first:
+            loops.append((halfwords.split(machine), vectors))
         return loops
 
 
@@ -222,26 +237,35 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Blocks and costs of a convolution that is neither grouped nor depthwise."""
     assert isinstance(call.layer, Convolution)
     shape = DenseShape.of(call, call.layer)
-    return NodeWork((dense_stage(shape, target, traffic),), "kernel")
+    return NodeWork((dense_stage(shape, target, traffic),), cost_model(shape, target))
+
+
+def cost_model(shape: DenseShape, target: Target) -> CostModel:
+    """16-bit activations have streams in the form of V66 only."""
+    return "generic" if shape.wide and Blocking(shape, target).form != "v66" else "kernel"
 
 
 def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
-    """Return the work of one dense convolution."""
+    """Return the work of one dense convolution; 16 bits without streams cost it twice."""
+    if cost_model(shape, target) == "generic":
+        return twice_stage(dense_stage(replace(shape, wide=False), target, traffic))
     blocking = Blocking(shape, target)
     groups = blocking.groups
     limit = max(1, _MOST_SLICES // len(groups))
     cut = blocks(shape.rows, traffic, target.l2_bytes)
     if len(cut) > limit:
         cut = list(parts(shape.rows, limit))
-    reads = cut_evenly(traffic.read_bytes, cut)
+    first_reads = cut_evenly(traffic.read_bytes, cut)
+    later_reads = cut_evenly(traffic.reread_bytes, cut)
     group_writes = cut_evenly(traffic.write_bytes, groups)
     pieces = []
     for number, (slices, group_write) in enumerate(zip(groups, group_writes, strict=True)):
         loops = blocking.row_loops(slices)
-        row = _sum(loops)
+        row = _sum(loops) + RowCost(stalls=blocking.restarts(slices) * target.restart_slots)
         once = _sum(blocking.group_loops(slices, first=number == 0))
         entry = loops[0][0].cost.call
         writes = cut_evenly(group_write, cut)
+        reads = later_reads if number else first_reads
         for place, (block, read, write) in enumerate(zip(cut, reads, writes, strict=True)):
             weights = 0 if place else slices * shape.slice_bytes
             jobs = list(parts(block, target.workers))

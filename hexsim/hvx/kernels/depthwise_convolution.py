@@ -15,6 +15,7 @@ from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._reference import reference_stage
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._wide import is_wide, twice
 from hexsim.hvx.layout import as_nhwc, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, reference
 from hexsim.layers import Convolution
@@ -49,7 +50,8 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     if kernel is None:
         (slow,) = streams(call, target)
         stage = reference_stage(slow, call.macs, math.prod(call.results[0]), moved)
-        return NodeWork((stage,), "generic")
+        return NodeWork((stage,), "generic")  # scalar code reads halfwords as fast as bytes
     row = RowCost.of(kernel.cost, sheets(channels) * row_vectors(width), sheets(channels))
     stage = row_stage(batch * height, row, target.workers, moved, target.l2_bytes)
-    return NodeWork((stage,), "kernel")
+    work = NodeWork((stage,), "kernel")
+    return twice(work) if is_wide(call) else work

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.hvx.kernels._wide import is_wide
+from hexsim.hvx.streams import Kernel, elementwise, halfwords
 from hexsim.layers import Elementwise
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
@@ -20,8 +21,9 @@ from hexsim.work import NodeWork
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """One pair of operands."""
     assert isinstance(call.layer, Elementwise)
+    loops = halfwords if is_wide(call) else elementwise
     is_product = call.layer.kind == "product"
-    return ((elementwise.multiply if is_product else elementwise.add)(target.machine),)
+    return ((loops.multiply if is_product else loops.add)(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:

@@ -16,8 +16,9 @@ from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.layout import SHEET, as_nhwc, ceil_div, sheets, vectors
-from hexsim.hvx.streams import Kernel, layout_change
+from hexsim.hvx.streams import Kernel, layout_change, two_bytes
 from hexsim.layers import FullyConnected
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
@@ -31,9 +32,18 @@ _FLATTEN_THREADS = 2
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """The matrix loops and, for a spatial input, the way out of d32."""
     source = call.operands[0]
-    loops = _loops.matrix_rows(target.machine, math.prod(source[1:]), source[0])
+    loops = _rows(call, target)
     kernels = tuple(kernel for kernel, _ in loops)
     return (*kernels, layout_change.from_d32(target.machine)) if _is_spatial(source) else kernels
+
+
+def _rows(call: KernelCall, target: Target) -> tuple[tuple[Kernel, int], ...]:
+    """Streams for 32 outputs of the batch, with how often each runs."""
+    batch = call.operands[0][0]
+    inputs = math.prod(call.operands[0]) // batch
+    if is_wide(call):
+        return ((two_bytes.fully_connected(target.machine, inputs), batch),)
+    return _loops.matrix_rows(target.machine, inputs, batch)
 
 
 def _is_spatial(shape: Shape) -> bool:
@@ -51,7 +61,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     count = sheets(call.layer.output_channels)
     sizes = [min(group, count - begin) for begin in range(0, count, group)]
     one = RowCost()
-    for kernel, times in _loops.matrix_rows(target.machine, inputs, batch):
+    for kernel, times in _rows(call, target):
         one += RowCost.of(kernel.cost, times)
     pieces = [Slice((one.item(size),), size * slice_bytes) for size in sizes]
     pieces[-1] = dataclasses.replace(pieces[-1], write_bytes=traffic.write_bytes)
@@ -64,6 +74,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     flatten = RowCost.of(out_of_d32, ceil_div(vectors(source), 4 * batch * height))
     read = traffic.part(is_first=True, is_last=False)
     flat = row_stage(batch * height, flatten, _FLATTEN_THREADS, read, target.l2_bytes)
+    flat = twice_stage(flat) if is_wide(call) else flat
     return NodeWork((flat, _stage(pieces, target)), "kernel", nodes=2)
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels.convolution import DenseShape, dense_stage, dense_streams
+from hexsim.hvx.kernels._wide import twice_stage
+from hexsim.hvx.kernels.convolution import DenseShape, cost_model, dense_stage, dense_streams
 from hexsim.hvx.layout import ceil_div, vectors
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
@@ -52,5 +53,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         traffic.part(is_first=False, is_last=True),
         target.l2_bytes,
     )
+    if shape.wide:
+        split, join = twice_stage(split), twice_stage(join)
     stages = (split, *(each,) * layer.groups, join)
-    return NodeWork(stages, "kernel", nodes=2 * layer.groups + 1)
+    return NodeWork(stages, cost_model(shape, target), nodes=2 * layer.groups + 1)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.hvx.kernels._wide import is_wide, twice
+from hexsim.hvx.streams import Kernel, elementwise, halfwords
 from hexsim.layers import Neuron
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
@@ -17,8 +18,9 @@ from hexsim.work import NodeWork
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """The loop of the function."""
     assert isinstance(call.layer, Neuron)
-    is_clamp = call.layer.function == "clamp"
-    return ((elementwise.clamp if is_clamp else elementwise.table)(target.machine),)
+    if call.layer.function != "clamp":
+        return (elementwise.table(target.machine),)
+    return ((halfwords if is_wide(call) else elementwise).clamp(target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
@@ -31,4 +33,5 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         traffic,
         target.l2_bytes,
     )
-    return NodeWork((stage,), "kernel")
+    work = NodeWork((stage,), "kernel")
+    return twice(work) if is_wide(call) and kernel.name == "table" else work

@@ -25,6 +25,7 @@ class LoopCost:
     `row` slots come on top for every row of tiles in one sheet, `call` slots for every call.
     stalls: slots of a tile in which nothing is issued. macs: multiply-adds the hardware does.
     scalar_fed: vector multiplies of the loop take operands that scalar loads in it bring.
+    jumps: the loop over tiles is closed by a conditional jump, for lack of a third hardware loop.
     """
 
     tile: int
@@ -37,6 +38,7 @@ class LoopCost:
     stalls: int = 0
     macs: int = 0
     scalar_fed: bool = False
+    jumps: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ class Kernel:
             macs=self.machine.lanes
             * sum(i.operation.macs * s.times for s in self.tile for i in s.code.insns),
             scalar_fed=any(_scalar_fed(s.code) for s in self.tile),
+            jumps=any(i.op == "jump.if" for s in self.tile for i in s.code.insns),
         )
 
     @property

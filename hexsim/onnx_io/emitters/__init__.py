@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from hexsim.layers import Opaque
-from hexsim.onnx_io.emitters import arrangement, elements, images, matrices
+from hexsim.onnx_io.emitters import arrangement, colours, elements, images, matrices
 from hexsim.onnx_io.emitters.opaque import emit_opaque
 from hexsim.onnx_io.graph_builder import Emitters
 
 EMITTERS: Emitters = {
     **arrangement.EMITTERS,
+    **colours.EMITTERS,
     **elements.EMITTERS,
     **images.EMITTERS,
     **matrices.EMITTERS,

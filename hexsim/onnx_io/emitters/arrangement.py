@@ -1,8 +1,10 @@
-"""Layers that move elements without computing."""
+"""Layers that move elements without computing, or do nothing in float."""
 
 from __future__ import annotations
 
-from hexsim.layers import ChannelShuffle, Concat, Permute, Reshape
+import numpy as np
+
+from hexsim.layers import ChannelShuffle, Concat, Convert, Pad, Permute, Reshape, StridedSlice
 from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
 
 
@@ -10,6 +12,11 @@ def emit_concat(layer: Concat, graph: GraphBuilder) -> None:
     """Concat."""
     result = graph.move("Concat", [graph.read(name) for name in layer.inputs], axis=layer.axis)
     graph.finish(result, layer.output)
+
+
+def emit_convert(layer: Convert, graph: GraphBuilder) -> None:
+    """Identity: encodings are no business of floats."""
+    graph.finish(graph.move("Identity", [graph.read(layer.inputs[0])]), layer.output)
 
 
 def emit_permute(layer: Permute, graph: GraphBuilder) -> None:
@@ -33,9 +40,41 @@ def emit_channel_shuffle(layer: ChannelShuffle, graph: GraphBuilder) -> None:
     graph.finish(graph.reshape(result, (*outer, channels)), layer.output)
 
 
+def emit_pad(layer: Pad, graph: GraphBuilder) -> None:
+    """Pad; what it adds were attributes before opset 11."""
+    data, pads = graph.read(layer.inputs[0]), [*layer.begins, *layer.ends]
+    if graph.opset < 11:
+        result = graph.move("Pad", [data], pads=pads, value=layer.value)
+    else:
+        value = np.array(layer.value, np.float32)
+        added = [graph.literal(np.array(pads, np.int64)), graph.literal(value)]
+        result = graph.move("Pad", [data, *added])
+    graph.finish(result, layer.output)
+
+
+def emit_slice(layer: StridedSlice, graph: GraphBuilder) -> None:
+    """Slice; its bounds were attributes before opset 10, when it had no steps."""
+    lists = {
+        "starts": [part.start for part in layer.parts],
+        "ends": [part.stop for part in layer.parts],
+        "axes": [part.axis for part in layer.parts],
+        "steps": [part.step for part in layer.parts],
+    }
+    data = graph.read(layer.inputs[0])
+    if graph.opset < 10:
+        del lists["steps"]
+        graph.finish(graph.move("Slice", [data], **lists), layer.output)
+        return
+    bounds = [graph.literal(np.array(values, np.int64)) for values in lists.values()]
+    graph.finish(graph.move("Slice", [data, *bounds]), layer.output)
+
+
 EMITTERS: Emitters = {
     ChannelShuffle: emit_channel_shuffle,
     Concat: emit_concat,
+    Convert: emit_convert,
+    Pad: emit_pad,
     Permute: emit_permute,
     Reshape: emit_reshape,
+    StridedSlice: emit_slice,
 }

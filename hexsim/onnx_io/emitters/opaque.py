@@ -8,7 +8,6 @@ import numpy as np
 import onnx
 
 from hexsim.layers import Opaque
-from hexsim.layers.padding import read_padding
 from hexsim.onnx_io.graph_builder import GraphBuilder
 
 
@@ -34,7 +33,13 @@ def _renamed(old: Sequence[str], new: Iterable[str]) -> list[str]:
 
 def _without_axes(layer: Opaque, inputs: list[str], graph: GraphBuilder) -> list[str]:
     """Pad all axes explicitly: onnxruntime 1.23 moves transposes past Pad as if it had no axes."""
-    padding = read_padding(layer, graph.network)
-    if padding is None:
+    constants = graph.network.constants
+    data, pads_name, *_, axes_name = layer.inputs
+    if pads_name not in constants or axes_name not in constants:
         return inputs
-    return [inputs[0], graph.literal(np.array(padding.pads, np.int64)), inputs[2]]
+    rank = len(graph.shape(data))
+    axes = [int(axis) % rank for axis in constants[axes_name].value().reshape(-1)]
+    added = constants[pads_name].value().reshape(2, -1)
+    pads = np.zeros((2, rank), np.int64)
+    pads[:, axes] = added
+    return [inputs[0], graph.literal(pads.reshape(-1)), inputs[2]]

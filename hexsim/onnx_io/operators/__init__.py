@@ -16,6 +16,7 @@ from hexsim.onnx_io.operators import (
     arrangement,
     convolution,
     elementwise,
+    extent,
     matrices,
     normalisation,
     pooling,
@@ -31,5 +32,6 @@ TRANSLATORS: Mapping[str, Translator] = {
     **matrices.TRANSLATORS,
     **normalisation.TRANSLATORS,
     **pooling.TRANSLATORS,
+    **extent.TRANSLATORS,
 }
 """By operator of the standard domain."""

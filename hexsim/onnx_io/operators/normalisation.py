@@ -12,7 +12,10 @@ from hexsim.onnx_io.node import Node, NotALayerError, positive_axis
 
 
 def batch_normalization(node: Node, net: Importer) -> None:
-    """BatchNormalization of inference becomes scale and shift per channel, computed in double."""
+    """BatchNormalization of inference becomes scale and shift per channel, computed in double.
+
+    What it normalises has, over the training data, mean beta and standard deviation |gamma|.
+    """
     data = net.tensor(node.input(0))
     gamma, beta, mean, variance = (net.array(name) for name in node.inputs[1:5])
     if any(net.uses[name] for name in node.outputs[1:]) or node.integer("training_mode", 0):
@@ -31,6 +34,9 @@ def batch_normalization(node: Node, net: Importer) -> None:
         moved: Array = beta.read() - mean.read() * scale()
         return moved
 
+    def moments() -> Array:
+        return np.stack([beta.read(), np.abs(gamma.read())])
+
     form = f"of {node.inputs[1:5]} {epsilon}"
     net.add(
         BatchNorm(
@@ -39,6 +45,9 @@ def batch_normalization(node: Node, net: Importer) -> None:
             outputs=(node.output,),
             scale=net.new_constant(gamma.name, f"scale {form}", channels, scale, gamma.dtype),
             shift=net.new_constant(beta.name, f"shift {form}", channels, shift, beta.dtype),
+            moments=net.new_constant(
+                f"{node.name}.moments", form, (2, *channels), moments, beta.dtype
+            ),
         ),
         channels_last(len(data.shape)),
     )

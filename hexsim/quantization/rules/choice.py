@@ -19,8 +19,8 @@ from hexsim.quantization.rules.symmetric import Symmetric
 def activation_rule(options: QuantizationOptions) -> EncodingRule:
     """Return the rule for activations, and for constants that are operands."""
     if options.enhanced in ("activations", "both"):
-        return Enhanced(minimum_range=options.minimum_range)
-    return MinMax(minimum_range=options.minimum_range)
+        return Enhanced(options.activation_bits, options.minimum_range)
+    return MinMax(options.activation_bits, options.minimum_range)
 
 
 def weight_encoding(

@@ -58,6 +58,32 @@ def test_scale_and_shift_nodes_and_clamps_follow(onnx_model: Make, agree: Callab
     assert layer.fused == ("bn", "scale", "shift", "one_more", "relu")
 
 
+def test_the_layer_knows_the_moments_of_what_it_writes(onnx_model: Make, agree: Callable) -> None:
+    nodes = [
+        node("Conv", ["x", "w"], ["a"], name="conv"),
+        node("BatchNormalization", ["a", *"gsmv"], ["n"], name="bn"),
+        node("Mul", ["k", "n"], ["c"], name="scale"),
+        node("Sub", ["c", "d"], ["y"], name="shift"),
+    ]
+    weights = {**CONV, **NORM, "k": rng.standard_normal((4, 1, 1)), "d": np.ones(1)}
+    network = agree(onnx_model(nodes, IMAGE, ["y"], weights)).optimised
+    (layer,) = network.layers
+    assert isinstance(layer, Convolution)
+    assert layer.moments is not None
+    scale = weights["k"].ravel()
+    expected = [NORM["s"] * scale - 1, np.abs(NORM["g"] * scale)]
+    np.testing.assert_allclose(network.constants[layer.moments].value(), expected, rtol=1e-5)
+    assert layer.moments not in network.weights
+
+
+def test_without_a_batch_norm_no_moments_are_known(onnx_model: Make, agree: Callable) -> None:
+    nodes = [node("Conv", ["x", "w"], ["a"]), node("Mul", ["a", "k"], ["y"])]
+    weights = {**CONV, "k": rng.standard_normal((4, 1, 1))}
+    (layer,) = agree(onnx_model(nodes, IMAGE, ["y"], weights)).optimised.layers
+    assert isinstance(layer, Convolution)
+    assert layer.moments is None
+
+
 def test_into_a_matrix(onnx_model: Make, agree: Callable) -> None:
     weights = {"w": rng.standard_normal((6, 4)), "d": rng.standard_normal(4), **NORM}
     nodes = [
@@ -125,4 +151,4 @@ def test_shared_weights_are_not_scaled_for_both(onnx_model: Make, agree: Callabl
         node("Conv", ["x", "w", "b"], ["z"]),
     ]
     optimised = agree(onnx_model(nodes, IMAGE, ["y", "z"], {**CONV, **NORM})).optimised
-    assert len(optimised.constants) == 4
+    assert len(optimised.weights) == 4

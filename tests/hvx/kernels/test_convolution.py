@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
@@ -113,10 +114,12 @@ def test_weights_come_in_groups_of_128_kb_before_v65() -> None:
     assert [piece.read_bytes // 16_000 for piece in stage.slices] == [7, 7, 2]
 
 
-def test_activations_that_are_not_in_l2_are_read_for_every_group() -> None:
-    once = conv_work("v62", (14, 14, 512), 512)
-    again = conv_work("v62", (14, 14, 512), 512, traffic=Traffic(read_bytes=100_352))
-    assert again.read_bytes - once.read_bytes == 3 * 100_352
+def test_what_l2_cannot_hold_of_the_activations_is_read_again_for_every_group() -> None:
+    """512 output channels are three groups: one pass reads all, two more what is missing then."""
+    weights = conv_work("v62", (14, 14, 512), 512).read_bytes
+    moved = Traffic(read_bytes=100_352, reread_bytes=7000)
+    again = conv_work("v62", (14, 14, 512), 512, traffic=moved)
+    assert again.read_bytes - weights == 100_352 + 2 * 7000
 
 
 def test_unsigned_weights_need_sums_of_activations() -> None:
@@ -173,3 +176,24 @@ def test_only_loops_fed_by_scalar_loads_wait_for_memory() -> None:
     for version, fed in (("v60", True), ("v65", True), ("v66", False)):
         work = conv_work(version, (16, 16, 64), 64, 3)
         assert (sum(item.scalar_fed for item in work.items) > 0) == fed
+
+
+@pytest.mark.parametrize(
+    ("version", "rows_of_tiles"), [("v62", 14 * 4), ("v65", 14 * 2), ("v66", 14 * 4)]
+)
+def test_every_row_of_tiles_ends_in_a_mispredicted_jump(version: str, rows_of_tiles: int) -> None:
+    """128 output channels: four slices of 32, or two pairs of them."""
+    net = Sketch((1, 14, 14, 64))
+    call = only_call(net, net.conv("in", 128))
+    plain = node_work(call, TARGETS[version], NONE)
+    target = dataclasses.replace(TARGETS[version], restart_slots=11)
+    restarted = node_work(call, target, NONE)
+    assert restarted.packets == plain.packets
+    assert slots(restarted) - slots(plain) == 11 * rows_of_tiles
+
+
+def test_the_first_layer_walks_its_tiles_in_a_hardware_loop() -> None:
+    net = Sketch((1, 32, 32, 3))
+    call = only_call(net, net.conv("in", 32, 3))
+    target = dataclasses.replace(TARGETS["v62"], restart_slots=11)
+    assert node_work(call, target, NONE) == node_work(call, TARGETS["v62"], NONE)

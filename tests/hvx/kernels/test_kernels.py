@@ -9,23 +9,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
+from hexsim.hvx.layout import tensor_sizes
 from hexsim.hvx.streams import Kernel, elementwise, pooling, reference
 from hexsim.layers import (
     BatchNorm,
     ChannelShuffle,
+    ColourConversion,
     Concat,
     Elementwise,
     LocalResponseNorm,
     Neuron,
     Opaque,
+    Pad,
+    Part,
     Permute,
     Prelu,
     Reshape,
     Softmax,
+    StridedSlice,
 )
+from hexsim.layers.colour_conversion import CONVERTED, ConvertedEncoding, encoded_shape
 from hexsim.memory import Traffic
 from hexsim.work import NodeWork
 from tests.small_networks import Sketch, networks, only_call, plan
@@ -157,6 +164,35 @@ def test_concat_rescales_every_vector_of_its_inputs() -> None:
     assert slots(work) == 2 * (cost.tile * VECTORS + 16 * cost.row)
 
 
+def test_a_slice_of_whole_vectors_is_copied_and_others_are_generic() -> None:
+    net = Sketch(SHAPE)
+    for part, model in (
+        (Part(3, 32, 64), "kernel"),
+        (Part(1, 3, 9, 2), "kernel"),
+        (Part(2, 4, 16), "kernel"),
+        (Part(3, 16, 48), "generic"),
+        (Part(2, 1, 5), "generic"),
+        (Part(3, 0, 64, 2), "generic"),
+    ):
+        out = net.add(StridedSlice, "in", parts=(part,))
+        work = work_of(net, out)
+        loop = elementwise.copy if model == "kernel" else elementwise.table
+        assert work.cost_model == model
+        assert kernel_streams(only_call(net, out), TARGET) == (loop(V66),)
+
+
+def test_padding_in_front_of_a_vector_is_generic() -> None:
+    net = Sketch(SHAPE)
+    for begins, model in (
+        ((0, 1, 0, 0), "kernel"),
+        ((0, 1, 4, 32), "kernel"),
+        ((0, 0, 1, 0), "generic"),
+        ((0, 0, 0, 1), "generic"),
+    ):
+        out = net.add(Pad, "in", begins=begins, ends=(0, 1, 1, 0))
+        assert work_of(net, out).cost_model == model
+
+
 def test_an_unknown_layer_gets_the_generic_cost() -> None:
     net = Sketch(SHAPE)
     known = only_call(net, net.add(Neuron, "in", function="clamp"))
@@ -167,15 +203,6 @@ def test_an_unknown_layer_gets_the_generic_cost() -> None:
     assert work.cost_model == "generic"
     assert work.packets == 8 * 2 * VECTORS
     assert (work.read_bytes, work.write_bytes) == (10, 20)
-
-
-def test_sixteen_bit_activations_cost_twice_and_are_generic() -> None:
-    net = Sketch(SHAPE)
-    call = only_call(net, net.conv("in", 64, 3))
-    wide = dataclasses.replace(call, activation_bits=16)
-    narrow_work, wide_work = (node_work(c, TARGET, Traffic()) for c in (call, wide))
-    assert wide_work.packets == 2 * narrow_work.packets
-    assert wide_work.cost_model == "generic"
 
 
 @settings(deadline=None)
@@ -192,6 +219,21 @@ def test_no_kernel_loses_traffic_or_work(network: Network, read: int, write: int
             assert all(i.packets >= i.scalar_fed and i.stalls >= 0 for i in work.items)
             assert kernel_streams(call, TARGET)
             assert sum(stage.jobs for stage in work.stages) < 400
+
+
+@pytest.mark.parametrize("encoding", CONVERTED)
+def test_a_colour_conversion_costs_its_streams_and_stays_flat(encoding: ConvertedEncoding) -> None:
+    net = Sketch(encoded_shape(encoding, (1, 8, 256, 3)))
+    picture = net.add(ColourConversion, "in", input_encoding_in=encoding, input_encoding_out="bgr")
+    formats = {"in": InputFormat("image", encoding)}
+    (subnet,) = plan(dataclasses.replace(net.network(picture), input_formats=formats)).subnets
+    (call,) = subnet.calls
+    costs = [kernel.cost for kernel in kernel_streams(call, TARGET)]
+    tiles = [-(-256 // cost.pixels) for cost in costs]
+    expected = 8 * sum(c.tile * n + c.row for c, n in zip(costs, tiles, strict=True))
+    work = node_work(call, TARGET, NONE)
+    assert (slots(work), work.cost_model) == (expected, "kernel")
+    assert tensor_sizes(subnet)[picture] == 8 * 256 * 3
 
 
 def test_products_have_a_loop_and_other_pairs_take_that_of_sums() -> None:

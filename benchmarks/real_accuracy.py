@@ -1,0 +1,134 @@
+"""What the quantiser's modes do to trained networks: the tables of docs/accuracy.md.
+
+HEXSIM_REAL_DATA=FOLDER python -m benchmarks.real_accuracy [--chip sd835] [--write]
+
+Each network is quantised in each mode and run on the DSP of the chip, in float beside it. One
+table counts answers that are right (of those whose right answer is known) and winners that are
+those of the float network; the other has the SQNR in dB of the class scores, or of the output of a
+network that does not classify. `--write` puts both into the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.real_networks import Labels, RealNetwork, real_networks
+from hexsim.accuracy.metrics import sqnr_db
+from hexsim.accuracy.scores import class_scores
+from hexsim.execution import PlanExecutor
+from hexsim.graph.ir import FloatArray
+from hexsim.host.float_execution import FloatEngine
+from hexsim.platform import Platform
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.quantizer import quantize
+
+PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
+BEGIN, END = "<!-- trained networks: begin -->\n", "<!-- trained networks: end -->"
+
+MODES = {
+    "default": QuantizationOptions(),
+    "enhanced": QuantizationOptions(enhanced="both"),
+    "adjusted weights": QuantizationOptions(adjusted_weights=True),
+    "symmetric": QuantizationOptions(symmetric_weights=True),
+    "per channel": QuantizationOptions(axis_weights=True),
+    "per channel, enhanced": QuantizationOptions(axis_weights=True, enhanced="both"),
+    "per channel, 32-bit biases": QuantizationOptions(axis_weights=True, bias_bits=32),
+    "4-bit weights": QuantizationOptions(weight_bits=4),
+    "4-bit weights, per channel": QuantizationOptions(weight_bits=4, axis_weights=True),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One network in one mode; the counts are empty for a network that does not classify."""
+
+    right: str
+    same: str
+    sqnr_db: float
+
+
+def measure(real: RealNetwork, chip: str) -> dict[str, Row]:
+    """Return what each mode does to `real` on the DSP of `chip`; float first."""
+    network = class_scores(real.network)
+    (output,) = network.outputs
+    engine = FloatEngine(network)
+    floats = np.stack([engine.run(feed)[output].ravel() for feed in real.inputs])
+    found = {"float": _row(floats, floats, real.labels)}
+    platform = Platform.load(chip)
+    signed = platform.signed_weights("dsp")
+    for mode, options in MODES.items():
+        model = quantize(network, real.calibration, options)
+        executor = PlanExecutor(platform.plan(model, "dsp"), model, signed_weights=signed)
+        codes = np.stack([executor.run(feed)[output].ravel() for feed in real.inputs])
+        found[mode] = _row(floats, codes, real.labels)
+    return found
+
+
+def _row(floats: FloatArray, others: FloatArray, labels: Labels) -> Row:
+    if not labels:
+        return Row("", "", sqnr_db(floats, others))
+    winners, expected = np.argmax(others, axis=-1), np.argmax(floats, axis=-1)
+    known = [(winner, label) for winner, label in zip(winners, labels, strict=True) if label]
+    right = sum(int(winner) in label for winner, label in known)
+    return Row(
+        _counted(right, len(known)),
+        _counted(int(np.sum(winners == expected)), len(winners)),
+        sqnr_db(floats, others),
+    )
+
+
+def _counted(count: int, of: int) -> str:
+    """A count of few, the percentage of many."""
+    return f"{count} of {of}" if of < 100 else f"{100 * count / of:.2f} %"
+
+
+def tables(networks: Sequence[RealNetwork], chip: str) -> str:
+    """Return both tables in Markdown."""
+    found = {real.name: measure(real, chip) for real in networks}
+    judged = {name: rows for name, rows in found.items() if rows["float"].right}
+    counts = [
+        [mode, *(f"{rows[mode].right}, {rows[mode].same}" for rows in judged.values())]
+        for mode in ("float", *MODES)
+    ]
+    noise = [[mode, *(f"{rows[mode].sqnr_db:.1f}" for rows in found.values())] for mode in MODES]
+    return (
+        f"Right, and same winner as float ({chip}, dsp):\n\n"
+        + _markdown(["mode", *judged], counts)
+        + f"\nSQNR in dB ({chip}, dsp):\n\n"
+        + _markdown(["mode", *found], noise)
+    )
+
+
+def _markdown(heading: list[str], rows: list[list[str]]) -> str:
+    lines = [heading, ["---"] * len(heading), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def page_with(text: str) -> str:
+    """Return the page with `text` between its marks."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    return before + BEGIN + text + END + rest.split(END)[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--chip", default="sd835")
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    if "HEXSIM_REAL_DATA" not in os.environ:
+        parser.error("set HEXSIM_REAL_DATA to the folder of the trained networks")
+    text = tables(real_networks(Path(os.environ["HEXSIM_REAL_DATA"])), given.chip)
+    if given.write:
+        PAGE.write_text(page_with(text), encoding="utf-8")
+    else:
+        print(text, end="")
+
+
+if __name__ == "__main__":
+    main()

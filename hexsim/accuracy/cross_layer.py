@@ -1,0 +1,62 @@
+"""Cross-layer equalization as a remedy: it changes chains of layers and every range inside them.
+
+So it cannot be tried on a layer alone, and the network is quantised again, in the modes it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+from hexsim.accuracy.causes import OUTLIER, Errors, suspects
+from hexsim.graph.ir import FloatArray
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.equalization import equalize
+from hexsim.quantization.equalization.chains import find_chains
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.quantizer import quantize
+
+REMEDY = "equalise weights across layers (--optimizations cle)"
+
+
+def could_equalize(model: QuantizedNetwork, layers: Collection[str], errors: Errors) -> bool:
+    """True if one of `layers` has an outlier channel and stands in a chain that can share it."""
+    if model.equalized:
+        return False
+    network = model.network
+    chained = {
+        name for chain in find_chains(network) if len(chain.layers) > 1 for name in chain.layers
+    }
+    return any(
+        cause.kind == OUTLIER
+        for layer in network.layers
+        if layer.name in chained.intersection(layers)
+        for cause in suspects(layer, model, errors)
+    )
+
+
+def equalized(
+    model: QuantizedNetwork, inputs: Iterable[Mapping[str, FloatArray]]
+) -> QuantizedNetwork:
+    """The model equalised and quantised again, calibrated on `inputs`."""
+    quantized = quantize(equalize(model.network).network, inputs, _options(model))
+    return replace(quantized, equalized=True)
+
+
+def _options(model: QuantizedNetwork) -> QuantizationOptions:
+    """Options of the modes that `model` shows (the searching ones do not show)."""
+    weights: list[Encoding | AxisEncoding] = []
+    biases: list[Encoding | AxisEncoding] = []
+    for layer in model.network.layers:
+        for name, found in zip(layer.parameters, (weights, biases), strict=False):
+            if name in model.parameters:
+                found.append(model.parameters[name])
+    return QuantizationOptions(
+        axis_weights=any(isinstance(one, AxisEncoding) for one in weights),
+        symmetric_weights=any(
+            not isinstance(one, AxisEncoding) and one.symmetric for one in weights
+        ),
+        weight_bits=4 if any(one.bitwidth == 4 for one in weights) else 8,
+        bias_bits=8 if biases else 32,
+    )

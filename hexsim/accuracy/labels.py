@@ -1,0 +1,98 @@
+"""Label files: the class of every input.
+
+Grammar
+1. One class index per line, in the order of the inputs; or, for inputs that have names, a name
+   and its class per line, in any order, separated by blanks, a comma or both.
+2. Blank lines are skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.graph.ir import Network
+
+_NAMED = re.compile(r"(?:(?P<name>.*?)\s*[\s,]\s*)?(?P<label>[^\s,]+)")
+
+
+def read_labels(
+    path: Path, count: int, network: Network, names: Sequence[str] | None = None, batch: int = 1
+) -> tuple[int, ...]:
+    """Read the classes of `count` inputs, which come in batches of `batch`.
+
+    Raises HexsimError naming file and line for a line outside the grammar, another number of
+    labels, a name that is unknown, missing or given twice, and a class that the first output of
+    `network` does not have.
+    """
+    classes = _classes(network, batch)
+    rows = [(where, *_row(where, text, network, classes)) for where, text in _lines(path)]
+    if names is not None and any(name is not None for _, name, _ in rows):
+        return _by_name(path, rows, names)
+    for where, name, _ in rows:
+        if name is not None:
+            raise HexsimError(f"{where}: '{name}' is no class; give one integer per line")
+    if len(rows) != count:
+        raise HexsimError(
+            f"label file '{path}' has {len(rows)} labels for {count} inputs; "
+            "give one label per input, in their order"
+        )
+    return tuple(label for _, _, label in rows)
+
+
+def _by_name(
+    path: Path, rows: Sequence[tuple[str, str | None, int]], names: Sequence[str]
+) -> tuple[int, ...]:
+    labels: dict[str, int] = {}
+    for where, name, label in rows:
+        if name is None:
+            raise HexsimError(f"{where}: '{label}' has no name; name every input, or none")
+        if name in labels:
+            raise HexsimError(f"{where}: '{name}' has a class already; give each name once")
+        if name not in names:
+            raise HexsimError(f"{where}: {unknown('picture', name, names)}")
+        labels[name] = label
+    for name in names:
+        if name not in labels:
+            raise HexsimError(f"label file '{path}' has no class for '{name}'; add a line")
+    return tuple(labels[name] for name in names)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    """The lines that are not blank, each with words that say where it stands."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise HexsimError(f"label file '{path}' is no text; give one integer per line") from None
+    except OSError as error:
+        raise HexsimError(f"cannot read label file '{path}': {error.strerror}") from None
+    for number, text in enumerate(lines, start=1):
+        if text.strip():
+            yield f"label file '{path}', line {number}", text.strip()
+
+
+def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | None, int]:
+    """Name, if there is one, and class of a line."""
+    match = _NAMED.fullmatch(text)
+    label = match["label"] if match else text
+    if match is None or not label.isdecimal() or int(label) >= classes:
+        raise HexsimError(
+            f"{where}: '{label}' is no class; output '{network.outputs[0]}' has the classes "
+            f"0 to {classes - 1}"
+        )
+    return match["name"], int(label)
+
+
+def _classes(network: Network, batch: int) -> int:
+    """Classes that the first output scores for each input."""
+    output = network.tensors[network.outputs[0]]
+    sizes = {network.shape(name)[0] for name in network.inputs if len(network.shape(name)) > 1}
+    is_batched = batch == 1 or (len(output.shape) > 1 and output.shape[0] == batch)
+    if sizes - {batch} or not is_batched or output.dtype != "float32":
+        raise HexsimError(
+            f"labels need class scores of every input, and output '{output.name}' of "
+            f"network '{network.name}' has others; resize it to a batch of 1"
+        )
+    return output.elements // batch

@@ -1,0 +1,19 @@
+"""Convert: every code of the input has one code in the output's encoding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hexsim.binding.lookup import BoundLookup
+from hexsim.binding.requantise import rescale_table
+from hexsim.binding.source import Source
+from hexsim.layers import Convert
+
+
+def bind_convert(layer: Convert, source: Source) -> BoundLookup:
+    """Turn a change of encoding into a table: the rescale rule at each code."""
+    (x,), output = source.ends(layer)
+    table = rescale_table(x, output.encoding)
+    if table is None:
+        table = np.arange(x.encoding.steps + 1).astype(output.encoding.dtype)
+    return BoundLookup(layer=layer.name, inputs=(x,), output=output, tables=table.reshape(1, -1))

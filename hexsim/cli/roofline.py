@@ -1,0 +1,71 @@
+"""`hexsim roofline`: how far each layer is from what the chip could do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hexsim.cli._options import (
+    ChipOption,
+    CsvOption,
+    InputDimOption,
+    JsonOption,
+    ProfileOption,
+    StackOption,
+    parse_input_dims,
+    parse_runtime,
+)
+
+
+def roofline(
+    model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
+    chip: ChipOption = "sd835",
+    stack: StackOption = None,
+    runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
+    perf_profile: ProfileOption = None,
+    input_dim: InputDimOption = None,
+    quantize: Annotated[
+        bool, typer.Option("--quantize", help="Quantise a float model for aip and fxp_cpu.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Draw the chart: a .png or .svg file.")
+    ] = None,
+    json: JsonOption = None,
+    csv: CsvOption = None,
+) -> None:
+    """Set every layer under the roofs of the chip: multiply-adds per byte and per second."""
+    from hexsim.benchmark import Conditions, run_benchmark
+    from hexsim.cli._progress import status
+    from hexsim.files import require_folder, write_bytes, write_text
+    from hexsim.platform import Platform
+    from hexsim.reports.roofline_facts import roofline_csv, roofline_json
+    from hexsim.reports.roofline_table import roofline_table
+    from hexsim.roofline import roofline
+
+    for path in (output, json, csv):
+        if path is not None:
+            require_folder(path)
+    if output is not None:
+        from hexsim.reports.roofline_chart import picture, picture_format
+
+        picture_format(output)
+    platform = Platform.load(chip, stack)
+    conditions = Conditions(
+        perf_profile=perf_profile,
+        accuracy=False,
+        quantize=quantize,
+        input_dims=parse_input_dims(input_dim),
+    )
+    with status() as progress:
+        (case,) = run_benchmark([model], platform, [parse_runtime(runtime)], conditions, progress)
+    chart = roofline(case, platform)
+    if json is not None:
+        write_text(json, roofline_json(chart))
+    if csv is not None:
+        write_text(csv, roofline_csv(chart))
+    if output is not None:
+        write_bytes(output, picture(chart, picture_format(output)))
+    typer.echo(f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}\n")
+    typer.echo(roofline_table(chart))

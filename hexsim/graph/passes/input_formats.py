@@ -1,0 +1,90 @@
+"""Says how inputs arrive, and puts a colour conversion behind those that need one.
+
+Rules
+1. An input keeps its name; the layer writes `<input>.bgr`, which all readers of the input read.
+2. What is converted was an image of three channels; its shape becomes that of the encoding.
+3. NV21 is bytes, so its input is of type image whether or not that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.graph.input_format import PLAIN, InputEncoding, InputFormat, InputType
+from hexsim.graph.ir import Layer, Network, Tensor
+from hexsim.layers import ColourConversion
+from hexsim.layers.colour_conversion import CONVERTED, ConvertedEncoding, encoded_shape
+
+
+def set_input_formats(
+    network: Network, types: Mapping[str, InputType], encodings: Mapping[str, InputEncoding]
+) -> Network:
+    """Return `network` with inputs of `types` in `encodings`, both by name of the input.
+
+    Raises HexsimError for an unknown input, one that is no picture or not float, and for types
+    and encodings that exclude each other.
+    """
+    formats = dict(network.input_formats)
+    for name in dict.fromkeys((*types, *encodings)):
+        if name not in network.inputs:
+            raise unknown(f"input of network '{network.name}'", name, network.inputs)
+        if network.tensors[name].dtype != "float32":
+            raise HexsimError(
+                f"input '{name}' holds {network.tensors[name].dtype}; --input-type and "
+                "--input-encoding are for float32 inputs"
+            )
+        encoding = encodings.get(name, "bgr")
+        kind = types.get(name, "image" if encoding == "nv21" else "default")
+        if encoding == "nv21" and kind != "image":
+            raise HexsimError(
+                f"input '{name}' is nv21, which is bytes, so it cannot be of type {kind}; "
+                "leave its --input-type out"
+            )
+        formats[name] = InputFormat(kind, encoding)
+        if encoding in CONVERTED:
+            network = _converted(network, name, encoding)
+    return replace(network, input_formats={n: f for n, f in formats.items() if f != PLAIN})
+
+
+def _converted(network: Network, name: str, encoding: ConvertedEncoding) -> Network:
+    tensor = network.tensors[name]
+    if len(tensor.shape) != 4 or tensor.shape[-1] != 3:
+        raise HexsimError(
+            f"input '{name}' is stored as {'x'.join(map(str, tensor.shape))}; a colour conversion "
+            "needs a picture, batch x height x width x 3 channels"
+        )
+    try:
+        shape = encoded_shape(encoding, tensor.shape)
+    except ValueError as error:
+        raise HexsimError(f"input '{name}': {error}; resize it with --input-dim") from None
+    picture = replace(tensor, name=_new(f"{name}.bgr", network))
+    layer = ColourConversion(
+        name=_new(f"{name}.color_space_conversion", network),
+        inputs=(name,),
+        outputs=(picture.name,),
+        input_encoding_in=encoding,
+        input_encoding_out="bgr",
+    )
+    readers = [_reading(reader, name, picture.name) for reader in network.layers]
+    return network.with_layers([layer, *readers], [replace(tensor, shape=shape), picture])
+
+
+def _reading(layer: Layer, old: str, new: str) -> Layer:
+    return layer.replace(inputs=tuple(new if name == old else name for name in layer.inputs))
+
+
+def _new(name: str, network: Network) -> str:
+    taken = {*network.tensors, *network.constants, *(layer.name for layer in network.layers)}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def converted_tensor(tensor: Tensor, network: Network) -> Tensor:
+    """The picture that input `tensor` becomes: itself unless a conversion reads it."""
+    for reader in network.consumers.get(tensor.name, ()):
+        if isinstance(reader, ColourConversion):
+            return network.tensors[reader.output]
+    return tensor

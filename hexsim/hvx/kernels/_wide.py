@@ -1,0 +1,43 @@
+"""16-bit activations: which layers have streams of their own, and what the others cost.
+
+A layer without them costs twice the packets, stalls and bytes of its 8-bit form, because a vector
+holds half as many codes: exact for a loop whose instructions exist for halfwords (maximum of a
+window), a guess for others (depthwise as two passes, a lookup in a table of halfwords).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hexsim.plan import KernelCall
+from hexsim.work import NodeWork, Stage, WorkItem
+
+
+def is_wide(call: KernelCall) -> bool:
+    """True if the call computes with 16-bit codes."""
+    return call.activation_bits > 8
+
+
+def twice(work: NodeWork) -> NodeWork:
+    """Return the work with twice the packets and bytes in every job, as a generic cost."""
+    return NodeWork(tuple(map(twice_stage, work.stages)), "generic", work.nodes)
+
+
+def twice_stage(stage: Stage) -> Stage:
+    """The same for one stage."""
+    slices = (
+        dataclasses.replace(piece, items=tuple(map(_twice_item, piece.items)))
+        for piece in stage.slices
+    )
+    return dataclasses.replace(stage, slices=tuple(slices))
+
+
+def _twice_item(item: WorkItem) -> WorkItem:
+    return dataclasses.replace(
+        item,
+        packets=2 * item.packets,
+        stalls=2 * item.stalls,
+        scalar_fed=2 * item.scalar_fed,
+        l2_bytes=2 * item.l2_bytes,
+        vtcm_bytes=2 * item.vtcm_bytes,
+    )

@@ -1,0 +1,36 @@
+"""Colour conversion of a flat picture, row by row.
+
+Hexagon NN has no such kernel to compare with; the streams are ours. The picture stays flat, three
+bytes per pixel, as the first-layer kernel of a convolution takes it.
+"""
+
+from __future__ import annotations
+
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.layout import ceil_div
+from hexsim.hvx.streams import Kernel, colours
+from hexsim.layers import ColourConversion
+from hexsim.memory import Traffic
+from hexsim.plan import KernelCall
+from hexsim.work import NodeWork
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """A permutation of bytes; or the matrix of NV21, then its colours woven into pixels."""
+    assert isinstance(call.layer, ColourConversion)
+    machine = target.machine
+    if call.layer.channels is None:
+        return colours.nv21_colours(machine), colours.weave(machine)
+    return (colours.pick_channels(machine, call.operands[0][-1]),)
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Rows of the picture over the workers, each through all streams."""
+    batch, height, width, _ = call.results[0]
+    costs = [kernel.cost for kernel in streams(call, target)]
+    row = RowCost()
+    for cost in costs:
+        row += RowCost.of(cost, ceil_div(width, cost.pixels), 1)
+    stage = row_stage(batch * height, row, target.workers, traffic, target.l2_bytes)
+    return NodeWork((stage,), "kernel")

@@ -1,0 +1,29 @@
+"""Convert: from one width of codes to the other, over the same range."""
+
+from __future__ import annotations
+
+import math
+
+from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._wide import is_wide
+from hexsim.hvx.layout import PIXELS
+from hexsim.hvx.streams import Kernel, halfwords
+from hexsim.memory import Traffic
+from hexsim.plan import KernelCall
+from hexsim.work import NodeWork
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The loop of the direction."""
+    return ((halfwords.widen if is_wide(call) else halfwords.narrow)(target.machine),)
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Rows over the workers; an image of up to four channels is flat."""
+    (kernel,) = streams(call, target)
+    shape = call.results[0]
+    if shape and shape[-1] <= PIXELS:
+        shape = (math.prod(shape),)
+    stage = per_vector_stage(shape, kernel.cost, target.workers, traffic, target.l2_bytes)
+    return NodeWork((stage,), "kernel")

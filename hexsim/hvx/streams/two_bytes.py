@@ -1,0 +1,106 @@
+"""Multiplying loops of 16-bit activations: each weight meets a high and a low byte.
+
+Two sets of accumulators hold the sums of the high and of the low bytes; the tail brings the low
+ones down by eight bits, requantises both with one rounding (docs/arithmetic.md) and packs
+halfwords.
+
+Only the forms of V66 are written, because 16-bit activations came with it. A Z dot fills all pipes
+and has no place for a second operand from Z, so a convolution reads each weight vector twice, once
+for each byte; a fully connected layer feeds both bytes to the weights it has loaded.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.ramp import visit
+from hexsim.hvx.streams._kernel import Kernel, call, visit_stretches
+from hexsim.hvx.streams._stream import Stream
+from hexsim.hvx.streams.fully_connected import INPUTS
+
+NOTE = "no hand-written loop is known"
+
+
+def requantise(s: Stream, high: str, low: str, result: str) -> str:
+    """32 words of both accumulators become 32 scaled words, minus 2^15; returns their name.
+
+    What the low byte's fraction adds is brought in between the two steps of the multiply.
+    """
+    s("asr.w.R", f"{result}d", low, "byte")
+    s("and", f"{result}r", low, "fraction")
+    s("add.w", f"{result}a", high, f"{result}d")
+    s("asl.w.R", f"{result}s", f"{result}a", "shift")
+    s("asl.w.R", f"{result}t", f"{result}r", "shift")
+    s("mpye", f"{result}m", "multiplier", f"{result}t")
+    s("asr.w.R", f"{result}n", f"{result}m", "byte")
+    s("mpye", f"{result}e", f"{result}s", "multiplier")
+    s("add.w", result, f"{result}e", f"{result}n")
+    return s("mpyo.acc", result, f"{result}s", "multiplier")
+
+
+def halfwords(s: Stream, pairs: list[tuple[str, str]], result: str) -> str:
+    """Two pairs of accumulators become one vector of codes; returns its name."""
+    words = [requantise(s, *pair, f"{result}{k}") for k, pair in enumerate(pairs)]
+    s("pack.w.h", f"{result}p", words[1], words[0])
+    return s("xor", result, f"{result}p", "sign")
+
+
+@lru_cache(maxsize=1024)
+def convolution(machine: Machine, fw: int, depth_rows: int) -> Kernel:
+    """Four pixels x 32 channels from byte planes in L2 and signed weights in VTCM.
+
+    The rows of taps are walked once for each byte; a loop pass is one half tap of one row.
+    """
+    passes = []
+    for byte in ("high", "low"):
+        s = Stream()
+        s("loadz", "", f"{byte}_pixels")
+        for k in range(4):
+            s("load.tmp", f"w{k}", f"{byte}_weights")
+            s("dotz.b.acc", byte, f"w{k}", "lane")
+        passes.append(s.insns)
+    between, tail, head = Stream(), Stream(), Stream()
+    between("loop0", "", "steps")
+    for half in range(2):
+        pixels = (2 * half, 2 * half + 1)
+        accumulators = [(f"high.{p}", f"low.{p}") for p in pixels]
+        tail("store.new", "", "output", halfwords(tail, accumulators, f"out{half}"))
+    for p in range(4):
+        head("mov", f"high.{p}", "high_bias")
+        head("mov", f"low.{p}", "low_bias")
+    head("r.mov", "high_pixels", "start")
+    head("r.add", "low_pixels", "start", "plane")
+    head("loop0", "", "steps")
+    steps = 2 * fw * depth_rows
+    tile = visit_stretches("high bytes", visit(machine, passes[0], steps, between.insns))
+    tile += visit_stretches("low bytes", visit(machine, passes[1], steps, tail.insns, head.insns))
+    vtcm = frozenset({"high_weights", "low_weights"})
+    return Kernel("conv v66, 16 bits", machine, tile, call=call(machine), in_vtcm=vtcm, note=NOTE)
+
+
+@lru_cache(maxsize=256)
+def fully_connected(machine: Machine, inputs: int) -> Kernel:
+    """32 outputs of one item: every vector of weights is used twice."""
+    s = Stream()
+    for byte in ("high", "low"):
+        s("r.loadd.at", f"{byte}0", f"{byte}_in")
+        s("r.loadd", f"{byte}1", f"{byte}_in", imm=INPUTS)
+    for k in range(INPUTS // 4):
+        s("load", f"w{k}", "weights")
+        half = "hi" if k % 2 else "lo"
+        for byte in ("high", "low"):
+            s("dot.ub.Rub.acc", byte + "_sum", f"w{k}", f"{byte}{k // 2}.{half}")
+    tail, head = Stream(), Stream()
+    words = requantise(tail, "high_sum", "low_sum", "out")
+    tail("pack.w.h", "packed", words, words)
+    tail("xor", "codes", "packed", "sign")
+    tail("storeu", "", "output", "codes")
+    head("load", "high_sum", "biases")
+    head("load", "low_sum", "biases")
+    head("r.mov", "high_in", "start")
+    head("r.add", "low_in", "start", "plane")
+    head("loop0", "", "steps")
+    made = visit(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
+    stretches = visit_stretches("inputs", made)
+    return Kernel("fully connected, 16 bits", machine, stretches, call=call(machine), note=NOTE)

@@ -1,0 +1,62 @@
+"""Colour conversions: bytes in another order, and NV21 in 32-bit sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.binding.call import Codes, Int32
+from hexsim.binding.colour_conversion import MATRIX_BITS, BoundChannelPick, BoundNv21
+from hexsim.int8.jit import kernel
+from hexsim.int8.lookup import look_up
+from hexsim.int8.prepared import Out
+from hexsim.layers.colour_conversion import YVU_ORIGIN
+
+
+class PreparedChannelPick:
+    """Channels in another order, some left out."""
+
+    def __init__(self, call: BoundChannelPick) -> None:
+        self._channels = list(call.channels)
+        self._table = call.table
+
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+        """See PreparedCall."""
+        output[...] = inputs[0][..., self._channels]
+        _through(self._table, output)
+
+
+class PreparedNv21:
+    """One plane of luma and interleaved chroma to pixels of three channels."""
+
+    def __init__(self, call: BoundNv21) -> None:
+        self._matrix = call.matrix
+        self._table = call.table
+
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+        """See PreparedCall."""
+        _nv21(inputs[0][..., 0], self._matrix, np.array(YVU_ORIGIN, np.int32), output)
+        _through(self._table, output)
+
+
+def _through(table: Codes | None, codes: Out) -> None:
+    if table is not None:
+        look_up(codes, table.reshape(1, -1), codes)
+
+
+@kernel("void(uint8[:,:,:],int32[:,::1],int32[::1],uint8[:,:,:,::1])")
+def _nv21(planes: Codes, matrix: Int32, origin: Int32, out: Codes) -> None:
+    height = out.shape[1]
+    for n in range(out.shape[0]):
+        for row in range(height):
+            luma, chroma = planes[n, row], planes[n, height + row // 2]
+            for column in range(out.shape[2]):
+                pair = column // 2 * 2
+                y = np.int32(luma[column]) - origin[0]
+                v = np.int32(chroma[pair]) - origin[1]
+                u = np.int32(chroma[pair + 1]) - origin[2]
+                for colour in range(3):
+                    total = matrix[0, colour] * y + matrix[1, colour] * v + matrix[2, colour] * u
+                    code = (total + (1 << (MATRIX_BITS - 1))) >> MATRIX_BITS
+                    out[n, row, column, colour] = min(max(code, 0), 255)

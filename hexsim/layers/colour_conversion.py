@@ -1,0 +1,73 @@
+"""ColourConversion: what a camera or a decoder delivers becomes blue, green, red.
+
+Stored shapes. rgb is height x width x 3; rgba and argb32 have a fourth channel that is ignored.
+nv21 is one plane, 3/2 height x width x 1: all luma rows, then rows of V, U, V, U for 2x2 pixels.
+argb32 is a 32-bit word per pixel; on the little-endian CPUs of a phone its bytes are B, G, R, A.
+
+Source of names and byte orders: SNPE guide, input image formatting. It does not state the matrix
+of NV21: taken is that of BT.601 with luma 16 to 235, as OpenVINO's NV12toRGB states it (assumed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+from hexsim.graph.ir import Layer, Shape
+
+ConvertedEncoding = Literal["rgb", "rgba", "argb32", "nv21"]
+CONVERTED: tuple[ConvertedEncoding, ...] = get_args(ConvertedEncoding)
+
+YVU_ORIGIN = (16, 128, 128)
+"""What Y, V and U are without light and colour."""
+YVU_TO_BGR = (
+    (1.164, 1.164, 1.164),
+    (0.0, -0.813, 1.596),
+    (2.018, -0.391, 0.0),
+)
+"""Row by row what Y, V and U (less their origin) add to blue, green and red."""
+
+_BGR_CHANNELS: dict[ConvertedEncoding, tuple[int, int, int]] = {
+    "rgb": (2, 1, 0),
+    "rgba": (2, 1, 0),
+    "argb32": (0, 1, 2),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColourConversion(Layer):
+    """Blue, green, red from a picture in another encoding, values 0 to 255."""
+
+    type: ClassVar[str] = "color_space_conversion"
+
+    input_encoding_in: ConvertedEncoding
+    input_encoding_out: Literal["bgr"]
+
+    @property
+    def channels(self) -> tuple[int, int, int] | None:
+        """Which input channel each output channel is; None for nv21, which is computed."""
+        return _BGR_CHANNELS.get(self.input_encoding_in)
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """The picture's height and width, three channels."""
+        batch, height, width, channels = inputs[0]
+        if self.input_encoding_in == "nv21":
+            height = height // 3 * 2
+        shape = (batch, height, width, 3)
+        if encoded_shape(self.input_encoding_in, shape) != (*inputs[0][:3], channels):
+            raise ValueError(f"{inputs[0]} is no shape of a picture in {self.input_encoding_in}")
+        return (shape,)
+
+
+def encoded_shape(encoding: ConvertedEncoding, picture: Shape) -> Shape:
+    """Stored shape of the input that becomes `picture` (batch, height, width, 3).
+
+    Raises ValueError for an nv21 picture of odd height or width.
+    """
+    batch, height, width, _ = picture
+    if encoding != "nv21":
+        return (batch, height, width, 3 if encoding == "rgb" else 4)
+    if height % 2 or width % 2:
+        raise ValueError(f"NV21 needs an even height and width, not {height}x{width}")
+    return (batch, height // 2 * 3, width, 1)

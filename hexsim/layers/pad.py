@@ -1,0 +1,34 @@
+"""Pad: a constant around a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hexsim.graph.ir import Layer, Shape
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pad(Layer):
+    """Adds `begins[i]` positions before stored axis i and `ends[i]` behind, all holding `value`.
+
+    Reflected and repeated edges are left out.
+    """
+
+    type: ClassVar[str] = "pad"
+
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+    value: float = 0.0
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """The input's shape and what is added."""
+        sizes = zip(self.begins, inputs[0], self.ends, strict=True)
+        return (tuple(begin + size + end for begin, size, end in sizes),)
+
+    def interior(self, source: Shape) -> tuple[slice, ...]:
+        """Return where the input, of shape `source`, lies in the output."""
+        return tuple(
+            slice(begin, begin + size) for begin, size in zip(self.begins, source, strict=True)
+        )

@@ -1,0 +1,57 @@
+"""StridedSlice: part of a tensor, along one or more stored axes.
+
+Slice and Split of ONNX: a split is one slice for each of its outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hexsim.graph.ir import Layer, Shape
+
+
+@dataclass(frozen=True)
+class Part:
+    """Positions start, start + step, ... below `stop` of stored axis `axis`; step is positive."""
+
+    axis: int
+    start: int
+    stop: int
+    step: int = 1
+
+    def __str__(self) -> str:
+        """`axis 3: 0 to 32`, with the step if it is not one."""
+        step = f" step {self.step}" if self.step > 1 else ""
+        return f"axis {self.axis}: {self.start} to {self.stop}{step}"
+
+    @property
+    def size(self) -> int:
+        """How many positions that are."""
+        return -((self.start - self.stop) // self.step)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StridedSlice(Layer):
+    """Takes `parts` of its input, at most one for an axis; other axes stay whole."""
+
+    type: ClassVar[str] = "strided_slice"
+
+    parts: tuple[Part, ...]
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """The input's shape with the sizes of the parts; ValueError if a part reaches beyond it."""
+        shape = list(inputs[0])
+        for part in self.parts:
+            if part.stop > shape[part.axis]:
+                raise ValueError(f"{part.stop} positions asked of axis {part.axis} of {inputs[0]}")
+            shape[part.axis] = part.size
+        return (tuple(shape),)
+
+    def selection(self, rank: int) -> tuple[slice, ...]:
+        """Return the parts as one slice for each axis of a tensor of `rank` axes."""
+        taken = [slice(None)] * rank
+        for part in self.parts:
+            taken[part.axis] = slice(part.start, part.stop, part.step)
+        return tuple(taken)

@@ -1,0 +1,150 @@
+"""Empirical bias correction: what quantising shifts on average goes back into the bias.
+
+Nagel et al., arXiv:1906.04721, section 4.2 and appendix D. Rounded weights shift the mean of each
+output channel of a convolution or matrix, since their inputs have means too. Layer by layer, in
+order of execution, the mean over the calibration inputs of what the layer computes before its
+clamp is compared with float, and the difference added to its bias. Later layers see what corrected
+earlier ones give them.
+
+The quantised side is simulated in floats (hexsim.quantization.rounded), since integer kernels
+differ from chip to chip and a file is made for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
+from hexsim.host.float_execution import FloatEngine
+from hexsim.layers import NO_CLAMP, Convolution, FullyConnected, Neuron
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.own_parameters import with_own_parameters
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.rounded import Codes, run_rounded
+from hexsim.quantization.rules.choice import encode
+from hexsim.quantization.rules.min_max import MinMax
+
+Feed = Mapping[str, FloatArray]
+Means = npt.NDArray[np.float64]
+"""One number per channel, in real units."""
+
+Weighted = Convolution | FullyConnected
+
+
+@dataclass(frozen=True)
+class Correction:
+    """The largest change of a layer's bias, in real units and in steps of its output."""
+
+    layer: str
+    largest: float
+    steps: float
+
+
+def correct_biases(
+    model: QuantizedNetwork,
+    inputs: Callable[[], Iterable[Feed]],
+    options: QuantizationOptions,
+    progress: Callable[[int], None] = lambda done: None,
+) -> tuple[QuantizedNetwork, tuple[Correction, ...]]:
+    """Correct the biases of `model`, quantised with `options`, over `inputs` (at least one).
+
+    `inputs` yields the calibration inputs from the first on, arrays in stored order. `progress` is
+    told how many layers are done. A layer whose weights have no encoding is left as it is.
+    """
+    model = replace(model, network=with_own_parameters(model.network))
+    wanted = _float_means(model.network, inputs())
+    codes = Codes(model.activations)
+    for feed in inputs():
+        for name, array in feed.items():
+            codes.add(name, array)
+    corrections = []
+    for done, layer in enumerate(model.network.layers, start=1):
+        if isinstance(layer, Weighted) and layer.weight in model.parameters:
+            shift = wanted[layer.name] - _mean(layer, model, codes)
+            model = _with_bias(model, layer, shift, options)
+            largest = float(np.abs(shift).max())
+            step = model.activations[layer.output].delta
+            corrections.append(Correction(layer.name, largest, largest / step))
+        for output in run_rounded(layer, model, codes):
+            for name, array in output.items():
+                codes.add(name, array)
+        codes.forget_all_but(_still_read(model.network, done))
+        progress(done)
+    return model, tuple(corrections)
+
+
+def _still_read(network: Network, done: int) -> set[str]:
+    return {name for layer in network.layers[done:] for name in layer.inputs}
+
+
+def _mean(layer: Weighted, model: QuantizedNetwork, codes: Codes) -> Means:
+    """Mean of each channel of what the layer computes before its clamp."""
+    mean = _Mean()
+    for output in run_rounded(layer.replace(clamp=NO_CLAMP), model, codes):
+        mean.add(output[layer.output])
+    return mean.value
+
+
+def _float_means(network: Network, inputs: Iterable[Feed]) -> dict[str, Means]:
+    """Means before the clamps in float, by layer."""
+    layers: list[Layer] = []
+    tensors: list[Tensor] = []
+    before: dict[str, str] = {}
+    for layer in network.layers:
+        if not isinstance(layer, Weighted):
+            layers.append(layer)
+            continue
+        output, name = layer.output, f"{layer.output} before its clamp"
+        before[layer.name] = name
+        tensors.append(replace(network.tensors[output], name=name))
+        layers.append(layer.replace(outputs=(name,), clamp=NO_CLAMP))
+        clamp = Neuron(
+            name=f"{layer.name} clamp",
+            inputs=(name,),
+            outputs=(output,),
+            function="clamp",
+            clamp=layer.clamp,
+        )
+        layers.append(clamp)
+    engine = FloatEngine(network.with_layers(layers, tensors), outputs=list(before.values()))
+    means = {name: _Mean() for name in before}
+    for feed in inputs:
+        run = engine.run(feed)
+        for name, mean in means.items():
+            mean.add(run[before[name]])
+    return {name: mean.value for name, mean in means.items()}
+
+
+class _Mean:
+    """Mean of each channel, the last axis, over all arrays added."""
+
+    def __init__(self) -> None:
+        self._sum: Means = np.zeros(1)
+        self._count = 0
+
+    def add(self, array: FloatArray) -> None:
+        rows = array.reshape(-1, array.shape[-1])
+        self._sum = self._sum + rows.sum(axis=0, dtype=np.float64)
+        self._count += len(rows)
+
+    @property
+    def value(self) -> Means:
+        return self._sum / self._count
+
+
+def _with_bias(
+    model: QuantizedNetwork, layer: Weighted, shift: Means, options: QuantizationOptions
+) -> QuantizedNetwork:
+    """The model with `shift` added to a bias, whose 8-bit encoding follows it."""
+    assert layer.bias is not None
+    network, old = model.network, model.network.constants[layer.bias]
+    bias = Constant(old.name, old.shape, old.finite().astype(np.float64) + shift, old.dtype)
+    network = network.with_layers(network.layers, constants=[bias])
+    if options.bias_bits != 8:
+        return replace(model, network=network)
+    encoding = encode(MinMax(minimum_range=options.minimum_range), bias.value())
+    return replace(model, network=network, parameters={**model.parameters, bias.name: encoding})

@@ -1,0 +1,88 @@
+"""Cross-layer equalization: a float network made fit for one weight range per tensor.
+
+Four steps, each a file: chains are found, Relu6 inside them becomes Relu, scales are moved between
+their layers, high biases are absorbed. Needs no data. The first and third leave the function of
+the network as it is; the others are counted in the report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.graph.ir import Network
+from hexsim.quantization.equalization.absorption import Absorption, absorb_high_biases
+from hexsim.quantization.equalization.chains import Chain, find_chains, sets
+from hexsim.quantization.equalization.relu6 import bounded, without_relu6
+from hexsim.quantization.equalization.scaling import equalizing_factors, rescaled
+from hexsim.quantization.own_parameters import with_own_parameters
+
+__all__ = ["Equalization", "EqualizedChain", "equalize"]
+
+
+@dataclass(frozen=True)
+class EqualizedChain:
+    """A chain, and the smallest and largest factor by which a channel inside it was multiplied."""
+
+    chain: Chain
+    smallest: float
+    largest: float
+
+
+@dataclass(frozen=True)
+class Equalization:
+    """The equalised network and what was done to it.
+
+    `skipped` are the convolutions without partner. `rescaled` names the tensors and constants
+    whose values are other ones than before, so that no encoding made for them holds any more.
+    `without_relu6` names the layers that lost their bound, `without_moments` those whose high
+    biases could not be absorbed, since no batch norm is known.
+    """
+
+    network: Network
+    chains: tuple[EqualizedChain, ...]
+    skipped: tuple[Chain, ...]
+    without_relu6: tuple[str, ...]
+    absorptions: tuple[Absorption, ...]
+    without_moments: tuple[str, ...]
+    rescaled: frozenset[str]
+
+
+def equalize(network: Network) -> Equalization:
+    """Equalise a float network as it was converted (batch norms folded, clamps fused).
+
+    Raises HexsimError if a weight holds NaN or infinity.
+    """
+    found = find_chains(network)
+    chains = tuple(chain for chain in found if len(chain.layers) > 1)
+    relu6 = bounded(chains, network)
+    owned = with_own_parameters(without_relu6(network, relu6))
+    factors = equalizing_factors(owned, [s for chain in chains for s in sets(chain, owned)])
+    absorbed = absorb_high_biases(rescaled(owned, factors), chains)
+    outputs = {layer.name: layer.output for layer in network.layers if len(layer.outputs) == 1}
+    equalized = []
+    for chain in chains:
+        inside = np.concatenate([factors[outputs[name]] for name in chain.layers[:-1]])
+        equalized.append(EqualizedChain(chain, float(inside.min()), float(inside.max())))
+    return Equalization(
+        absorbed.network,
+        tuple(equalized),
+        tuple(chain for chain in found if len(chain.layers) == 1),
+        relu6,
+        absorbed.absorptions,
+        absorbed.unknown,
+        _rescaled(chains, absorbed.network),
+    )
+
+
+def _rescaled(chains: tuple[Chain, ...], network: Network) -> frozenset[str]:
+    """Inner tensors of the chains, and all parameters of their layers."""
+    members = {name for chain in chains for name in chain.layers}
+    inner = {name for chain in chains for name in chain.layers[:-1]}
+    return frozenset(
+        name
+        for layer in network.layers
+        if layer.name in members
+        for name in (*layer.parameters, *(layer.outputs if layer.name in inner else ()))
+    )

@@ -1,0 +1,85 @@
+"""What `--optimizations` adds to quantising: equalization before it, bias correction after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.quantization.bias_correction import Correction, correct_biases
+from hexsim.quantization.equalization import Equalization, equalize
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.quantizer import quantize
+
+Optimization = Literal["cle", "bc"]
+
+Inputs = Callable[[], Iterable[Mapping[str, FloatArray]]]
+"""Yields the calibration inputs from the first on, arrays in stored order."""
+
+Bar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+"""Opens a progress bar with a title and a total; what it yields is told how many are done."""
+
+
+@dataclass(frozen=True)
+class Optimized:
+    """A quantised network, and what the optimizations did on the way to it."""
+
+    model: QuantizedNetwork
+    equalization: Equalization | None = None
+    corrections: tuple[Correction, ...] = ()
+
+
+def quantize_optimized(
+    network: Network,
+    inputs: Inputs,
+    options: QuantizationOptions | None = None,
+    optimizations: Sequence[Optimization] = (),
+    overrides: Overrides = NO_OVERRIDES,
+    bar: Bar = lambda title, total: nullcontext(lambda done: None),
+    count: int = 0,
+) -> Optimized:
+    """Quantise `network` with `optimizations` around it; `count` inputs are told to `bar`.
+
+    Raises HexsimError for what `quantize` and `parse_optimizations` refuse, and for overrides of a
+    network that is to be equalised, since they hold for tensors as they were.
+    """
+    chosen, options = parse_optimizations(optimizations), options or QuantizationOptions()
+    if chosen and overrides:
+        raise HexsimError(
+            "overrides hold for the network as it is, and cross-layer equalization rescales its "
+            "tensors; leave out --override-params or --optimizations"
+        )
+    equalization = equalize(network) if "cle" in chosen else None
+    if equalization is not None:
+        network = equalization.network
+    with bar("calibrating", count) as progress:
+        model = quantize(network, inputs(), options, progress, overrides)
+    model = replace(model, equalized=equalization is not None)
+    corrections: tuple[Correction, ...] = ()
+    if "bc" in chosen:
+        with bar("correcting biases", len(network.layers)) as progress:
+            model, corrections = correct_biases(model, inputs, options, progress)
+    return Optimized(model, equalization, corrections)
+
+
+def parse_optimizations(words: Sequence[str]) -> tuple[Optimization, ...]:
+    """Check names of optimizations, each of which may be several with commas between.
+
+    Raises HexsimError for an unknown one, and for `bc` without `cle`.
+    """
+    known = get_args(Optimization)
+    asked = {part.strip() for word in words for part in word.split(",")}
+    for name in sorted(asked):
+        if name not in known:
+            raise unknown("optimization", name, known)
+    if asked == {"bc"}:
+        raise HexsimError(
+            "bias correction (bc) is never run without cross-layer equalization: correcting the "
+            "means of weights that are this coarse saves nothing; give --optimizations cle,bc"
+        )
+    return tuple(name for name in known if name in asked)

@@ -1,0 +1,73 @@
+"""A quantised network in floats, layer by layer: everything is rounded to its codes but the sums.
+
+Inputs, weights, biases and outputs take the values that their codes stand for, sums are
+onnxruntime's. Between layers only codes are kept, of all inputs at once, so memory is bounded by
+the widest cut through the network times their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.graph.ir import Constant, FloatArray, Layer
+from hexsim.host.float_execution import FloatEngine
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.quantized import QuantizedNetwork
+
+Feed = Mapping[str, FloatArray]
+
+
+class Codes:
+    """Tensors of all calibration inputs, rounded to codes where they have an encoding."""
+
+    def __init__(self, encodings: Mapping[str, Encoding]) -> None:
+        self._encodings = encodings
+        self._kept: dict[str, list[npt.NDArray[np.generic]]] = {}
+
+    def add(self, name: str, array: FloatArray) -> None:
+        """Keep a tensor of the next input."""
+        encoding = self._encodings.get(name)
+        kept = array if encoding is None else encoding.quantize(array)
+        self._kept.setdefault(name, []).append(kept)
+
+    def feeds(self, names: Iterable[str]) -> Iterator[Feed]:
+        """Yield the tensors `names` of one input after the other, as reals."""
+        columns = {name: self._kept[name] for name in dict.fromkeys(names)}
+        for row in zip(*columns.values(), strict=True):
+            yield {name: self._real(name, kept) for name, kept in zip(columns, row, strict=True)}
+
+    def forget_all_but(self, names: set[str]) -> None:
+        """Drop the other tensors."""
+        self._kept = {name: kept for name, kept in self._kept.items() if name in names}
+
+    def _real(self, name: str, kept: npt.NDArray[np.generic]) -> FloatArray:
+        encoding = self._encodings.get(name)
+        return kept if encoding is None else encoding.dequantize(kept)  # type: ignore[arg-type, return-value]
+
+
+def run_rounded(layer: Layer, model: QuantizedNetwork, codes: Codes) -> Iterator[Feed]:
+    """Yield the outputs of one layer with rounded parameters, not rounded yet, input by input."""
+    tensors = model.network.tensors
+    names = [name for name in dict.fromkeys(layer.inputs) if name in tensors]
+    part = model.network.subnetwork([layer], names, layer.outputs)
+    rounded = part.with_layers(
+        part.layers,
+        constants=[
+            _rounded(part.constants[name], encoding)
+            for name in part.constants
+            if (encoding := model.encoding(name)) is not None
+        ],
+    )
+    engine = FloatEngine(rounded)
+    return (engine.run(feed) for feed in codes.feeds(names))
+
+
+def _rounded(constant: Constant, encoding: Encoding | AxisEncoding) -> Constant:
+    def values(array: npt.NDArray[Any]) -> FloatArray:
+        return encoding.dequantize(encoding.quantize(array))
+
+    return constant.derive(constant.shape, values)

@@ -1,0 +1,55 @@
+"""The issue rule: how often the hardware threads of a core may issue a packet.
+
+Dynamic multithreading (V5 and later): a thread issues one packet per `clocks_per_packet` clocks.
+A thread whose cluster neighbour is idle takes some of its slots if its work is scalar; vector
+work gets no such bonus, because the documented vector peak is exactly one packet per two clocks.
+
+Barrel (before V5): the threads take turns, one packet each per rotation, whoever else has
+work. 600 MHz are three threads of 200.
+
+Source: Hexagon DSP User Guide 80-VB419-108 pages 10, 30; Qualcomm's developer pages for the barrel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.chips.chip import Multithreading
+from hexsim.simtime import PS_PER_SECOND
+
+
+@dataclass(frozen=True)
+class IssueRule:
+    """One core. The L2 port is in bytes per core clock, a multiplier does one multiply per clock.
+
+    `scalar_multipliers` counts those of the whole core; unless shared, each cluster has its part.
+    `switch_clocks` is what a hardware thread spends on replacing one thread's registers by
+    another's.
+    """
+
+    clock_hz: float
+    hardware_threads: int
+    clusters: int
+    multithreading: Multithreading
+    clocks_per_packet: float
+    lone_scalar_speedup: float
+    scalar_fed_stall: float
+    l2_bytes_per_clock: float
+    scalar_multipliers: int
+    scalar_multipliers_shared: bool
+    switch_clocks: float
+
+    @property
+    def slot_clocks(self) -> float:
+        """Clocks between two packets of a thread among others."""
+        return self.hardware_threads if self.multithreading == "barrel" else self.clocks_per_packet
+
+    @property
+    def lone_speedup(self) -> float:
+        """How much faster scalar work runs beside an idle neighbour; a barrel turns regardless."""
+        return 1.0 if self.multithreading == "barrel" else self.lone_scalar_speedup
+
+    @property
+    def clocks_per_ps(self) -> float:
+        """Core clocks in a picosecond."""
+        return self.clock_hz / PS_PER_SECOND

@@ -1,0 +1,19 @@
+"""Software threads, as QuRT schedules them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+INTERRUPT_PRIORITY = 0
+"""Interrupt handlers come before every thread."""
+
+LOWEST_PRIORITY = 255
+"""QuRT numbers priorities 0 to 255, 0 highest (QuRT User Guide 80-VB419-178, section 4)."""
+
+
+@dataclass(frozen=True, eq=False)
+class SoftwareThread:
+    """A QuRT thread: its name and priority, 0 highest. Two threads are never equal."""
+
+    name: str
+    priority: int

@@ -1,0 +1,82 @@
+"""What background clients cost the network, and what the network costs them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from hexsim.benchmark import Case
+from hexsim.interference import Interference, Slowdown
+from hexsim.reports.text import table
+from hexsim.results import ClientTiming
+
+_CLIENT_HEADER = (
+    "client",
+    "unit",
+    "period ms",
+    "jobs",
+    "late",
+    "skipped",
+    "mean ms",
+    "worst ms",
+)
+_PART_HEADER = ("part", "alone us", "beside us", "factor")
+_LEAST_CHANGE = 0.005
+"""Parts that change by less are not listed."""
+
+
+def background_tables(cases: Sequence[Case]) -> str:
+    """Return a paragraph per case that had background clients; empty if none had."""
+    return "\n\n".join(
+        f"{case.network} on {case.runtime} {_network(case.interference)}\n"
+        f"{client_table(case.interference)}"
+        for case in cases
+        if case.interference is not None
+    )
+
+
+def client_table(found: Interference) -> str:
+    """Return a line per client: jobs, and latencies in ms without the network -> with it."""
+    rows = [_client_row(alone, beside) for alone, beside in found.clients]
+    return table(_CLIENT_HEADER, rows, left=frozenset({0, 1}))
+
+
+def slowdown_table(found: Interference) -> str:
+    """Return the layers and overheads that the clients slow down (or speed up), and the total."""
+    rows = [_part_row(part) for part in found.parts if _changed(part)]
+    unchanged = len(found.parts) - len(rows)
+    rows.append(_part_row(found.total))
+    note = f"{unchanged} parts change by less than {_LEAST_CHANGE:.1%}"
+    return f"{table(_PART_HEADER, rows)}\n{note}"
+
+
+def _network(found: Interference) -> str:
+    total, count = found.total, len(found.beside.inferences)
+    return (
+        f"beside {', '.join(found.names)}, {count} inferences in a row: "
+        f"alone {total.alone_ps / 1e9:.2f} ms, "
+        f"mean {total.beside_ps / 1e9:.2f} ms ({total.factor - 1:+.1%}), "
+        f"worst {found.worst_ps / 1e9:.2f} ms ({found.worst_ps / total.alone_ps - 1:+.1%})"
+    )
+
+
+def _client_row(alone: ClientTiming, beside: ClientTiming) -> tuple[str, ...]:
+    return (
+        beside.name,
+        beside.unit,
+        f"{beside.period_ps / 1e9:g}",
+        f"{beside.released}",
+        f"{alone.missed} -> {beside.missed}",
+        f"{alone.skipped} -> {beside.skipped}",
+        f"{alone.mean_ps / 1e9:.3f} -> {beside.mean_ps / 1e9:.3f}",
+        f"{alone.worst_ps / 1e9:.3f} -> {beside.worst_ps / 1e9:.3f}",
+    )
+
+
+def _part_row(part: Slowdown) -> tuple[str, str, str, str]:
+    factor = f"{part.factor:.3f}" if math.isfinite(part.factor) else "new"
+    return part.name, f"{part.alone_ps / 1e6:.1f}", f"{part.beside_ps / 1e6:.1f}", factor
+
+
+def _changed(part: Slowdown) -> bool:
+    return abs(part.beside_ps - part.alone_ps) > _LEAST_CHANGE * part.alone_ps

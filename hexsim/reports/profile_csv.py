@@ -1,0 +1,27 @@
+"""The profile of one inference as CSV: a row per layer, bytes by level, time by what it went on."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import get_args
+
+from hexsim.reports.layer_facts import layer_facts
+from hexsim.results import Bound, Result
+
+_PARTS = tuple(f"{bound}_us" for bound in get_args(Bound))
+
+
+def profile_csv(result: Result) -> str:
+    """Return the layers of the first inference, in the order in which they ran."""
+    rows = []
+    for layer in result.layers:
+        facts = layer_facts(layer)
+        parts = facts.pop("parts_us")
+        rows.append(facts | {f"{bound}_us": us for bound, us in parts.items()})
+    text = io.StringIO()
+    header = [*(key for key in rows[0] if key not in _PARTS), *_PARTS] if rows else list(_PARTS)
+    writer = csv.DictWriter(text, header, restval=0.0, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

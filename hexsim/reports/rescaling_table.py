@@ -1,0 +1,32 @@
+"""What rescaling asymmetric weights at load costs, as a line and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hexsim.accuracy.rescaling import RescalingLoss, worst
+from hexsim.reports.text import table
+
+REMEDY = "symmetric weights (--use-symmetric-quantize-weights, --axis-quant) are taken as they are"
+
+
+def rescaling_line(losses: Sequence[RescalingLoss]) -> str:
+    """One line that names the worst layer."""
+    loss = worst(losses)
+    return (
+        f"weights rescaled to signed ones at load: {len(losses)}, worst '{loss.layer}' with "
+        f"{loss.sqnr_db:.1f} dB, max error {loss.max_error:.3g} ({loss.steps:.2f} steps); {REMEDY}"
+    )
+
+
+def rescaling_table(losses: Sequence[RescalingLoss], chip: str) -> str:
+    """All of them in network order."""
+    if not losses:
+        return f"{chip} rescales no weights at load"
+    header = ("layer", "weight", "SQNR dB", "max error", "in steps")
+    rows = [
+        (r.layer, r.weight, f"{r.sqnr_db:.1f}", f"{r.max_error:.3g}", f"{r.steps:.2f}")
+        for r in losses
+    ]
+    head = f"{chip} rescales asymmetric weights per output channel to signed ones at load; {REMEDY}"
+    return f"{head}\n{table(header, rows, left=frozenset({0, 1}))}"

@@ -1,0 +1,69 @@
+"""The choices between float and quantised files as JSON and CSV, with the same columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from hexsim import __version__
+from hexsim.simtime import PS_PER_US
+from hexsim.tradeoff import Choice
+
+HEADER = (
+    *("file", "file_bytes", "runtime", "loading", "refusal", "initialisation_us"),
+    *("total_inference_us", "forward_propagate_us"),
+    *("inputs", "same_top1", "runtime_top1", "float_top1", "sqnr_db"),
+)
+
+
+def tradeoff_json(
+    network: str,
+    where: tuple[str, str],
+    notes: Sequence[str],
+    choices: Sequence[Choice],
+    labelled: bool,
+) -> str:
+    """Return the choices as a JSON document; times in microseconds, what is unknown as null.
+
+    `where` names chip and stack.
+    """
+    document = {
+        "hexsim_version": __version__,
+        "network": network,
+        "chip": where[0],
+        "stack": where[1],
+        "notes": list(notes),
+        "choices": [dict(zip(HEADER, _values(c, labelled), strict=True)) for c in choices],
+    }
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def tradeoff_csv(choices: Sequence[Choice], labelled: bool) -> str:
+    """Return a row per choice; what is unknown is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    writer.writerows(_values(choice, labelled) for choice in choices)
+    return text.getvalue()
+
+
+def _values(choice: Choice, labelled: bool) -> tuple[Any, ...]:
+    head = (choice.file, choice.file_bytes, choice.runtime, choice.loading, choice.refusal)
+    timing, accuracy = choice.timing, choice.accuracy
+    if timing is None or accuracy is None:
+        return (*head, *[None] * (len(HEADER) - len(head)))
+    hits = accuracy.hits
+    return (
+        *head,
+        timing.init_ps / PS_PER_US,
+        timing.total_us,
+        timing.forward_us,
+        hits.inputs,
+        hits.same_top1,
+        *((hits.runtime_top1, hits.float_top1) if labelled else (None, None)),
+        accuracy.sqnr_db if math.isfinite(accuracy.sqnr_db) else None,
+    )

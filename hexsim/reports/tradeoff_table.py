@@ -1,0 +1,44 @@
+"""What float and quantised files cost and are worth, as a table with a line per choice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from hexsim.reports.text import table
+from hexsim.simtime import PS_PER_MS
+from hexsim.tradeoff import Choice
+
+_MB = 2**20
+
+
+def tradeoff_table(choices: Sequence[Choice], *, labelled: bool) -> str:
+    """Return the choices in their order; refused ones with the reason in the last column.
+
+    With labels there is a column for the share of inputs that were classified right.
+    """
+    right = ("top-1",) if labelled else ()
+    header = (
+        *("file", "MiB", "runtime", "init ms", "inference ms"),
+        *(*right, "same as float", "SQNR dB", "at load"),
+    )
+    rows = [_row(choice, labelled) for choice in choices]
+    return table(header, rows, left=frozenset({0, 2, len(header) - 1}))
+
+
+def _row(choice: Choice, labelled: bool) -> tuple[str, ...]:
+    head = (choice.file, f"{choice.file_bytes / _MB:.2f}", choice.runtime)
+    timing, accuracy = choice.timing, choice.accuracy
+    if timing is None or accuracy is None:
+        return (*head, *[""] * (5 if labelled else 4), f"refused: {choice.refusal}")
+    hits, sqnr_db = accuracy.hits, accuracy.sqnr_db
+    right = (f"{hits.runtime_top1 / hits.inputs:.2%}",) if labelled else ()
+    return (
+        *head,
+        f"{timing.init_ps / PS_PER_MS:.2f}",
+        f"{timing.total_ps / PS_PER_MS:.2f}",
+        *right,
+        f"{hits.same_top1}/{hits.inputs}",
+        "exact" if math.isinf(sqnr_db) else f"{sqnr_db:.1f}",
+        choice.loading,
+    )

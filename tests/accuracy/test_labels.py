@@ -1,0 +1,100 @@
+"""Label files: one class per line, or a name and its class."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hexsim.accuracy.labels import read_labels
+from hexsim.errors import HexsimError
+from tests.accuracy import culprits
+from tests.small_networks import Sketch
+
+
+def test_labels_are_read_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "labels.txt"
+    path.write_text("3\n\n 0 \n9\n")
+    assert read_labels(path, 3, culprits.network()) == (3, 0, 9)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("1\n2\n", "has 2 labels for 3 inputs"),
+        ("", "has 0 labels for 3 inputs"),
+        ("1\ntwo\n3\n", "line 2: 'two' is no class"),
+        ("1\n2\n10\n", "line 3: '10' is no class; output 'scores' has the classes 0 to 9"),
+        ("-1\n2\n3\n", "line 1: '-1' is no class"),
+        ("1.5\n2\n3\n", "line 1: '1.5' is no class"),
+    ],
+)
+def test_mistakes_in_labels(tmp_path: Path, content: str, sentence: str) -> None:
+    path = tmp_path / "labels.txt"
+    path.write_text(content)
+    with pytest.raises(HexsimError, match="label file") as error:
+        read_labels(path, 3, culprits.network())
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda path: None, "cannot read label file"),
+        (lambda path: path.write_bytes(b"\xff\xfe\x00"), "is no text"),
+    ],
+)
+def test_no_label_file(tmp_path: Path, make: Callable[[Path], None], sentence: str) -> None:
+    make(tmp_path / "labels.txt")
+    with pytest.raises(HexsimError, match=sentence):
+        read_labels(tmp_path / "labels.txt", 1, culprits.network())
+
+
+def test_labels_need_one_input_at_a_time(tmp_path: Path) -> None:
+    batched = Sketch((4, 8, 8, 3))
+    (tmp_path / "labels.txt").write_text("1\n")
+    with pytest.raises(HexsimError, match="resize it to a batch of 1"):
+        read_labels(tmp_path / "labels.txt", 1, batched.network(batched.pool("in")))
+
+
+def test_a_batch_has_a_label_for_each_item(tmp_path: Path) -> None:
+    batched = Sketch((4, 8, 8, 3))
+    (tmp_path / "labels.txt").write_text("1\n0\n2\n2\n1\n")
+    network = batched.network(batched.dense("in", 3))
+    assert read_labels(tmp_path / "labels.txt", 5, network, batch=4) == (1, 0, 2, 2, 1)
+    (tmp_path / "labels.txt").write_text("3\n")
+    with pytest.raises(HexsimError, match="has the classes 0 to 2"):
+        read_labels(tmp_path / "labels.txt", 1, network, batch=4)
+
+
+NAMES = ("a.png", "my cat.png", "z,1.jpg")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("my cat.png 3\nz,1.jpg,9\n\na.png\t0\n", (0, 3, 9)),
+        ("a.png, 1\nmy cat.png , 2\nz,1.jpg 3", (1, 2, 3)),
+        ("4\n5\n6", (4, 5, 6)),
+    ],
+)
+def test_pictures_may_be_named(tmp_path: Path, content: str, expected: tuple[int, ...]) -> None:
+    (tmp_path / "labels.txt").write_text(content)
+    assert read_labels(tmp_path / "labels.txt", 3, culprits.network(), NAMES) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("a.png 1\nb.png 2\n", "line 2: unknown picture 'b.png'; did you mean a.png"),
+        ("a.png 1\na.png 2\n", "line 2: 'a.png' has a class already"),
+        ("a.png 1\nmy cat.png 2\n", "has no class for 'z,1.jpg'"),
+        ("a.png 1\nmy cat.png\n", "line 2: 'cat.png' is no class"),
+        ("a.png 10\n", "line 1: '10' is no class"),
+        ("a.png 1\n5\n", "line 2: '5' has no name"),
+    ],
+)
+def test_mistakes_in_named_labels(tmp_path: Path, content: str, sentence: str) -> None:
+    (tmp_path / "labels.txt").write_text(content)
+    with pytest.raises(HexsimError) as error:
+        read_labels(tmp_path / "labels.txt", 3, culprits.network(), NAMES)
+    assert sentence in str(error.value)

@@ -1,0 +1,34 @@
+"""--bitwidth sets all three widths and refuses to be mixed with the options for one of them."""
+
+import pytest
+
+from hexsim.cli._bitwidths import BitWidths, bit_widths
+from hexsim.errors import HexsimError
+
+
+@pytest.mark.parametrize(
+    ("given", "widths"),
+    [
+        ((None, None, None, None), (8, 8, 8)),
+        ((None, 16, None, None), (16, 8, 8)),
+        ((None, 16, 4, 32), (16, 4, 32)),
+        ((8, None, None, None), (8, 8, 8)),
+        ((16, None, None, None), (16, 16, 32)),
+    ],
+)
+def test_widths(given, widths):
+    assert bit_widths(*given) == BitWidths(*widths)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ((16, 16, None, None), "--act-bitwidth some of them; give one or the other"),
+        ((8, None, 8, None), "--weights-bitwidth some of them"),
+        ((8, None, None, 32), "--bias-bitwidth some of them"),
+        ((4, None, None, None), "--bitwidth is 8 or 16, not 4"),
+    ],
+)
+def test_refusals(given, sentence):
+    with pytest.raises(HexsimError, match=sentence):
+        bit_widths(*given)

@@ -1,0 +1,76 @@
+"""`hexsim tradeoff` as typed."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hexsim import container
+from tests.accuracy import culprits
+
+Command = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path) -> None:
+    """m.dlc, q.dlc made from it; list.txt with labels.txt."""
+    container.write(tmp_path / "m.dlc", culprits.network("outlier"))
+    container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    for index, feed in enumerate(culprits.inputs(4)):
+        feed["in"].tofile(tmp_path / f"{index}.raw")
+    (tmp_path / "list.txt").write_text("".join(f"{index}.raw\n" for index in range(4)))
+    (tmp_path / "labels.txt").write_text("1\n2\n3\n4\n")
+
+
+def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> None:
+    code, out, err = command(
+        "tradeoff m.dlc --chip sd855 --input-list list.txt --labels labels.txt --json t.json "
+        "--csv t.csv"
+    )
+    assert (code, err) == (0, "")
+    lines = [line for line in out.splitlines() if line.startswith(("float", "quantised"))]
+    assert len(lines) == 2 * 6
+    document = json.loads((tmp_path / "t.json").read_text())
+    with (tmp_path / "t.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    for line, row, choice in zip(lines, rows, document["choices"], strict=True):
+        assert row == {key: "" if v is None else str(v) for key, v in choice.items()}
+        if choice["refusal"]:
+            assert line.endswith(f"refused: {choice['refusal']}")
+            assert choice["total_inference_us"] is None
+        else:
+            assert f"{choice['total_inference_us'] / 1e3:.2f}" in line
+            assert f"{choice['initialisation_us'] / 1e3:.2f}" in line
+            assert f"{choice['runtime_top1'] / 4:.2%}" in line
+    assert "on the inputs of 'list.txt'" in out
+
+
+def test_a_quantised_file_alone_and_with_its_float_model(command: Command) -> None:
+    code, out, _ = command("tradeoff q.dlc")
+    assert code == 0
+    assert "\nfloat" not in out
+    assert "which are rounded already" in out
+    code, out, _ = command("tradeoff q.dlc --float m.dlc --no-cpu-fallback")
+    assert code == 0
+    assert "\nfloat" in out
+    assert "encodings of the file" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("none.dlc", "no such file"),
+        ("m.dlc --float q.dlc", "--float goes with a quantised model"),
+        ("q.dlc --float q.dlc", "is quantised already"),
+        ("m.dlc --chip sd888", "cannot be simulated"),
+        ("m.dlc --stack none", "unknown stack 'none'"),
+        ("m.dlc --perf-profile fast", "unknown performance profile 'fast'"),
+        ("m.dlc --labels labels.txt", "give both"),
+        ("m.dlc --json no/t.json", "cannot write"),
+        ("m.dlc --images none", "cannot read folder"),
+    ],
+)
+def test_mistakes(refused: Callable[[str], str], line: str, sentence: str) -> None:
+    assert sentence in refused(f"tradeoff {line}")

@@ -1,0 +1,29 @@
+"""docs/background.md against the reader of background files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from hexsim import background
+from hexsim.background import Client
+
+PAGE = (Path(__file__).parents[2] / "docs" / "background.md").read_text()
+
+
+def test_the_file_that_the_page_shows_is_one(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "shown.toml").write_text(text)
+    (shown,) = background.load(tmp_path / "shown.toml").clients
+    shipped = background.load("camera").clients[0]
+    assert (shown.packets, shown.priority) == (shipped.packets, shipped.priority)
+
+
+def test_every_key_of_a_client_is_on_the_page_with_its_default() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\|([^|]*)\|$", PAGE, re.MULTILINE))
+    fields = Client.model_fields
+    assert list(rows) == list(fields)
+    for name, stated in rows.items():
+        if name != "deadline_us":
+            shown = "" if fields[name].is_required() else f"{fields[name].default}"
+            assert stated.strip('`" ') == shown.removesuffix(".0"), name

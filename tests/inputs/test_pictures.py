@@ -1,0 +1,146 @@
+"""Pictures as a network takes them, against numpy; and a sentence for what cannot be."""
+
+import builtins
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from hexsim.errors import HexsimError
+from hexsim.graph.input_format import InputFormat
+from hexsim.graph.ir import Network
+from hexsim.graph.passes.input_formats import set_input_formats
+from hexsim.inputs.colours import encoded
+from hexsim.inputs.pictures import Preprocessing, _middle, pictures
+from tests.small_networks import Sketch
+
+PIXELS = np.random.default_rng(4).integers(0, 256, (4, 6, 3), np.uint8)
+
+
+def network(*shape: int) -> Network:
+    net = Sketch(shape)  # type: ignore[arg-type]
+    return net.network(net.pool("in", kernel=1))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """b.png holds PIXELS, a.PNG their negative; notes.txt is no picture."""
+    Image.fromarray(PIXELS).save(tmp_path / "b.png")
+    Image.fromarray(255 - PIXELS).save(tmp_path / "a.PNG", format="png")
+    (tmp_path / "notes.txt").write_text("none")
+    return tmp_path
+
+
+def test_files_come_in_the_order_of_their_names(folder: Path) -> None:
+    source = pictures(folder, network(1, 4, 6, 3), Preprocessing())
+    assert source.names == ("a.PNG", "b.png")
+    assert (source.items, source.batch) == (2, 1)
+    for _ in range(2):
+        first, second = (feed["in"] for feed in source.feeds())
+        np.testing.assert_array_equal(first[0], 255 - PIXELS)
+        np.testing.assert_array_equal(second[0], PIXELS)
+
+
+def test_mean_std_and_order(folder: Path) -> None:
+    how = Preprocessing((10.0, 20.0, 30.0), (2.0,), "bgr")
+    *_, feed = pictures(folder, network(1, 4, 6, 3), how).feeds()
+    expected = (PIXELS[..., ::-1] - np.array([10, 20, 30])) / 2
+    np.testing.assert_allclose(feed["in"][0], expected)
+
+
+def test_the_middle_is_cut_out_or_the_whole_stretched(folder: Path) -> None:
+    *_, feed = pictures(folder, network(1, 4, 4, 3), Preprocessing()).feeds()
+    np.testing.assert_array_equal(feed["in"][0], PIXELS[:, 1:5])
+    *_, feed = pictures(folder, network(1, 4, 4, 3), Preprocessing(fit="stretch")).feeds()
+    whole = Image.fromarray(PIXELS).resize((4, 4), Image.Resampling.BILINEAR)
+    np.testing.assert_array_equal(feed["in"][0], np.asarray(whole))
+
+
+@given(*[st.integers(1, 700)] * 4)
+def test_the_middle_lies_inside_and_has_the_proportions(
+    across: int, down: int, width: int, height: int
+) -> None:
+    left, top, right, bottom = _middle(Image.new("L", (across, down)), height, width)
+    assert 0 <= left < right <= across
+    assert 0 <= top < bottom <= down
+    assert (right - left) * height == pytest.approx((bottom - top) * width)
+    assert left == pytest.approx(across - right, abs=1e-9)
+    assert right - left == pytest.approx(across) or bottom - top == pytest.approx(down)
+
+
+def test_one_channel_is_grey(folder: Path) -> None:
+    *_, feed = pictures(folder, network(1, 4, 6, 1), Preprocessing()).feeds()
+    grey = PIXELS @ np.array([0.299, 0.587, 0.114])
+    np.testing.assert_allclose(feed["in"][0, ..., 0], grey, atol=1)
+
+
+def test_batches_are_filled_up_with_zeros(folder: Path) -> None:
+    Image.fromarray(PIXELS).save(folder / "c.png")
+    source = pictures(folder, network(2, 4, 6, 3), Preprocessing())
+    first, second = (feed["in"] for feed in source.feeds())
+    np.testing.assert_array_equal(first[1], PIXELS)
+    np.testing.assert_array_equal(second[0], PIXELS)
+    assert (second[1] == 0).all()
+    assert source.items == 3
+    assert "applying padding" in source.description
+
+
+@pytest.mark.parametrize("encoding", ["rgb", "rgba", "argb32", "nv21"])
+def test_an_input_in_another_encoding_gets_its_bytes(folder: Path, encoding) -> None:
+    converted = set_input_formats(network(1, 4, 6, 3), {}, {"in": encoding})
+    *_, feed = pictures(folder, converted, Preprocessing()).feeds()
+    np.testing.assert_array_equal(feed["in"][0], encoded(PIXELS, encoding))
+
+
+def test_a_turned_photograph_is_turned_back(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by 90 degrees clockwise
+    Image.fromarray(PIXELS).save(tmp_path / "turned.png", exif=exif)
+    (feed,) = pictures(tmp_path, network(1, 6, 4, 3), Preprocessing()).feeds()
+    np.testing.assert_array_equal(feed["in"][0], np.rot90(PIXELS, -1))
+
+
+IMAGE = replace(network(1, 4, 6, 3), input_formats={"in": InputFormat("image")})
+RGB = set_input_formats(network(1, 4, 6, 3), {}, {"in": "rgb"})
+
+
+@pytest.mark.parametrize(
+    ("net", "how", "sentence"),
+    [
+        (network(1, 4, 6, 4), Preprocessing(), "stored as 1x4x6x4, which is no picture"),
+        (network(1, 4, 6, 3), Preprocessing(mean=(1.0, 2.0)), "--mean has 2 values; .* 3 channels"),
+        (IMAGE, Preprocessing(std=(255.0,)), r"takes bytes \(image, bgr\); leave --mean"),
+        (RGB, Preprocessing(mean=(1.0,)), r"takes bytes \(default, rgb\)"),
+        (RGB, Preprocessing(channel_order="bgr"), "leave --channel-order out"),
+    ],
+)
+def test_what_contradicts_the_input(folder: Path, net, how, sentence) -> None:
+    with pytest.raises(HexsimError, match=sentence):
+        pictures(folder, net, how)
+
+
+def test_folders_without_pictures_and_broken_files(tmp_path: Path) -> None:
+    with pytest.raises(HexsimError, match=r"holds no picture; known endings: .bmp"):
+        pictures(tmp_path, network(1, 4, 6, 3), Preprocessing())
+    with pytest.raises(HexsimError, match="cannot read folder"):
+        pictures(tmp_path / "none", network(1, 4, 6, 3), Preprocessing())
+    (tmp_path / "bad.jpg").write_bytes(b"\xff\xd8 no picture")
+    with pytest.raises(HexsimError, match=r"cannot read picture '.*bad.jpg'"):
+        list(pictures(tmp_path, network(1, 4, 6, 3), Preprocessing()).feeds())
+
+
+def test_without_pillow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def refuse(name: str, *rest: object) -> object:
+        if name.startswith("PIL"):
+            raise ImportError(name)
+        return real(name, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(HexsimError, match=r"pip install 'hexsim\[images\]'"):
+        pictures(folder, network(1, 4, 6, 3), Preprocessing())

@@ -1,0 +1,86 @@
+"""Means of quantised layers are those of float after correction."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hexsim.execution import PlanExecutor
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.host.float_execution import FloatEngine
+from hexsim.layers import NO_CLAMP
+from hexsim.partition import partition
+from hexsim.plan import make_plan
+from hexsim.quantization.bias_correction import correct_biases
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.quantizer import quantize
+from tests.quantization.equalization.made import Made, inputs
+
+OPTIONS = QuantizationOptions(bias_bits=32, weight_bits=4)
+
+Run = Callable[[dict[str, FloatArray]], dict[str, FloatArray]]
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    """Coarse weights on inputs with a mean, so that rounding shifts every channel."""
+    return Made(3).conv("a", 8, kernel=3).conv("b", 8).conv("c", 4, clamp=NO_CLAMP).network()
+
+
+def _feeds() -> list[dict[str, FloatArray]]:
+    return [{"in": feed["in"] + 1} for feed in inputs(8)]
+
+
+def _integers(model: QuantizedNetwork) -> Run:
+    plan = make_plan(model, "dsp", partition(model.network, "dsp"))
+    return PlanExecutor(plan, model).run
+
+
+def _means(run: Run) -> np.ndarray:
+    return np.mean([run(feed)["c.y"] for feed in _feeds()], axis=(0, 1, 2, 3))
+
+
+def test_the_integer_network_has_the_means_of_float(network: Network) -> None:
+    """Were later layers not to see corrected earlier ones, they would correct the same twice."""
+    model = quantize(network, _feeds(), OPTIONS)
+    done: list[int] = []
+    corrected, corrections = correct_biases(model, _feeds, OPTIONS, done.append)
+    wanted, step = _means(FloatEngine(network).run), model.activations["c.y"].delta
+    before, after = (np.abs(_means(_integers(m)) - wanted).max() for m in (model, corrected))
+    assert before > 3 * step
+    assert after < 0.5 * step
+    assert [one.layer for one in corrections] == ["a", "b", "c"]
+    assert max(one.steps for one in corrections) > 1
+    assert done == [1, 2, 3]
+    assert corrected.activations == model.activations
+
+
+def test_an_8_bit_bias_gets_the_encoding_of_its_new_values(network: Network) -> None:
+    options = QuantizationOptions()
+    model = quantize(network, _feeds(), options)
+    corrected, _ = correct_biases(model, _feeds, options)
+    for name in ("a.b", "b.b", "c.b"):
+        values, encoding = corrected.network.constants[name].value(), corrected.parameters[name]
+        back = encoding.dequantize(encoding.quantize(values))
+        assert np.abs(back - values).max() <= 0.51 * encoding.delta  # type: ignore[union-attr]
+        assert not np.array_equal(values, network.constants[name].value())
+
+
+def test_a_layer_with_float_weights_is_left_alone(network: Network) -> None:
+    model = quantize(network, _feeds(), OPTIONS)
+    parameters = {name: e for name, e in model.parameters.items() if name != "b.w"}
+    corrected, corrections = correct_biases(replace(model, parameters=parameters), _feeds, OPTIONS)
+    assert [one.layer for one in corrections] == ["a", "c"]
+    old, new = (n.constants["b.b"].value() for n in (network, corrected.network))
+    np.testing.assert_array_equal(old, new)
+
+
+def test_a_layer_without_bias_gets_one() -> None:
+    network = Made(3).conv("a", 8, bias=False).network()
+    model = quantize(network, _feeds(), OPTIONS)
+    corrected, _ = correct_biases(model, _feeds, OPTIONS)
+    (layer,) = corrected.network.layers
+    assert layer.parameters == ("a.w", "a.bias")
+    assert np.any(corrected.network.constants["a.bias"].value())

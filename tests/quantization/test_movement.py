@@ -1,0 +1,24 @@
+"""Which layers leave codes as they are."""
+
+import pytest
+
+from hexsim.graph.ir import Layer
+from hexsim.layers import Neuron, Pad, Part, Pooling, StridedSlice, Window
+from hexsim.quantization.movement import moves_codes
+
+IO = {"name": "l", "inputs": ("x",), "outputs": ("y",)}
+
+
+@pytest.mark.parametrize(
+    ("layer", "moves"),
+    [
+        (Pooling(**IO, kind="max", window=Window((2, 2))), True),
+        (Pooling(**IO, kind="average", window=Window((2, 2))), False),
+        (StridedSlice(**IO, parts=(Part(1, 0, 2),)), True),
+        (Pad(**IO, begins=(0, 1), ends=(0, 0)), True),
+        (Pad(**IO, begins=(0, 1), ends=(0, 0), value=1.0), False),
+        (Neuron(**IO, function="tanh"), False),
+    ],
+)
+def test_who_moves_codes(layer: Layer, moves: bool) -> None:
+    assert moves_codes(layer) == moves

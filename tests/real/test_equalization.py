@@ -1,0 +1,83 @@
+"""Equalization and bias correction on trained networks of other people.
+
+The files are not part of this repository; the tests are skipped where they are absent.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hexsim
+from hexsim.accuracy.metrics import sqnr_db
+from hexsim.accuracy.scores import class_scores
+from hexsim.api import seeded_calibration
+from hexsim.execution import PlanExecutor, stored_inputs
+from hexsim.graph.ir import Network
+from hexsim.host.float_execution import FloatEngine
+from hexsim.platform import Platform
+from hexsim.quantization.equalization import equalize
+from hexsim.quantization.equalization.relu6 import without_relu6
+from hexsim.quantization.optimizations import Optimization, quantize_optimized
+
+FILES = {
+    "kws_dscnn": "kws_dscnn/kws_dscnn.onnx",
+    "resnet8": "resnet8_cifar10/resnet8_cifar10.onnx",
+    "vww": "vww_mobilenetv1_025_96/vww_mobilenetv1_025_96.onnx",
+}
+
+
+def _load(folder: Path, name: str) -> Network:
+    network = hexsim.load(folder / FILES[name])
+    assert isinstance(network, Network)
+    return class_scores(network)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_float_function_stays(real_data: Path, name: str) -> None:
+    network = _load(real_data, name)
+    done = equalize(network)
+    assert done.chains
+    reference = without_relu6(network, done.without_relu6)
+    (output,) = network.outputs
+    before, after = (FloatEngine(one) for one in (reference, done.network))
+    for feed in seeded_calibration(network, 4):
+        expected, got = before.run(feed)[output], after.run(feed)[output]
+        assert np.abs(got - expected).max() <= 1e-4 * np.abs(expected).max()
+
+
+def _ratios(network: Network, feeds: list[dict[str, np.ndarray]]) -> list[float]:
+    """SQNR of the scores as they are, with cle, and with cle and bc."""
+    (output,) = network.outputs
+    engine, platform = FloatEngine(network), Platform.load("sd835")
+    floats = np.stack([engine.run(feed)[output] for feed in feeds])
+    choices: tuple[tuple[Optimization, ...], ...] = ((), ("cle",), ("cle", "bc"))
+    found = []
+    for chosen in choices:
+        model = quantize_optimized(network, lambda: feeds, optimizations=chosen).model
+        run = PlanExecutor(platform.plan(model, "dsp"), model).run
+        found.append(sqnr_db(floats, np.stack([run(feed)[output] for feed in feeds])))
+    return found
+
+
+def test_keywords_gain_by_equalization(real_data: Path) -> None:
+    network = _load(real_data, "kws_dscnn")
+    sounds = np.load(real_data / "kws_dscnn" / "mfcc_4x49x10.npy").astype(np.float32)
+    feeds = [stored_inputs(network, {network.inputs[0]: one[None, None]}) for one in sounds]
+    plain, equalized, corrected = _ratios(network, feeds)
+    assert equalized > plain + 3
+    assert corrected > equalized - 1
+
+
+@pytest.mark.parametrize("name", ["resnet8", "vww"])
+def test_bias_correction_brings_int8_closer_to_float(real_data: Path, name: str) -> None:
+    """On noise, where rounding shifts most; on photos equalization does not help VWW."""
+    network = _load(real_data, name)
+    _, equalized, corrected = _ratios(network, seeded_calibration(network))
+    assert corrected > equalized + 5
+
+
+def test_a_network_without_batch_norm_says_so(real_data: Path) -> None:
+    done = equalize(_load(real_data, "kws_dscnn"))
+    assert len(done.without_moments) == 4
+    assert not equalize(_load(real_data, "vww")).without_moments
