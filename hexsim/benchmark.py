@@ -145,7 +145,8 @@ def _fastest(
     """The fastest cut, and what it saves against the sections that the model has."""
     prices = Prices(LayerTimes(model, platform, conditions.perf_profile))
     found = search(prices)
-    return found, prices.total_us(compiled_sections(model, platform.chip)) - found.best_us
+    now = prices.simulated(compiled_sections(model, platform.chip))
+    return found, now.total_us - found.best_us
 
 
 class _Models:

@@ -1,7 +1,8 @@
 """DDR as a shared rate, and the bytes that go through it.
 
 `Ddr` shares its bandwidth max-min fairly among streams; each is capped by the bytes it keeps in
-L2, is decided in `hexsim.residency`.
+flight over the latency, or by the port of the engine it belongs to, whoever else is there. What
+goes through it at all, because it is not in L2, is decided in `hexsim.residency`.
 
 Left out: refresh and row misses (in the effective bandwidth), traffic of other masters.
 """

@@ -14,11 +14,13 @@ takes maximal subnets; how it tiles is not published.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from hexsim.chips.chip import Hta
+from hexsim.graph.ir import Shape
 from hexsim.hta.array import MacArray
+from hexsim.hta.layout import flat_bytes, tensor_bytes
 from hexsim.hta.program import Command, LayerProgram, Program
 from hexsim.hta.residency import kept_on_chip
 from hexsim.hta.shapes import MacShape
@@ -36,22 +38,33 @@ class _Memory:
     """Where the subnet's tensors are: kept on chip, or in DDR since a layer of the list."""
 
     kept: frozenset[str]
+    flat: frozenset[str]
     writers: Mapping[str, int]
 
     def held(self, names: tuple[str, ...]) -> bool:
         """True if all tensors stay on chip."""
         return self.kept.issuperset(names)
 
+    def stored(self, name: str, shape: Shape, bits: int) -> int:
+        """Bytes of a tensor, as it lies."""
+        return (flat_bytes if name in self.flat else tensor_bytes)(shape, bits)
+
     def barrier(self, names: tuple[str, ...]) -> int:
         """The last layer that writes one of the tensors to DDR, -1 if none does."""
         return max((self.writers.get(n, -1) for n in names if n not in self.kept), default=-1)
 
 
-def compile_subnet(subnet: PlannedSubnet, chip: str, hta: Hta) -> Program:
-    """Return the command list of `subnet` for the engine `hta` of `chip`."""
+def compile_subnet(
+    subnet: PlannedSubnet, chip: str, hta: Hta, flat: Collection[str] = ()
+) -> Program:
+    """Return the command list of `subnet` for the engine `hta` of `chip`.
+
+    Inputs named in `flat` are not in the engine's layout but as the application has them.
+    """
     kept_bytes = hta.local_bytes // 2
     memory = _Memory(
         kept_on_chip(subnet, kept_bytes),
+        frozenset(flat),
         {name: at for at, layer in enumerate(subnet.layers) for name in layer.outputs},
     )
     array, buffer_bytes = MacArray.of(hta), (hta.local_bytes - kept_bytes) // _BUFFERS
@@ -63,7 +76,9 @@ def compile_subnet(subnet: PlannedSubnet, chip: str, hta: Hta) -> Program:
 def _layer(
     call: KernelCall, memory: _Memory, array: MacArray, hta: Hta, buffer_bytes: int
 ) -> LayerProgram:
-    layer, shape = call.layer, MacShape.of(call)
+    layer = call.layer
+    source_bytes = memory.stored(layer.inputs[0], call.operands[0], call.input_bits)
+    shape = MacShape.of(call, source_bytes)
     barrier = memory.barrier(layer.inputs)
     if shape is None:
         commands = _streamed(call, memory, array, buffer_bytes, barrier)
@@ -92,13 +107,12 @@ def _streamed(
     call: KernelCall, memory: _Memory, array: MacArray, buffer_bytes: int, barrier: int
 ) -> tuple[Command, ...]:
     """Cut a layer without weights into pieces of one buffer."""
-    width = max(1, call.activation_bits // 8)
     reads = sum(
-        math.prod(shape) * width
+        memory.stored(name, shape, call.input_bits)
         for name, shape in zip(call.layer.inputs, call.operands, strict=True)
         if name not in memory.kept
     )
-    writes = 0 if memory.held(call.layer.outputs) else call.result_bytes
+    writes = 0 if memory.held(call.layer.outputs) else _stored_results(call)
     if isinstance(call.layer, Reshape) and not reads and not writes:
         return ()
     clocks = array.stage_clocks(_staged_bytes(call))
@@ -114,11 +128,16 @@ def _streamed(
 
 def _staged_bytes(call: KernelCall) -> int:
     """Bytes that the stage reads and writes: pooling reads each tap, softmax goes over it again."""
-    layer, results = call.layer, call.result_bytes
+    layer, results = call.layer, _stored_results(call)
     if isinstance(layer, Pooling):
         return results * (layer.window.taps + 1)
     passes = _SOFTMAX_PASSES if isinstance(layer, Softmax) else 1
-    return passes * (call.operand_bytes + results)
+    operands = sum(tensor_bytes(shape, call.input_bits) for shape in call.operands)
+    return passes * (operands + results)
+
+
+def _stored_results(call: KernelCall) -> int:
+    return sum(tensor_bytes(shape, call.activation_bits) for shape in call.results)
 
 
 def _share(total: int, part: int, parts: int) -> int:

@@ -10,16 +10,17 @@ Left out: preemption inside a list, interrupts of the command processor other th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import simpy
 
 from hexsim.chips.chip import Hta
 from hexsim.fluid import Use
+from hexsim.hta.array import MacArray
 from hexsim.hta.program import LayerProgram, Program
 from hexsim.memory import Ddr
-from hexsim.results import Span
+from hexsim.results import Bound, Span
 from hexsim.simtime import PS_PER_SECOND, Environment, Process
 
 _BUFFERS = 2
@@ -29,13 +30,22 @@ ARRAY, FETCH, WRITE_BACK = "hta array", "hta fetch", "hta write-back"
 
 @dataclass
 class LayerRun:
-    """When a layer ran, and what its array did: at work, or waiting for the DMA (picoseconds)."""
+    """When a layer ran, and how long its array worked and commands were decoded (picoseconds).
+
+    The rest is waiting for the DMA: for operands, or at the end for the last results.
+    """
 
     part: LayerProgram
     start_ps: int
     end_ps: int = 0
     busy_ps: int = 0
-    waiting_ps: int = 0
+    command_ps: int = 0
+
+    @property
+    def parts_ps(self) -> Mapping[Bound, float]:
+        """Its span, divided."""
+        waiting = self.end_ps - self.start_ps - self.busy_ps - self.command_ps
+        return {"compute": self.busy_ps, "ddr": waiting, "overhead": self.command_ps}
 
 
 class TensorEngine:
@@ -47,9 +57,14 @@ class TensorEngine:
         self._spans = spans
         self._turns = simpy.PriorityResource(env)
         self._ps_per_clock = PS_PER_SECOND / hta.clock_hz
+        self._macs_per_clock = MacArray.of(hta).macs_per_clk
         self._command_clocks = hta.command_clk
         self._port_bytes_per_s = hta.ddr_port_bytes_per_clk * hta.clock_hz
         self.clock_hz = hta.clock_hz
+
+    def macs_in(self, duration_ps: int) -> float:
+        """Multiply-accumulates that the array could do in a time."""
+        return duration_ps / self._ps_per_clock * self._macs_per_clock
 
     def turn(self, urgency: int) -> simpy.resources.resource.Request:
         """Ask for the engine; use as a context manager around `run`."""
@@ -95,13 +110,13 @@ class TensorEngine:
         for number, part in enumerate(program.layers):
             layer = LayerRun(part, env.now)
             for command in part.commands:
-                start = env.now
                 yield arrived[at]
-                layer.waiting_ps += env.now - start
                 start = env.now
-                clocks = self._command_clocks + command.clocks
-                yield env.timeout(round(clocks * self._ps_per_clock))
-                layer.busy_ps += env.now - start
+                decoding_ps = round(self._command_clocks * self._ps_per_clock)
+                working_ps = round(command.clocks * self._ps_per_clock)
+                yield env.timeout(decoding_ps + working_ps)
+                layer.command_ps += decoding_ps
+                layer.busy_ps += working_ps
                 self._record(ARRAY, part.layer, start)
                 freed[at].succeed()
                 at += 1

@@ -7,8 +7,7 @@ into the subnet and what leaves it lies in DDR.
 
 from __future__ import annotations
 
-import math
-
+from hexsim.hta.layout import tensor_bytes
 from hexsim.plan import PlannedSubnet
 
 
@@ -21,7 +20,7 @@ def kept_on_chip(subnet: PlannedSubnet, capacity: int) -> frozenset[str]:
         for name, shape in zip(call.layer.outputs, call.results, strict=True):
             if name in subnet.outputs or name not in last_use:
                 continue
-            size = math.prod(shape) * call.activation_bits // 8
+            size = tensor_bytes(shape, call.activation_bits)
             life = range(at, last_use[name] + 1)
             if all(used[step] + size <= capacity for step in life):
                 kept.add(name)

@@ -81,7 +81,8 @@ def _estimate(plan: tuple[Tile, ...], room: Room) -> float:
 def _cuts(shape: MacShape, array: MacArray, room: Room) -> list[_Cut]:
     """Cuts whose tiles fit, of the longest reduction for which there are any."""
     depth = shape.depth
-    sizes = list(product(_halves(shape.rows, 1), _halves(shape.channels, array.channel_lanes)))
+    least = math.lcm(array.channel_lanes, shape.channel_step)
+    sizes = list(product(_halves(shape.rows, 1), _halves(shape.channels, least)))
     while True:
         fitting = [size for size in sizes if _fits(shape, room, *size, depth)]
         if not fitting and depth <= array.depth_lanes:

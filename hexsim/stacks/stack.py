@@ -8,6 +8,7 @@ which the layers themselves state.
 
 from __future__ import annotations
 
+import copy
 from typing import Literal
 
 from pydantic import Field, field_validator
@@ -101,8 +102,12 @@ class Conversion(Table):
 
 
 class Entry(Table):
-    """The named parts of one call into the DSP."""
+    """The named parts of one call into the DSP.
 
+    `power_collapse` says whether DSP and tensor engine lose their power when idle and wake again.
+    """
+
+    power_collapse: bool
     rpc: RpcModes
     buffer_s: Seconds
     buffer_s_per_byte: SecondsPerByte
@@ -243,6 +248,12 @@ class Stack(Datasheet):
             raise unknown("performance profile", name, Profiles.model_fields)
         profile: Profile = getattr(self.profiles, name)
         return profile
+
+    def without_power_collapse(self) -> Stack:
+        """Return the release with DSP and tensor engine awake at every call."""
+        tree = copy.deepcopy(self._tree)
+        tree["entry"]["power_collapse"] = False
+        return Stack.from_tree(tree, self.name)
 
     def require(self, runtime: Runtime) -> None:
         """Raise HexsimError if the release has no such runtime."""

@@ -18,11 +18,8 @@ SD855 = Platform.load("sd855")
 @settings(max_examples=25, deadline=None)
 @given(networks())
 def test_without_sections_the_total_is_the_simulated_one(network: Network) -> None:
-    """Up to the hand-over of each aip subnet, which a plan without sections does not pay."""
     plan = make_plan(network, "aip", partition(network, "aip"))
-    subnets = sum(subnet.engine == "hvx" for subnet in plan.subnets)
-    hand_over = SD855.stack.partitioning.hnn_subnet_s * 1e6
-    expected = SD855.simulate(plan).total_us + subnets * hand_over
+    expected = SD855.simulate(plan).total_us
     prices = Prices(LayerTimes(network, SD855))
     assert prices.total_us(()) == pytest.approx(expected, rel=0.01)
 
