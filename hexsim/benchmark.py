@@ -13,6 +13,7 @@ from hexsim.background import Background
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
+from hexsim.hta.offline import Order, compile_all
 from hexsim.interference import Interference, interference
 from hexsim.loading import is_builtin, load
 from hexsim.partitioning import Found, LayerTimes, Prices, compiled_sections, search
@@ -75,6 +76,7 @@ class Conditions:
     uncertainty: bool = False
     accuracy: bool = True
     quantize: bool = False
+    hta: bool = True
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
 
@@ -169,9 +171,17 @@ class _Models:
     def for_runtime(
         self, runtime: Runtime, platform: Platform, conditions: Conditions
     ) -> Network | QuantizedNetwork:
-        """The network as the runtime loads it: as it is, or quantised where floats are refused."""
+        """The network as the runtime loads it: as it is, or quantised where floats are refused.
+
+        What is quantised here for aip gets HTA sections, unless the conditions leave them out.
+        """
         refused = platform.load_rule(runtime, quantized=False).effect == "refuse"
-        return self.quantized if refused and conditions.quantize else self._loaded
+        if not refused or not conditions.quantize or isinstance(self._loaded, QuantizedNetwork):
+            return self._loaded
+        if runtime != "aip" or not conditions.hta:
+            return self.quantized
+        compiled, _ = compile_all(self.quantized, [Order(platform.chip, platform.stack)])
+        return compiled
 
     @cached_property
     def quantized(self) -> QuantizedNetwork:

@@ -15,6 +15,7 @@ from hexsim.cli._options import (
     InputDimOption,
     JsonOption,
     NoFallbackOption,
+    NoHtaOption,
     ProfileOption,
     StackOption,
     UncertaintyOption,
@@ -45,6 +46,7 @@ def bench(
     quantize: Annotated[
         bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
+    no_hta: NoHtaOption = False,
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
     ] = False,
@@ -77,6 +79,7 @@ def bench(
         uncertainty=uncertainty,
         accuracy=not timing_only,
         quantize=quantize or runtimes is None,
+        hta=not no_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
     )
