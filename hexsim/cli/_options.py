@@ -49,7 +49,9 @@ NoFallbackOption = Annotated[
 ]
 ThreadsOption = Annotated[
     int,
-    typer.Option("--threads", min=0, help="Threads of this computer per layer; 0: one per core."),
+    typer.Option(
+        "--threads", min=0, max=64, help="Threads per layer; default: one per core, at most four."
+    ),
 ]
 InputListOption = Annotated[
     Path | None,

@@ -19,7 +19,7 @@ from numba.core import types
 
 from hexsim.int8.atomics import add_and_fetch_old, call_entry, read_shared, write_word
 from hexsim.int8.entry import entries, words
-from hexsim.int8.jit import kernel
+from hexsim.int8.jit import inlined, kernel
 from hexsim.int8.step import FIRST, LAST, Row, Scratch, Step, Work, aligned
 
 Int64 = npt.NDArray[np.int64]
@@ -39,9 +39,11 @@ measured with two)."""
 
 def _possible(threads: int) -> int:
     """`threads`, or one per core if 0; one where threads cannot offer their core to others."""
-    if not (hasattr(os, "sched_yield") and hasattr(os, "sched_getaffinity")):
+    if not hasattr(os, "sched_yield"):
         return 1
-    return threads or min(len(os.sched_getaffinity(0)), _MOST_THREADS)
+    known = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1
+    return threads or min(cores, _MOST_THREADS)
 
 
 class Program:
@@ -131,7 +133,14 @@ def _words(step: Step, scratch: npt.NDArray[np.uint8]) -> tuple[Int64, dict[Row,
     return np.array(found, np.int64), places
 
 
-_yield_core = types.ExternalFunction("sched_yield", types.int32())
+@inlined
+def _yield_nothing() -> None:
+    pass
+
+
+_yield_core: Any = _yield_nothing
+if hasattr(os, "sched_yield"):
+    _yield_core = types.ExternalFunction("sched_yield", types.int32())
 
 
 @kernel("void(int64[:,::1],int64[::1],int64,int64)")

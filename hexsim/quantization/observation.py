@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from hexsim.quantization.histogram import Histogram
 
+_CHUNK = 1 << 15
+"""Values looked at together: they stay in the cache between the search for low and for high."""
+
 
 @dataclass(frozen=True)
 class Observation:
@@ -23,7 +26,7 @@ class Observation:
         """Observe finite real `values`, any shape."""
         reals = values.astype(np.float32, copy=False)
         histogram = Histogram.of(reals) if with_histogram else None
-        return cls(float(np.min(reals)), float(np.max(reals)), histogram)
+        return cls(*_extremes(reals.reshape(-1)), histogram)
 
     def joined(self, other: Observation) -> Observation:
         """What is known after both."""
@@ -31,3 +34,10 @@ class Observation:
         if self.histogram is None or other.histogram is None:
             return Observation(low, high)
         return Observation(low, high, self.histogram.joined(other.histogram))
+
+
+def _extremes(values: npt.NDArray[np.float32]) -> tuple[float, float]:
+    """Smallest and largest of `values`, of which there is at least one; NaN if one is NaN."""
+    chunks = [values[at : at + _CHUNK] for at in range(0, values.size, _CHUNK)]
+    extremes = np.array([(chunk.min(), chunk.max()) for chunk in chunks])
+    return float(extremes[:, 0].min()), float(extremes[:, 1].max())

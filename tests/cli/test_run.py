@@ -111,3 +111,14 @@ def test_refusals(command: Command, options: str, sentence: str) -> None:
 
 def test_a_stack_that_takes_no_floats(refused: Callable[[str], str]) -> None:
     assert "refuses it" in refused("run m.dlc --input-list list.txt --stack qnn-2.45")
+
+
+@pytest.mark.parametrize("runtime", ["dsp", "cpu"])
+def test_threads_change_nothing(command: Command, tmp_path: Path, runtime: str) -> None:
+    for threads in (1, 3):
+        options = f"--runtime {runtime} --threads {threads} -o t{threads}"
+        assert command(f"run q.dlc --input-list list.txt {options}")[0] == 0
+    one, three = (sorted((tmp_path / f"t{threads}").rglob("*.raw")) for threads in (1, 3))
+    assert len(one) == 3
+    for alone, shared in zip(one, three, strict=True):
+        assert alone.read_bytes() == shared.read_bytes()

@@ -55,7 +55,7 @@ def test_a_float_model_is_quantised_on_the_list_that_is_named(
 def test_all_options_at_once(command: Command, tmp_path: Path) -> None:
     code, out, _ = command(
         "validate q.dlc --float m.dlc --input-list list.txt --labels labels.txt --layers "
-        "--sensitivity --explain --runtime fxp_cpu --csv v.csv"
+        "--sensitivity --explain --runtime fxp_cpu --threads 2 --csv v.csv"
     )
     assert code == 0
     assert "broken on sd835 fxp_cpu, 4 inputs" in out
