@@ -44,6 +44,7 @@ def _choose(builder: Any, comparison: str, x: Any, y: Any, chosen: Any, other: A
 def requantise_row(
     typing: Any,
     sums: Any,
+    addend: Any,
     preload: Any,
     multiplier: Any,
     shift: Any,
@@ -53,15 +54,18 @@ def requantise_row(
 ) -> Any:
     """Store COLUMNS codes at address `out`.
 
-    `sums`, `preload`, `multiplier` and `shift` are intp addresses of COLUMNS int32 each; `low` and
-    `high` are int32.
+    `sums`, `preload`, `multiplier` and `shift` are intp addresses of COLUMNS int32 each; `addend`
+    (added to every sum), `low` and `high` are int32.
     """
-    return types.void(*[types.intp] * 4, types.int32, types.int32, types.intp), _requantise_row
+    word, address = types.int32, types.intp
+    signature = types.void(address, word, address, address, address, word, word, address)
+    return signature, _requantise_row
 
 
 def _requantise_row(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    sums, preload, multiplier, shift, low, high, out = arguments
+    sums, addend, preload, multiplier, shift, low, high, out = arguments
     total = builder.add(_load(builder, sums), _load(builder, preload))
+    total = builder.add(total, _broadcast(builder, addend))
     bits = _load(builder, shift)
     most, least = _all(_NARROW, 0x7FFFFFFF), _all(_NARROW, -0x80000000)
     shifted = builder.shl(total, bits)
