@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from hexsim.errors import HexsimError
 from hexsim.int8.features import compiled_features
+from hexsim.int8.self_check import dots_are_exact
 
 Algorithm = Literal["portable", "pairs", "dots"]
 """portable: plain loops for any CPU. pairs: int16 products, two to a step (AVX2). dots: u8 by s8
@@ -29,7 +30,7 @@ def choose() -> Algorithm:
     found = compiled_features()
     if wanted == "portable" or "+avx2" not in found:
         return "portable"
-    if wanted == "pairs" or not has_dots(found):
+    if wanted == "pairs" or not has_dots(found) or not dots_are_exact():
         return "pairs"
     return "dots"
 

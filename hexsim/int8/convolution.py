@@ -91,7 +91,7 @@ class TiledConvolution:
             starts, offsets * kind.itemsize, runs.length, runs.groups, runs.group_channels,
             runs.columns, packed.view(np.uint8), weight_zero,
             *(panels.pad_to_panels(one, runs.groups) for one in (preload, tail.multiplier, tail.shift)),
-            tail.low, tail.high,
+            int(tail.shift.any()), tail.low, tail.high,
         )  # fmt: skip
         self._pixels = starts.size
         self._tile = tile_of(kind.itemsize)
@@ -102,5 +102,6 @@ class TiledConvolution:
         convolve_tiled(x.dtype, output.dtype)(
             x, *self._constants, output.reshape(-1), 0, self._pixels, tile.rows, tile.panels,
             np.empty(tile.rows, np.int64), np.empty(BLOCK, np.int32),
-            np.empty(tile.rows * tile.panels * COLUMNS, np.int32), np.empty(COLUMNS, np.uint8),
+            np.empty(tile.rows * tile.panels * COLUMNS, np.int32),
+            np.empty(tile.rows * COLUMNS, np.uint8),
         )  # fmt: skip

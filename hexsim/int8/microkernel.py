@@ -175,12 +175,19 @@ def _multiply(builder: Any, shape: Tile, panels: int, arguments: Any) -> None:
     _join([step, step_weights, *sums], step_loop, [next_step, next_weights, *new_sums])
 
     builder.position_at_end(done)
+    line = ir.VectorType(_I32, COLUMNS)
     for row in range(shape.rows):
-        for v in range(vectors):
-            place = row * shape.panels * per_panel + v
-            address = builder.add(tile, _I64(STEP_BYTES * shape.lanes * place))
-            target = builder.inttoptr(address, sum_type.as_pointer())
-            builder.store(new_sums[row * vectors + v], target).align = 4
+        for panel in range(panels):
+            at = row * vectors + panel * per_panel
+            total = new_sums[at]
+            if per_panel > 1:  # one store, because what follows loads whole lines
+                lanes = ir.Constant(line, list(range(COLUMNS)))
+                total = builder.shuffle_vector(total, new_sums[at + 1], lanes)
+            place = COLUMNS * (row * shape.panels + panel)
+            target = builder.inttoptr(
+                builder.add(tile, _I64(STEP_BYTES * place)), line.as_pointer()
+            )
+            builder.store(total, target).align = 4
 
 
 def _join(phis: list[Any], block: Any, values: list[Any]) -> None:

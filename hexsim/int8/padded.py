@@ -22,8 +22,8 @@ Int16 = npt.NDArray[np.int16]
 Int64 = npt.NDArray[np.int64]
 Padded = npt.NDArray[np.int16] | npt.NDArray[np.uint8]
 
-SLACK = 4
-"""Elements behind the last pixel that a kernel may read (and multiplies by zero)."""
+SLACK = 15
+"""Elements behind the last pixel that a kernel may read (and multiplies by zero, or not use)."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from hexsim.int8.jit import template
 from hexsim.int8.microkernel import COLUMNS, STEP_BYTES, multiply_panel, multiply_tile
 from hexsim.int8.padded import Int64, Padded
 from hexsim.int8.prepared import SUM_BYTES, Out
-from hexsim.int8.vector_requantise import requantise_row
+from hexsim.int8.vector_requantise import requantise_rows
 
 BLOCK = 112
 """Pixels for which a panel of weights is read once (24 to 768 measured alike with 1 MB of L2)."""
@@ -22,7 +22,7 @@ BLOCK = 112
 
 @template(
     "void({0}[::1],int64[::1],int64[::1],int64,int64,int64,int64,uint8[::1],int32,"
-    "int32[::1],int32[::1],int32[::1],int32,int32,{1}[::1],int64,int64,"
+    "int32[::1],int32[::1],int32[::1],int64,int32,int32,{1}[::1],int64,int64,"
     "int64,int64,int64[::1],int32[::1],int32[::1],uint8[::1])"
 )
 def convolve_tiled(
@@ -38,6 +38,7 @@ def convolve_tiled(
     preload: Int32,
     multiplier: Int32,
     shift: Int32,
+    shifts: int,
     low: int,
     high: int,
     out: Out,
@@ -90,25 +91,34 @@ def convolve_tiled(
                         column = (panel + part) * COLUMNS
                         valid = min(COLUMNS, columns - column)
                         constant = (at + part) * COLUMNS
-                        for row in range(min(tile_rows, end - pixel)):
-                            to = (pixel + row) * channels + group * columns + column
-                            sums = row * tile_columns + part * COLUMNS
-                            addend = addends[pixel + row - block]
-                            if out.itemsize == SUM_BYTES:
+                        count = min(tile_rows, end - pixel)
+                        to = pixel * channels + group * columns + column
+                        sums = part * COLUMNS
+                        if out.itemsize == SUM_BYTES:
+                            for row in range(count):
                                 for i in range(valid):
-                                    total = np.int32(preload[constant + i] + addend)
-                                    out[to + i] = np.int32(total + tile[sums + i])
-                                continue
-                            requantise_row(
-                                tile.ctypes.data + 4 * sums,
-                                addend,
-                                preload.ctypes.data + 4 * constant,
-                                multiplier.ctypes.data + 4 * constant,
-                                shift.ctypes.data + 4 * constant,
-                                low,
-                                high,
-                                out.ctypes.data + to if valid == COLUMNS else codes.ctypes.data,
-                            )
-                            if valid < COLUMNS:
+                                    total = np.int32(
+                                        preload[constant + i] + addends[pixel + row - block]
+                                    )
+                                    total = np.int32(total + tile[row * tile_columns + sums + i])
+                                    out[to + row * channels + i] = total
+                            continue
+                        fits = valid == COLUMNS
+                        requantise_rows(
+                            count,
+                            tile.ctypes.data + SUM_BYTES * sums,
+                            SUM_BYTES * tile_columns,
+                            addends.ctypes.data + SUM_BYTES * (pixel - block),
+                            preload.ctypes.data + SUM_BYTES * constant,
+                            multiplier.ctypes.data + SUM_BYTES * constant,
+                            shift.ctypes.data + SUM_BYTES * constant,
+                            shifts,
+                            low,
+                            high,
+                            out.ctypes.data + to if fits else codes.ctypes.data,
+                            channels if fits else COLUMNS,
+                        )
+                        if not fits:
+                            for row in range(count):
                                 for i in range(valid):
-                                    out[to + i] = codes[i]
+                                    out[to + row * channels + i] = codes[row * COLUMNS + i]
