@@ -8,24 +8,34 @@ the offsets of its runs. `hexsim.int8.choice` says which kernel multiplies; thei
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from hexsim.binding.call import Codes
+from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
-from hexsim.int8 import panels
-from hexsim.int8.choice import Algorithm, choose
+from hexsim.int8 import guarded_product, panels, tiled_product
+from hexsim.int8.choice import choose
+from hexsim.int8.guarded_panels import GuardedPanels, pack_guarded
+from hexsim.int8.guarded_tile import ROWS
 from hexsim.int8.microkernel import COLUMNS, STEP_BYTES, tile_of
 from hexsim.int8.padded import Int64, PaddedInput
 from hexsim.int8.plain_product import convolve_plain
 from hexsim.int8.prepared import Out, PreparedCall
-from hexsim.int8.tiled_product import BLOCK, convolve_tiled
 
 
 def prepare_convolution(call: BoundConvolution) -> PreparedCall:
     """Prepare a dense or grouped convolution for the kernel that suits it."""
-    algorithm = choose()
-    return PlainConvolution(call) if algorithm == "portable" else TiledConvolution(call, algorithm)
+    codes = _ByCodes(call)
+    match choose(lambda: codes.guarded.pays):
+        case "portable":
+            return PlainConvolution(call)
+        case "pairs":
+            return TiledConvolution(_ByDistances(call))
+        case "dots":
+            return TiledConvolution(codes)
+        case "guarded":
+            return GuardedConvolution(codes)
 
 
 class _Runs:
@@ -44,64 +54,149 @@ class _Runs:
         return np.ascontiguousarray(taps[:, 0] if self._by_row else taps.ravel())
 
 
+class _Product:
+    """What is multiplied, how it lies in memory, and what becomes of the sums."""
+
+    padded: PaddedInput
+    weights: panels.Steps
+    preload: Int32
+    weight_zero = 0
+
+    def __init__(self, call: BoundConvolution) -> None:
+        self.runs, self.tail = _Runs(call), call.tail
+        self.preload = call.tail.preload.astype(np.int32, copy=False)
+
+    @cached_property
+    def starts(self) -> Int64:
+        """Element of each pixel's window."""
+        return self.padded.starts()
+
+    @cached_property
+    def offsets(self) -> Int64:
+        """Elements from there to each run."""
+        return self.runs.offsets(self.padded)
+
+    @cached_property
+    def matrix(self) -> panels.Steps:
+        """The weights as (runs, run, groups, columns)."""
+        runs = self.runs
+        return self.weights.reshape(len(self.offsets), runs.length, runs.groups, runs.columns)
+
+    @property
+    def geometry(self) -> tuple[Int64, Int64, int, int, int, int]:
+        """The first arguments of every kernel after the activations."""
+        runs = self.runs
+        return (
+            self.starts, self.offsets, runs.length, runs.groups, runs.group_channels, runs.columns
+        )  # fmt: skip
+
+    @property
+    def panel_constants(self) -> tuple[int | Int32, ...]:
+        """Zero point of the weights, and the tail by panels."""
+        tail = self.tail
+        constants = (self.preload, tail.multiplier, tail.shift)
+        return (
+            self.weight_zero, *(panels.pad_to_panels(one, self.runs.groups) for one in constants),
+            int(tail.shift.any()), tail.low, tail.high,
+        )  # fmt: skip
+
+    @property
+    def panel_count(self) -> int:
+        """Panels of all groups."""
+        return self.runs.groups * -(-self.runs.columns // COLUMNS)
+
+
+class _ByDistances(_Product):
+    """int16 distances from both zero points."""
+
+    def __init__(self, call: BoundConvolution) -> None:
+        super().__init__(call)
+        x = call.inputs[0]
+        self.padded = PaddedInput(x.shape, call.window, x.zero_point)
+        self.weights = call.weights.codes.astype(np.int16) - np.int16(call.weights.zero_point)
+
+
+class _ByCodes(_Product):
+    """Codes by signed weights (hexsim.int8.panels)."""
+
+    def __init__(self, call: BoundConvolution) -> None:
+        super().__init__(call)
+        x, slack = call.inputs[0], self.runs.length % STEP_BYTES > 0
+        self.padded = PaddedInput(x.shape, call.window, x.zero_point, "uint8", slack)
+        signed, self.weight_zero = panels.as_signed(call.weights)
+        self.preload = panels.less_codes_zero(
+            self.preload, signed, self.weight_zero, x.zero_point
+        )
+        self.weights = signed
+
+    @cached_property
+    def guarded(self) -> GuardedPanels:
+        """The weights packed against saturation."""
+        steps = -(-self.runs.length // STEP_BYTES)
+        return pack_guarded(panels.pack_panels(self.matrix), self.offsets, steps)
+
+
 class PlainConvolution:
     """Weights are packed (groups, columns, runs, run), int16."""
 
     def __init__(self, call: BoundConvolution) -> None:
-        x, tail, runs = call.inputs[0], call.tail, _Runs(call)
-        self._padded = PaddedInput(x.shape, call.window, x.zero_point)
-        starts, offsets = self._padded.starts(), runs.offsets(self._padded)
-        weights = call.weights.codes.astype(np.int16) - np.int16(call.weights.zero_point)
-        weights = weights.reshape(len(offsets), runs.length, runs.groups, runs.columns)
+        product = _ByDistances(call)
+        self._padded, self._pixels = product.padded, product.starts.size
+        packed = np.ascontiguousarray(product.matrix.transpose(2, 3, 0, 1)).reshape(-1)
+        tail = call.tail
         self._constants = (
-            starts, offsets, runs.length, runs.groups, runs.group_channels, runs.columns,
-            np.ascontiguousarray(weights.transpose(2, 3, 0, 1)).reshape(-1),
-            tail.preload.astype(np.int32, copy=False), tail.multiplier, tail.shift,
-            tail.low, tail.high,
+            *product.geometry, packed, product.preload, tail.multiplier, tail.shift, tail.low,
+            tail.high,
         )  # fmt: skip
-        self._pixels = starts.size
+        self._channels = tail.multiplier.size
 
     def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
-        x = self._padded.fill(inputs[0])
-        convolve_plain(output.dtype)(x, *self._constants, output.reshape(-1), 0, self._pixels)
+        convolve_plain(output.dtype)(
+            self._padded.fill(inputs[0]), *self._constants, output.reshape(-1),
+            0, self._pixels, 0, self._channels,
+        )  # fmt: skip
 
 
 class TiledConvolution:
     """Weights are packed by `hexsim.int8.panels`."""
 
-    def __init__(self, call: BoundConvolution, algorithm: Algorithm) -> None:
-        x, tail, runs = call.inputs[0], call.tail, _Runs(call)
-        preload, weight_zero = tail.preload.astype(np.int32, copy=False), 0
-        weights: panels.Steps
-        if algorithm == "dots":
-            slack = runs.length % STEP_BYTES > 0
-            self._padded = PaddedInput(x.shape, call.window, x.zero_point, "uint8", slack)
-            weights, weight_zero = panels.as_signed(call.weights)
-            preload = panels.less_codes_zero(preload, weights, weight_zero, x.zero_point)
-        else:
-            self._padded = PaddedInput(x.shape, call.window, x.zero_point)
-            weights = call.weights.codes.astype(np.int16) - np.int16(call.weights.zero_point)
-        kind = np.dtype(self._padded.dtype)
-        starts, offsets = self._padded.starts(), runs.offsets(self._padded)
-        packed = panels.pack_panels(
-            weights.reshape(len(offsets), runs.length, runs.groups, runs.columns)
-        )
-        self._constants = (
-            starts, offsets * kind.itemsize, runs.length, runs.groups, runs.group_channels,
-            runs.columns, packed.view(np.uint8), weight_zero,
-            *(panels.pad_to_panels(one, runs.groups) for one in (preload, tail.multiplier, tail.shift)),
-            int(tail.shift.any()), tail.low, tail.high,
-        )  # fmt: skip
-        self._pixels = starts.size
-        self._tile = tile_of(kind.itemsize)
+    def __init__(self, product: _Product) -> None:
+        packed = panels.pack_panels(product.matrix).view(np.uint8)
+        self._padded = product.padded
+        self._constants = (*product.geometry, packed, *product.panel_constants)
+        self._rows = (0, product.starts.size, 0, product.panel_count)
+        self._offsets = product.offsets.size
+        self._tile = tile_of(np.dtype(product.padded.dtype).itemsize)
 
     def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
         x, tile = self._padded.fill(inputs[0]), self._tile
-        convolve_tiled(x.dtype, output.dtype)(
-            x, *self._constants, output.reshape(-1), 0, self._pixels, tile.rows, tile.panels,
-            np.empty(tile.rows, np.int64), np.empty(BLOCK, np.int32),
+        tiled_product.convolve_tiled(x.dtype, output.dtype)(
+            x, *self._constants, output.reshape(-1), *self._rows, tile.rows, tile.panels,
+            np.empty(self._offsets, np.int64), np.empty(tile.rows, np.int64),
+            np.empty(tiled_product.BLOCK, np.int32),
             np.empty(tile.rows * tile.panels * COLUMNS, np.int32),
             np.empty(tile.rows * COLUMNS, np.uint8),
+        )  # fmt: skip
+
+
+class GuardedConvolution:
+    """Weights are packed by `hexsim.int8.guarded_panels`."""
+
+    def __init__(self, product: _ByCodes) -> None:
+        packed = product.guarded
+        self._padded = product.padded
+        self._constants = (
+            *product.geometry, packed.weights.view(np.uint8), *product.panel_constants
+        )  # fmt: skip
+        self._rows = (0, product.starts.size, 0, product.panel_count)
+        self._steps = (packed.offsets, packed.table)
+
+    def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
+        """See PreparedCall."""
+        guarded_product.convolve_guarded(output.dtype)(
+            self._padded.fill(inputs[0]), *self._constants, output.reshape(-1), *self._rows,
+            *self._steps, np.empty(ROWS, np.int64), np.empty(guarded_product.BLOCK, np.int32),
+            np.empty(ROWS * COLUMNS, np.int32), np.empty(ROWS * COLUMNS, np.uint8),
         )  # fmt: skip

@@ -12,7 +12,7 @@ from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.requantise import Requantise
 from hexsim.graph.ir import Shape
-from hexsim.int8.choice import choose
+from hexsim.int8.choice import use_vectors
 from hexsim.int8.depthwise_tile import CHANNELS, PIXELS
 from hexsim.int8.jit import template
 from hexsim.int8.padded import Int16, Int64, PaddedInput
@@ -36,7 +36,7 @@ class PreparedDepthwise:
         self._starts = self._padded.starts()
         self._offsets = self._padded.tap_offsets().ravel()
         self._tail = tail
-        self._tiled = choose() != "portable"
+        self._tiled = use_vectors()
         constants = (tail.preload.astype(np.int32, copy=False), tail.multiplier, tail.shift)
         if self._tiled:
             even = np.append(self._offsets, self._offsets[-1:])[: (self._offsets.size + 1) & ~1]

@@ -16,7 +16,7 @@ _BLOCK = 96
 
 @template(
     "void(int16[::1],int64[::1],int64[::1],int64,int64,int64,int64,int16[::1],"
-    "int32[::1],int32[::1],int32[::1],int32,int32,{0}[::1],int64,int64)"
+    "int32[::1],int32[::1],int32[::1],int32,int32,{0}[::1],int64,int64,int64,int64)"
 )
 def convolve_plain(
     x: Int16,
@@ -35,10 +35,12 @@ def convolve_plain(
     out: Out,
     first_pixel: int,
     last_pixel: int,
+    first_channel: int,
+    last_channel: int,
 ) -> None:
     channels = groups * columns
     for block in range(first_pixel, last_pixel, _BLOCK):
-        for channel in range(channels):
+        for channel in range(first_channel, last_channel):
             first = channel // columns * group_channels
             for pixel in range(block, min(block + _BLOCK, last_pixel)):
                 total = preload[channel]

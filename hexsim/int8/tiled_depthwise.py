@@ -8,8 +8,8 @@ from hexsim.binding.call import Codes, Int32
 from hexsim.int8.depthwise_tile import CHANNELS, ORDER, PIXELS, multiply_channels
 from hexsim.int8.jit import template
 from hexsim.int8.padded import Int16, Int64
+from hexsim.int8.panel_output import store_panel
 from hexsim.int8.prepared import SUM_BYTES, Out
-from hexsim.int8.vector_requantise import requantise_rows
 
 _BLOCK = 64
 """Pixels for which the channels' weights are read once: their activations stay in the L1 cache."""
@@ -51,36 +51,27 @@ def depthwise_tiled(
 ) -> None:
     pairs = offsets.size // 2
     addends[:] = 0
+    x_at, weights_at, rows_at = x.ctypes.data, weights.ctypes.data, rows.ctypes.data
+    tile_at, addends_at, scratch_at = tile.ctypes.data, addends.ctypes.data, codes.ctypes.data
+    preload_at, multiplier_at = preload.ctypes.data, multiplier.ctypes.data
+    shift_at, out_at, offsets_at = shift.ctypes.data, out.ctypes.data, offsets.ctypes.data
     for block in range(first_pixel, last_pixel, _BLOCK):
         end = min(block + _BLOCK, last_pixel)
         for channel in range(0, channels, CHANNELS):
             valid = min(CHANNELS, channels - channel)
-            base = x.ctypes.data + x.itemsize * channel
+            base = x_at + x.itemsize * channel
             for pixel in range(block, end, PIXELS):
                 for row in range(PIXELS):
                     rows[row] = base + x.itemsize * starts[min(pixel + row, end - 1)]
                 multiply_channels(
-                    rows.ctypes.data, offsets.ctypes.data, pairs,
-                    weights.ctypes.data + x.itemsize * 2 * pairs * channel, tile.ctypes.data,
+                    rows_at, offsets_at, pairs, weights_at + x.itemsize * 2 * pairs * channel,
+                    tile_at,
                 )  # fmt: skip
-                count = min(PIXELS, end - pixel)
-                to = pixel * channels + channel
-                if out.itemsize == SUM_BYTES:
-                    for row in range(count):
-                        for i in range(valid):
-                            total = np.int32(preload[channel + i] + tile[row * CHANNELS + i])
-                            out[to + row * channels + i] = total
-                    continue
-                fits = valid == CHANNELS
-                requantise_rows(
-                    count, tile.ctypes.data, SUM_BYTES * CHANNELS, addends.ctypes.data,
-                    preload.ctypes.data + SUM_BYTES * channel,
-                    multiplier.ctypes.data + SUM_BYTES * channel,
-                    shift.ctypes.data + SUM_BYTES * channel, shifts, low, high,
-                    out.ctypes.data + to if fits else codes.ctypes.data,
-                    channels if fits else CHANNELS,
+                constants = SUM_BYTES * channel
+                to = out_at + out.itemsize * (pixel * channels + channel)
+                store_panel(
+                    min(PIXELS, end - pixel), tile_at, SUM_BYTES * CHANNELS, addends_at,
+                    preload_at + constants, multiplier_at + constants, shift_at + constants,
+                    shifts, low, high, scratch_at, to, channels, valid,
+                    out.itemsize,
                 )  # fmt: skip
-                if not fits:
-                    for row in range(count):
-                        for i in range(valid):
-                            out[to + row * channels + i] = codes[row * CHANNELS + i]

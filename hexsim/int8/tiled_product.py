@@ -13,8 +13,8 @@ from hexsim.binding.call import Codes, Int32
 from hexsim.int8.jit import template
 from hexsim.int8.microkernel import COLUMNS, STEP_BYTES, multiply_panel, multiply_tile
 from hexsim.int8.padded import Int64, Padded
+from hexsim.int8.panel_output import store_panel
 from hexsim.int8.prepared import SUM_BYTES, Out
-from hexsim.int8.vector_requantise import requantise_rows
 
 BLOCK = 112
 """Pixels for which a panel of weights is read once (24 to 768 measured alike with 1 MB of L2)."""
@@ -22,8 +22,8 @@ BLOCK = 112
 
 @template(
     "void({0}[::1],int64[::1],int64[::1],int64,int64,int64,int64,uint8[::1],int32,"
-    "int32[::1],int32[::1],int32[::1],int64,int32,int32,{1}[::1],int64,int64,"
-    "int64,int64,int64[::1],int32[::1],int32[::1],uint8[::1])"
+    "int32[::1],int32[::1],int32[::1],int64,int32,int32,{1}[::1],int64,int64,int64,int64,"
+    "int64,int64,int64[::1],int64[::1],int32[::1],int32[::1],uint8[::1])"
 )
 def convolve_tiled(
     x: Padded,
@@ -44,8 +44,11 @@ def convolve_tiled(
     out: Out,
     first_pixel: int,
     last_pixel: int,
+    first_panel: int,
+    last_panel: int,
     tile_rows: int,
     tile_panels: int,
+    byte_offsets: Int64,
     rows: Int64,
     addends: Int32,
     tile: Int32,
@@ -55,70 +58,53 @@ def convolve_tiled(
     steps = (run * x.itemsize + STEP_BYTES - 1) // STEP_BYTES
     panels = (columns + COLUMNS - 1) // COLUMNS
     panel_bytes = offsets.size * steps * COLUMNS * STEP_BYTES
-    tile_columns = tile_panels * COLUMNS
+    for tap in range(offsets.size):
+        byte_offsets[tap] = x.itemsize * offsets[tap]
     addends[:] = 0
+    x_at, weights_at, rows_at = x.ctypes.data, weights.ctypes.data, rows.ctypes.data
+    tile_at, addends_at, scratch_at = tile.ctypes.data, addends.ctypes.data, codes.ctypes.data
+    preload_at, multiplier_at = preload.ctypes.data, multiplier.ctypes.data
+    shift_at, out_at, offsets_at = shift.ctypes.data, out.ctypes.data, byte_offsets.ctypes.data
     for block in range(first_pixel, last_pixel, BLOCK):
         end = min(block + BLOCK, last_pixel)
-        for group in range(groups):
-            if weight_zero != 0:
+        at, summed = first_panel, -1
+        while at < last_panel:
+            group = at // panels
+            panel = at - group * panels
+            here = min(tile_panels, panels - panel, last_panel - at)
+            first_channel = group * group_channels
+            if weight_zero != 0 and summed != group:
                 for pixel in range(block, end):
                     total = np.int32(0)
                     for tap in range(offsets.size):
-                        at = starts[pixel] + offsets[tap] // x.itemsize + group * group_channels
-                        values = x[at : at + run]
+                        start = starts[pixel] + offsets[tap] + first_channel
+                        values = x[start : start + run]
                         for k in range(run):
                             total += np.int32(values[k])
                     addends[pixel - block] = np.int32(-weight_zero * total)
-            base = x.ctypes.data + x.itemsize * group * group_channels
-            for panel in range(0, panels, tile_panels):
-                at = group * panels + panel
-                panel_weights = weights.ctypes.data + at * panel_bytes
-                whole = panel + tile_panels <= panels
-                for pixel in range(block, end, tile_rows):
-                    for row in range(tile_rows):
-                        rows[row] = base + x.itemsize * starts[min(pixel + row, end - 1)]
-                    if whole:
-                        multiply_tile(
-                            x, rows.ctypes.data, offsets.ctypes.data, offsets.size, steps,
-                            panel_weights, panel_bytes, tile.ctypes.data,
-                        )  # fmt: skip
-                    else:
-                        multiply_panel(
-                            x, rows.ctypes.data, offsets.ctypes.data, offsets.size, steps,
-                            panel_weights, panel_bytes, tile.ctypes.data,
-                        )  # fmt: skip
-                    for part in range(min(tile_panels, panels - panel)):
-                        column = (panel + part) * COLUMNS
-                        valid = min(COLUMNS, columns - column)
-                        constant = (at + part) * COLUMNS
-                        count = min(tile_rows, end - pixel)
-                        to = pixel * channels + group * columns + column
-                        sums = part * COLUMNS
-                        if out.itemsize == SUM_BYTES:
-                            for row in range(count):
-                                for i in range(valid):
-                                    total = np.int32(
-                                        preload[constant + i] + addends[pixel + row - block]
-                                    )
-                                    total = np.int32(total + tile[row * tile_columns + sums + i])
-                                    out[to + row * channels + i] = total
-                            continue
-                        fits = valid == COLUMNS
-                        requantise_rows(
-                            count,
-                            tile.ctypes.data + SUM_BYTES * sums,
-                            SUM_BYTES * tile_columns,
-                            addends.ctypes.data + SUM_BYTES * (pixel - block),
-                            preload.ctypes.data + SUM_BYTES * constant,
-                            multiplier.ctypes.data + SUM_BYTES * constant,
-                            shift.ctypes.data + SUM_BYTES * constant,
-                            shifts,
-                            low,
-                            high,
-                            out.ctypes.data + to if fits else codes.ctypes.data,
-                            channels if fits else COLUMNS,
-                        )
-                        if not fits:
-                            for row in range(count):
-                                for i in range(valid):
-                                    out[to + row * channels + i] = codes[row * COLUMNS + i]
+                summed = group
+            base = x_at + x.itemsize * first_channel
+            for pixel in range(block, end, tile_rows):
+                for row in range(tile_rows):
+                    rows[row] = base + x.itemsize * starts[min(pixel + row, end - 1)]
+                if here == tile_panels:
+                    multiply_tile(
+                        x, rows_at, offsets_at, offsets.size, steps,
+                        weights_at + at * panel_bytes, panel_bytes, tile_at,
+                    )  # fmt: skip
+                else:
+                    multiply_panel(
+                        x, rows_at, offsets_at, offsets.size, steps,
+                        weights_at + at * panel_bytes, panel_bytes, tile_at,
+                    )  # fmt: skip
+                for part in range(here):
+                    column = (panel + part) * COLUMNS
+                    constants = SUM_BYTES * COLUMNS * (at + part)
+                    to = out_at + out.itemsize * (pixel * channels + group * columns + column)
+                    store_panel(
+                        min(tile_rows, end - pixel), tile_at + SUM_BYTES * COLUMNS * part, SUM_BYTES * COLUMNS * tile_panels, addends_at + SUM_BYTES * (pixel - block),
+                        preload_at + constants, multiplier_at + constants, shift_at + constants,
+                        shifts, low, high, scratch_at, to, channels, min(COLUMNS, columns - column),
+                        out.itemsize,
+                    )  # fmt: skip
+            at += here
