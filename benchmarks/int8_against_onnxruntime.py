@@ -81,7 +81,9 @@ def ours(network: str, weights: str, folder: Path, feeds: Sequence[Any]) -> Quan
     path = folder / f"{network}_{weights}.dlc"
     if not path.exists():
         float_network = hexsim.load(_float_file(network, folder))
-        container.write(path, hexsim.quantize(float_network, feeds, WEIGHTS[weights][0]), Metadata())
+        container.write(
+            path, hexsim.quantize(float_network, feeds, WEIGHTS[weights][0]), Metadata()
+        )
     model = load_container(path).model
     assert isinstance(model, QuantizedNetwork)
     return model
@@ -167,9 +169,8 @@ def ratios(network: str, weights: str, threads: int, rounds: int, folder: Path) 
         parts = sorted(other / own for other, own in zip(column, mine, strict=True))
         cells.append(f"{parts[0]:5.2f} {statistics.median(parts):5.2f} {parts[-1]:5.2f}")
     times = [1e3 * statistics.median(x) for x in (mine, *seconds.values())]
-    return (
-        f"{network:<14} {weights:<11} {threads:>7}  {'   '.join(cells)}   "
-        + " ".join(f"{time:6.1f}" for time in times)
+    return f"{network:<14} {weights:<11} {threads:>7}  {'   '.join(cells)}   " + " ".join(
+        f"{time:6.1f}" for time in times
     )
 
 
@@ -198,7 +199,9 @@ def breakdown(network: str, weights: str, rounds: int, folder: Path) -> str:
             macs[kind_of(call)] += planned.macs
     lines = [f"{network}, {weights} weights: {1e3 * sum(spent.values()):.2f} ms"]
     for kind, seconds in sorted(spent.items(), key=lambda item: -item[1]):
-        lines.append(f"  {kind:<28} {1e3 * seconds:8.3f} ms {macs[kind] / seconds / 1e9:7.1f} GMAC/s")
+        lines.append(
+            f"  {kind:<28} {1e3 * seconds:8.3f} ms {macs[kind] / seconds / 1e9:7.1f} GMAC/s"
+        )
     return "\n".join(lines)
 
 

@@ -29,7 +29,7 @@ def choose(guarded_pays: Callable[[], bool]) -> Algorithm:
     wanted = _wanted()
     if not use_vectors():
         return "portable"
-    if wanted == "pairs" or wanted == "guarded":
+    if wanted in ("pairs", "guarded"):
         return wanted
     if has_dots(compiled_features()) and dots_are_exact():
         return "dots"
@@ -49,9 +49,11 @@ def has_dots(found: frozenset[str]) -> bool:
     return "+avxvnni" in found or {"+avx512vnni", "+avx512vl"} <= found
 
 
-def _wanted() -> str:
+def _wanted() -> Algorithm | None:
     wanted = os.environ.get("HEXSIM_KERNELS", "")
-    if wanted and wanted not in get_args(Algorithm):
+    if not wanted:
+        return None
+    if wanted not in get_args(Algorithm):
         known = ", ".join(get_args(Algorithm))
         raise HexsimError(f"HEXSIM_KERNELS is '{wanted}'; leave it out or set it to one of {known}")
-    return wanted
+    return wanted  # type: ignore[return-value]

@@ -44,7 +44,7 @@ class _Runs:
     def __init__(self, call: BoundConvolution) -> None:
         self.groups = call.groups
         self.group_channels = call.inputs[0].shape[3] // call.groups
-        self.columns = call.weights.codes.shape[-1] // call.groups
+        self.columns: int = call.weights.codes.shape[-1] // call.groups
         self._by_row = call.window.dilations[1] == 1 and call.groups == 1
         self.length = self.group_channels * (call.window.kernel[1] if self._by_row else 1)
 
@@ -124,9 +124,7 @@ class _ByCodes(_Product):
         x, slack = call.inputs[0], self.runs.length % STEP_BYTES > 0
         self.padded = PaddedInput(x.shape, call.window, x.zero_point, "uint8", slack)
         signed, self.weight_zero = panels.as_signed(call.weights)
-        self.preload = panels.less_codes_zero(
-            self.preload, signed, self.weight_zero, x.zero_point
-        )
+        self.preload = panels.less_codes_zero(self.preload, signed, self.weight_zero, x.zero_point)
         self.weights = signed
 
     @cached_property

@@ -81,7 +81,7 @@ def _multiply_channels(context: Any, builder: Any, signature: Any, arguments: An
     for row, base in enumerate(bases):
         values = [_load(builder, builder.add(base, tap), _VALUES) for tap in taps]
         for half, factor in enumerate(factors):
-            product = _multiply(builder, _interleaved(builder, *values, half), factor)
+            product = _multiply(builder, _interleaved(builder, values[0], values[1], half), factor)
             new_sums.append(builder.add(sums[2 * row + half], product))
     following = (
         builder.add(pair, _I64(1)),

@@ -94,19 +94,19 @@ def _split(
     found = 0
     for step in range(plain.shape[0]):
         for part in range(3):  # as it is; else both halves
-            heaviest = 0
+            heaviest = np.int64(0)
             for column in range(COLUMNS):
                 for half in range(2):
-                    positive = negative = 0
+                    positive, negative = np.int64(0), np.int64(0)
                     for k in range(2 * half, 2 * half + 2):
                         weight = np.int64(plain[step, column, k])
                         if part == 1:
                             weight = weight >> 1
-                        if part == 2:  # noqa: PLR2004
+                        if part == 2:
                             weight = weight - (weight >> 1)
                         parts[found, column, k] = weight
-                        positive += max(weight, 0)
-                        negative -= min(weight, 0)
+                        positive += max(weight, np.int64(0))
+                        negative -= min(weight, np.int64(0))
                     at = 4 * column + 2 * half
                     loads[found, at] = positive
                     loads[found, at + 1] = negative

@@ -49,6 +49,7 @@ def convolve_guarded(
     tile: Int32,
     codes: Codes,
 ) -> None:
+    """Compute some pixels of some panels; `rows` to `codes` are scratch of the thread."""
     channels = groups * columns
     panels = (columns + COLUMNS - 1) // COLUMNS
     addends[:] = 0
@@ -85,7 +86,8 @@ def convolve_guarded(
                 constants = SUM_BYTES * COLUMNS * at
                 to = out_at + out.itemsize * (pixel * channels + group * columns + column)
                 store_panel(
-                    min(ROWS, end - pixel), tile_at, SUM_BYTES * COLUMNS, addends_at + SUM_BYTES * (pixel - block),
+                    min(ROWS, end - pixel), tile_at, SUM_BYTES * COLUMNS,
+                    addends_at + SUM_BYTES * (pixel - block),
                     preload_at + constants, multiplier_at + constants, shift_at + constants,
                     shifts, low, high, scratch_at, to, channels, min(COLUMNS, columns - column),
                     out.itemsize,

@@ -88,7 +88,9 @@ def _loop(builder: Any, bases: list[Any], count: Any, together: int, before: lis
     steps = [_load(builder, builder.add(offsets, _I64(8 * step)), _I64) for step in range(together)]
     columns = [
         [
-            _load(builder, builder.add(weights, _I64(_VECTOR_BYTES * (_VECTORS * step + v))), _BYTES)
+            _load(
+                builder, builder.add(weights, _I64(_VECTOR_BYTES * (_VECTORS * step + v))), _BYTES
+            )
             for v in range(_VECTORS)
         ]
         for step in range(together)
@@ -110,7 +112,9 @@ def _loop(builder: Any, bases: list[Any], count: Any, together: int, before: lis
             after.append(builder.add(sums[_VECTORS * row + v], total))
     following = builder.add(at, _I64(1))
     builder.cbranch(builder.icmp_signed("<", following, count), loop, done)
-    for phi, first, later in zip([at, *state], [_I64(0), *before], [following, *after], strict=True):
+    for phi, first, later in zip(
+        [at, *state], [_I64(0), *before], [following, *after], strict=True
+    ):
         phi.add_incoming(first, entry)
         phi.add_incoming(later, loop)
 

@@ -46,7 +46,7 @@ DOTS_512 = Tile(7, 2, 16, "llvm.x86.avx512.vpdpbusd.512")
 
 def tile_of(element_bytes: int) -> Tile:
     """The tile for activations of that size."""
-    if element_bytes == 2:  # noqa: PLR2004
+    if element_bytes == 2:
         return PAIRS
     return DOTS_512 if "+avx512vnni" in compiled_features() else DOTS_256
 
@@ -72,9 +72,7 @@ def _multiply_add(builder: Any, tile: Tile, total: Any, x: Any, y: Any) -> Any:
         return builder.call(_declared(builder, tile, kind, [kind] * 3), [total, x, y])
     pairs = ir.VectorType(_I16, 2 * tile.lanes)
     operands = [builder.bitcast(x, pairs), builder.bitcast(y, pairs)]
-    return builder.add(
-        total, builder.call(_declared(builder, tile, kind, [pairs] * 2), operands)
-    )
+    return builder.add(total, builder.call(_declared(builder, tile, kind, [pairs] * 2), operands))
 
 
 def _declared(builder: Any, tile: Tile, result: Any, operands: Any) -> Any:

@@ -93,7 +93,7 @@ class PaddedInput:
     def fill(self, codes: Codes) -> Padded:
         """Return what is read of `codes` (shape `shape`), flat, a copy with SLACK behind it."""
         if self.in_place:
-            return codes.reshape(-1)  # type: ignore[return-value]
+            return codes.reshape(-1)
         batch, height, width, channels = self.shape
         kind = np.dtype(self.dtype)
         copy = np.empty(batch * self.height * self.width * channels + SLACK, kind)

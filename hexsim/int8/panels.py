@@ -38,7 +38,8 @@ def less_codes_zero(preload: Int32, weights: Int8, weight_zero: int, zero_point:
     """Return the preload with which codes are multiplied instead of distances from `zero_point`."""
     depth = weights.size // weights.shape[-1]
     sums = weights.reshape(depth, -1).sum(axis=0, dtype=np.int64) - depth * weight_zero
-    return (preload - zero_point * sums).astype(np.int32)  # modulo 2^32
+    moved: Int32 = (preload - zero_point * sums).astype(np.int32)  # modulo 2^32
+    return moved
 
 
 def pack_panels(weights: Steps) -> Steps:

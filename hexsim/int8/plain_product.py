@@ -38,6 +38,7 @@ def convolve_plain(
     first_channel: int,
     last_channel: int,
 ) -> None:
+    """Compute some pixels of some channels."""
     channels = groups * columns
     for block in range(first_pixel, last_pixel, _BLOCK):
         for channel in range(first_channel, last_channel):

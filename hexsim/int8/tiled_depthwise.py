@@ -49,6 +49,7 @@ def depthwise_tiled(
     tile: Int32,
     codes: Codes,
 ) -> None:
+    """Compute some pixels of all channels; `rows` to `codes` are scratch of the thread."""
     pairs = offsets.size // 2
     addends[:] = 0
     x_at, weights_at, rows_at = x.ctypes.data, weights.ctypes.data, rows.ctypes.data

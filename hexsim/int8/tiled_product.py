@@ -54,12 +54,14 @@ def convolve_tiled(
     tile: Int32,
     codes: Codes,
 ) -> None:
+    """Compute some pixels of some panels; `byte_offsets` to `codes` are scratch of the thread."""
     channels = groups * columns
     steps = (run * x.itemsize + STEP_BYTES - 1) // STEP_BYTES
     panels = (columns + COLUMNS - 1) // COLUMNS
     panel_bytes = offsets.size * steps * COLUMNS * STEP_BYTES
     for tap in range(offsets.size):
         byte_offsets[tap] = x.itemsize * offsets[tap]
+    line = SUM_BYTES * COLUMNS
     addends[:] = 0
     x_at, weights_at, rows_at = x.ctypes.data, weights.ctypes.data, rows.ctypes.data
     tile_at, addends_at, scratch_at = tile.ctypes.data, addends.ctypes.data, codes.ctypes.data
@@ -99,10 +101,11 @@ def convolve_tiled(
                     )  # fmt: skip
                 for part in range(here):
                     column = (panel + part) * COLUMNS
-                    constants = SUM_BYTES * COLUMNS * (at + part)
+                    constants = line * (at + part)
                     to = out_at + out.itemsize * (pixel * channels + group * columns + column)
                     store_panel(
-                        min(tile_rows, end - pixel), tile_at + SUM_BYTES * COLUMNS * part, SUM_BYTES * COLUMNS * tile_panels, addends_at + SUM_BYTES * (pixel - block),
+                        min(tile_rows, end - pixel), tile_at + line * part, line * tile_panels,
+                        addends_at + SUM_BYTES * (pixel - block),
                         preload_at + constants, multiplier_at + constants, shift_at + constants,
                         shifts, low, high, scratch_at, to, channels, min(COLUMNS, columns - column),
                         out.itemsize,
