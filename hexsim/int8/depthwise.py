@@ -12,11 +12,15 @@ from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.requantise import Requantise
 from hexsim.graph.ir import Shape
+from hexsim.int8.choice import use_vectors
+from hexsim.int8.depthwise_tile import CHANNELS, PIXELS
 from hexsim.int8.jit import template
 from hexsim.int8.padded import Int16, Int64, PaddedInput
+from hexsim.int8.panels import pad_to_panels
 from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.tiled_depthwise import depthwise_tiled, pack
 from hexsim.layers import Window
 
 
@@ -32,8 +36,17 @@ class PreparedDepthwise:
         self._padded = PaddedInput(shape, window, zero_point)
         self._starts = self._padded.starts()
         self._offsets = self._padded.tap_offsets().ravel()
-        self._weights = np.ascontiguousarray(weights).reshape(-1)
         self._tail = tail
+        self._tiled = use_vectors()
+        constants = (tail.preload.astype(np.int32, copy=False), tail.multiplier, tail.shift)
+        if self._tiled:
+            even = np.append(self._offsets, self._offsets[-1:])[: (self._offsets.size + 1) & ~1]
+            self._offsets = even * np.dtype(np.int16).itemsize
+            self._weights = pack(weights.reshape(-1, shape[3]))
+            self._constants = tuple(pad_to_panels(one, 1) for one in constants)
+        else:
+            self._weights = np.ascontiguousarray(weights).reshape(-1)
+            self._constants = constants
 
     @classmethod
     def of_convolution(cls, call: BoundConvolution) -> PreparedDepthwise:
@@ -51,24 +64,32 @@ class PreparedDepthwise:
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        tail = self._tail
-        padded, copying = self._padded.copied(inputs[0], workspace)
-        arguments = (
-            padded, self._starts, self._offsets, self._weights,
-            tail.preload, tail.multiplier, tail.shift, tail.low, tail.high,
-            output.reshape(-1), FIRST, LAST, Scratch(tail.preload.size, np.int32),
-        )  # fmt: skip
-        return [copying, Step(_depthwise(output.dtype), arguments, self._starts.size)]
+        tail, channels = self._tail, self._padded.shape[3]
+        x, copying = self._padded.copied(inputs[0], workspace)
+        constants = (self._starts, self._offsets, channels, self._weights, *self._constants)
+        pixels = (output.reshape(-1), FIRST, LAST)
+        if self._tiled:
+            multiply = depthwise_tiled(output.dtype)
+            arguments = (
+                x, *constants, int(tail.shift.any()), tail.low, tail.high, *pixels,
+                Scratch(PIXELS, np.int64), Scratch(PIXELS, np.int32),
+                Scratch(PIXELS * CHANNELS, np.int32), Scratch(PIXELS * CHANNELS, np.uint8),
+            )  # fmt: skip
+        else:
+            multiply = _depthwise(output.dtype)
+            arguments = (x, *constants, tail.low, tail.high, *pixels, Scratch(channels, np.int32))
+        return [*copying, Step(multiply, arguments, self._starts.size, grain=PIXELS)]
 
 
 @template(
-    "void(int16[::1],int64[::1],int64[::1],int16[::1],int32[::1],int32[::1],int32[::1],"
+    "void(int16[::1],int64[::1],int64[::1],int64,int16[::1],int32[::1],int32[::1],int32[::1],"
     "int32,int32,{0}[::1],int64,int64,int32[::1])"
 )
 def _depthwise(
     x: Int16,
     starts: Int64,
     offsets: Int64,
+    channels: int,
     weights: Int16,
     preload: Int32,
     multiplier: Int32,
@@ -76,12 +97,11 @@ def _depthwise(
     low: int,
     high: int,
     out: Out,
-    first: int,
-    last: int,
+    first_pixel: int,
+    last_pixel: int,
     sums: Int32,
 ) -> None:
-    channels = preload.size
-    for pixel in range(first, last):
+    for pixel in range(first_pixel, last_pixel):
         for c in range(channels):
             sums[c] = preload[c]
         for tap in range(offsets.size):

@@ -14,10 +14,12 @@ from numba.extending import intrinsic
 from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
 from hexsim.int8.jit import kernel, template
+from hexsim.int8.microkernel import COLUMNS
 from hexsim.int8.movement import rescaled
 from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.vector_requantise import requantise_rows
 from hexsim.int8.wide import WideTail
 
 
@@ -36,7 +38,8 @@ class PreparedSum:
         arguments = (
             addresses, self._factors, self._zero_points, tail.preload[0],
             tail.multiplier[0], tail.shift[0], tail.low, tail.high, output.reshape(-1),
-            FIRST, LAST, Scratch(_CHUNK, np.int32),
+            FIRST, LAST, Scratch(_CHUNK, np.int32), Scratch(_CHUNK // COLUMNS, np.int32),
+            Scratch(COLUMNS, np.int32), Scratch(COLUMNS, np.int32),
         )  # fmt: skip
         return [*work, Step(_sum(output.dtype), arguments, output.size, grain=_CHUNK)]
 
@@ -129,7 +132,7 @@ _CHUNK = 4096
 
 @template(
     "void(int64[::1],int32[::1],int32[::1],int32,int32,int32,int32,int32,{0}[::1],"
-    "int64,int64,int32[::1])"
+    "int64,int64,int32[::1],int32[::1],int32[::1],int32[::1])"
 )
 def _sum(
     operands: Int64,
@@ -144,7 +147,13 @@ def _sum(
     first: int,
     last: int,
     sums: Int32,
+    none: Int32,
+    multipliers: Int32,
+    shifts: Int32,
 ) -> None:
+    none[:] = 0
+    multipliers[:] = multiplier
+    shifts[:] = shift
     for start in range(first, last, _CHUNK):
         part = out[start : min(start + _CHUNK, last)]
         sums[:] = preload
@@ -157,7 +166,15 @@ def _sum(
             for k in range(part.size):
                 part[k] = sums[k]
         else:
-            for k in range(part.size):
+            # Rows of the vector requantise; what is left of the last one, by itself.
+            rows = part.size // COLUMNS
+            if rows:
+                requantise_rows(
+                    rows, sums.ctypes.data, SUM_BYTES * COLUMNS, none.ctypes.data,
+                    none.ctypes.data, multipliers.ctypes.data, shifts.ctypes.data, shift, low, high,
+                    part.ctypes.data, COLUMNS,
+                )  # fmt: skip
+            for k in range(rows * COLUMNS, part.size):
                 part[k] = requantise(sums[k], multiplier, shift, low, high)
 
 

@@ -52,7 +52,7 @@ class PreparedFullyConnected:
             tail.low, tail.high, output, FIRST, LAST,
         )  # fmt: skip
         return [
-            copying,
+            *copying,
             Step(_correct, (x, self._zero_point, correction, FIRST, LAST), batch),
             Step(_fully_connected(output.dtype), arguments, len(self._weights)),
         ]

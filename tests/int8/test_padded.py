@@ -18,7 +18,8 @@ def test_starts_and_offsets_reach_every_tap(data):
     codes = data.draw(arrays(shape))
     padded = PaddedInput(shape, window, zero_point)
     copy, filling = padded.copied(codes, Workspace())
-    filling()
+    for step in filling:
+        step()
     assert copy.size == shape[0] * padded.height * padded.width * shape[3] + SLACK
     starts = padded.starts().reshape(shape[0], *padded.output_size)
     offsets = padded.tap_offsets()
@@ -34,5 +35,6 @@ def test_input_behind_the_last_window_is_left_out():
     padded = PaddedInput((1, 6, 6, 1), Window((1, 1), (4, 4)), 0)
     assert (padded.height, padded.width) == (5, 5)
     copy, filling = padded.copied(np.arange(36, dtype=np.uint8).reshape(1, 6, 6, 1), Workspace())
-    filling()
+    for step in filling:
+        step()
     np.testing.assert_array_equal(copy[:5], range(5))
