@@ -21,6 +21,7 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_runtimes,
 )
+from hexsim.cli._output import require_outputs
 
 DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
 """The networks of the published Snapdragon 835 benchmark."""
@@ -56,16 +57,14 @@ def bench(
     from hexsim.background import load
     from hexsim.benchmark import Conditions, run_benchmark
     from hexsim.cli._progress import status
-    from hexsim.files import require_folder, write_text
+    from hexsim.files import write_text
     from hexsim.platform import Platform
     from hexsim.reports.background_table import background_tables
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
 
-    for path in (json, csv):
-        if path is not None:
-            require_folder(path)
+    require_outputs((json, csv), model or ())
     platform = Platform.load(chip, stack)
     runtimes = parse_runtimes(runtime)
     conditions = Conditions(

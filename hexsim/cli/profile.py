@@ -21,6 +21,7 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_runtime,
 )
+from hexsim.cli._output import require_outputs
 
 
 def profile(
@@ -45,7 +46,7 @@ def profile(
     from hexsim.background import load
     from hexsim.benchmark import Conditions, run_benchmark
     from hexsim.cli._progress import status
-    from hexsim.files import require_folder, write_text
+    from hexsim.files import write_text
     from hexsim.platform import Platform
     from hexsim.reports.background_table import background_tables, slowdown_table
     from hexsim.reports.benchmark_json import benchmark_json
@@ -53,9 +54,7 @@ def profile(
     from hexsim.reports.profile_table import profile_table
     from hexsim.reports.uncertainty_table import uncertainty_table
 
-    for path in (json, csv):
-        if path is not None:
-            require_folder(path)
+    require_outputs((json, csv), (model,))
     platform = Platform.load(chip, stack)
     conditions = Conditions(
         perf_profile=perf_profile,

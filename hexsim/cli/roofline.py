@@ -17,6 +17,7 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_runtime,
 )
+from hexsim.cli._output import require_outputs
 
 
 def roofline(
@@ -38,15 +39,13 @@ def roofline(
     """Set every layer under the roofs of the chip: multiply-adds per byte and per second."""
     from hexsim.benchmark import Conditions, run_benchmark
     from hexsim.cli._progress import status
-    from hexsim.files import require_folder, write_bytes, write_text
+    from hexsim.files import write_bytes, write_text
     from hexsim.platform import Platform
     from hexsim.reports.roofline_facts import roofline_csv, roofline_json
     from hexsim.reports.roofline_table import roofline_table
     from hexsim.roofline import roofline
 
-    for path in (output, json, csv):
-        if path is not None:
-            require_folder(path)
+    require_outputs((output, json, csv), (model,))
     if output is not None:
         from hexsim.reports.roofline_chart import picture, picture_format
 
