@@ -22,6 +22,7 @@ from hexsim.cli._options import (
     parse_runtimes,
 )
 from hexsim.cli._output import require_outputs
+from hexsim.errors import HexsimError
 
 DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
 """The networks of the published Snapdragon 835 benchmark."""
@@ -55,7 +56,7 @@ def bench(
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
     from hexsim.background import load
-    from hexsim.benchmark import Conditions, run_benchmark
+    from hexsim.benchmark import Case, Conditions, Refusal, run_benchmark
     from hexsim.cli._progress import status
     from hexsim.files import write_text
     from hexsim.platform import Platform
@@ -79,7 +80,7 @@ def bench(
         background=tuple(load(name) for name in background or ()),
     )
     with status() as progress:
-        cases = list(
+        results = list(
             run_benchmark(
                 model or DEFAULT_MODELS,
                 platform,
@@ -88,11 +89,15 @@ def bench(
                 progress,
             )
         )
+    cases = [result for result in results if isinstance(result, Case)]
+    refusals = [result for result in results if isinstance(result, Refusal)]
+    if not cases:
+        raise HexsimError(refusals[0].reason)
     if json is not None:
-        write_text(json, benchmark_json(cases))
+        write_text(json, benchmark_json(cases, refusals))
     if csv is not None:
         write_text(csv, benchmark_csv(cases))
     typer.echo(benchmark_tables(cases))
     if background:
         typer.echo("\n" + background_tables(cases))
-    typer.echo("\n" + footnotes(cases))
+    typer.echo("\n" + footnotes(cases, refusals))

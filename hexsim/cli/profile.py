@@ -44,7 +44,7 @@ def profile(
 ) -> None:
     """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
     from hexsim.background import load
-    from hexsim.benchmark import Conditions, run_benchmark
+    from hexsim.benchmark import Conditions, run_case
     from hexsim.cli._progress import status
     from hexsim.files import write_text
     from hexsim.platform import Platform
@@ -68,7 +68,7 @@ def profile(
         background=tuple(load(name) for name in background or ()),
     )
     with status() as progress:
-        (case,) = run_benchmark([model], platform, [parse_runtime(runtime)], conditions, progress)
+        case = run_case(model, platform, parse_runtime(runtime), conditions, progress)
     if json is not None:
         write_text(json, benchmark_json([case]))
     if csv is not None:
