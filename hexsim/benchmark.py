@@ -15,8 +15,10 @@ from hexsim.errors import HexsimError
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
+from hexsim.hta.offline import Order, compile_all
 from hexsim.interference import Interference, interference
 from hexsim.loading import is_builtin, load
+from hexsim.partitioning import Found, LayerTimes, Prices, compiled_sections, search
 from hexsim.plan import Plan
 from hexsim.platform import Platform
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
@@ -43,6 +45,7 @@ class Case:
     how well the answers agree with float.
 
     `builtin` tells a built-in network, whose measurements are known, from a file of any name.
+    `cut` is the fastest cut of aip, if other runtimes were asked for too; it would save `saved_us`.
     `timing` is that of the network alone; `interference` tells how it fares beside other clients.
     """
 
@@ -59,6 +62,13 @@ class Case:
     agreement: Agreement | None
     interference: Interference | None = None
     given: Given = "float"
+    cut: Found | None = None
+    saved_us: float = 0.0
+
+    @property
+    def fastest_us(self) -> float:
+        """Total inference time with the fastest cut, where there is a choice."""
+        return self.timing.total_us - self.saved_us
 
 
 @dataclass(frozen=True)
@@ -81,6 +91,7 @@ class Conditions:
     uncertainty: bool = False
     accuracy: bool = True
     quantize: bool = False
+    hta: bool = True
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
 
@@ -100,12 +111,14 @@ def run_benchmark(
     for source in sources:
         models = _Models.load(source, platform, conditions, progress)
         for runtime in runtimes:
+            model = models.for_runtime(runtime)
             try:
-                plan = models.plan(runtime)
+                plan = models.plan(model, runtime)
             except HexsimError as error:
                 yield Refusal(models.network.name, runtime, str(error))
             else:
-                yield models.case(plan, runtime)
+                choice = runtime == "aip" and len(runtimes) > 1
+                yield models.case(model, plan, runtime, choose_cut=choice)
 
 
 def run_case(
@@ -117,7 +130,18 @@ def run_case(
 ) -> Case:
     """Return the one case of `run_benchmark`; raise HexsimError if the runtime refuses it."""
     models = _Models.load(source, platform, conditions, progress)
-    return models.case(models.plan(runtime), runtime)
+    model = models.for_runtime(runtime)
+    return models.case(model, models.plan(model, runtime), runtime)
+
+
+def _fastest(
+    model: Network | QuantizedNetwork, platform: Platform, conditions: Conditions
+) -> tuple[Found, float]:
+    """The fastest cut, and what it saves against the sections that the model has."""
+    prices = Prices(LayerTimes(model, platform, conditions.perf_profile))
+    found = search(prices)
+    now = prices.simulated(compiled_sections(model, platform.chip))
+    return found, now.total_us - found.best_us
 
 
 class _Models:
@@ -154,13 +178,35 @@ class _Models:
         loaded = load(source, input_dims=conditions.input_dims)
         return cls(source, loaded, platform, conditions, progress)
 
-    def plan(self, runtime: Runtime) -> Plan:
-        """The plan of the network as the runtime loads it; raise HexsimError if it refuses that."""
-        model = self._loaded if self._given(runtime) != "quantised here" else self.quantized
-        return self._plan(model, runtime)
+    def for_runtime(self, runtime: Runtime) -> Network | QuantizedNetwork:
+        """The network as the runtime loads it: as it is, or quantised where floats are refused.
 
-    def case(self, plan: Plan, runtime: Runtime) -> Case:
-        """Time `plan` and compare the runtime's answers, as far as the conditions ask for it."""
+        What is quantised here for aip gets HTA sections, unless the conditions leave them out.
+        """
+        if self._given(runtime) != "quantised here":
+            return self._loaded
+        if runtime != "aip" or not self._conditions.hta:
+            return self.quantized
+        platform = self._platform
+        compiled, _ = compile_all(self.quantized, [Order(platform.chip, platform.stack)])
+        return compiled
+
+    def plan(self, model: Network | QuantizedNetwork, runtime: Runtime) -> Plan:
+        """The plan of `model`; raise HexsimError if the runtime refuses it."""
+        return self._platform.plan(model, runtime, cpu_fallback=self._conditions.cpu_fallback)
+
+    def case(
+        self,
+        model: Network | QuantizedNetwork,
+        plan: Plan,
+        runtime: Runtime,
+        *,
+        choose_cut: bool = False,
+    ) -> Case:
+        """Time `plan` of `model` and compare answers, as far as the conditions ask for it.
+
+        With `choose_cut` the case also tells what the fastest cut would save.
+        """
         platform, conditions, name = self._platform, self._conditions, self.network.name
         self._progress(f"{name} on {runtime}")
         workload = Workload.single(
@@ -181,6 +227,7 @@ class _Models:
         if conditions.uncertainty:
             self._progress(f"{name} on {runtime}: uncertainty")
             interval = sweep(platform, run)
+        cut, saved_us = _fastest(model, platform, conditions) if choose_cut else (None, 0.0)
         return Case(
             network=name,
             chip=platform.chip.name,
@@ -195,6 +242,8 @@ class _Models:
             agreement=self._agreement(runtime) if conditions.accuracy else None,
             interference=found,
             given=self._given(runtime),
+            cut=cut,
+            saved_us=saved_us,
         )
 
     def _given(self, runtime: Runtime) -> Given:
@@ -202,9 +251,6 @@ class _Models:
             return "quantised file"
         refused = self._platform.load_rule(runtime, quantized=False).effect == "refuse"
         return "quantised here" if refused and self._conditions.quantize else "float"
-
-    def _plan(self, model: Network | QuantizedNetwork, runtime: Runtime) -> Plan:
-        return self._platform.plan(model, runtime, cpu_fallback=self._conditions.cpu_fallback)
 
     @cached_property
     def quantized(self) -> QuantizedNetwork:
@@ -219,7 +265,7 @@ class _Models:
         """How near the runtime's class scores come to those of the float network."""
         model = scored(self.quantized if runtime in FIXED_POINT else self.network)
         signed = self._platform.signed_weights(runtime)
-        executor = PlanExecutor(self._plan(model, runtime), model, signed_weights=signed)
+        executor = PlanExecutor(self.plan(model, runtime), model, signed_weights=signed)
         return agreement(self.reference, [executor.run(x) for x in self.evaluation])
 
     @cached_property

@@ -65,3 +65,11 @@ def test_a_case_says_what_the_runtime_was_given(files: tuple[Path, Path]) -> Non
         for runtime in ("cpu", "dsp")
     ]
     assert given == ["float", "quantised here", "quantised file", "quantised file"]
+
+
+@pytest.mark.parametrize(("hta", "engines"), [(True, {"hta"}), (False, {"hvx"})])
+def test_what_is_quantised_here_gets_sections(hta: bool, engines: set[str]) -> None:
+    conditions = Conditions(accuracy=False, quantize=True, hta=hta)
+    case = run_case("squeezenet1_1", Platform.load("sd855"), "aip", conditions)
+    assert {layer.engine for layer in case.timing.layers} == engines
+    assert case.cut is None, "one runtime leaves no choice"

@@ -17,6 +17,7 @@ from hexsim.cli import (
     info,
     kernel,
     models,
+    partition,
     profile,
     quantize,
     roofline,
@@ -36,7 +37,7 @@ app = typer.Typer(
 )
 for _panel, _commands in (
     ("Simulate", (bench.bench, profile.profile, roofline.roofline, kernel.kernel)),
-    ("Models", (convert.convert, quantize.quantize, info.info, diff.diff)),
+    ("Models", (convert.convert, quantize.quantize, info.info, diff.diff, partition.partition)),
     ("Accuracy", (validate.validate, tradeoff.tradeoff)),
 ):
     for _command in _commands:

@@ -60,7 +60,9 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
         notes.append(
             f"Quantised first, on seeded inputs, for {', '.join(here)}: no float networks there."
         )
-    if any(case.runtime == "aip" for case in cases):
+    if any(
+        c.runtime == "aip" and not any(la.engine == "hta" for la in c.timing.layers) for c in cases
+    ):
         notes.append("aip runs on HVX alone, as it does for files without HTA sections.")
     if any(case.interference for case in cases):
         notes.append(
