@@ -130,7 +130,12 @@ def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Ti
             0 if room.input_held or held_rows == (row, piece) else activations,
             0 if held_weights == (channel, piece) else shape.weight_bytes(wide, depth),
             array.clocks(
-                shape, rows=height, channels=wide, depth=depth, bits=8 * shape.activation_bytes
+                shape,
+                rows=height,
+                channels=wide,
+                depth=depth,
+                bits=8 * shape.activation_bytes,
+                first=channel * cut.channels,
             ),
             array.stage_clocks(results if is_last else sums),
             results if is_last and not room.output_held else 0,
