@@ -22,10 +22,13 @@ ARRAY = MacArray(
 )
 
 
-def on_hta(network: Network) -> Plan:
-    """Everything in one subnet of the tensor engine."""
-    names = [layer.name for layer in network.layers]
-    return make_plan(network, "aip", partition(network, "aip", sections=[names]))
+def on_hta(network: Network, *sections: range) -> Plan:
+    """An AIP plan with these runs of layers on the tensor engine, by default one of them all."""
+    names = [
+        [network.layers[at].name for at in section]
+        for section in sections or (range(len(network.layers)),)
+    ]
+    return make_plan(network, "aip", partition(network, "aip", sections=names))
 
 
 def mac_shape(call: KernelCall) -> MacShape:
