@@ -15,6 +15,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
 from hexsim.interference import Interference, interference
 from hexsim.loading import is_builtin, load
+from hexsim.partitioning import Found, LayerTimes, Prices, compiled_sections, search
 from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
@@ -38,6 +39,7 @@ class Case:
     how well the answers agree with float.
 
     `builtin` tells a built-in network, whose measurements are known, from a file of any name.
+    `cut` is the fastest cut of aip, if other runtimes were asked for too; it would save `saved_us`.
     `timing` is that of the network alone; `interference` tells how it fares beside other clients.
     """
 
@@ -53,6 +55,13 @@ class Case:
     uncertainty: Uncertainty | None
     agreement: Agreement | None
     interference: Interference | None = None
+    cut: Found | None = None
+    saved_us: float = 0.0
+
+    @property
+    def fastest_us(self) -> float:
+        """Total inference time with the fastest cut, where there is a choice."""
+        return self.timing.total_us - self.saved_us
 
 
 @dataclass(frozen=True)
@@ -109,6 +118,7 @@ def run_benchmark(
             if conditions.uncertainty:
                 progress(f"{network.name} on {runtime}: uncertainty")
                 interval = sweep(platform, run)
+            is_choice = runtime == "aip" and len(runtimes) > 1
             match = None
             if conditions.accuracy:
                 match = models.agreement(platform, runtime, conditions.cpu_fallback)
@@ -125,7 +135,17 @@ def run_benchmark(
                 interval,
                 match,
                 found,
+                *(_fastest(model, platform, conditions) if is_choice else ()),
             )
+
+
+def _fastest(
+    model: Network | QuantizedNetwork, platform: Platform, conditions: Conditions
+) -> tuple[Found, float]:
+    """The fastest cut, and what it saves against the sections that the model has."""
+    prices = Prices(LayerTimes(model, platform, conditions.perf_profile))
+    found = search(prices)
+    return found, prices.total_us(compiled_sections(model, platform.chip)) - found.best_us
 
 
 class _Models:

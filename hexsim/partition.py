@@ -4,19 +4,24 @@ A network asked to run on a runtime is cut, in layer order, into subnets: runs o
 engine takes. What the asked runtime refuses goes to the CPU runtime (CPU fallback), or the
 whole request is refused where fallback is off. Inside AIP the layers of each HTA section are a
 subnet on the tensor engine; everything else runs on HVX, as the real runtime does with a file
-that has no such sections.
+that has no such sections. Under the rules of SNPE 1.23 AIP ends after one HTA and one HNN subnet
+with one input and one output each, and the CPU takes the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers.support import refusal
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
+from hexsim.sections.single import is_single
+from hexsim.stacks.stack import PartitionRules
+
+_SINGLE = "the 1.23 rules allow AIP one HTA and one HNN subnet, with one input and one output each"
 
 
 @dataclass(frozen=True)
@@ -44,12 +49,14 @@ def partition(
     runtime: Runtime,
     *,
     sections: Sequence[Collection[str]] = (),
+    rules: PartitionRules = "1.25+",
     cpu_fallback: bool = True,
 ) -> list[Subnet]:
     """Cut `network` into subnets for `runtime`.
 
     `sections` are the names of layers compiled for the HTA, a collection for each section; they
-    matter on aip only. Raises HexsimError if `cpu_fallback` is False and a layer is refused.
+    matter on aip only, as do `rules`. Raises HexsimError if `cpu_fallback` is False and a layer is
+    refused, or if the sections are not those of `rules`.
     """
     in_section = {
         name: number
@@ -57,8 +64,10 @@ def partition(
         for name in names
     }
     places = [_place(la, network, runtime, in_section.get(la.name, -1)) for la in network.layers]
-    if not cpu_fallback:
-        _require_no_fallback(network, runtime)
+    if runtime == "aip" and rules == "1.23":
+        places = _single_subnets(network, places)
+    if runtime != "cpu" and not cpu_fallback:
+        _require_no_fallback(network, runtime, places)
     subnets = []
     for place, run in groupby(zip(places, network.layers, strict=True), key=lambda pair: pair[0]):
         layers = tuple(layer for _, layer in run)
@@ -75,13 +84,30 @@ def _place(layer: Layer, network: Network, runtime: Runtime, section: int) -> _P
     return _Place(runtime, MAIN_ENGINE[runtime], -1, f"{runtime} takes every layer")
 
 
-def _require_no_fallback(network: Network, runtime: Runtime) -> None:
-    for layer in network.layers:
-        refused = refusal(layer, runtime, network)
-        if refused:
+def _single_subnets(network: Network, places: list[_Place]) -> list[_Place]:
+    """Give to the CPU what lies behind the first HTA and the first HNN subnet."""
+    count = sum(1 for _ in takewhile(lambda place: place.section == 0, places))
+    if any(place.section >= 0 for place in places[count:]) or (
+        count and not is_single(network, range(count))
+    ):
+        raise HexsimError(
+            f"the HTA sections of '{network.name}' are not those of the 1.23 rules (one, from the "
+            "first layer on, with one input and one output); quantise the float network again "
+            "with that stack"
+        )
+    on_hvx = sum(1 for _ in takewhile(lambda place: place.engine == "hvx", places[count:]))
+    ends = range(count + on_hvx, count, -1)
+    end = next((end for end in ends if is_single(network, range(count, end))), count)
+    rest = _Place("cpu", "cpu", -1, _SINGLE)
+    return [*places[:end], *(pl if pl.runtime == "cpu" else rest for pl in places[end:])]
+
+
+def _require_no_fallback(network: Network, runtime: Runtime, places: list[_Place]) -> None:
+    for layer, place in zip(network.layers, places, strict=True):
+        if place.runtime != runtime:
             raise HexsimError(
                 f"layer '{layer.name}' ({layer.type}) cannot run on {runtime}: "
-                f"{refused}; allow CPU fallback or choose another runtime"
+                f"{place.reason}; allow CPU fallback or choose another runtime"
             )
 
 

@@ -25,3 +25,6 @@ MAIN_ENGINE: Mapping[Runtime, Engine] = {
     "aip": "hvx",
 }
 """The engine of a runtime that takes all its layers unless some are compiled for another."""
+
+Target = Runtime | Literal["hta"]
+"""What takes or refuses a layer: a runtime, or inside aip the tensor engine."""

@@ -71,3 +71,13 @@ def test_hta_sections_mean_nothing_to_other_runtimes() -> None:
     network = _chain("sigmoid", "tanh")
     (only,) = partition(network, "dsp", sections=(("l0",),))
     assert only.engine == "hvx"
+
+
+def test_the_old_rules_end_with_one_subnet_on_hvx() -> None:
+    network = _chain("sigmoid", "tanh", "opaque", "tanh")
+    cuts = partition(network, "aip", sections=(("l0",),), rules="1.23")
+    assert [(cut.engine, len(cut.layers)) for cut in cuts] == [("hta", 1), ("hvx", 1), ("cpu", 2)]
+    assert "1.23" in cuts[-1].reason
+    assert len(partition(network, "dsp", rules="1.23")) == 3, "dsp knows no such rule"
+    with pytest.raises(HexsimError, match="'l2'"):
+        partition(network, "aip", rules="1.23", cpu_fallback=False)

@@ -8,6 +8,7 @@ Left out: power, temperature, and everything that software decides (see hexsim.s
 
 from __future__ import annotations
 
+import re
 from typing import Literal, TypeVar
 
 from pydantic import Field
@@ -142,6 +143,8 @@ class Hta(Table):
 
 TableT = TypeVar("TableT", bound=Table)
 
+_PART_NUMBER = re.compile(r"\(([A-Z]+\d+)\b")
+
 _NEEDS: dict[Runtime, tuple[str, ...]] = {
     "cpu": ("cpu", "memory"),
     "fxp_cpu": ("cpu", "memory"),
@@ -163,6 +166,12 @@ class Chip(Datasheet):
     cpu_table: Cpu | None = Field(default=None, alias="cpu")
     gpu_table: Gpu | None = Field(default=None, alias="gpu")
     hta_table: Hta | None = Field(default=None, alias="hta")
+
+    @property
+    def asic(self) -> str:
+        """The part number in the title, in lower case as the SNPE tools take it, or ""."""
+        number = _PART_NUMBER.search(self.title)
+        return number.group(1).lower() if number else ""
 
     @property
     def dsp(self) -> Dsp:

@@ -62,6 +62,7 @@ def bench(
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
+    from hexsim.reports.recommendation import recommendations
 
     for path in (json, csv):
         if path is not None:
@@ -94,6 +95,8 @@ def bench(
     if csv is not None:
         write_text(csv, benchmark_csv(cases))
     typer.echo(benchmark_tables(cases))
+    if advice := recommendations(cases):
+        typer.echo("\n" + advice)
     if background:
         typer.echo("\n" + background_tables(cases))
     typer.echo("\n" + footnotes(cases))

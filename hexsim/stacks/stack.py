@@ -35,6 +35,7 @@ from hexsim.runtimes import Runtime
 
 Qos = Literal["none", "adaptive", "pm_qos", "polling"]
 BufferType = Literal["float", "tf8"]
+PartitionRules = Literal["1.23", "1.25+"]
 
 
 class Profile(Table):
@@ -150,9 +151,17 @@ class Kernels(Table):
 
 
 class Partitioning(Table):
-    """Rules of the AIP partitioner and the cost of a boundary between its subnets."""
+    """Rules of the AIP partitioner and the cost of a boundary between its subnets.
 
-    rules: Literal["1.23", "1.25+"]
+    The HTA takes network inputs of at most `hta_input_channels` channels, None for any number,
+    and elementwise layers with a constant operand only with `hta_constants` (SNPE 1.43 and later).
+    Activations of 16 bits run on the HTA since SNPE 1.34.
+    """
+
+    rules: PartitionRules
+    hta_input_channels: Count | None = None
+    hta_constants: bool = False
+    hta_activation_bits: tuple[int, ...] = (8,)
     hta_subnet_s: Seconds
     hnn_subnet_s: Seconds
 
