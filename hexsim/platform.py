@@ -111,5 +111,5 @@ class Platform:
         return QuantizationOptions(minimum_range=self.stack.quantization.min_range)
 
     def signed_weights(self, runtime: Runtime) -> bool:
-        """True if the runtime's integer kernels take signed weights (HVX V65 and later)."""
+        """True if the runtime's kernels on HVX take signed weights (V65 and later)."""
         return runtime in ("dsp", "aip") and self.chip.dsp.arch in ("v65", "v66")
