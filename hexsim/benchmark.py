@@ -13,6 +13,7 @@ from hexsim.background import Background
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
+from hexsim.hta.offline import Order, compile_all
 from hexsim.interference import Interference, interference
 from hexsim.loading import is_builtin, load
 from hexsim.partitioning import Found, LayerTimes, Prices, compiled_sections, search
@@ -75,6 +76,7 @@ class Conditions:
     uncertainty: bool = False
     accuracy: bool = True
     quantize: bool = False
+    enable_hta: bool = False
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
 
@@ -89,7 +91,8 @@ def run_benchmark(
     """Yield one case per source (file or built-in network) and runtime, in that order.
 
     With `conditions.quantize` a float network is quantised before it meets a runtime that only
-    loads quantised ones, calibrated on seeded inputs. `progress` is told what is going on.
+    loads quantised ones, calibrated on seeded inputs; with `conditions.enable_hta` HTA sections are
+    compiled for aip. `progress` is told what is going on.
     """
     for source in sources:
         progress(f"loading {source}")
@@ -121,7 +124,7 @@ def run_benchmark(
             is_choice = runtime == "aip" and len(runtimes) > 1
             match = None
             if conditions.accuracy:
-                match = models.agreement(platform, runtime, conditions.cpu_fallback)
+                match = models.agreement(platform, runtime, conditions)
             yield Case(
                 network.name,
                 platform.chip.name,
@@ -164,13 +167,25 @@ class _Models:
         self._options = options
         self._loaded = loaded
         self._progress = progress
+        self._compiled: QuantizedNetwork | None = None
 
     def for_runtime(
         self, runtime: Runtime, platform: Platform, conditions: Conditions
     ) -> Network | QuantizedNetwork:
-        """The network as the runtime loads it: as it is, or quantised where floats are refused."""
+        """The network as the runtime loads it: as it is, or quantised where floats are refused.
+
+        On aip with the sections of its chip, if conditions want them compiled.
+        """
         refused = platform.load_rule(runtime, quantized=False).effect == "refuse"
-        return self.quantized if refused and conditions.quantize else self._loaded
+        model = self.quantized if refused and conditions.quantize else self._loaded
+        is_compiled = runtime == "aip" and conditions.enable_hta
+        if not is_compiled or not isinstance(model, QuantizedNetwork):
+            return model
+        if self._compiled is None:
+            order = Order(platform.chip, platform.stack)
+            self._progress(f"compiling {self.network.name} for the HTA")
+            self._compiled, _ = compile_all(model, [order])
+        return self._compiled
 
     @cached_property
     def quantized(self) -> QuantizedNetwork:
@@ -180,11 +195,14 @@ class _Models:
         self._progress(f"quantising {self.network.name}")
         return quantize(self.network, seeded_calibration(self.network), self._options)
 
-    def agreement(self, platform: Platform, runtime: Runtime, cpu_fallback: bool) -> Agreement:
+    def agreement(self, platform: Platform, runtime: Runtime, conditions: Conditions) -> Agreement:
         """How near the runtime's class scores come to those of the float network."""
-        model = scored(self.quantized if runtime in FIXED_POINT else self.network)
+        loaded = self.for_runtime(runtime, platform, conditions)
+        if runtime in FIXED_POINT and not isinstance(loaded, QuantizedNetwork):
+            loaded = self.quantized
+        model = scored(loaded if runtime in FIXED_POINT else self.network)
         executor = PlanExecutor(
-            platform.plan(model, runtime, cpu_fallback=cpu_fallback),
+            platform.plan(model, runtime, cpu_fallback=conditions.cpu_fallback),
             model,
             signed_weights=platform.signed_weights(runtime),
         )

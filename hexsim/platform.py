@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hexsim import chips, stacks
@@ -34,6 +34,10 @@ class Platform:
         """Load both by name or TOML file; `stack` None takes the chip's default."""
         loaded = chips.load(chip)
         return cls(loaded, stacks.load(stack or loaded.default_stack))
+
+    def without_power_collapse(self) -> Platform:
+        """The same, with DSP and tensor engine awake at every call, however long after the last."""
+        return replace(self, stack=self.stack.without_power_collapse())
 
     @property
     def runtimes(self) -> tuple[Runtime, ...]:

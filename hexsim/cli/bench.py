@@ -11,10 +11,12 @@ from hexsim.cli._options import (
     BufferOption,
     ChipOption,
     CsvOption,
+    EnableHtaOption,
     IdleOption,
     InputDimOption,
     JsonOption,
     NoFallbackOption,
+    NoPowerCollapseOption,
     ProfileOption,
     StackOption,
     UncertaintyOption,
@@ -38,10 +40,12 @@ def bench(
     ] = None,
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    no_power_collapse: NoPowerCollapseOption = False,
     background: BackgroundOption = None,
     buffer: BufferOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
+    enable_hta: EnableHtaOption = False,
     quantize: Annotated[
         bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
@@ -68,6 +72,8 @@ def bench(
         if path is not None:
             require_folder(path)
     platform = Platform.load(chip, stack)
+    if no_power_collapse:
+        platform = platform.without_power_collapse()
     runtimes = parse_runtimes(runtime)
     conditions = Conditions(
         perf_profile=perf_profile,
@@ -77,6 +83,7 @@ def bench(
         uncertainty=uncertainty,
         accuracy=not timing_only,
         quantize=quantize or runtimes is None,
+        enable_hta=enable_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
     )

@@ -11,10 +11,12 @@ from hexsim.cli._options import (
     BufferOption,
     ChipOption,
     CsvOption,
+    EnableHtaOption,
     IdleOption,
     InputDimOption,
     JsonOption,
     NoFallbackOption,
+    NoPowerCollapseOption,
     ProfileOption,
     StackOption,
     UncertaintyOption,
@@ -30,10 +32,12 @@ def profile(
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    no_power_collapse: NoPowerCollapseOption = False,
     background: BackgroundOption = None,
     buffer: BufferOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
+    enable_hta: EnableHtaOption = False,
     quantize: Annotated[
         bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
@@ -57,6 +61,8 @@ def profile(
         if path is not None:
             require_folder(path)
     platform = Platform.load(chip, stack)
+    if no_power_collapse:
+        platform = platform.without_power_collapse()
     conditions = Conditions(
         perf_profile=perf_profile,
         idle_ms=idle_ms,
@@ -65,6 +71,7 @@ def profile(
         uncertainty=uncertainty,
         accuracy=False,
         quantize=quantize,
+        enable_hta=enable_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
     )

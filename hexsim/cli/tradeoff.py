@@ -21,6 +21,7 @@ from hexsim.cli._options import (
     LabelsOption,
     MeanOption,
     NoFallbackOption,
+    NoPowerCollapseOption,
     ProfileOption,
     StackOption,
     StdOption,
@@ -44,6 +45,7 @@ def tradeoff(
     float_model: FloatModelOption = None,
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    no_power_collapse: NoPowerCollapseOption = False,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     json: JsonOption = None,
@@ -64,6 +66,8 @@ def tradeoff(
         if path is not None:
             require_folder(path)
     platform = Platform.load(chip, stack)
+    if no_power_collapse:
+        platform = platform.without_power_collapse()
     platform.stack.profile(perf_profile)
     floats, quantised, reference = compared.both(model, float_model, parse_input_dims(input_dim))
     network = floats or float_network(quantised)

@@ -23,6 +23,8 @@ from hexsim.hta.shapes import MacShape
 
 Stays = Literal["weights", "rows"]
 _SUM_BYTES = 4
+_ENOUGH = 256
+"""Tiles of one layer beyond which a finer cut hides next to nothing more of the first fetch."""
 _READ_AND_WRITE = 2
 
 
@@ -64,10 +66,22 @@ class _Cut:
     depth: int
     stays: Stays
 
+    def count(self, shape: MacShape) -> int:
+        """Number of tiles."""
+        sizes = (
+            (shape.rows, self.rows),
+            (shape.channels, self.channels),
+            (shape.depth, self.depth),
+        )
+        return math.prod(math.ceil(size / piece) for size, piece in sizes)
+
 
 def tiles(shape: MacShape, array: MacArray, room: Room) -> tuple[Tile, ...]:
     """Return the tiles of a layer in the order in which they run."""
-    plans = [tuple(_cut(shape, array, room, cut)) for cut in _cuts(shape, array, room)]
+    cuts = _cuts(shape, array, room)
+    coarse = [cut for cut in cuts if cut.count(shape) <= _ENOUGH]
+    worth_it = coarse or [min(cuts, key=lambda cut: cut.count(shape))]
+    plans = [tuple(_cut(shape, array, room, cut)) for cut in worth_it]
     return min(plans, key=lambda plan: (_estimate(plan, room), len(plan)))
 
 

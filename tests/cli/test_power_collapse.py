@@ -1,0 +1,47 @@
+"""Warm and cold: what idle time costs, and the switch that keeps the hardware awake."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hexsim import container
+from tests.container.made import small_network, with_encodings
+
+Command = Callable[[str], tuple[int, str, str]]
+LINE = "--chip sd855 --runtime aip --perf-profile balanced --idle-ms 4"
+
+
+@pytest.fixture(autouse=True)
+def model(tmp_path: Path) -> None:
+    container.write(tmp_path / "q.dlc", with_encodings(small_network()))
+
+
+def test_a_cold_call_wakes_dsp_and_hta(command: Command) -> None:
+    code, out, _ = command(f"profile q.dlc {LINE} --enable-hta")
+    assert code == 0
+    assert "(dsp_wake)" in out
+    assert "(hta_wake)" in out
+    assert " hta " in out
+
+
+def test_without_sections_there_is_no_hta_to_wake(command: Command) -> None:
+    _, out, _ = command(f"profile q.dlc {LINE}")
+    assert "(dsp_wake)" in out
+    assert "(hta_wake)" not in out
+
+
+def test_power_collapse_can_be_switched_off(command: Command) -> None:
+    code, out, _ = command(f"profile q.dlc {LINE} --enable-hta --no-power-collapse")
+    assert code == 0
+    assert "_wake)" not in out
+
+
+def test_bench_shows_dsp_beside_aip_with_sections(command: Command) -> None:
+    line = "bench --model q.dlc --chip sd855 --runtime dsp,aip --timing-only"
+    _, without, _ = command(line)
+    code, out, _ = command(f"{line} --enable-hta")
+    assert code == 0
+    assert "aip runs on HVX alone" in without
+    assert "aip runs on HVX alone" not in out
+    assert "dsp" in out.splitlines()[1]
