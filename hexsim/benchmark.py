@@ -76,7 +76,7 @@ class Conditions:
     uncertainty: bool = False
     accuracy: bool = True
     quantize: bool = False
-    enable_hta: bool = False
+    hta: bool = True
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
 
@@ -91,8 +91,7 @@ def run_benchmark(
     """Yield one case per source (file or built-in network) and runtime, in that order.
 
     With `conditions.quantize` a float network is quantised before it meets a runtime that only
-    loads quantised ones, calibrated on seeded inputs; with `conditions.enable_hta` HTA sections are
-    compiled for aip. `progress` is told what is going on.
+    loads quantised ones, calibrated on seeded inputs. `progress` is told what is going on.
     """
     for source in sources:
         progress(f"loading {source}")
@@ -124,7 +123,7 @@ def run_benchmark(
             is_choice = runtime == "aip" and len(runtimes) > 1
             match = None
             if conditions.accuracy:
-                match = models.agreement(platform, runtime, conditions)
+                match = models.agreement(platform, runtime, model, conditions.cpu_fallback)
             yield Case(
                 network.name,
                 platform.chip.name,
@@ -148,7 +147,8 @@ def _fastest(
     """The fastest cut, and what it saves against the sections that the model has."""
     prices = Prices(LayerTimes(model, platform, conditions.perf_profile))
     found = search(prices)
-    return found, prices.total_us(compiled_sections(model, platform.chip)) - found.best_us
+    now = prices.simulated(compiled_sections(model, platform.chip))
+    return found, now.total_us - found.best_us
 
 
 class _Models:
@@ -167,25 +167,21 @@ class _Models:
         self._options = options
         self._loaded = loaded
         self._progress = progress
-        self._compiled: QuantizedNetwork | None = None
 
     def for_runtime(
         self, runtime: Runtime, platform: Platform, conditions: Conditions
     ) -> Network | QuantizedNetwork:
         """The network as the runtime loads it: as it is, or quantised where floats are refused.
 
-        On aip with the sections of its chip, if conditions want them compiled.
+        What is quantised here for aip gets HTA sections, unless the conditions leave them out.
         """
         refused = platform.load_rule(runtime, quantized=False).effect == "refuse"
-        model = self.quantized if refused and conditions.quantize else self._loaded
-        is_compiled = runtime == "aip" and conditions.enable_hta
-        if not is_compiled or not isinstance(model, QuantizedNetwork):
-            return model
-        if self._compiled is None:
-            order = Order(platform.chip, platform.stack)
-            self._progress(f"compiling {self.network.name} for the HTA")
-            self._compiled, _ = compile_all(model, [order])
-        return self._compiled
+        if not refused or not conditions.quantize or isinstance(self._loaded, QuantizedNetwork):
+            return self._loaded
+        if runtime != "aip" or not conditions.hta:
+            return self.quantized
+        compiled, _ = compile_all(self.quantized, [Order(platform.chip, platform.stack)])
+        return compiled
 
     @cached_property
     def quantized(self) -> QuantizedNetwork:
@@ -195,14 +191,20 @@ class _Models:
         self._progress(f"quantising {self.network.name}")
         return quantize(self.network, seeded_calibration(self.network), self._options)
 
-    def agreement(self, platform: Platform, runtime: Runtime, conditions: Conditions) -> Agreement:
-        """How near the runtime's class scores come to those of the float network."""
-        loaded = self.for_runtime(runtime, platform, conditions)
-        if runtime in FIXED_POINT and not isinstance(loaded, QuantizedNetwork):
-            loaded = self.quantized
-        model = scored(loaded if runtime in FIXED_POINT else self.network)
+    def agreement(
+        self,
+        platform: Platform,
+        runtime: Runtime,
+        loaded: Network | QuantizedNetwork,
+        cpu_fallback: bool,
+    ) -> Agreement:
+        """How near the class scores of a runtime and what it loaded come to those in float."""
+        if runtime not in FIXED_POINT:
+            model = scored(self.network)
+        else:
+            model = scored(loaded if isinstance(loaded, QuantizedNetwork) else self.quantized)
         executor = PlanExecutor(
-            platform.plan(model, runtime, cpu_fallback=conditions.cpu_fallback),
+            platform.plan(model, runtime, cpu_fallback=cpu_fallback),
             model,
             signed_weights=platform.signed_weights(runtime),
         )

@@ -32,9 +32,6 @@ NoPowerCollapseOption = Annotated[
     bool,
     typer.Option("--no-power-collapse", help="DSP and HTA stay awake, however long they idle."),
 ]
-EnableHtaOption = Annotated[
-    bool, typer.Option("--enable-hta", help="aip: compile HTA sections, as hexsim quantize does.")
-]
 BackgroundOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -86,6 +83,9 @@ CalibrationListOption = Annotated[
 FloatModelOption = Annotated[
     str | None,
     typer.Option("--float", help="Float model that a quantised MODEL was made from."),
+]
+NoHtaOption = Annotated[
+    bool, typer.Option("--no-hta", help="Compile no HTA sections into what is quantised here.")
 ]
 UncertaintyOption = Annotated[
     bool,

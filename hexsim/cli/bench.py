@@ -11,11 +11,11 @@ from hexsim.cli._options import (
     BufferOption,
     ChipOption,
     CsvOption,
-    EnableHtaOption,
     IdleOption,
     InputDimOption,
     JsonOption,
     NoFallbackOption,
+    NoHtaOption,
     NoPowerCollapseOption,
     ProfileOption,
     StackOption,
@@ -45,10 +45,10 @@ def bench(
     buffer: BufferOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
-    enable_hta: EnableHtaOption = False,
     quantize: Annotated[
         bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
+    no_hta: NoHtaOption = False,
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
     ] = False,
@@ -83,7 +83,7 @@ def bench(
         uncertainty=uncertainty,
         accuracy=not timing_only,
         quantize=quantize or runtimes is None,
-        enable_hta=enable_hta,
+        hta=not no_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
     )

@@ -11,11 +11,11 @@ from hexsim.cli._options import (
     BufferOption,
     ChipOption,
     CsvOption,
-    EnableHtaOption,
     IdleOption,
     InputDimOption,
     JsonOption,
     NoFallbackOption,
+    NoHtaOption,
     NoPowerCollapseOption,
     ProfileOption,
     StackOption,
@@ -37,10 +37,10 @@ def profile(
     buffer: BufferOption = None,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
-    enable_hta: EnableHtaOption = False,
     quantize: Annotated[
         bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
+    no_hta: NoHtaOption = False,
     uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
@@ -71,7 +71,7 @@ def profile(
         uncertainty=uncertainty,
         accuracy=False,
         quantize=quantize,
-        enable_hta=enable_hta,
+        hta=not no_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
     )

@@ -1,10 +1,10 @@
 """What a cut costs: layers on their engines, changes of layout, hand-overs, and entering the DSP.
 
-Inside aip every subnet of a call that uses the HTA is handed over once (`partitioning` of the
-stack), an HVX subnet changes the layout of what comes in and goes out, an HTA section fetches and
-stores in DDR what it would keep on chip if it did not end there. Neighbouring aip subnets are one
-call into the DSP. The prices of layers are those of `times`, so a total is an estimate, without
-effects of one layer on the next across a cut.
+In a call into the DSP that uses the tensor engine every subnet is handed over once, as
+`hexsim.dsp_call` has it; an HVX subnet changes the layout of what comes in and goes out, an HTA
+section that of what the application gives and takes, and it fetches and stores in DDR what it
+would keep on chip if it did not end there. The prices of layers are those of `times`, so a sum of
+prices is an estimate, with which cuts are found; `simulated` is what the simulator makes of one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from functools import cached_property
 
 from hexsim.host import entry
 from hexsim.host.entry import Call, Part
+from hexsim.hta.layout import taken_flat
 from hexsim.joined import JoinedSubnets
 from hexsim.partition import Subnet, partition
 from hexsim.partitioning.times import LayerTimes
+from hexsim.plan import make_plan
 from hexsim.platform import Platform
+from hexsim.results import Result
 from hexsim.runtimes import Engine
 
 _US = 1e6
@@ -27,7 +30,10 @@ _US = 1e6
 
 @dataclass(frozen=True)
 class Price:
-    """One subnet, in us: its layers, layout and DDR traffic at its edges, its hand-over."""
+    """One subnet, in us: its layers, layout and DDR traffic at its edges, its hand-over.
+
+    The hand-over counts only in a call that uses the tensor engine.
+    """
 
     layers_us: float
     conversion_us: float
@@ -56,8 +62,14 @@ class Prices:
         names = [tuple(layers[at].name for at in section) for section in sections]
         return partition(self.times.network, "aip", sections=names, rules=rules)
 
+    def simulated(self, sections: Sequence[range]) -> Result:
+        """One inference with these HTA sections, simulated."""
+        times = self.times
+        plan = make_plan(times.model, "aip", self.cut(sections))
+        return times.platform.simulate(plan, perf_profile=times.perf_profile)
+
     def total_us(self, sections: Sequence[range]) -> float:
-        """One inference with these HTA sections."""
+        """One inference with these HTA sections, as the sum of prices."""
         total = self._copies_us
         waiting: list[tuple[range, Engine]] = []
         for engine, span in placed(self.cut(sections)):
@@ -73,10 +85,11 @@ class Prices:
         times, release = self.times, self.times.platform.stack.partitioning
         inputs, outputs = times.network.boundary(times.network.layers[span.start : span.stop])
         if engine == "hta":
+            interrupt_us = times.platform.stack.qurt.wake_clk / self._clock_hz * _US
             return Price(
                 self._hta_prefix[span.stop] - self._hta_prefix[span.start],
-                self._ddr_us(span, outputs),
-                release.hta_subnet_s * _US,
+                self._application_us(inputs, outputs) + self._ddr_us(span, outputs),
+                release.hta_subnet_s * _US + interrupt_us,
             )
         conversion = sum(map(times.to_d32, inputs)) + sum(map(times.from_d32, outputs))
         layers = self._hvx_prefix[span.stop] - self._hvx_prefix[span.start]
@@ -100,9 +113,10 @@ class Prices:
         """One call into the DSP."""
         if not subnets:
             return 0.0
-        dsp_us = sum(self.subnet(engine, span).us for span, engine in subnets)
-        if all(engine == "hvx" for _, engine in subnets):  # nobody hands over inside this call
-            dsp_us -= len(subnets) * self.times.platform.stack.partitioning.hnn_subnet_s * _US
+        prices = [self.subnet(engine, span) for span, engine in subnets]
+        dsp_us = sum(price.us for price in prices)
+        if all(engine == "hvx" for _, engine in subnets):
+            dsp_us -= sum(price.dispatch_us for price in prices)
         whole = range(subnets[0][0].start, subnets[-1][0].stop)
         return sum(self.enter_us(whole)) + dsp_us + sum(self.leave_us(whole, dsp_us))
 
@@ -111,6 +125,13 @@ class Prices:
         stack, profile = platform.stack, platform.stack.profile(self.times.perf_profile)
         joined = JoinedSubnets.of(self.times.network, (self.times.subnet(span),))
         return Call(joined, platform.chip, stack, profile, stack.buffer(), 0.0)
+
+    def _application_us(self, inputs: Sequence[str], outputs: Sequence[str]) -> float:
+        """Changing the layout of what comes from and goes to the application."""
+        times, network = self.times, self.times.network
+        wide = (n for n in inputs if not taken_flat(network.shape(n)))
+        given = sum(times.to_d32(name) for name in wide if name in network.inputs)
+        return given + sum(times.from_d32(name) for name in outputs if name in network.outputs)
 
     def _ddr_us(self, span: range, outputs: Sequence[str]) -> float:
         """Writing and fetching what the maximal section around `span` would have kept."""

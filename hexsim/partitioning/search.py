@@ -2,13 +2,13 @@
 
 The best cut of the first n layers ends with some subnet; before it stands the best cut of the
 layers before it. A subnet's price does not depend on its neighbours, so this finds the fastest of
-all cuts, by the prices of `hexsim.partitioning.prices`. Under the rules of SNPE 1.23, where there
-is one section from the first layer on, every legal one is tried.
+all cuts, by the prices of `hexsim.partitioning.prices`. It is then simulated, as are the compiler's
+cut and no cut at all, and the fastest of them taken. Under the rules of SNPE 1.23, where there
+is one section from the first layer on, the best of the legal ones is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hexsim.partitioning.prices import Prices, placed
@@ -53,36 +53,42 @@ def search(prices: Prices) -> Found:
     """Find the fastest sections for a network on a platform."""
     times = prices.times
     default = automatic(times.model, times.platform.stack.partitioning)
-    tried = (default, (), *_candidates(prices))
-    best = min(tried, key=lambda sections: (prices.total_us(sections), len(sections)))
+    tried = {cut: prices.simulated(cut).total_us for cut in ((), default, candidate(prices))}
+    best = min(tried, key=lambda cut: (tried[cut], len(cut)))
 
     def gain(changed: Platform) -> Times:
         other = prices.on(changed)
-        ratio = other.total_us(default) / other.total_us(best)
+        ratio = other.simulated(default).total_us / other.simulated(best).total_us
         return Times(ratio, ratio)
 
-    doubt = swept(times.platform, gain, lambda path: path.startswith(_SWEPT))
+    if best == default:
+        low = high = 1.0
+    else:
+        doubt = swept(times.platform, gain, lambda path: path.startswith(_SWEPT))
+        low, high = doubt.low.total_us, doubt.high.total_us
     return Found(
         best_ids=all_listed(times.network, best),
         default_ids=all_listed(times.network, default),
         best=best,
-        best_us=prices.total_us(best),
+        best_us=tried[best],
         default=default,
-        default_us=prices.total_us(default),
-        hvx_us=prices.total_us(()),
-        low=doubt.low.total_us,
-        high=doubt.high.total_us,
+        default_us=tried[default],
+        hvx_us=tried[()],
+        low=low,
+        high=high,
     )
 
 
-def _candidates(prices: Prices) -> Sequence[Sections]:
+def candidate(prices: Prices) -> Sections:
+    """The fastest sections by the sum of prices."""
     times = prices.times
     if times.platform.stack.partitioning.rules == "1.23":
-        return [(section,) for section in single.legal(times.network, times.refusals)]
+        legal = single.legal(times.network, times.refusals)
+        return min(((), *((section,) for section in legal)), key=prices.total_us)
     found: list[range] = []
     for stretch in _stretches(prices):
         found.extend(_fastest(prices, stretch))
-    return [tuple(found)]
+    return tuple(found)
 
 
 def _stretches(prices: Prices) -> list[range]:
@@ -105,6 +111,9 @@ def _fastest(prices: Prices, stretch: range) -> list[range]:
             if taken:
                 ways.append((before + prices.subnet("hta", span).us, start, "hta"))
         best.append(min(ways, key=lambda way: way[0]))
+    whole = prices.subnet("hvx", stretch)
+    if whole.us - whole.dispatch_us <= best[-1][0]:
+        return []
     sections, stop = [], stretch.stop
     while stop > stretch.start:
         _, start, engine = best[stop - stretch.start]

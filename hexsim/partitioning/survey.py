@@ -11,8 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hexsim.graph.ir import Network
 from hexsim.partition import Subnet
 from hexsim.partitioning.prices import Prices, placed
+from hexsim.results import Result
 from hexsim.runtimes import Engine, Runtime
 from hexsim.sections import RULES
 from hexsim.sections.ids import id_of, listed
@@ -82,33 +84,30 @@ def survey(prices: Prices, sections: Sequence[range]) -> Survey:
     spans = placed(subnets)
     on_hta = [at for engine, span in spans if engine == "hta" for at in span]
     macs = sum(network.macs(network.layers[at]) for at in on_hta)
-    total = prices.total_us(sections)
+    result = prices.simulated(sections)
     return Survey(
         pieces=tuple(
-            _piece(prices, subnet, span) for subnet, (_, span) in zip(subnets, spans, strict=True)
+            _piece(network, subnet, span, result)
+            for subnet, (_, span) in zip(subnets, spans, strict=True)
         ),
         cuts=tuple(_cut(prices, subnets, spans, at) for at in range(len(spans) - 1)),
         layer_share=len(on_hta) / max(1, len(network.layers)),
         mac_share=macs / max(1, network.total_macs),
-        total_us=total,
-        hvx_us=prices.total_us(()),
+        total_us=result.total_us,
+        hvx_us=prices.simulated(()).total_us,
         refused=_refused(prices),
     )
 
 
-def _piece(prices: Prices, subnet: Subnet, span: range) -> Piece:
-    network = prices.times.network
-    if subnet.engine == "cpu":
-        us = sum(prices.times.on_cpu[at] for at in span)
-    else:
-        us = prices.subnet(subnet.engine, span).layers_us
+def _piece(network: Network, subnet: Subnet, span: range, result: Result) -> Piece:
+    names = tuple(layer.name for layer in subnet.layers)
     return Piece(
         subnet.runtime,
         subnet.engine,
         listed(network, span),
-        tuple(layer.name for layer in subnet.layers),
+        names,
         sum(map(network.macs, subnet.layers)),
-        us,
+        sum(layer.us for layer in result.layers if layer.name in names),
     )
 
 

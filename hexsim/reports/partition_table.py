@@ -39,7 +39,7 @@ def _lines(network: Network, survey: Survey) -> Iterator[str]:
         yield "\n" + table(names, cuts, left=frozenset({1, 6}))
     yield (
         f"\nHTA coverage: {survey.layer_share:.1%} of the layers, {survey.mac_share:.1%} of the "
-        f"MACs; estimated {survey.total_us / 1e3:.2f} ms, without HTA {survey.hvx_us / 1e3:.2f} ms"
+        f"MACs; {survey.total_us / 1e3:.2f} ms, without HTA {survey.hvx_us / 1e3:.2f} ms"
     )
     yield from _refused(survey)
 

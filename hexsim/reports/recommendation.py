@@ -28,11 +28,11 @@ def _described(case: Case) -> str:
         return text
     sections = case.cut.best_ids
     where = f"with HTA sections {sections}" if sections else "without HTA sections"
-    return f"{case.runtime} {where}, {case.fastest_us / 1e3:.2f} ms (estimated{_gain(case.cut)})"
+    return f"{case.runtime} {where}, {case.fastest_us / 1e3:.2f} ms ({_gain(case.cut)})"
 
 
 def _gain(cut: Found) -> str:
     """What the cut gains over that of the compiler, if it is another one."""
     if cut.best == cut.default:
-        return ", the default cut"
-    return f"; {cut.gain:.2f}x the default cut's speed, {cut.low:.2f} to {cut.high:.2f}x"
+        return "the default cut"
+    return f"{cut.gain:.2f}x the default cut's speed, {cut.low:.2f} to {cut.high:.2f}x"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import hexsim
 from hexsim import container
 from tests.container.made import small_network, with_encodings
 
@@ -14,11 +15,13 @@ LINE = "--chip sd855 --runtime aip --perf-profile balanced --idle-ms 4"
 
 @pytest.fixture(autouse=True)
 def model(tmp_path: Path) -> None:
-    container.write(tmp_path / "q.dlc", with_encodings(small_network()))
+    model = with_encodings(small_network())
+    container.write(tmp_path / "p.dlc", model)
+    container.write(tmp_path / "q.dlc", hexsim.compile_hta(model, "sd855"))
 
 
 def test_a_cold_call_wakes_dsp_and_hta(command: Command) -> None:
-    code, out, _ = command(f"profile q.dlc {LINE} --enable-hta")
+    code, out, _ = command(f"profile q.dlc {LINE}")
     assert code == 0
     assert "(dsp_wake)" in out
     assert "(hta_wake)" in out
@@ -26,22 +29,12 @@ def test_a_cold_call_wakes_dsp_and_hta(command: Command) -> None:
 
 
 def test_without_sections_there_is_no_hta_to_wake(command: Command) -> None:
-    _, out, _ = command(f"profile q.dlc {LINE}")
+    _, out, _ = command(f"profile p.dlc {LINE}")
     assert "(dsp_wake)" in out
     assert "(hta_wake)" not in out
 
 
 def test_power_collapse_can_be_switched_off(command: Command) -> None:
-    code, out, _ = command(f"profile q.dlc {LINE} --enable-hta --no-power-collapse")
+    code, out, _ = command(f"profile q.dlc {LINE} --no-power-collapse")
     assert code == 0
     assert "_wake)" not in out
-
-
-def test_bench_shows_dsp_beside_aip_with_sections(command: Command) -> None:
-    line = "bench --model q.dlc --chip sd855 --runtime dsp,aip --timing-only"
-    _, without, _ = command(line)
-    code, out, _ = command(f"{line} --enable-hta")
-    assert code == 0
-    assert "aip runs on HVX alone" in without
-    assert "aip runs on HVX alone" not in out
-    assert "dsp" in out.splitlines()[1]

@@ -19,8 +19,9 @@ SD855 = Platform.load("sd855")
 @given(networks())
 def test_without_sections_the_total_is_the_simulated_one(network: Network) -> None:
     plan = make_plan(network, "aip", partition(network, "aip"))
+    expected = SD855.simulate(plan).total_us
     prices = Prices(LayerTimes(network, SD855))
-    assert prices.total_us(()) == pytest.approx(SD855.simulate(plan).total_us, rel=0.01)
+    assert prices.total_us(()) == pytest.approx(expected, rel=0.01)
 
 
 @settings(max_examples=25, deadline=None)
