@@ -239,7 +239,7 @@ class _Models:
             runtime=runtime,
             timing=timing,
             uncertainty=interval,
-            agreement=self._agreement(runtime) if conditions.accuracy else None,
+            agreement=self._agreement(model, runtime) if conditions.accuracy else None,
             interference=found,
             given=self._given(runtime),
             cut=cut,
@@ -261,9 +261,13 @@ class _Models:
         options = self._platform.quantization_options
         return quantize(self.network, seeded_calibration(self.network), options)
 
-    def _agreement(self, runtime: Runtime) -> Agreement:
-        """How near the runtime's class scores come to those of the float network."""
-        model = scored(self.quantized if runtime in FIXED_POINT else self.network)
+    def _agreement(self, model: Network | QuantizedNetwork, runtime: Runtime) -> Agreement:
+        """How near the class scores of a runtime and what it loaded come to those in float."""
+        if runtime not in FIXED_POINT:
+            model = self.network
+        elif not isinstance(model, QuantizedNetwork):
+            model = self.quantized
+        model = scored(model)
         signed = self._platform.signed_weights(runtime)
         executor = PlanExecutor(self.plan(model, runtime), model, signed_weights=signed)
         return agreement(self.reference, [executor.run(x) for x in self.evaluation])

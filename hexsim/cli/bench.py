@@ -16,6 +16,7 @@ from hexsim.cli._options import (
     JsonOption,
     NoFallbackOption,
     NoHtaOption,
+    NoPowerCollapseOption,
     ProfileOption,
     StackOption,
     UncertaintyOption,
@@ -41,6 +42,7 @@ def bench(
     ] = None,
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    no_power_collapse: NoPowerCollapseOption = False,
     background: BackgroundOption = None,
     buffer: BufferOption = None,
     input_dim: InputDimOption = None,
@@ -70,6 +72,8 @@ def bench(
 
     require_outputs((json, csv), model or ())
     platform = Platform.load(chip, stack)
+    if no_power_collapse:
+        platform = platform.without_power_collapse()
     runtimes = parse_runtimes(runtime)
     conditions = Conditions(
         perf_profile=perf_profile,

@@ -16,6 +16,7 @@ from hexsim.cli._options import (
     JsonOption,
     NoFallbackOption,
     NoHtaOption,
+    NoPowerCollapseOption,
     ProfileOption,
     StackOption,
     UncertaintyOption,
@@ -32,6 +33,7 @@ def profile(
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    no_power_collapse: NoPowerCollapseOption = False,
     background: BackgroundOption = None,
     buffer: BufferOption = None,
     input_dim: InputDimOption = None,
@@ -58,6 +60,8 @@ def profile(
 
     require_outputs((json, csv), (model,))
     platform = Platform.load(chip, stack)
+    if no_power_collapse:
+        platform = platform.without_power_collapse()
     conditions = Conditions(
         perf_profile=perf_profile,
         idle_ms=idle_ms,

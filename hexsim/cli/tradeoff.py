@@ -21,6 +21,7 @@ from hexsim.cli._options import (
     LabelsOption,
     MeanOption,
     NoFallbackOption,
+    NoPowerCollapseOption,
     ProfileOption,
     StackOption,
     StdOption,
@@ -45,6 +46,7 @@ def tradeoff(
     float_model: FloatModelOption = None,
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    no_power_collapse: NoPowerCollapseOption = False,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     json: JsonOption = None,
@@ -63,6 +65,8 @@ def tradeoff(
 
     require_outputs((json, csv), (model, float_model, input_list, labels, calibration_list))
     platform = Platform.load(chip, stack)
+    if no_power_collapse:
+        platform = platform.without_power_collapse()
     platform.stack.profile(perf_profile)
     floats, quantised, reference = compared.both(model, float_model, parse_input_dims(input_dim))
     network = floats or float_network(quantised)
