@@ -99,10 +99,12 @@ class Inference:
         if subnets:
             yield from self._copy(ledger, "input_copy", subnets[0].input_shapes)
         for index, subnet in enumerate(subnets):
+            begin = env.now
             if subnet.engine == "hvx":
                 yield from self._on_dsp(ledger, index, laid_down(subnet))
             else:
                 yield from self._on_host(ledger, subnet)
+            self._record("subnets", f"subnet {index} ({subnet.engine})", begin)
         if subnets:
             yield from self._copy(ledger, "output_copy", subnets[-1].output_shapes)
         return InferenceTiming(
@@ -114,7 +116,9 @@ class Inference:
         if self._request.buffer == "float":
             elements = sum(math.prod(shape) for shape in shapes)
             seconds = elements * self._machine.stack.application.copy_s_per_element
-            yield self._machine.env.timeout(seconds_to_ps(seconds))
+            start = self._machine.env.now
+            yield self._machine.cores.run(seconds_to_ps(seconds))
+            self._record("cpu", name, start)
         ledger.overhead(name, forward=False)
 
     def _on_host(self, ledger: _Ledger, subnet: PlannedSubnet) -> Process:
@@ -124,13 +128,17 @@ class Inference:
             engine, roofline, clock_hz = machine.gpu, gpu.roofline, machine.chip.gpu.clock_hz
         else:
             engine, roofline, clock_hz = machine.cpu, cpu.roofline, machine.chip.cpu.clock_hz
-        with engine.request() as turn:
+        with engine.request(priority=self._request.urgency) as turn:
             yield turn
             ledger.overhead(f"{subnet.engine}_wait")
             for call in subnet.calls:
                 cost = roofline(call, machine.chip, machine.stack)
                 start = machine.env.now
-                yield machine.env.timeout(cost.duration_ps)
+                if subnet.engine == "cpu":
+                    yield machine.cores.run(cost.duration_ps, machine.chip.cpu.cores)
+                else:
+                    yield machine.env.timeout(cost.duration_ps)
+                self._record(subnet.engine, call.layer.name, start)
                 ledger.layer(
                     LayerTiming(
                         name=call.layer.name,
@@ -185,11 +193,22 @@ class Inference:
 
     def _part(self, ledger: _Ledger, part: Part) -> Process:
         """Spend one named part where it runs."""
+        start = self._machine.env.now
         if part.place == "host":
+            yield self._machine.cores.run(seconds_to_ps(part.seconds))
+            self._record("cpu", part.name, start)
+        elif part.place == "link":
             yield self._machine.env.timeout(seconds_to_ps(part.seconds))
+            self._record("fastrpc", part.name, start)
         else:
             yield from self._session.run_clocks(part.name, part.clocks, vector=part.place == "hvx")
         ledger.overhead(part.name)
+
+    def _record(self, track: str, name: str, start: int) -> None:
+        """Leave a span on one of the request's own tracks."""
+        now = self._machine.env.now
+        if now > start:
+            self._machine.spans.append(Span(f"{self._request.name}{track}", name, start, now))
 
     def _edge(self, ledger: _Ledger, name: str, work: NodeWork) -> Process:
         """Run a change of layout at the edge of a subnet as a node of its own."""
