@@ -68,6 +68,7 @@ class Conditions:
     quantize: bool = False
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
+    recorded: bool = False
 
 
 def run_benchmark(
@@ -97,14 +98,15 @@ def run_benchmark(
                 idle_ms=conditions.idle_ms,
                 buffer=conditions.buffer,
                 background=conditions.background,
+                recorded=conditions.recorded,
             )
             found = interference(platform, workload) if conditions.background else None
-            alone = replace(workload, background=())
+            timing = found.alone if found else simulate(workload, platform.chip, platform.stack)
+            alone = replace(workload, background=(), recorded=False)
 
             def run(changed: Platform, alone: Workload = alone) -> Result:
                 return simulate(alone, changed.chip, changed.stack)
 
-            timing = found.alone if found else run(platform)
             interval = None
             if conditions.uncertainty:
                 progress(f"{network.name} on {runtime}: uncertainty")

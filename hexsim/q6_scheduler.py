@@ -116,9 +116,7 @@ class GraphSession:
 
     def lock_contexts(self) -> Process:
         """Lock a vector context for each worker; whoever had to wait is woken for a price."""
-        lock = self._contexts.lock(
-            self._name, self._rule.workers, _WORKER_PRIORITY + self._urgency
-        )
+        lock = self._contexts.lock(self._name, self._rule.workers, _WORKER_PRIORITY + self._urgency)
         if not lock.triggered:
             yield lock
             yield from self.run_clocks("context_wait", self._rule.wake_clocks)

@@ -21,6 +21,7 @@ from hexsim.cli import (
     quantize,
     roofline,
     stacks,
+    throughput,
     tradeoff,
     validate,
 )
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 app.command()(bench.bench)
 app.command()(profile.profile)
+app.command()(throughput.throughput)
 app.command()(roofline.roofline)
 app.command()(kernel.kernel)
 app.command()(convert.convert)

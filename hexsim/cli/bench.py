@@ -17,6 +17,7 @@ from hexsim.cli._options import (
     NoFallbackOption,
     ProfileOption,
     StackOption,
+    TraceOption,
     UncertaintyOption,
     parse_input_dims,
     parse_runtimes,
@@ -51,6 +52,7 @@ def bench(
     uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
+    trace: TraceOption = None,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
     from hexsim.background import load
@@ -62,8 +64,9 @@ def bench(
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
+    from hexsim.reports.benchmark_trace import benchmark_trace
 
-    for path in (json, csv):
+    for path in (json, csv, trace):
         if path is not None:
             require_folder(path)
     platform = Platform.load(chip, stack)
@@ -78,6 +81,7 @@ def bench(
         quantize=quantize or runtimes is None,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
+        recorded=trace is not None,
     )
     with status() as progress:
         cases = list(
@@ -93,6 +97,8 @@ def bench(
         write_text(json, benchmark_json(cases))
     if csv is not None:
         write_text(csv, benchmark_csv(cases))
+    if trace is not None:
+        write_text(trace, benchmark_trace(cases))
     typer.echo(benchmark_tables(cases))
     if background:
         typer.echo("\n" + background_tables(cases))
