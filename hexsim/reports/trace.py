@@ -22,6 +22,9 @@ _NS_PER_US = 1000
 _COUNTERS = {"B/s": (1e-9, "GB/s"), "cores": (1.0, "cores")}
 """What a level is shown in, by its unit."""
 
+_CATEGORY = "hexsim"
+"""Some readers insist on a category."""
+
 Event = dict[str, Any]
 
 
@@ -54,7 +57,7 @@ def _process(pid: int, name: str, result: Result) -> Iterator[Event]:
 
 
 def _named(what: str, pid: int, tid: int, **args: Any) -> Event:
-    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": args}
+    return {"ph": "M", "name": what, "cat": "__metadata", "pid": pid, "tid": tid, "args": args}
 
 
 def _spans(
@@ -67,6 +70,7 @@ def _spans(
         event = {
             "ph": "X",
             "name": span.name,
+            "cat": _CATEGORY,
             "pid": pid,
             "tid": tid,
             "ts": start / _NS_PER_US,
@@ -104,6 +108,7 @@ def _counter(pid: int, level: Level) -> Iterator[Event]:
         yield {
             "ph": "C",
             "name": level.name,
+            "cat": _CATEGORY,
             "pid": pid,
             "tid": 0,
             "ts": _ns(time) / _NS_PER_US,

@@ -16,9 +16,9 @@ Event = Mapping[str, Any]
 COMMON = {"name", "ph", "pid", "tid", "args", "cat"}
 TIMED = COMMON | {"ts", "tts", "cname"}
 PHASES = {
-    "X": (TIMED | {"dur", "tdur", "id"}, {"name", "ph", "pid", "tid", "ts", "dur"}),
-    "C": (TIMED | {"id"}, {"name", "ph", "pid", "ts", "args"}),
-    "M": (COMMON | {"ts"}, {"name", "ph", "pid", "args"}),
+    "X": (TIMED | {"dur", "tdur", "id"}, {"name", "cat", "ph", "pid", "tid", "ts", "dur"}),
+    "C": (TIMED | {"id"}, {"name", "cat", "ph", "pid", "ts", "args"}),
+    "M": (COMMON | {"ts"}, {"name", "cat", "ph", "pid", "args"}),
 }
 """The phases that hexsim may use: keys that an event may have, and those that it must."""
 METADATA = {
