@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import cached_property
 
 import simpy
 
@@ -16,6 +17,7 @@ from hexsim.background_clients import ClientSession
 from hexsim.chips import Chip
 from hexsim.errors import HexsimError
 from hexsim.host.cores import HostCores
+from hexsim.hta.engine import TensorEngine
 from hexsim.hvx.isa import Machine as VectorUnit
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.layout import VECTOR_BYTES
@@ -54,9 +56,14 @@ class Machine:
             self._dsp = Dsp(self, self._profiles)
         return self._dsp
 
+    @cached_property
+    def hta(self) -> TensorEngine:
+        """The tensor engine, which shares the DSP's path to DDR; HexsimError without one."""
+        return TensorEngine(self.env, self.dsp.ddr, self.chip.hta, self.spans)
+
     @property
     def dsp_traffic(self) -> Traffic:
-        """What the DSP has moved to and from DDR."""
+        """What the DSP and the tensor engine beside it have moved to and from DDR."""
         return self._dsp.ddr.moved if self._dsp else Traffic()
 
 

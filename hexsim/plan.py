@@ -12,25 +12,14 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.layers import Convert
 from hexsim.partition import Subnet
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.runtimes import FIXED_POINT, Engine, Runtime
 
-Engine = Literal["cpu", "gpu", "hvx", "hta"]
-
-_ENGINES: dict[Runtime, Engine] = {
-    "cpu": "cpu",
-    "fxp_cpu": "cpu",
-    "gpu": "gpu",
-    "gpu_fp16": "gpu",
-    "dsp": "hvx",
-    "aip": "hvx",
-}
 _FLOAT_BYTES = 4
 _FLOAT_BITS: dict[Runtime, int] = {"cpu": 32, "gpu": 16, "gpu_fp16": 16}
 
@@ -85,20 +74,18 @@ class PlannedSubnet:
 
     `inputs` come from the application or another subnet, `outputs` go there. At the edges of a
     fixed-point subnet they are converted between float32 and codes; the shapes say how much.
+    Between the engines of one runtime they stay codes. The plan says what runs where; a subnet on
+    the HTA is compiled by the time side (`hexsim.hta.compiler`), from the data of its chip.
     """
 
     runtime: Runtime
+    engine: Engine
     reason: str
     calls: tuple[KernelCall, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     input_shapes: tuple[Shape, ...]
     output_shapes: tuple[Shape, ...]
-
-    @property
-    def engine(self) -> Engine:
-        """The engine that runs the calls of this subnet."""
-        return _ENGINES[self.runtime]
 
     @cached_property
     def bits(self) -> Mapping[str, int]:
@@ -155,21 +142,12 @@ def make_plan(model: Network | QuantizedNetwork, runtime: Runtime, cuts: list[Su
 def _subnet(
     network: Network, cut: Subnet, encodings: Mapping[str, Encoding | AxisEncoding]
 ) -> PlannedSubnet:
-    written = {name for layer in cut.layers for name in layer.outputs}
-    read = dict.fromkeys(name for layer in cut.layers for name in layer.inputs)
-    names = {layer.name for layer in cut.layers}
-    inputs = tuple(n for n in read if n not in written and n in network.tensors)
-    outputs = tuple(
-        name
-        for layer in cut.layers
-        for name in layer.outputs
-        if name in network.outputs
-        or any(reader.name not in names for reader in network.consumers.get(name, ()))
-    )
+    inputs, outputs = network.boundary(cut.layers)
     return PlannedSubnet(
         runtime=cut.runtime,
+        engine=cut.engine,
         reason=cut.reason,
-        calls=tuple(_call(network, layer, cut.runtime, encodings) for layer in cut.layers),
+        calls=tuple(_call(network, layer, cut, encodings) for layer in cut.layers),
         inputs=inputs,
         outputs=outputs,
         input_shapes=tuple(network.shape(name) for name in inputs),
@@ -180,13 +158,13 @@ def _subnet(
 def _call(
     network: Network,
     layer: Layer,
-    runtime: Runtime,
+    cut: Subnet,
     encodings: Mapping[str, Encoding | AxisEncoding],
 ) -> KernelCall:
-    activation_bits = weight_bits = _FLOAT_BITS.get(runtime, 8)
+    activation_bits = weight_bits = _FLOAT_BITS.get(cut.runtime, 8)
     symmetric = False
     operand_bits = None
-    if runtime in FIXED_POINT:
+    if cut.runtime in FIXED_POINT:
         activation = encodings.get(layer.outputs[0])
         activation_bits = activation.bitwidth if activation else 8
         if isinstance(layer, Convert):
@@ -198,7 +176,7 @@ def _call(
             symmetric = isinstance(weight, AxisEncoding) or weight.symmetric
     return KernelCall(
         layer=layer,
-        engine=_ENGINES[runtime],
+        engine=cut.engine,
         operands=network.input_shapes(layer),
         results=network.layer_outputs(layer),
         parameters=tuple(network.constants[name].shape for name in layer.parameters),

@@ -43,11 +43,11 @@ def test_the_ways_in_and_out_move_what_l2_cannot_hold() -> None:
 def test_codes_that_the_cpu_left_in_ddr_are_read_once() -> None:
     image = Sketch((1, 32, 32, 3))
     (subnet,) = plan(image.network(image.conv("in", 32, 3))).subnets
-    warm, cold = (dsp_work(subnet, target(256 * KB), inputs_in_l2=hot) for hot in (True, False))
+    warm, cold = (dsp_work(subnet, target(256 * KB), in_ddr=names) for names in ((), ("in",)))
     assert cold.calls[0].read_bytes - warm.calls[0].read_bytes == 32 * 32 * 3
     sheets = Sketch((1, 32, 32, 40))
     (subnet,) = plan(sheets.network(sheets.conv("in", 64))).subnets
-    warm, cold = (dsp_work(subnet, target(256 * KB), inputs_in_l2=hot) for hot in (True, False))
+    warm, cold = (dsp_work(subnet, target(256 * KB), in_ddr=names) for names in ((), ("in",)))
     assert cold.calls == warm.calls
     ((_, way_in),) = cold.way_in
     assert way_in.read_bytes == 32 * 32 * 40

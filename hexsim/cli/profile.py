@@ -15,6 +15,7 @@ from hexsim.cli._options import (
     InputDimOption,
     JsonOption,
     NoFallbackOption,
+    NoHtaOption,
     ProfileOption,
     StackOption,
     TraceOption,
@@ -38,6 +39,7 @@ def profile(
     quantize: Annotated[
         bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
+    no_hta: NoHtaOption = False,
     uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
@@ -68,6 +70,7 @@ def profile(
         uncertainty=uncertainty,
         accuracy=False,
         quantize=quantize,
+        hta=not no_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
         recorded=trace is not None,

@@ -17,6 +17,15 @@ from hexsim.quantization.packing import Runs, packed_bytes
 
 
 @dataclass(frozen=True)
+class HtaSection:
+    """A run of layers that the tensor engine of `chip` takes; `record` is what was compiled."""
+
+    chip: str
+    layers: tuple[str, ...]
+    record: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True)
 class QuantizedNetwork:
     """A float network and its encodings.
 
@@ -29,6 +38,7 @@ class QuantizedNetwork:
     are the dequantised ones.
     `origins` tells in a few words where each encoding came from, `overrides` what became of each
     override when the network was quantised; the latter is not kept in a file.
+    `hta` are the sections compiled for tensor engines, in the order of the layers.
     `equalized` says that scales were moved between the layers of `network` before
     (hexsim.quantization.equalization), so that its tensors are not those of the network it was
     made from.
@@ -41,6 +51,7 @@ class QuantizedNetwork:
     packs_weights: bool = False
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     overrides: tuple[KeyOutcome, ...] = field(default=(), repr=False, compare=False)
+    hta: tuple[HtaSection, ...] = ()
     equalized: bool = False
     _codes: dict[str, npt.NDArray[np.integer]] = field(
         default_factory=dict, init=False, repr=False, compare=False
