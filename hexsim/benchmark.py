@@ -94,6 +94,7 @@ class Conditions:
     hta: bool = True
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
+    recorded: bool = False
 
 
 def run_benchmark(
@@ -215,14 +216,15 @@ class _Models:
             idle_ms=conditions.idle_ms,
             buffer=conditions.buffer,
             background=conditions.background,
+            recorded=conditions.recorded,
         )
         found = interference(platform, workload) if conditions.background else None
-        alone = replace(workload, background=())
+        timing = found.alone if found else simulate(workload, platform.chip, platform.stack)
+        alone = replace(workload, background=(), recorded=False)
 
         def run(changed: Platform) -> Result:
             return simulate(alone, changed.chip, changed.stack)
 
-        timing = found.alone if found else run(platform)
         interval = None
         if conditions.uncertainty:
             self._progress(f"{name} on {runtime}: uncertainty")

@@ -102,3 +102,14 @@ def test_cpu_and_gpu_have_layers_and_copies_only() -> None:
         result = run(image_network(), runtime)
         assert names(result) == ["input_copy", "output_copy"]
         assert {layer.cost_model for layer in result.layers} == {"analytic"}
+
+
+def test_what_the_cpu_does_and_what_is_waited_for_are_tracks_apart() -> None:
+    spans = run(image_network(), idle_ms=1000).timeline.spans
+
+    def on(track: str) -> list[str]:
+        return [span.name for span in spans if span.track == track]
+
+    assert on("cpu") == ["input_copy", "buffers", "cache_invalidate", "output_copy"]
+    assert on("fastrpc") == ["cpu_wake", "rpc_invoke", "dsp_wake", "rpc_return"]
+    assert on("subnets") == ["subnet 0 (hvx)"]

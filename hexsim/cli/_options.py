@@ -92,6 +92,10 @@ UncertaintyOption = Annotated[
     typer.Option("--uncertainty", help="Sweep assumed and calibrated constants: intervals."),
 ]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results as JSON.")]
+TraceOption = Annotated[
+    Path | None,
+    typer.Option("--trace", help="Write a trace for ui.perfetto.dev or chrome://tracing."),
+]
 CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results as CSV.")]
 
 

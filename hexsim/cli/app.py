@@ -22,6 +22,7 @@ from hexsim.cli import (
     quantize,
     roofline,
     stacks,
+    throughput,
     tradeoff,
     validate,
 )
@@ -36,7 +37,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for _panel, _commands in (
-    ("Simulate", (bench.bench, profile.profile, roofline.roofline, kernel.kernel)),
+    (
+        "Simulate",
+        (
+            bench.bench,
+            profile.profile,
+            throughput.throughput,
+            roofline.roofline,
+            kernel.kernel,
+        ),
+    ),
     ("Models", (convert.convert, quantize.quantize, info.info, diff.diff, partition.partition)),
     ("Accuracy", (validate.validate, tradeoff.tradeoff)),
 ):

@@ -19,6 +19,7 @@ from hexsim.cli._options import (
     NoPowerCollapseOption,
     ProfileOption,
     StackOption,
+    TraceOption,
     UncertaintyOption,
     parse_input_dims,
     parse_runtimes,
@@ -57,6 +58,7 @@ def bench(
     uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
+    trace: TraceOption = None,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
     from hexsim.background import load
@@ -68,9 +70,10 @@ def bench(
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
+    from hexsim.reports.benchmark_trace import benchmark_trace
     from hexsim.reports.recommendation import recommendations
 
-    require_outputs((json, csv), model or ())
+    require_outputs((json, csv, trace), model or ())
     platform = Platform.load(chip, stack)
     if no_power_collapse:
         platform = platform.without_power_collapse()
@@ -86,6 +89,7 @@ def bench(
         hta=not no_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
+        recorded=trace is not None,
     )
     with status() as progress:
         results = list(
@@ -105,6 +109,8 @@ def bench(
         write_text(json, benchmark_json(cases, refusals))
     if csv is not None:
         write_text(csv, benchmark_csv(cases))
+    if trace is not None:
+        write_text(trace, benchmark_trace(cases))
     typer.echo(benchmark_tables(cases))
     if advice := recommendations(cases):
         typer.echo("\n" + advice)

@@ -19,6 +19,7 @@ from hexsim.cli._options import (
     NoPowerCollapseOption,
     ProfileOption,
     StackOption,
+    TraceOption,
     UncertaintyOption,
     parse_input_dims,
     parse_runtime,
@@ -45,6 +46,7 @@ def profile(
     uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
+    trace: TraceOption = None,
 ) -> None:
     """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
     from hexsim.background import load
@@ -54,11 +56,12 @@ def profile(
     from hexsim.platform import Platform
     from hexsim.reports.background_table import background_tables, slowdown_table
     from hexsim.reports.benchmark_json import benchmark_json
+    from hexsim.reports.benchmark_trace import benchmark_trace
     from hexsim.reports.profile_csv import profile_csv
     from hexsim.reports.profile_table import profile_table
     from hexsim.reports.uncertainty_table import uncertainty_table
 
-    require_outputs((json, csv), (model,))
+    require_outputs((json, csv, trace), (model,))
     platform = Platform.load(chip, stack)
     if no_power_collapse:
         platform = platform.without_power_collapse()
@@ -73,6 +76,7 @@ def profile(
         hta=not no_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
+        recorded=trace is not None,
     )
     with status() as progress:
         case = run_case(model, platform, parse_runtime(runtime), conditions, progress)
@@ -80,6 +84,8 @@ def profile(
         write_text(json, benchmark_json([case]))
     if csv is not None:
         write_text(csv, profile_csv(case.timing))
+    if trace is not None:
+        write_text(trace, benchmark_trace([case]))
     typer.echo(
         f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}, "
         f"{case.buffer} buffers\n"
