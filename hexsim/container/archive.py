@@ -27,7 +27,7 @@ from hexsim.errors import HexsimError
 PARAMS, MODEL, METADATA = "model.params", "model", "dlc.metadata"
 """Entry names, those of the real container."""
 
-VERSION = 2
+VERSION = 3
 """Format version that is written, and the newest that is read."""
 
 _SEAL = re.compile(rb"hexsim-dlc (\d{4}) params (\d{16}) (\d{16}) sha256 ([0-9a-f]{64})")

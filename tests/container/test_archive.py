@@ -40,7 +40,7 @@ def test_any_zip_program_can_look_inside(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist() == [PARAMS, MODEL, METADATA]
         assert archive.testzip() is None
-        assert archive.comment.startswith(b"hexsim-dlc 0002 params ")
+        assert archive.comment.startswith(b"hexsim-dlc 0003 params ")
 
 
 def test_the_digest_is_the_documented_one(path: Path) -> None:
@@ -89,8 +89,8 @@ def test_bytes_added_at_either_end_are_refused(
 
 
 def test_a_newer_format_is_named(path: Path) -> None:
-    path.write_bytes(path.read_bytes().replace(b"hexsim-dlc 0002", b"hexsim-dlc 0003"))
-    with pytest.raises(HexsimError, match=r"format 3, this hexsim reads formats up to 2; update"):
+    path.write_bytes(path.read_bytes().replace(b"hexsim-dlc 0003", b"hexsim-dlc 0004"))
+    with pytest.raises(HexsimError, match=r"format 4, this hexsim reads formats up to 3; update"):
         open_archive(path)
 
 
