@@ -26,11 +26,12 @@ class DspWork:
 def dsp_work(subnet: PlannedSubnet, target: Target, *, inputs_in_l2: bool = True) -> DspWork:
     """Cut a subnet into work items and decide what of its activations goes through DDR.
 
-    The codes of the inputs are in L2 if the DSP has just made them of floats; otherwise the CPU
-    left them in DDR.
+    The codes of the inputs are in L2 if the DSP has just made them of floats; otherwise, and where
+    they arrived as codes, the CPU left them in DDR.
     """
+    made_here = frozenset(subnet.inputs) - subnet.as_codes if inputs_in_l2 else frozenset()
     named = tuple(zip(subnet.inputs, subnet.input_shapes, strict=True))
-    cold = () if inputs_in_l2 else tuple(name for name, shape in named if taken_flat(shape))
+    cold = tuple(name for name, shape in named if name not in made_here and taken_flat(shape))
     shares = [activation_l2_bytes(call, target) for call in subnet.calls]
     moved = subnet_traffic(subnet, target.l2_bytes, shares, tensor_sizes(subnet), cold)
     arriving = (
@@ -38,7 +39,7 @@ def dsp_work(subnet: PlannedSubnet, target: Target, *, inputs_in_l2: bool = True
             name,
             shape,
             traffic
-            if inputs_in_l2
+            if name in made_here
             else traffic.reading(math.prod(shape) * code_bytes(subnet, name)),
         )
         for (name, shape), traffic in zip(named, moved.inputs, strict=True)

@@ -15,7 +15,8 @@ from itertools import groupby
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers.support import refusal
+from hexsim.quantization.float_layers import refusal_in
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.runtimes import Runtime
 
 
@@ -28,12 +29,15 @@ class Subnet:
     reason: str
 
 
-def partition(network: Network, runtime: Runtime, *, cpu_fallback: bool = True) -> list[Subnet]:
-    """Cut `network` into subnets for `runtime`.
+def partition(
+    model: Network | QuantizedNetwork, runtime: Runtime, *, cpu_fallback: bool = True
+) -> list[Subnet]:
+    """Cut `model` into subnets for `runtime`.
 
     Raises HexsimError if `cpu_fallback` is False and a layer is refused.
     """
-    refusals = {layer.name: refusal(layer, runtime, network) for layer in network.layers}
+    network = float_network(model)
+    refusals = {layer.name: refusal_in(model, layer, runtime) for layer in network.layers}
     if not cpu_fallback:
         for layer in network.layers:
             if refusals[layer.name]:

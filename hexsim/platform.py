@@ -75,7 +75,7 @@ class Platform:
                 f"network '{network.name}' is float and {runtime} of {self.stack.name} refuses it: "
                 f"{rule.sentence}; quantise it first (hexsim quantize, or --quantize)"
             )
-        return make_plan(model, runtime, partition(network, runtime, cpu_fallback=cpu_fallback))
+        return make_plan(model, runtime, partition(model, runtime, cpu_fallback=cpu_fallback))
 
     def simulate(
         self,

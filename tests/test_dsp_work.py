@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +40,15 @@ def test_the_ways_in_and_out_move_what_l2_cannot_hold() -> None:
     ((_, way_out),) = work.way_out
     assert (way_in.read_bytes, way_in.write_bytes) == (0, 256 * KB)
     assert (way_out.read_bytes, way_out.write_bytes) == (256 * KB, 0)
+
+
+def test_codes_that_crossed_as_such_are_in_ddr_though_floats_are_made_codes_here() -> None:
+    image = Sketch((1, 32, 32, 3))
+    (subnet,) = plan(image.network(image.conv("in", 32, 3))).subnets
+    crossed = replace(subnet, as_codes=frozenset({"in"}))
+    cold = dsp_work(subnet, target(256 * KB), inputs_in_l2=False)
+    assert dsp_work(crossed, target(256 * KB)) == cold
+    assert dsp_work(subnet, target(256 * KB)) != cold
 
 
 def test_codes_that_the_cpu_left_in_ddr_are_read_once() -> None:

@@ -56,17 +56,17 @@ class Call:
 
     @property
     def input_elements(self) -> int:
-        """Elements of all inputs."""
-        return sum(math.prod(shape) for shape in self.subnet.input_shapes)
+        """Elements of all inputs that are floats on the other side."""
+        return self._converted(self.subnet.inputs, self.subnet.input_shapes)
 
     @property
     def output_elements(self) -> int:
-        """Elements of all outputs."""
-        return sum(math.prod(shape) for shape in self.subnet.output_shapes)
+        """Elements of all outputs that are floats on the other side."""
+        return self._converted(self.subnet.outputs, self.subnet.output_shapes)
 
     @property
     def converts_inputs_on_dsp(self) -> bool:
-        """True if floats cross to the DSP, which makes codes of them."""
+        """True if floats cross to the DSP, which makes codes of them (all but `as_codes`)."""
         return self.buffer == "float" and self.stack.entry.input_conversion.engine != "cpu"
 
     @property
@@ -81,14 +81,19 @@ class Call:
         subnet, conversion = self.subnet, self.stack.entry.output_conversion
         return self._crossing(subnet.outputs, subnet.output_shapes, conversion)
 
+    def _converted(self, names: tuple[str, ...], shapes: tuple[Shape, ...]) -> int:
+        named = zip(names, shapes, strict=True)
+        return sum(math.prod(s) for name, s in named if name not in self.subnet.as_codes)
+
     def _crossing(
         self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: Conversion
     ) -> int:
-        """Floats if the DSP is to convert them, else codes."""
+        """Bytes of floats if the DSP is to convert them, else of codes."""
         is_float = self.buffer == "float" and conversion.engine != "cpu"
-        bits = self.subnet.bits
+        bits, as_codes = self.subnet.bits, self.subnet.as_codes
         return sum(
-            math.prod(shape) * (_FLOAT_BYTES if is_float else bits[name] // 8)
+            math.prod(shape)
+            * (_FLOAT_BYTES if is_float and name not in as_codes else bits[name] // 8)
             for name, shape in zip(names, shapes, strict=True)
         )
 
