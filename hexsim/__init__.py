@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hexsim.api import (
         QuantizationOptions,
         Simulation,
+        compile_hta,
         load,
         quantize,
         read_overrides,
@@ -30,6 +31,7 @@ __all__ = [
     "QuantizationOptions",
     "Simulation",
     "__version__",
+    "compile_hta",
     "load",
     "quantize",
     "read_overrides",

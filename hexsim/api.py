@@ -20,6 +20,7 @@ import numpy.typing as npt
 from hexsim.background import load as load_background
 from hexsim.execution import PlanExecutor, stored_inputs
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.hta.offline import orders, with_hta
 from hexsim.loading import load, load_container
 from hexsim.platform import Platform
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
@@ -37,6 +38,7 @@ Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
 __all__ = [
     "QuantizationOptions",
     "Simulation",
+    "compile_hta",
     "load",
     "quantize",
     "read_overrides",
@@ -100,6 +102,24 @@ def quantize(
     return quantize_optimized(
         network, lambda: feeds, options, optimizations, overrides=overrides
     ).model
+
+
+def compile_hta(
+    model: QuantizedNetwork,
+    chip: str | Path = "sd855",
+    partitions: str = "",
+    *,
+    stack: str | Path | None = None,
+) -> QuantizedNetwork:
+    """Return `model` with sections for the tensor engine of `chip`, which `aip` then uses.
+
+    `partitions` lists the sections by layer ids, as in "0-11,15-20", perhaps for a chip that it
+    names, as in "sm8250:0-20"; "" takes all that the rules of `stack` allow. Raises HexsimError,
+    with the layer and the nearest legal cut, if a section breaks a rule, or if nothing can be
+    compiled.
+    """
+    (order,) = orders([partitions] if partitions else [], str(chip), stack)
+    return with_hta(model, order)
 
 
 def read_overrides(source: str | Path) -> Overrides:

@@ -138,6 +138,7 @@ def _work(kind: str, call: KernelCall, target: Target) -> tuple[tuple[Kernel, ..
         return (stream(target.machine),), NodeWork((stage,), "kernel")
     subnet = PlannedSubnet(
         runtime="dsp",
+        engine="hvx",
         reason="",
         calls=(call,),
         inputs=call.layer.inputs,

@@ -7,6 +7,7 @@ per context, as many as the stack's library starts.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import simpy
 
@@ -14,6 +15,7 @@ from hexsim.background import Client
 from hexsim.background_clients import ClientSession
 from hexsim.chips import Chip
 from hexsim.errors import HexsimError
+from hexsim.hta.engine import TensorEngine
 from hexsim.hvx.isa import Machine as VectorUnit
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.layout import VECTOR_BYTES
@@ -45,9 +47,14 @@ class Machine:
             self._dsp = Dsp(self, self._profiles)
         return self._dsp
 
+    @cached_property
+    def hta(self) -> TensorEngine:
+        """The tensor engine, which shares the DSP's path to DDR; HexsimError without one."""
+        return TensorEngine(self.env, self.dsp.ddr, self.chip.hta, self.spans)
+
     @property
     def dsp_traffic(self) -> Traffic:
-        """What the DSP has moved to and from DDR."""
+        """What the DSP and the tensor engine beside it have moved to and from DDR."""
         return self._dsp.ddr.moved if self._dsp else Traffic()
 
 

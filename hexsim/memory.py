@@ -1,8 +1,8 @@
 """DDR as a shared rate, and the bytes that go through it.
 
 `Ddr` shares its bandwidth max-min fairly among streams; each is capped by the bytes it keeps in
-flight over the latency, whoever else is there. What goes through it at all, because it is not in
-L2, is decided in `hexsim.residency`.
+flight over the latency, or by the port of the engine it belongs to, whoever else is there. What
+goes through it at all, because it is not in L2, is decided in `hexsim.residency`.
 
 Left out: refresh and row misses (in the effective bandwidth), traffic of other masters.
 """
@@ -58,8 +58,12 @@ class DdrRule:
         return min(self.bytes_per_second, self.bytes_in_flight / self.latency_s)
 
 
-class Ddr(SharedRate[None]):
-    """The path to DDR; every stream has the same cap. Counts the bytes that went through it."""
+class Ddr(SharedRate[float]):
+    """The path to DDR, which counts the bytes that went through it.
+
+    A stream of the DSP is capped by what it keeps in flight; that of another master (the tensor
+    engine) by the rate of its own port, in bytes per second, which it gives along.
+    """
 
     def __init__(self, env: Environment, rule: DdrRule) -> None:
         super().__init__(env)
@@ -67,18 +71,18 @@ class Ddr(SharedRate[None]):
         self.latency_ps = seconds_to_ps(rule.latency_s)
         self.moved = Traffic()
 
-    def read(self, size: int) -> Use[None]:
+    def read(self, size: int, port_bytes_per_s: float | None = None) -> Use[float]:
         """Ask for `size` bytes as one stream; succeeds when the last one leaves the memory.
 
         It arrives `latency_ps` later, while the stream may already go on with other bytes.
         """
         self.moved += Traffic(read_bytes=size)
-        return self.use(size, None)
+        return self.use(size, port_bytes_per_s or self.rule.stream_bytes_per_second)
 
-    def write(self, size: int) -> Use[None]:
+    def write(self, size: int, port_bytes_per_s: float | None = None) -> Use[float]:
         """Write `size` bytes as one stream; nobody waits for the last one to arrive."""
         self.moved += Traffic(write_bytes=size)
-        return self.use(size, None)
+        return self.use(size, port_bytes_per_s or self.rule.stream_bytes_per_second)
 
     def alone_ps(self, size: int) -> float:
         """How long a lone stream takes because of its bytes in flight.
@@ -88,6 +92,6 @@ class Ddr(SharedRate[None]):
         stream = self.rule.stream_bytes_per_second
         return size * PS_PER_SECOND / stream if stream < self.rule.bytes_per_second else 0.0
 
-    def _rates(self, demands: Sequence[None]) -> Sequence[float]:
-        stream = self.rule.stream_bytes_per_second / PS_PER_SECOND
-        return max_min(self.rule.bytes_per_second / PS_PER_SECOND, [stream] * len(demands))
+    def _rates(self, demands: Sequence[float]) -> Sequence[float]:
+        caps = [cap / PS_PER_SECOND for cap in demands]
+        return max_min(self.rule.bytes_per_second / PS_PER_SECOND, caps)

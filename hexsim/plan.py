@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.layers import Convert
@@ -20,18 +19,8 @@ from hexsim.partition import Subnet
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.float_layers import converts_floats
 from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.runtimes import FIXED_POINT, Engine, Runtime
 
-Engine = Literal["cpu", "gpu", "hvx", "hta"]
-
-_ENGINES: dict[Runtime, Engine] = {
-    "cpu": "cpu",
-    "fxp_cpu": "cpu",
-    "gpu": "gpu",
-    "gpu_fp16": "gpu",
-    "dsp": "hvx",
-    "aip": "hvx",
-}
 _FLOAT_BYTES = 4
 _FLOAT_BITS: dict[Runtime, int] = {"cpu": 32, "gpu": 16, "gpu_fp16": 16}
 
@@ -89,9 +78,12 @@ class PlannedSubnet:
     `inputs` come from the application or another subnet, `outputs` go there. At the edges of a
     fixed-point subnet they are converted between float32 and codes; the shapes say how much. But
     those in `as_codes` cross as they are, because a Convert layer of another subnet converts them.
+    Between the engines of one runtime they stay codes. The plan says what runs where; a subnet on
+    the HTA is compiled by the time side (`hexsim.hta.compiler`), from the data of its chip.
     """
 
     runtime: Runtime
+    engine: Engine
     reason: str
     calls: tuple[KernelCall, ...]
     inputs: tuple[str, ...]
@@ -99,11 +91,6 @@ class PlannedSubnet:
     input_shapes: tuple[Shape, ...]
     output_shapes: tuple[Shape, ...]
     as_codes: frozenset[str] = frozenset()
-
-    @property
-    def engine(self) -> Engine:
-        """The engine that runs the calls of this subnet."""
-        return _ENGINES[self.runtime]
 
     @cached_property
     def bits(self) -> Mapping[str, int]:
@@ -162,28 +149,22 @@ def make_plan(model: Network | QuantizedNetwork, runtime: Runtime, cuts: list[Su
 
 def _subnet(cut: Subnet, model: QuantizedNetwork) -> PlannedSubnet:
     network = model.network
+    inputs, outputs = network.boundary(cut.layers)
     written = {name for layer in cut.layers for name in layer.outputs}
-    read = dict.fromkeys(name for layer in cut.layers for name in layer.inputs)
-    names = {layer.name for layer in cut.layers}
-
-    def outside(name: str) -> list[Layer]:
-        return [la for la in network.consumers.get(name, ()) if la.name not in names]
-
-    inputs = tuple(n for n in read if n not in written and n in network.tensors)
-    outputs = tuple(
-        name
-        for layer in cut.layers
-        for name in layer.outputs
-        if name in network.outputs or outside(name)
-    )
     coded = [
         n for n in inputs if n in network.producers and _convert([network.producers[n]], model)
     ]
-    coded += [n for n in outputs if n not in network.outputs and _convert(outside(n), model)]
+    coded += [
+        n
+        for n in outputs
+        if n not in network.outputs
+        and _convert([la for la in network.consumers[n] if la.outputs[0] not in written], model)
+    ]
     return PlannedSubnet(
         runtime=cut.runtime,
+        engine=cut.engine,
         reason=cut.reason,
-        calls=tuple(_call(layer, cut.runtime, model) for layer in cut.layers),
+        calls=tuple(_call(layer, cut, model) for layer in cut.layers),
         inputs=inputs,
         outputs=outputs,
         input_shapes=tuple(network.shape(name) for name in inputs),
@@ -197,12 +178,12 @@ def _convert(layers: Iterable[Layer], model: QuantizedNetwork) -> bool:
     return all(converts_floats(layer, model) for layer in layers)
 
 
-def _call(layer: Layer, runtime: Runtime, model: QuantizedNetwork) -> KernelCall:
+def _call(layer: Layer, cut: Subnet, model: QuantizedNetwork) -> KernelCall:
     network = model.network
-    activation_bits = weight_bits = _FLOAT_BITS.get(runtime, 8)
+    activation_bits = weight_bits = _FLOAT_BITS.get(cut.runtime, 8)
     symmetric = False
     operand_bits = None
-    if runtime in FIXED_POINT:
+    if cut.runtime in FIXED_POINT:
         activation = model.activations.get(layer.outputs[0])
         activation_bits = activation.bitwidth if activation else 8
         if isinstance(layer, Convert):
@@ -218,7 +199,7 @@ def _call(layer: Layer, runtime: Runtime, model: QuantizedNetwork) -> KernelCall
         activation_bits = weight_bits = model.floats[layer.outputs[0]]
     return KernelCall(
         layer=layer,
-        engine=_ENGINES[runtime],
+        engine=cut.engine,
         operands=network.input_shapes(layer),
         results=network.layer_outputs(layer),
         parameters=tuple(network.constants[name].shape for name in layer.parameters),
@@ -226,7 +207,7 @@ def _call(layer: Layer, runtime: Runtime, model: QuantizedNetwork) -> KernelCall
         weight_bits=weight_bits,
         symmetric_weights=symmetric,
         operand_bits=operand_bits,
-        computes_float=runtime not in FIXED_POINT,
+        computes_float=cut.runtime not in FIXED_POINT,
     )
 
 

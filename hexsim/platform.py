@@ -63,6 +63,7 @@ class Platform:
     ) -> Plan:
         """Cut `model` for `runtime` and list its kernel calls.
 
+        HTA sections count that were compiled for this chip; without any, aip runs on HVX.
         Raises HexsimError if chip or stack lack the runtime, if the runtime refuses the model
         because it is float (hexsim.load_rules), or for bit widths it does not compute with.
         """
@@ -75,7 +76,15 @@ class Platform:
                 f"network '{network.name}' is float and {runtime} of {self.stack.name} refuses it: "
                 f"{rule.sentence}; quantise it first (hexsim quantize, or --quantize)"
             )
-        return make_plan(model, runtime, partition(model, runtime, cpu_fallback=cpu_fallback))
+        compiled = model.hta if isinstance(model, QuantizedNetwork) else ()
+        cuts = partition(
+            model,
+            runtime,
+            sections=[s.layers for s in compiled if s.chip == self.chip.name],
+            rules=self.stack.partitioning.rules,
+            cpu_fallback=cpu_fallback,
+        )
+        return make_plan(model, runtime, cuts)
 
     def simulate(
         self,

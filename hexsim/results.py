@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from hexsim.plan import Engine
+from hexsim.runtimes import Engine
 from hexsim.simtime import PS_PER_US, ps_to_clocks
 from hexsim.work import CostModel
 
@@ -31,7 +31,8 @@ class LayerTiming:
     """One layer of one inference, in the clock of the engine that ran it.
 
     `stalls` are issue slots in which its threads issue nothing, waiting for results or memory.
-    `hvx_utilisation` is the part of all vector contexts' issue slots in its time that it uses.
+    `hvx_utilisation` is the part of all vector contexts' issue slots in its time that it uses,
+    `array_utilisation` the part of the tensor engine's multiply-accumulates.
     `parts_ps` divides its duration; the largest part is its bound.
     """
 
@@ -51,6 +52,7 @@ class LayerTiming:
     vtcm_bytes: int
     parts_ps: Mapping[Bound, float]
     cost_model: CostModel
+    array_utilisation: float = 0.0
 
     @property
     def bound(self) -> Bound:

@@ -1,7 +1,11 @@
-"""The runtimes a network can be asked to run on, by the names of the SNPE tools."""
+"""The runtimes a network can be asked to run on, by the names of the SNPE tools, and their engines.
+
+AIP is the one runtime with two engines: what no HTA section holds runs on HVX.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 Runtime = Literal["cpu", "fxp_cpu", "gpu", "gpu_fp16", "dsp", "aip"]
@@ -9,3 +13,18 @@ RUNTIMES: tuple[Runtime, ...] = get_args(Runtime)
 
 FIXED_POINT: frozenset[Runtime] = frozenset({"fxp_cpu", "dsp", "aip"})
 """Runtimes that compute in integers and therefore need encodings."""
+
+Engine = Literal["cpu", "gpu", "hvx", "hta"]
+
+MAIN_ENGINE: Mapping[Runtime, Engine] = {
+    "cpu": "cpu",
+    "fxp_cpu": "cpu",
+    "gpu": "gpu",
+    "gpu_fp16": "gpu",
+    "dsp": "hvx",
+    "aip": "hvx",
+}
+"""The engine of a runtime that takes all its layers unless some are compiled for another."""
+
+Target = Runtime | Literal["hta"]
+"""What takes or refuses a layer: a runtime, or inside aip the tensor engine."""

@@ -15,9 +15,10 @@ import simpy
 from hexsim.background import Background
 from hexsim.background_clients import ClientSession
 from hexsim.chips import Chip
+from hexsim.dsp_call import Request
 from hexsim.errors import HexsimError
 from hexsim.host.initialisation import initialisation
-from hexsim.inference import Inference, Request
+from hexsim.inference import Inference
 from hexsim.machine import Machine
 from hexsim.memory import Traffic
 from hexsim.plan import Plan

@@ -81,6 +81,15 @@ def sweep(platform: Platform, run: Callable[[Platform], Result]) -> Uncertainty:
         result = run(changed)
         return Times(result.total_us, result.forward_us)
 
+    return swept(platform, times)
+
+
+def swept(
+    platform: Platform,
+    times: Callable[[Platform], Times],
+    wanted: Callable[[str], bool] = lambda path: True,
+) -> Uncertainty:
+    """Sweep any two positive figures; only constants whose dotted path is `wanted` are moved."""
     with recorded() as reads:
         nominal = times(platform)
     swings = []
@@ -88,7 +97,7 @@ def sweep(platform: Platform, run: Callable[[Platform], Result]) -> Uncertainty:
         sheet: Datasheet = getattr(platform, side)
         read = reads.of(sheet)
         for path, constant, low, high in intervals(sheet):
-            if path in read:
+            if path in read and wanted(path):
                 at_low, at_high = (times(_moved(platform, side, path, v)) for v in (low, high))
                 if {at_low, at_high} != {nominal}:
                     swings.append(Swing(sheet.name, path, constant, low, high, at_low, at_high))

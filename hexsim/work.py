@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-CostModel = Literal["kernel", "generic", "analytic", "none"]
-"""How a layer's cost was found: scheduled kernel loops, the generic model of moved bytes and
-elementwise operations, the roofline of CPU or GPU, or not at all."""
+CostModel = Literal["kernel", "tiles", "generic", "analytic", "none"]
+"""How a layer's cost was found: scheduled kernel loops, the tensor engine's tiles, the generic
+model of moved bytes and elementwise operations, the roofline of CPU or GPU, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Sketch:
         return layer.output
 
     def shape(self, name: str) -> Shape:
-        return self.tensors[name].shape
+        return (self.tensors.get(name) or self.constants[name]).shape
 
     def weight(self, shape: Shape) -> str:
         name = f"weight{len(self.layers)}"

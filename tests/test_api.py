@@ -12,6 +12,7 @@ from hexsim.api import seeded_calibration
 from hexsim.graph.passes.input_formats import set_input_formats
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.quantized import require_float
+from tests.container.made import small_network, with_encodings
 from tests.digits.data import digits
 from tests.digits.networks import load
 from tests.digits.scores import calibration
@@ -92,6 +93,14 @@ def test_float_networks_are_refused_where_only_codes_load(runtime: str) -> None:
         hexsim.HexsimError, match=f"is float and {runtime} of snpe-1.[23][03] refuses it"
     ):
         hexsim.simulate("conv1x1_1to1", "sd855", runtime)  # type: ignore[arg-type]
+
+
+def test_compile_hta() -> None:
+    model = with_encodings(small_network())
+    assert [len(section.layers) for section in hexsim.compile_hta(model).hta] == [4]
+    assert [len(s.layers) for s in hexsim.compile_hta(model, "sd865", "0-1,3-4").hta] == [1, 2]
+    with pytest.raises(hexsim.HexsimError, match="out of range"):
+        hexsim.compile_hta(model, partitions="1-9")
 
 
 def test_background_loads_are_named_and_reported() -> None:

@@ -44,3 +44,11 @@ def test_a_quantised_file_runs_everywhere_and_starts_sooner_on_dsp(
 
 def test_a_quantised_file_needs_no_flag(files: tuple[Path, Path]) -> None:
     assert _cases(files[1], Conditions(accuracy=False))["fxp_cpu"].timing.total_ps > 0
+
+
+@pytest.mark.parametrize(("hta", "engines"), [(True, {"hta"}), (False, {"hvx"})])
+def test_what_is_quantised_here_gets_sections(hta: bool, engines: set[str]) -> None:
+    conditions = Conditions(accuracy=False, quantize=True, hta=hta)
+    (case,) = run_benchmark(["squeezenet1_1"], Platform.load("sd855"), ["aip"], conditions)
+    assert {layer.engine for layer in case.timing.layers} == engines
+    assert case.cut is None, "one runtime leaves no choice"

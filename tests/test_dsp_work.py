@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,23 +40,14 @@ def test_the_ways_in_and_out_move_what_l2_cannot_hold() -> None:
     assert (way_out.read_bytes, way_out.write_bytes) == (256 * KB, 0)
 
 
-def test_codes_that_crossed_as_such_are_in_ddr_though_floats_are_made_codes_here() -> None:
-    image = Sketch((1, 32, 32, 3))
-    (subnet,) = plan(image.network(image.conv("in", 32, 3))).subnets
-    crossed = replace(subnet, as_codes=frozenset({"in"}))
-    cold = dsp_work(subnet, target(256 * KB), inputs_in_l2=False)
-    assert dsp_work(crossed, target(256 * KB)) == cold
-    assert dsp_work(subnet, target(256 * KB)) != cold
-
-
 def test_codes_that_the_cpu_left_in_ddr_are_read_once() -> None:
     image = Sketch((1, 32, 32, 3))
     (subnet,) = plan(image.network(image.conv("in", 32, 3))).subnets
-    warm, cold = (dsp_work(subnet, target(256 * KB), inputs_in_l2=hot) for hot in (True, False))
+    warm, cold = (dsp_work(subnet, target(256 * KB), in_ddr=names) for names in ((), ("in",)))
     assert cold.calls[0].read_bytes - warm.calls[0].read_bytes == 32 * 32 * 3
     sheets = Sketch((1, 32, 32, 40))
     (subnet,) = plan(sheets.network(sheets.conv("in", 64))).subnets
-    warm, cold = (dsp_work(subnet, target(256 * KB), inputs_in_l2=hot) for hot in (True, False))
+    warm, cold = (dsp_work(subnet, target(256 * KB), in_ddr=names) for names in ((), ("in",)))
     assert cold.calls == warm.calls
     ((_, way_in),) = cold.way_in
     assert way_in.read_bytes == 32 * 32 * 40

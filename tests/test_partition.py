@@ -49,3 +49,35 @@ def test_plan_knows_what_crosses_each_edge() -> None:
     ]
     assert [call.engine for call in plan.calls()] == ["hvx", "cpu", "hvx"]
     assert [call.activation_bits for call in plan.calls()] == [8, 32, 8]
+
+
+def test_hta_sections_are_subnets_of_their_own_inside_aip() -> None:
+    network = _chain("sigmoid", "tanh", "sigmoid", "opaque", "tanh", "tanh")
+    cuts = partition(network, "aip", sections=(("l0",), ("l1",), ("l4",)))
+    assert [(cut.runtime, cut.engine, len(cut.layers)) for cut in cuts] == [
+        ("aip", "hta", 1),
+        ("aip", "hta", 1),
+        ("aip", "hvx", 1),
+        ("cpu", "cpu", 1),
+        ("aip", "hta", 1),
+        ("aip", "hvx", 1),
+    ]
+    assert [call.engine for call in make_plan(network, "aip", cuts).calls()] == [
+        cut.engine for cut in cuts
+    ]
+
+
+def test_hta_sections_mean_nothing_to_other_runtimes() -> None:
+    network = _chain("sigmoid", "tanh")
+    (only,) = partition(network, "dsp", sections=(("l0",),))
+    assert only.engine == "hvx"
+
+
+def test_the_old_rules_end_with_one_subnet_on_hvx() -> None:
+    network = _chain("sigmoid", "tanh", "opaque", "tanh")
+    cuts = partition(network, "aip", sections=(("l0",),), rules="1.23")
+    assert [(cut.engine, len(cut.layers)) for cut in cuts] == [("hta", 1), ("hvx", 1), ("cpu", 2)]
+    assert "1.23" in cuts[-1].reason
+    assert len(partition(network, "dsp", rules="1.23")) == 3, "dsp knows no such rule"
+    with pytest.raises(HexsimError, match="'l2'"):
+        partition(network, "aip", rules="1.23", cpu_fallback=False)

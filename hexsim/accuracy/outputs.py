@@ -18,7 +18,7 @@ from hexsim.host.float_execution import FloatEngine
 from hexsim.partition import Subnet, partition
 from hexsim.plan import make_plan
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 
 
 class OutputJudge:
@@ -75,6 +75,8 @@ def layers_on(model: Network | QuantizedNetwork, runtime: Runtime) -> tuple[str,
 def cuts(network: Network, runtime: Runtime, chosen: AbstractSet[str]) -> list[Subnet]:
     """Cut `network` so that just the layers named in `chosen` run on `runtime`."""
     return [
-        Subnet(runtime, tuple(run), "chosen") if inside else Subnet("cpu", tuple(run), "others")
+        Subnet(runtime, MAIN_ENGINE[runtime], tuple(run), "chosen")
+        if inside
+        else Subnet("cpu", "cpu", tuple(run), "others")
         for inside, run in groupby(network.layers, key=lambda layer: layer.name in chosen)
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from hexsim.chips.chip import Arch, Chip, Corner
 from hexsim.datasheet import Shelf
 
-__all__ = ["Arch", "Chip", "Corner", "load", "names"]
+__all__ = ["Arch", "Chip", "Corner", "by_asic", "load", "names"]
 
 _SHELF = Shelf(Chip, "chip", Path(__file__).parent)
 
@@ -15,6 +15,11 @@ _SHELF = Shelf(Chip, "chip", Path(__file__).parent)
 def names() -> tuple[str, ...]:
     """List the built-in chips, without reading their files."""
     return _SHELF.names()
+
+
+def by_asic(number: str) -> Chip | None:
+    """Return the built-in chip with a part number ("sm8150"), None if there is none."""
+    return next((chip for chip in map(load, names()) if chip.asic == number.lower()), None)
 
 
 def load(name_or_path: str | Path) -> Chip:

@@ -8,6 +8,7 @@ Left out: power, temperature, and everything that software decides (see hexsim.s
 
 from __future__ import annotations
 
+import re
 from typing import Literal, TypeVar
 
 from pydantic import Field
@@ -122,9 +123,18 @@ class Gpu(Table):
 
 
 class Hta(Table):
-    """The tensor accelerator; `int16_rate` is the speed with 16-bit activations over 8-bit."""
+    """The tensor accelerator.
+
+    Its MACs stand as `depth_lanes` inputs by `channel_lanes` output channels by as many pixels as
+    `macs_per_clk` allows; a stage behind them moves `stage_bytes_per_clk` codes. `command_clk` is
+    spent on each command; `int16_rate` is the speed with 16-bit activations over 8-bit.
+    """
 
     macs_per_clk: MacsPerClock
+    depth_lanes: Count
+    channel_lanes: Count
+    stage_bytes_per_clk: BytesPerClock
+    command_clk: Clocks
     clock_hz: Hertz
     int16_rate: Fraction
     local_bytes: Bytes
@@ -132,6 +142,8 @@ class Hta(Table):
 
 
 TableT = TypeVar("TableT", bound=Table)
+
+_PART_NUMBER = re.compile(r"\(([A-Z]+\d+)\b")
 
 _NEEDS: dict[Runtime, tuple[str, ...]] = {
     "cpu": ("cpu", "memory"),
@@ -154,6 +166,12 @@ class Chip(Datasheet):
     cpu_table: Cpu | None = Field(default=None, alias="cpu")
     gpu_table: Gpu | None = Field(default=None, alias="gpu")
     hta_table: Hta | None = Field(default=None, alias="hta")
+
+    @property
+    def asic(self) -> str:
+        """The part number in the title, in lower case as the SNPE tools take it, or ""."""
+        number = _PART_NUMBER.search(self.title)
+        return number.group(1).lower() if number else ""
 
     @property
     def dsp(self) -> Dsp:

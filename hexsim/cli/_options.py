@@ -80,6 +80,9 @@ FloatModelOption = Annotated[
     str | None,
     typer.Option("--float", help="Float model that a quantised MODEL was made from."),
 ]
+NoHtaOption = Annotated[
+    bool, typer.Option("--no-hta", help="Compile no HTA sections into what is quantised here.")
+]
 UncertaintyOption = Annotated[
     bool,
     typer.Option("--uncertainty", help="Sweep assumed and calibrated constants: intervals."),

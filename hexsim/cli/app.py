@@ -17,6 +17,7 @@ from hexsim.cli import (
     info,
     kernel,
     models,
+    partition,
     profile,
     quantize,
     roofline,
@@ -42,6 +43,7 @@ app.command()(convert.convert)
 app.command()(quantize.quantize)
 app.command()(info.info)
 app.command()(diff.diff)
+app.command()(partition.partition)
 app.command()(validate.validate)
 app.command()(tradeoff.tradeoff)
 app.add_typer(chips.app, name="chips")

@@ -15,6 +15,7 @@ from hexsim.cli._options import (
     InputDimOption,
     JsonOption,
     NoFallbackOption,
+    NoHtaOption,
     ProfileOption,
     StackOption,
     UncertaintyOption,
@@ -45,6 +46,7 @@ def bench(
     quantize: Annotated[
         bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
+    no_hta: NoHtaOption = False,
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
     ] = False,
@@ -62,6 +64,7 @@ def bench(
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
+    from hexsim.reports.recommendation import recommendations
 
     for path in (json, csv):
         if path is not None:
@@ -76,6 +79,7 @@ def bench(
         uncertainty=uncertainty,
         accuracy=not timing_only,
         quantize=quantize or runtimes is None,
+        hta=not no_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
     )
@@ -94,6 +98,8 @@ def bench(
     if csv is not None:
         write_text(csv, benchmark_csv(cases))
     typer.echo(benchmark_tables(cases))
+    if advice := recommendations(cases):
+        typer.echo("\n" + advice)
     if background:
         typer.echo("\n" + background_tables(cases))
     typer.echo("\n" + footnotes(cases))

@@ -15,6 +15,7 @@ from hexsim.cli._options import (
     InputDimOption,
     JsonOption,
     NoFallbackOption,
+    NoHtaOption,
     ProfileOption,
     StackOption,
     UncertaintyOption,
@@ -37,6 +38,7 @@ def profile(
     quantize: Annotated[
         bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
+    no_hta: NoHtaOption = False,
     uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
@@ -65,6 +67,7 @@ def profile(
         uncertainty=uncertainty,
         accuracy=False,
         quantize=quantize,
+        hta=not no_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from hexsim.cli._options import StackOption
 from hexsim.cli._output import output_path
 from hexsim.errors import HexsimError
 
@@ -91,6 +92,21 @@ def quantize(
             help="Bits of the biases of float layers: 16 or 32; default: those of the layer.",
         ),
     ] = None,
+    enable_hta: Annotated[
+        bool, typer.Option("--enable-hta", help="Compile sections for the tensor engine of AIP.")
+    ] = False,
+    hta_partitions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hta-partitions",
+            help="Layer ids of the sections: 0-11,15-20 for --chip, or sm8150:0-20,40-60; "
+            "repeatable per chip; default: all that can be compiled.",
+        ),
+    ] = None,
+    chip: Annotated[
+        str, typer.Option("--chip", help="Chip whose tensor engine --enable-hta compiles for.")
+    ] = "sd855",
+    stack: StackOption = None,
     encodings_report: Annotated[
         Path | None,
         typer.Option(
@@ -104,6 +120,7 @@ def quantize(
     from hexsim.cli._bitwidths import bit_widths
     from hexsim.cli._progress import bar
     from hexsim.files import require_folder, write_text
+    from hexsim.hta.offline import compile_all, orders
     from hexsim.loading import load_container
     from hexsim.quantization.input_list import read_input_list
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
@@ -111,6 +128,7 @@ def quantize(
     from hexsim.quantization.overrides import NO_OVERRIDES
     from hexsim.quantization.quantized import require_float
     from hexsim.reports.encodings_json import encodings_json
+    from hexsim.reports.hta_log import hta_log
     from hexsim.reports.optimization_log import optimization_log
     from hexsim.reports.override_log import override_log, unused_line
     from hexsim.reports.quantizer_log import quantizer_log
@@ -151,6 +169,11 @@ def quantize(
         require_folder(output_path(model, encodings_report, ""))
         if encodings_report.absolute() == target.absolute():
             raise HexsimError(f"the report would overwrite '{target}'; give it another name")
+    if hta_partitions and not enable_hta:
+        raise HexsimError("--hta-partitions says what --enable-hta compiles; give both")
+    asked = orders(hta_partitions or (), chip, stack) if enable_hta else ()
+    for order in asked:
+        order.check(network)
     inputs = read_input_list(input_list, network)
     done = quantize_optimized(
         network,
@@ -161,10 +184,14 @@ def quantize(
         bar,
         len(inputs.sets),
     )
+    compiled, failures = compile_all(done.model, asked)
+    done = replace(done, model=compiled)
     words = {
         "act_bitwidth": bits.activations,
         "axis_quant": axis_quant,
         "bias_bitwidth": bits.biases,
+        "enable_hta": enable_hta,
+        "hta_partitions": " ".join(hta_partitions or ()),
         "float_bias_bitwidth": float_bias_bitwidth,
         "float_bitwidth": float_bitwidth,
         "input_dlc": model,
@@ -185,7 +212,7 @@ def quantize(
     if source.overrides and not override_params:
         print(unused_line(source.overrides), file=sys.stderr)
     log = (*optimization_log(done), *override_log(done.model), *quantizer_log(done.model, target))
-    for line in log:
+    for line in (*log, *hta_log(done.model, failures)):
         print(line, file=sys.stderr)
 
 

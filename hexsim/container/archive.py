@@ -16,9 +16,9 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -26,6 +26,9 @@ from hexsim.errors import HexsimError
 
 PARAMS, MODEL, METADATA = "model.params", "model", "dlc.metadata"
 """Entry names, those of the real container."""
+
+HTA_PREFIX = "aip.hta."
+"""How the names of the entries begin that hold HTA sections."""
 
 VERSION = 3
 """Format version that is written, and the newest that is read."""
@@ -40,13 +43,17 @@ _QUALCOMM_IDENTIFIER = b"NETD"
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive whose seal holds: its small entries, and the byte range of the weights."""
+    """An archive whose seal holds: its small entries, and the byte range of the weights.
+
+    `records` are the HTA sections by entry name.
+    """
 
     path: Path
     model: bytes
     metadata: bytes
     params_start: int
     params_end: int
+    records: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class ArchiveWriter:
@@ -114,7 +121,9 @@ def _open(path: Path, file: BinaryIO) -> Archive:
     if not start <= end <= size - _SEAL_BYTES or _digest(file, start, end) != seal.group(4):
         raise HexsimError(f"'{path}' is truncated or was altered; convert the model again")
     with zipfile.ZipFile(file) as archive:
-        return Archive(path, archive.read(MODEL), archive.read(METADATA), start, end)
+        names = [name for name in archive.namelist() if name.startswith(HTA_PREFIX)]
+        records = {name: archive.read(name) for name in names}
+        return Archive(path, archive.read(MODEL), archive.read(METADATA), start, end, records)
 
 
 def _digest(file: BinaryIO, start: int, end: int) -> bytes:

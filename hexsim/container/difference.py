@@ -43,7 +43,7 @@ class Difference:
     """Everything in which two networks differ.
 
     `parameters` are attributes, encodings and counts, `dims` the shapes of outputs, `outputs`
-    the names of outputs.
+    the names of outputs, `sections` the HTA sections of one chip, named by that chip.
     """
 
     only_first: tuple[str, ...]
@@ -52,6 +52,7 @@ class Difference:
     dims: tuple[Change, ...]
     weights: tuple[WeightChange, ...]
     outputs: tuple[Change, ...]
+    sections: tuple[Change, ...] = ()
 
     def __bool__(self) -> bool:
         """True if there is any."""
@@ -78,6 +79,7 @@ def difference(first: Model, second: Model) -> Difference:
             for row, other in pairs
             if row.outputs != other.outputs
         ),
+        sections=tuple(_sections(first, second)),
     )
 
 
@@ -98,6 +100,22 @@ def _properties(row: LayerInfo) -> dict[str, object]:
         "param count": row.param_count,
         "MACs per inference": row.macs,
     }
+
+
+def _sections(first: Model, second: Model) -> Iterator[Change]:
+    mine, theirs = _sections_by_chip(first), _sections_by_chip(second)
+    for chip in dict.fromkeys((*mine, *theirs)):
+        if mine.get(chip) != theirs.get(chip):
+            yield Change(chip, "HTA sections", mine.get(chip), theirs.get(chip))
+
+
+def _sections_by_chip(model: Model) -> dict[str, tuple[str, ...]]:
+    """First and last layer of each section."""
+    found: dict[str, tuple[str, ...]] = {}
+    for section in model.hta if isinstance(model, QuantizedNetwork) else ():
+        ends = f"{section.layers[0]} to {section.layers[-1]}"
+        found[section.chip] = (*found.get(section.chip, ()), ends)
+    return found
 
 
 def _weights(first: Network, second: Network) -> Iterator[WeightChange]:

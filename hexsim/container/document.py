@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from hexsim.container.archive import HTA_PREFIX
 from hexsim.container.trees import from_tree, to_tree
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.quantization.quantized import HtaSection, QuantizedNetwork, float_network
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,15 @@ class Encodings:
 
 
 @dataclass(frozen=True)
+class StoredSection:
+    """One HTA section: the chip it was compiled for, its layers, the entry that holds it."""
+
+    chip: str
+    layers: tuple[str, ...]
+    entry: str
+
+
+@dataclass(frozen=True)
 class Document:
     """Everything about a network but the bytes of its constants."""
 
@@ -75,6 +85,7 @@ class Document:
     encodings: Encodings | None
     overrides: Overrides = NO_OVERRIDES
     input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
+    hta: tuple[StoredSection, ...] = ()
 
     @classmethod
     def of(
@@ -99,6 +110,7 @@ class Document:
             encodings,
             overrides,
             network.input_formats,
+            tuple(_stored(model.hta)) if isinstance(model, QuantizedNetwork) else (),
         )
 
     def to_bytes(self) -> bytes:
@@ -111,3 +123,8 @@ class Document:
         document = from_tree(cls, json.loads(data))
         assert isinstance(document, Document)
         return document
+
+
+def _stored(sections: tuple[HtaSection, ...]) -> Iterator[StoredSection]:
+    for number, section in enumerate(sections):
+        yield StoredSection(section.chip, section.layers, f"{HTA_PREFIX}{section.chip}.{number}")

@@ -19,10 +19,10 @@ from hexsim.layers.colour_conversion import CONVERTED
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import Target
 
-LETTERS: dict[str, Runtime] = {"A": "aip", "D": "dsp", "G": "gpu", "C": "cpu"}
-"""Runtimes by the letters of snpe-dlc-info, in its order."""
+LETTERS: dict[str, Target] = {"A": "aip", "D": "dsp", "G": "gpu", "C": "cpu", "H": "hta"}
+"""Runtimes by the letters of snpe-dlc-info, in its order, and the tensor engine inside aip."""
 
 _OWN_WORDS = {name: name for name in ("input_encoding_in", "input_encoding_out")} | {
     "output_channels": "num filters"

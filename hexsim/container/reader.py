@@ -19,7 +19,7 @@ from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import unpack
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.quantized import HtaSection, QuantizedNetwork
 
 Array = npt.NDArray[np.generic]
 
@@ -77,6 +77,10 @@ def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
         codes,
         packs_weights,
         encodings.origins,
+        hta=tuple(
+            HtaSection(section.chip, section.layers, archive.records[section.entry])
+            for section in document.hta
+        ),
         equalized=encodings.equalized,
         floats=encodings.floats,
     )

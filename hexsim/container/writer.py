@@ -48,8 +48,12 @@ def write(
                 data = _bytes(value)
                 arrays.append(replace(array, sha256=hashlib.sha256(data).hexdigest()))
                 stream.write(data)
-        archive.add(MODEL, Document.of(model, tuple(arrays), overrides).to_bytes())
+        document = Document.of(model, tuple(arrays), overrides)
+        archive.add(MODEL, document.to_bytes())
         archive.add(METADATA, (metadata or Metadata()).to_bytes())
+        sections = model.hta if isinstance(model, QuantizedNetwork) else ()
+        for stored_section, section in zip(document.hta, sections, strict=True):
+            archive.add(stored_section.entry, section.record)
 
 
 def _as_stored(model: Network | QuantizedNetwork, constant: Constant) -> Constant:

@@ -283,6 +283,21 @@ class Network:
             constants={n: c for n, c in all_constants.items() if n in named},
         )
 
+    def boundary(self, layers: Sequence[Layer]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the tensors that `layers` read from outside, and those they write for outside."""
+        written = {name for layer in layers for name in layer.outputs}
+        read = dict.fromkeys(name for layer in layers for name in layer.inputs)
+        names = {layer.name for layer in layers}
+        inputs = tuple(n for n in read if n not in written and n in self.tensors)
+        outputs = tuple(
+            name
+            for layer in layers
+            for name in layer.outputs
+            if name in self.outputs
+            or any(reader.name not in names for reader in self.consumers.get(name, ()))
+        )
+        return inputs, outputs
+
     def subnetwork(
         self, layers: Sequence[Layer], inputs: Sequence[str], outputs: Sequence[str]
     ) -> Network:

@@ -1,8 +1,9 @@
 """Entering the DSP: the named parts of one call, before and after the graph runs.
 
 A call wakes a CPU that slept, cleans caches, hands buffers to FastRPC, crosses to the DSP, wakes
-it if it slept, and converts float buffers to codes; the way back mirrors it. Each part is named
-and has its own constants in the stack file, so that a report can say where the time went.
+it and the tensor engine if they slept, and converts float buffers to codes; the way back mirrors
+it. Each part is named and has its own constants in the stack file, so that a report can say where
+the time went.
 
 The round trip of FastRPC depends on how long the DSP computes, because the CPU sleeps meanwhile.
 Half of the shortest round trip is charged on the way in, the rest on the way out.
@@ -22,7 +23,7 @@ import numpy as np
 
 from hexsim.chips import Chip
 from hexsim.graph.ir import Shape
-from hexsim.plan import PlannedSubnet
+from hexsim.joined import JoinedSubnets
 from hexsim.stacks import BufferType, Profile, Stack
 from hexsim.stacks.stack import Conversion, Rpc, Wake
 
@@ -47,7 +48,7 @@ class Part:
 class Call:
     """What one call into the DSP is asked to do: `idle_s` of silence came before it."""
 
-    subnet: PlannedSubnet
+    joined: JoinedSubnets
     chip: Chip
     stack: Stack
     profile: Profile
@@ -57,45 +58,45 @@ class Call:
     @property
     def input_elements(self) -> int:
         """Elements of all inputs that are floats on the other side."""
-        return self._converted(self.subnet.inputs, self.subnet.input_shapes)
+        return self._converted(self.joined.inputs, self.joined.input_shapes)
 
     @property
     def output_elements(self) -> int:
         """Elements of all outputs that are floats on the other side."""
-        return self._converted(self.subnet.outputs, self.subnet.output_shapes)
-
-    @property
-    def converts_inputs_on_dsp(self) -> bool:
-        """True if floats cross to the DSP, which makes codes of them (all but `as_codes`)."""
-        return self.buffer == "float" and self.stack.entry.input_conversion.engine != "cpu"
+        return self._converted(self.joined.outputs, self.joined.output_shapes)
 
     @property
     def input_bytes(self) -> int:
         """Bytes that cross to the DSP."""
-        subnet, conversion = self.subnet, self.stack.entry.input_conversion
-        return self._crossing(subnet.inputs, subnet.input_shapes, conversion)
+        joined, conversion = self.joined, self.stack.entry.input_conversion
+        return self._crossing(joined.inputs, joined.input_shapes, conversion)
 
     @property
     def output_bytes(self) -> int:
         """Bytes that cross back."""
-        subnet, conversion = self.subnet, self.stack.entry.output_conversion
-        return self._crossing(subnet.outputs, subnet.output_shapes, conversion)
+        joined, conversion = self.joined, self.stack.entry.output_conversion
+        return self._crossing(joined.outputs, joined.output_shapes, conversion)
 
     def _converted(self, names: tuple[str, ...], shapes: tuple[Shape, ...]) -> int:
         named = zip(names, shapes, strict=True)
-        return sum(math.prod(s) for name, s in named if name not in self.subnet.as_codes)
+        return sum(math.prod(s) for name, s in named if name not in self.joined.as_codes)
 
     def _crossing(
         self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: Conversion
     ) -> int:
         """Bytes of floats if the DSP is to convert them, else of codes."""
         is_float = self.buffer == "float" and conversion.engine != "cpu"
-        bits, as_codes = self.subnet.bits, self.subnet.as_codes
+        bits, as_codes = self.joined.bits, self.joined.as_codes
         return sum(
             math.prod(shape)
             * (_FLOAT_BYTES if is_float and name not in as_codes else bits[name] // 8)
             for name, shape in zip(names, shapes, strict=True)
         )
+
+
+def converts_inputs_on_dsp(stack: Stack, buffer: BufferType) -> bool:
+    """True if floats cross to the DSP, which makes codes of them."""
+    return buffer == "float" and stack.entry.input_conversion.engine != "cpu"
 
 
 def way_in(call: Call) -> list[Part]:
@@ -108,7 +109,8 @@ def way_in(call: Call) -> list[Part]:
         _on_host("cache_flush", 0.0 if _is_coherent(call) else size * entry.cache_s_per_byte),
         _on_host("buffers", entry.buffer_s + size * entry.buffer_s_per_byte),
         _on_host("rpc_invoke", _rpc(call).job_100us_s / 2),
-        _on_host("dsp_wake", _wake(entry.dsp_wake, call)),
+        _on_host("dsp_wake", _collapsed(entry.dsp_wake, call)),
+        _on_host("hta_wake", _collapsed(entry.hta_wake, call) if call.joined.uses_hta else 0.0),
         Part("graph_start", "dsp_scalar", clocks=call.stack.dispatch.inference_clk),
         *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "dsp"),
     ]
@@ -148,6 +150,11 @@ def _is_coherent(call: Call) -> bool:
 def _wake(part: Wake, call: Call) -> float:
     asleep = call.idle_s > part.after_idle_s + call.profile.hold_s
     return part.wake_s if asleep else 0.0
+
+
+def _collapsed(part: Wake, call: Call) -> float:
+    """The time to wake something that loses its power when idle, if the stack lets it."""
+    return _wake(part, call) if call.stack.entry.power_collapse else 0.0
 
 
 def _conversion(

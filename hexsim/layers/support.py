@@ -1,8 +1,10 @@
-"""Which runtime takes which layer, as rules with one sentence each.
+"""Which runtime takes which layer, and which the HTA, as rules with one sentence each.
 
 A rule names the runtimes it speaks for and says when a layer is refused; its sentence is both
 the message a user reads and the documentation. Sources are the SNPE support table and its list
-of limitations. Layers that no rule refuses are taken.
+of limitations, and for the HTA the operators of the QNN HTA back end, whose own list SNPE never
+published. Layers that no rule refuses are taken. What depends on encodings or on the release is
+said elsewhere (`hexsim.sections.limits`).
 """
 
 from __future__ import annotations
@@ -12,23 +14,38 @@ from dataclasses import dataclass
 
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers.colour_conversion import ColourConversion
+from hexsim.layers.concat import Concat
+from hexsim.layers.convolution import Convolution
 from hexsim.layers.elementwise import Elementwise
+from hexsim.layers.fully_connected import FullyConnected
 from hexsim.layers.neuron import Neuron
 from hexsim.layers.opaque import Opaque
 from hexsim.layers.pad import Pad
+from hexsim.layers.pooling import Pooling
+from hexsim.layers.prelu import Prelu
+from hexsim.layers.reshape import Reshape
 from hexsim.layers.softmax import Softmax
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import Target
 
-_ACCELERATORS: frozenset[Runtime] = frozenset({"gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu"})
-_GPU: frozenset[Runtime] = frozenset({"gpu", "gpu_fp16"})
-_INTEGER: frozenset[Runtime] = frozenset({"dsp", "aip", "fxp_cpu"})
+_ACCELERATORS: frozenset[Target] = frozenset({"gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu", "hta"})
+_INTEGER: frozenset[Target] = frozenset({"dsp", "aip", "fxp_cpu", "hta"})
+_HTA: frozenset[Target] = frozenset({"hta"})
+
+_HTA_LAYERS = (
+    *(Concat, Convolution, Elementwise, FullyConnected, Neuron, Pooling, Prelu, Reshape, Softmax),
+)
+"""QNN HTA operator history. FullyConnected: SNPE compiles Inception v3 to one section."""
+_HTA_AXES = 4
+_HTA_CHANNEL_STEP = 32
+_HTA_UNEVEN_CHANNELS = 4096
+_GPU: frozenset[Target] = frozenset({"gpu", "gpu_fp16"})
 
 
 @dataclass(frozen=True)
 class Rule:
     """One reason for which some runtimes refuse a layer."""
 
-    runtimes: frozenset[Runtime]
+    runtimes: frozenset[Target]
     refuses: Callable[[Layer, Network], bool]
     sentence: str
 
@@ -66,6 +83,36 @@ def _constant_only(layer: Layer, network: Network) -> bool:
     return isinstance(layer, Elementwise) and not any(n in network.tensors for n in layer.inputs)
 
 
+def _not_in_the_hta_set(layer: Layer, network: Network) -> bool:
+    return not isinstance(layer, _HTA_LAYERS)
+
+
+def _not_a_function_of_the_hta(layer: Layer, network: Network) -> bool:
+    if isinstance(layer, Neuron):
+        return layer.function in ("elu", "hard_sigmoid")
+    return isinstance(layer, Elementwise) and layer.kind not in ("sum", "sub", "product")
+
+
+def _more_than_four_axes(layer: Layer, network: Network) -> bool:
+    shapes = (*network.input_shapes(layer), *network.layer_outputs(layer))
+    return any(len(shape) > _HTA_AXES for shape in shapes)
+
+
+def _batch(layer: Layer, network: Network) -> bool:
+    return any(len(s) > 1 and s[0] > 1 for s in network.layer_outputs(layer))
+
+
+def _concat_not_of_channels(layer: Layer, network: Network) -> bool:
+    return isinstance(layer, Concat) and layer.axis != len(network.shape(layer.inputs[0])) - 1
+
+
+def _concat_uneven_and_long(layer: Layer, network: Network) -> bool:
+    if not isinstance(layer, Concat):
+        return False
+    channels = [network.shape(name)[-1] for name in layer.inputs]
+    return any(n % _HTA_CHANNEL_STEP for n in channels) and sum(channels) > (_HTA_UNEVEN_CHANNELS)
+
+
 def _reads_opaque_input(layer: Layer, network: Network) -> bool:
     return any(network.input_format(name).type == "opaque" for name in layer.inputs)
 
@@ -84,14 +131,24 @@ RULES: tuple[Rule, ...] = (
     Rule(_INTEGER, _softmax_not_last, "Softmax is supported along the last axis only"),
     Rule(_ACCELERATORS, _more_than_five_axes, "tensors have at most five axes"),
     Rule(_ACCELERATORS, _constant_only, "an elementwise layer needs an operand that varies"),
+    Rule(_HTA, _not_in_the_hta_set, "the QNN HTA back end has no layer of this type"),
+    Rule(_HTA, _not_a_function_of_the_hta, "the QNN HTA back end has no such function"),
+    Rule(_HTA, _more_than_four_axes, "tensors on the HTA have at most four axes"),
+    Rule(_HTA, _batch, "the HTA takes batches of one"),
+    Rule(_HTA, _concat_not_of_channels, "the HTA joins tensors along channels only"),
+    Rule(
+        _HTA,
+        _concat_uneven_and_long,
+        "the HTA joins at most 4096 channels unless all counts are multiples of 32",
+    ),
     Rule(_INTEGER, _reads_opaque_input, "it reads an input of type opaque, which stays float"),
     Rule(_INTEGER, _nv21_of_no_bytes, "NV21 is decoded from bytes, an input of type image"),
 )
 
 
-def refusal(layer: Layer, runtime: Runtime, network: Network) -> str | None:
-    """Return why `runtime` refuses `layer`, in one sentence, or None if it takes it."""
+def refusal(layer: Layer, target: Target, network: Network) -> str | None:
+    """Return why `target` refuses `layer`, in one sentence, or None if it takes it."""
     for rule in RULES:
-        if runtime in rule.runtimes and rule.refuses(layer, network):
+        if target in rule.runtimes and rule.refuses(layer, network):
             return rule.sentence
     return None

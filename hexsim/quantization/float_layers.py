@@ -12,7 +12,7 @@ from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Convert
 from hexsim.layers.support import refusal
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.runtimes import FIXED_POINT, Target
 
 
 def converts_floats(layer: Layer, model: Network | QuantizedNetwork) -> bool:
@@ -22,9 +22,9 @@ def converts_floats(layer: Layer, model: Network | QuantizedNetwork) -> bool:
     return layer.output in model.floats or layer.inputs[0] in model.floats
 
 
-def refusal_in(model: Network | QuantizedNetwork, layer: Layer, runtime: Runtime) -> str | None:
+def refusal_in(model: Network | QuantizedNetwork, layer: Layer, runtime: Target) -> str | None:
     """Return why `runtime` refuses a layer of `model`, in one sentence, or None if it takes it."""
-    if isinstance(model, QuantizedNetwork) and runtime in FIXED_POINT:
+    if isinstance(model, QuantizedNetwork) and runtime in (*FIXED_POINT, "hta"):
         if converts_floats(layer, model):
             return f"it converts for a float layer, which {runtime} does not take"
         if layer.outputs[0] in model.floats:

@@ -18,6 +18,15 @@ from hexsim.quantization.packing import Runs, packed_bytes
 
 
 @dataclass(frozen=True)
+class HtaSection:
+    """A run of layers that the tensor engine of `chip` takes; `record` is what was compiled."""
+
+    chip: str
+    layers: tuple[str, ...]
+    record: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True)
 class QuantizedNetwork:
     """A float network and its encodings.
 
@@ -33,6 +42,7 @@ class QuantizedNetwork:
     are the dequantised ones.
     `origins` tells in a few words where each encoding came from, `overrides` what became of each
     override when the network was quantised; the latter is not kept in a file.
+    `hta` are the sections compiled for tensor engines, in the order of the layers.
     `equalized` says that scales were moved between the layers of `network` before
     (hexsim.quantization.equalization), so that its tensors are not those of the network it was
     made from.
@@ -45,6 +55,7 @@ class QuantizedNetwork:
     packs_weights: bool = False
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     overrides: tuple[KeyOutcome, ...] = field(default=(), repr=False, compare=False)
+    hta: tuple[HtaSection, ...] = ()
     equalized: bool = False
     floats: Mapping[str, FloatBits] = field(default_factory=dict)
     _codes: dict[str, npt.NDArray[np.integer]] = field(

@@ -50,7 +50,9 @@ def footnotes(cases: Sequence[Case]) -> str:
             "Agreement is of class scores (before a final softmax) on seeded inputs; built-in "
             "networks have synthetic (seeded) weights."
         )
-    if any(case.runtime == "aip" for case in cases):
+    if any(
+        c.runtime == "aip" and not any(la.engine == "hta" for la in c.timing.layers) for c in cases
+    ):
         notes.append("aip runs on HVX alone, as it does for files without HTA sections.")
     if any(case.interference for case in cases):
         notes.append(

@@ -27,6 +27,7 @@ def diff_table(first: str, second: str, difference: Difference) -> str:
         ("Dimensions", changed, _rows(difference.dims)),
         ("Weights", ("layer", "what", "largest difference", "values that differ"), weights),
         ("Output names", changed, _rows(difference.outputs)),
+        ("HTA sections", ("chip", "what", first, second), _rows(difference.sections)),
     )
     return "\n\n".join(
         f"{title}\n{table(header, rows, left=frozenset(range(len(header))))}"

@@ -12,6 +12,7 @@ from hexsim.container import Container
 from hexsim.container.inspection import LETTERS, inspect
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.reports.info_table import layers_used
+from hexsim.sections.described import hta_sections
 
 if TYPE_CHECKING:
     from hexsim.accuracy.rescaling import RescalingLoss
@@ -36,6 +37,7 @@ def info_json(
         "total_parameters": network.total_parameters,
         "total_macs": network.total_macs,
         "layers_used": layers_used(rows),
+        "hta_sections": [asdict(section) for section in hta_sections(container.model)],
         "rescaled_weights": None if losses is None else [asdict(loss) for loss in losses],
     }
     return json.dumps(document, indent=1) + "\n"

@@ -11,11 +11,18 @@ from pathlib import Path
 
 from hexsim.container import Container
 from hexsim.container.inspection import LETTERS, LayerInfo, inspect
-from hexsim.quantization.quantized import float_network
+from hexsim.graph.ir import Network
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.reports.layer_text import count, dims, parameter_lines
+from hexsim.reports.text import table
+from hexsim.sections.described import hta_sections
 
 HEADER = ("Id", "Name", "Type", "Inputs", "Outputs", "Out Dims", "Runtimes", "Parameters")
 
+_SECTION_HEADER = (
+    *("HTA section for", "layer ids", "first layer", "last layer", "layers", "MACs"),
+    *("inputs", "outputs", "record bytes"),
+)
 _FLOAT_BYTES = 4
 
 
@@ -40,6 +47,7 @@ def info_table(source: str, container: Container) -> str:
         f"Quantizer command: {metadata.quantizer_command}",
         f"DLC created with converter version: {metadata.converter_version}",
         f"Layers used by DLC: {', '.join(layers_used(rows))}",
+        *_sections(container.model),
     )
     return "\n".join(lines)
 
@@ -47,6 +55,21 @@ def info_table(source: str, container: Container) -> str:
 def layers_used(rows: Sequence[LayerInfo]) -> list[str]:
     """Kinds of layers in capitals, in alphabetical order."""
     return sorted({row.kind.upper() for row in rows})
+
+
+def _sections(model: Network | QuantizedNetwork) -> Iterator[str]:
+    """The block on HTA sections, if there are any."""
+    sections = hta_sections(model)
+    if sections:
+        rows = [
+            (
+                *(s.chip, s.ids, s.first, s.last, f"{s.layers}", f"{s.mac_share:.1%}"),
+                *(", ".join(s.inputs), ", ".join(s.outputs), f"{s.record_bytes}"),
+            )
+            for s in sections
+        ]
+        yield "\nAIP Info:"
+        yield table(_SECTION_HEADER, rows, left=frozenset({0, 1, 2, 3, 6, 7}))
 
 
 def _cells(row: LayerInfo, parameters: int, macs: int) -> tuple[Sequence[str], ...]:

@@ -8,6 +8,7 @@ which the layers themselves state.
 
 from __future__ import annotations
 
+import copy
 from typing import Literal
 
 from pydantic import Field, field_validator
@@ -34,6 +35,7 @@ from hexsim.runtimes import Runtime
 
 Qos = Literal["none", "adaptive", "pm_qos", "polling"]
 BufferType = Literal["float", "tf8"]
+PartitionRules = Literal["1.23", "1.25+"]
 
 
 class Profile(Table):
@@ -100,8 +102,12 @@ class Conversion(Table):
 
 
 class Entry(Table):
-    """The named parts of one call into the DSP."""
+    """The named parts of one call into the DSP.
 
+    `power_collapse` says whether DSP and tensor engine lose their power when idle and wake again.
+    """
+
+    power_collapse: bool
     rpc: RpcModes
     buffer_s: Seconds
     buffer_s_per_byte: SecondsPerByte
@@ -145,9 +151,17 @@ class Kernels(Table):
 
 
 class Partitioning(Table):
-    """Rules of the AIP partitioner and the cost of a boundary between its subnets."""
+    """Rules of the AIP partitioner and the cost of a boundary between its subnets.
 
-    rules: Literal["1.23", "1.25+"]
+    The HTA takes network inputs of at most `hta_input_channels` channels, None for any number,
+    and elementwise layers with a constant operand only with `hta_constants` (SNPE 1.43 and later).
+    Activations of 16 bits run on the HTA since SNPE 1.34.
+    """
+
+    rules: PartitionRules
+    hta_input_channels: Count | None = None
+    hta_constants: bool = False
+    hta_activation_bits: tuple[int, ...] = (8,)
     hta_subnet_s: Seconds
     hnn_subnet_s: Seconds
 
@@ -234,6 +248,12 @@ class Stack(Datasheet):
             raise unknown("performance profile", name, Profiles.model_fields)
         profile: Profile = getattr(self.profiles, name)
         return profile
+
+    def without_power_collapse(self) -> Stack:
+        """Return the release with DSP and tensor engine awake at every call."""
+        tree = copy.deepcopy(self._tree)
+        tree["entry"]["power_collapse"] = False
+        return Stack.from_tree(tree, self.name)
 
     def require(self, runtime: Runtime) -> None:
         """Raise HexsimError if the release has no such runtime."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hexsim.graph.ir import Constant, Network, Shape
 from hexsim.layers import Convolution, FullyConnected
 from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.quantization.quantized import HtaSection, QuantizedNetwork, float_network
 from tests import small_networks
 from tests.small_networks import Sketch
 
@@ -66,9 +66,13 @@ def models(draw: st.DrawFn) -> Model:
     if draw(st.booleans()):
         return network
     bits = draw(st.sampled_from([4, 8, 16]))
-    return with_encodings(
+    model = with_encodings(
         network, draw(st.booleans()), bits, draw(st.booleans()), draw(st.booleans())
     )
+    names = [layer.name for layer in network.layers]
+    kept = tuple(names[draw(st.integers(0, len(names) - 1)) :])
+    section = HtaSection("sd855", kept, draw(st.binary(max_size=20)))
+    return replace(model, hta=(section,) * draw(st.integers(0, 2)))
 
 
 def small_network() -> Network:
@@ -101,3 +105,4 @@ def assert_same(model: Model, other: Model) -> None:
     if isinstance(model, QuantizedNetwork) and isinstance(other, QuantizedNetwork):
         assert model.activations == other.activations
         assert model.floats == other.floats
+        assert model.hta == other.hta

@@ -7,6 +7,7 @@ import numpy as np
 from hexsim.container.difference import Change, Difference, WeightChange, difference
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import RELU
+from hexsim.quantization.quantized import HtaSection
 from tests.container.made import small_network, with_encodings
 
 NOTHING = Difference((), (), (), (), (), ())
@@ -29,6 +30,15 @@ def test_attributes() -> None:
     name = network.layers[0].name
     assert found == replace(NOTHING, parameters=(Change(name, "clamp", None, "0 to inf"),))
     assert found
+
+
+def test_hta_sections() -> None:
+    model = with_encodings(small_network())
+    names = [layer.name for layer in model.network.layers]
+    compiled = replace(model, hta=(HtaSection("sd855", tuple(names[:2]), b"x"),))
+    change = Change("sd855", "HTA sections", None, (f"{names[0]} to {names[1]}",))
+    assert difference(model, compiled) == replace(NOTHING, sections=(change,))
+    assert difference(compiled, compiled) == NOTHING
 
 
 def test_weights() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from hexsim import chips, stacks
 from hexsim.host.entry import Call, leave_dsp, way_in, way_out
+from hexsim.joined import joined
 from tests.small_networks import Sketch, plan
 
 ELEMENTS = 20 * 20 * 3
@@ -15,9 +16,9 @@ def call(
     chip: str = "sd835", stack: str = "snpe-1.23", profile: str = "balanced", **changes: object
 ) -> Call:
     net = Sketch((1, 20, 20, 3))
-    subnet = plan(net.network(net.dense("in", 10))).subnets[0]
+    (together,) = joined(plan(net.network(net.dense("in", 10))))
     software = stacks.load(stack)
-    base = Call(subnet, chips.load(chip), software, software.profile(profile), "float", 0.0)
+    base = Call(together, chips.load(chip), software, software.profile(profile), "float", 0.0)
     return replace(base, **changes)  # type: ignore[arg-type]
 
 
@@ -52,7 +53,8 @@ def test_code_buffers_are_not_converted() -> None:
 
 def test_what_crosses_as_codes_is_neither_converted_nor_four_times_the_bytes() -> None:
     floats = call()
-    codes = replace(floats, subnet=replace(floats.subnet, as_codes=frozenset({"in"})))
+    subnets = tuple(replace(one, as_codes=frozenset({"in"})) for one in floats.joined.subnets)
+    codes = replace(floats, joined=replace(floats.joined, subnets=subnets))
     assert codes.input_elements == 0
     assert codes.output_elements == floats.output_elements > 0
     assert "input_conversion" not in {part.name for part in way_in(codes)}
@@ -99,6 +101,29 @@ def test_parts_wake_only_after_their_idle_time_and_the_hold_of_the_profile() -> 
     assert seconds(way_in(call(idle_s=0.0)), "dsp_wake") == 0
 
 
+def on_hta(base: Call) -> Call:
+    subnets = tuple(replace(subnet, engine="hta") for subnet in base.joined.subnets)
+    return replace(base, joined=replace(base.joined, subnets=subnets))
+
+
+def test_the_tensor_engine_wakes_only_for_calls_that_use_it() -> None:
+    wake = call().stack.entry.hta_wake
+    asleep = call(idle_s=wake.after_idle_s + 1e-3)
+    assert seconds(way_in(asleep), "hta_wake") == 0
+    assert seconds(way_in(on_hta(asleep)), "hta_wake") == wake.wake_s
+    assert seconds(way_in(on_hta(call())), "hta_wake") == 0
+
+
+def test_without_power_collapse_only_the_cpu_sleeps() -> None:
+    asleep = on_hta(call(idle_s=1.0))
+    awake = replace(asleep, stack=asleep.stack.without_power_collapse())
+    assert {part.name for part in way_in(asleep)} - {part.name for part in way_in(awake)} == {
+        "dsp_wake",
+        "hta_wake",
+    }
+    assert seconds(way_in(awake), "cpu_wake") > 0
+
+
 def test_no_part_is_negative_under_any_quality_of_service() -> None:
     for profile in ("burst", "balanced", "power_saver"):
         for job_s in (1e-6, 1e-3, 1.0):
@@ -109,8 +134,9 @@ def test_no_part_is_negative_under_any_quality_of_service() -> None:
 
 def test_codes_of_16_bits_are_two_bytes_and_floats_stay_four() -> None:
     def wide(base: Call) -> Call:
-        calls = tuple(replace(one, activation_bits=16) for one in base.subnet.calls)
-        return replace(base, subnet=replace(base.subnet, calls=calls))
+        (subnet,) = base.joined.subnets
+        calls = tuple(replace(one, activation_bits=16) for one in subnet.calls)
+        return replace(base, joined=replace(base.joined, subnets=(replace(subnet, calls=calls),)))
 
     codes, floats = call(buffer="tf8"), call()
     assert (codes.input_bytes, wide(codes).input_bytes) == (ELEMENTS, 2 * ELEMENTS)

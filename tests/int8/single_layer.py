@@ -39,7 +39,7 @@ def quantized(layers, inputs, constants, encodings, outputs):
 
 def bound(model, signed_weights=False):
     """All calls of a network that runs on the DSP."""
-    subnet = make_plan(model, "dsp", [Subnet("dsp", model.network.layers, "all")]).subnets[0]
+    subnet = make_plan(model, "dsp", [Subnet("dsp", "hvx", model.network.layers, "all")]).subnets[0]
     return subnet, bind(subnet, model, signed_weights=signed_weights)
 
 

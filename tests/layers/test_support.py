@@ -6,7 +6,20 @@ import pytest
 
 from hexsim.graph.input_format import InputFormat, InputType
 from hexsim.graph.ir import Layer, Network, Tensor
-from hexsim.layers import ColourConversion, Neuron, Opaque, Pad, Reshape, Softmax
+from hexsim.layers import (
+    ColourConversion,
+    Concat,
+    Elementwise,
+    LocalResponseNorm,
+    Neuron,
+    Opaque,
+    Pad,
+    Permute,
+    Pooling,
+    Reshape,
+    Softmax,
+    Window,
+)
 from hexsim.layers.support import RULES, refusal
 from hexsim.runtimes import RUNTIMES, Runtime
 
@@ -38,6 +51,59 @@ SIX_AXES = Reshape(**IO, shape=(1,) * 6)
 def test_who_refuses_what(layer: Layer, shape: tuple[int, ...], refusing: set[Runtime]) -> None:
     network = _around(layer, shape)
     assert {r for r in RUNTIMES if refusal(layer, r, network)} == refusing
+
+
+LRN = LocalResponseNorm(**IO, size=5, alpha=1e-4, beta=0.75, bias=1.0)
+POOL = Pooling(**IO, kind="max", window=Window((1, 1)))
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "words"),
+    [
+        (Neuron(**IO, function="tanh"), (1, 4, 4, 8), None),
+        (POOL, (1, 4, 4, 8), None),
+        (Elementwise(name="l", inputs=("x", "x"), outputs=("y",), kind="product"), (1, 8), None),
+        (OPAQUE, (2, 3), "no layer type"),
+        (ELU, (1, 3), "Elu runs on CPU and GPU"),
+        (LRN, (1, 4, 4, 8), "no layer of this type"),
+        (Permute(**IO, permutation=(0, 1)), (1, 8), "no layer of this type"),
+        (Neuron(**IO, function="hard_sigmoid"), (1, 8), "no such function"),
+        (
+            Elementwise(name="l", inputs=("x", "x"), outputs=("y",), kind="max"),
+            (1, 8),
+            "no such function",
+        ),
+        (Neuron(**IO, function="tanh"), (1, 2, 4, 4, 8), "at most four axes"),
+        (Neuron(**IO, function="tanh"), (2, 4, 4, 8), "batches of one"),
+    ],
+)
+def test_what_the_tensor_engine_takes(
+    layer: Layer, shape: tuple[int, ...], words: str | None
+) -> None:
+    sentence = refusal(layer, "hta", _around(layer, shape))
+    assert sentence is None if words is None else words in (sentence or "")
+
+
+@pytest.mark.parametrize(
+    ("channels", "axis", "words"),
+    [
+        ((8, 8), 3, None),
+        ((32, 4096), 3, None),
+        ((31, 4065), 3, None),
+        ((31, 4066), 3, "multiples of 32"),
+        ((8, 8), 2, "along channels only"),
+    ],
+)
+def test_concat_on_the_tensor_engine(
+    channels: tuple[int, ...], axis: int, words: str | None
+) -> None:
+    names = tuple(f"x{n}" for n in range(len(channels)))
+    layer = Concat(name="l", inputs=names, outputs=("y",), axis=axis)
+    shapes = [(1, 2, 2, count) for count in channels]
+    tensors = {n: Tensor(n, shape) for n, shape in zip(names, shapes, strict=True)}
+    tensors["y"] = Tensor("y", layer.output_shapes(shapes)[0])
+    sentence = refusal(layer, "hta", Network("n", (layer,), tensors, {}, names, ("y",)))
+    assert sentence is None if words is None else words in (sentence or "")
 
 
 def test_integer_tensors_stay_on_the_cpu() -> None:

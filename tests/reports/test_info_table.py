@@ -16,7 +16,7 @@ def test_heading_rows_and_footer() -> None:
     ]
     first = [cell.strip() for cell in lines[5].split("|")[1:-1]]
     assert first == [
-        *("0", "in", "data", "in", "in", "1x8x8x3", "A D G C"),
+        *("0", "in", "data", "in", "in", "1x8x8x3", "A D G C H"),
         "input_preprocessing: passthrough",
     ]
     assert "| output encoding: min -1." in text

@@ -1,0 +1,71 @@
+"""The MAC array: which of its lanes a layer fills, and for how many clocks.
+
+The array multiplies `depth_lanes` inputs with as many weights for each of `channel_lanes` output
+channels and `pixel_lanes` neighbouring pixels of a row, every clock. A layer that does not fill a
+dimension pays for the idle lanes: few input channels idle the depth lanes, few output channels
+the channel lanes, narrow images and fully connected layers the pixel lanes. A depthwise channel
+has one input channel only, so its depth lanes take the taps of one row of the window instead.
+
+Behind the array a stage requantises, pools, adds and looks up `stage_bytes_per_clk` codes per
+clock while the array goes on with the next pixels.
+
+Left out: sparsity, Winograd, what compressed weights save.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from hexsim.chips.chip import Hta
+from hexsim.hta.shapes import MacShape
+
+
+@dataclass(frozen=True)
+class MacArray:
+    """Lanes and rates per clock."""
+
+    depth_lanes: int
+    channel_lanes: int
+    pixel_lanes: int
+    stage_bytes_per_clk: float
+    int16_rate: float
+
+    @classmethod
+    def of(cls, hta: Hta) -> MacArray:
+        """The array of a chip; the MAC rate says how many pixels it takes at once."""
+        plane = hta.depth_lanes * hta.channel_lanes
+        return cls(
+            depth_lanes=hta.depth_lanes,
+            channel_lanes=hta.channel_lanes,
+            pixel_lanes=max(1, int(hta.macs_per_clk) // plane),
+            stage_bytes_per_clk=hta.stage_bytes_per_clk,
+            int16_rate=hta.int16_rate,
+        )
+
+    @property
+    def macs_per_clk(self) -> int:
+        """Multiply-accumulates per clock with every lane filled."""
+        return self.depth_lanes * self.channel_lanes * self.pixel_lanes
+
+    def clocks(self, shape: MacShape, *, rows: int, channels: int, depth: int, bits: int) -> int:
+        """Clocks for `rows` of the output, `channels` of its channels and `depth` of the inputs.
+
+        `bits` is the width of the activations.
+        """
+        pixels = rows * math.ceil(shape.width / self.pixel_lanes)
+        height, width = shape.kernel
+        if shape.depthwise:
+            steps = height * math.ceil(width / self.depth_lanes)
+            passes = math.ceil(channels / self.channel_lanes)
+        else:
+            steps = height * width * math.ceil(depth / self.depth_lanes)
+            per_group = shape.channels // shape.groups
+            groups, rest = divmod(channels, per_group)
+            passes = groups * math.ceil(per_group / self.channel_lanes)
+            passes += math.ceil(rest / self.channel_lanes)
+        return math.ceil(pixels * steps * passes / (1.0 if bits <= 8 else self.int16_rate))
+
+    def stage_clocks(self, moved_bytes: int) -> int:
+        """Clocks in which the stage behind the array reads or writes `moved_bytes` codes."""
+        return math.ceil(moved_bytes / self.stage_bytes_per_clk)

@@ -1,0 +1,145 @@
+"""Compiling a subnet for the tensor engine: kernel calls in, a command list out.
+
+Rules
+1. Half of the local memory keeps activations between layers (`residency`); others go through DDR.
+2. Layers with weights are cut into tiles (`tiling`); weights are fetched from DDR every time.
+3. Other layers stream through the stage behind the array, a buffer at a time. A reshape of a
+   tensor that stays on chip is no command at all.
+4. A fetch of activations waits until the layer that wrote them has written them back.
+
+Source: the SNPE guide says that the compiler runs when the network is quantised and that it
+takes maximal subnets; how it tiles is not published.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from hexsim.chips.chip import Hta
+from hexsim.graph.ir import Shape
+from hexsim.hta.array import MacArray
+from hexsim.hta.layout import flat_bytes, tensor_bytes
+from hexsim.hta.program import Command, LayerProgram, Program
+from hexsim.hta.residency import kept_on_chip
+from hexsim.hta.shapes import MacShape
+from hexsim.hta.tiling import Room, tiles
+from hexsim.layers import Pooling, Reshape, Softmax
+from hexsim.plan import KernelCall, PlannedSubnet
+
+_BUFFERS = 2
+_SOFTMAX_PASSES = 4
+"""Maximum, exponential, sum, division."""
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """Where the subnet's tensors are: kept on chip, or in DDR since a layer of the list."""
+
+    kept: frozenset[str]
+    flat: frozenset[str]
+    writers: Mapping[str, int]
+
+    def held(self, names: tuple[str, ...]) -> bool:
+        """True if all tensors stay on chip."""
+        return self.kept.issuperset(names)
+
+    def stored(self, name: str, shape: Shape, bits: int) -> int:
+        """Bytes of a tensor, as it lies."""
+        return (flat_bytes if name in self.flat else tensor_bytes)(shape, bits)
+
+    def barrier(self, names: tuple[str, ...]) -> int:
+        """The last layer that writes one of the tensors to DDR, -1 if none does."""
+        return max((self.writers.get(n, -1) for n in names if n not in self.kept), default=-1)
+
+
+def compile_subnet(
+    subnet: PlannedSubnet, chip: str, hta: Hta, flat: Collection[str] = ()
+) -> Program:
+    """Return the command list of `subnet` for the engine `hta` of `chip`.
+
+    Inputs named in `flat` are not in the engine's layout but as the application has them.
+    """
+    kept_bytes = hta.local_bytes // 2
+    memory = _Memory(
+        kept_on_chip(subnet, kept_bytes),
+        frozenset(flat),
+        {name: at for at, layer in enumerate(subnet.layers) for name in layer.outputs},
+    )
+    array, buffer_bytes = MacArray.of(hta), (hta.local_bytes - kept_bytes) // _BUFFERS
+    return Program(
+        chip, tuple(_layer(call, memory, array, hta, buffer_bytes) for call in subnet.calls)
+    )
+
+
+def _layer(
+    call: KernelCall, memory: _Memory, array: MacArray, hta: Hta, buffer_bytes: int
+) -> LayerProgram:
+    layer = call.layer
+    source_bytes = memory.stored(layer.inputs[0], call.operands[0], call.input_bits)
+    shape = MacShape.of(call, source_bytes)
+    barrier = memory.barrier(layer.inputs)
+    if shape is None:
+        commands = _streamed(call, memory, array, buffer_bytes, barrier)
+        return LayerProgram(layer.name, commands, 0)
+    room = Room(
+        buffer_bytes=buffer_bytes,
+        dma_bytes_per_clk=hta.ddr_port_bytes_per_clk,
+        command_clocks=hta.command_clk,
+        input_held=memory.held(layer.inputs),
+        output_held=memory.held(layer.outputs),
+    )
+    plan = tiles(shape, array, room)
+    commands = tuple(
+        Command(
+            tile.activation_bytes + tile.weight_bytes,
+            tile.clocks,
+            tile.write_bytes,
+            barrier if tile.activation_bytes else -1,
+        )
+        for tile in plan
+    )
+    return LayerProgram(layer.name, commands, sum(tile.array_clocks for tile in plan))
+
+
+def _streamed(
+    call: KernelCall, memory: _Memory, array: MacArray, buffer_bytes: int, barrier: int
+) -> tuple[Command, ...]:
+    """Cut a layer without weights into pieces of one buffer."""
+    reads = sum(
+        memory.stored(name, shape, call.input_bits)
+        for name, shape in zip(call.layer.inputs, call.operands, strict=True)
+        if name not in memory.kept
+    )
+    writes = 0 if memory.held(call.layer.outputs) else _stored_results(call)
+    if isinstance(call.layer, Reshape) and not reads and not writes:
+        return ()
+    clocks = array.stage_clocks(_staged_bytes(call))
+    pieces = max(1, math.ceil((reads + writes) / buffer_bytes))
+    return tuple(
+        Command(
+            _share(reads, at, pieces), _share(clocks, at, pieces), _share(writes, at, pieces),
+            barrier if reads else -1,
+        )
+        for at in range(pieces)
+    )  # fmt: skip
+
+
+def _staged_bytes(call: KernelCall) -> int:
+    """Bytes that the stage reads and writes: pooling reads each tap, softmax goes over it again."""
+    layer, results = call.layer, _stored_results(call)
+    if isinstance(layer, Pooling):
+        return results * (layer.window.taps + 1)
+    passes = _SOFTMAX_PASSES if isinstance(layer, Softmax) else 1
+    operands = sum(tensor_bytes(shape, call.input_bits) for shape in call.operands)
+    return passes * (operands + results)
+
+
+def _stored_results(call: KernelCall) -> int:
+    return sum(tensor_bytes(shape, call.activation_bits) for shape in call.results)
+
+
+def _share(total: int, part: int, parts: int) -> int:
+    """Integer share `part` of `total`; all shares add up to it."""
+    return total * (part + 1) // parts - total * part // parts

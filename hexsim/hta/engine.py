@@ -1,0 +1,138 @@
+"""The tensor engine in time: DMA in, array and DMA out work through a command list.
+
+Commands run in order. The DMA fetches the operands of the next command while the array works on
+this one (two buffers), across layers too, unless it has to wait for results that are still on
+their way to DDR. The engine runs one list at a time; lists of other inferences wait, the most
+urgent first.
+
+Left out: preemption inside a list, interrupts of the command processor other than the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import simpy
+
+from hexsim.chips.chip import Hta
+from hexsim.fluid import Use
+from hexsim.hta.array import MacArray
+from hexsim.hta.program import LayerProgram, Program
+from hexsim.memory import Ddr
+from hexsim.results import Bound, Span
+from hexsim.simtime import PS_PER_SECOND, Environment, Process
+
+_BUFFERS = 2
+ARRAY, FETCH, WRITE_BACK = "hta array", "hta fetch", "hta write-back"
+"""Names of the engine's tracks."""
+
+
+@dataclass
+class LayerRun:
+    """When a layer ran, and how long its array worked and commands were decoded (picoseconds).
+
+    The rest is waiting for the DMA: for operands, or at the end for the last results.
+    """
+
+    part: LayerProgram
+    start_ps: int
+    end_ps: int = 0
+    busy_ps: int = 0
+    command_ps: int = 0
+
+    @property
+    def parts_ps(self) -> Mapping[Bound, float]:
+        """Its span, divided."""
+        waiting = self.end_ps - self.start_ps - self.busy_ps - self.command_ps
+        return {"compute": self.busy_ps, "ddr": waiting, "overhead": self.command_ps}
+
+
+class TensorEngine:
+    """The engine of one chip; `ddr` is the path to memory that it shares."""
+
+    def __init__(self, env: Environment, ddr: Ddr, hta: Hta, spans: list[Span]) -> None:
+        self._env = env
+        self._ddr = ddr
+        self._spans = spans
+        self._turns = simpy.PriorityResource(env)
+        self._ps_per_clock = PS_PER_SECOND / hta.clock_hz
+        self._macs_per_clock = MacArray.of(hta).macs_per_clk
+        self._command_clocks = hta.command_clk
+        self._port_bytes_per_s = hta.ddr_port_bytes_per_clk * hta.clock_hz
+        self.clock_hz = hta.clock_hz
+
+    def macs_in(self, duration_ps: int) -> float:
+        """Multiply-accumulates that the array could do in a time."""
+        return duration_ps / self._ps_per_clock * self._macs_per_clock
+
+    def turn(self, urgency: int) -> simpy.resources.resource.Request:
+        """Ask for the engine; use as a context manager around `run`."""
+        return self._turns.request(priority=urgency)
+
+    def run(self, program: Program, done: Callable[[LayerRun], None]) -> Process:
+        """Run a list; `done` hears of each layer at the moment it ends, in order."""
+        steps = [
+            (number, command)
+            for number, part in enumerate(program.layers)
+            for command in part.commands
+        ]
+        env, ddr = self._env, self._ddr
+        arrived = [env.event() for _ in steps]
+        freed = [env.event() for _ in steps]
+        left = [len(part.commands) for part in program.layers]
+        written = [env.event() for _ in program.layers]
+        names = program.names
+        for number, count in enumerate(left):
+            if not count:
+                written[number].succeed()
+
+        def fetch() -> Process:
+            for at, (number, command) in enumerate(steps):
+                if at >= _BUFFERS:
+                    yield freed[at - _BUFFERS]
+                if command.after_layer >= 0:
+                    yield written[command.after_layer]
+                yield from self._move(FETCH, names[number], command.read_bytes, ddr.read)
+                arrived[at].succeed()
+
+        def write_back() -> Process:
+            for at, (number, command) in enumerate(steps):
+                yield freed[at]
+                yield from self._move(WRITE_BACK, names[number], command.write_bytes, ddr.write)
+                left[number] -= 1
+                if not left[number]:
+                    written[number].succeed()
+
+        env.process(fetch())
+        writer = env.process(write_back())
+        at, last = 0, len(program.layers) - 1
+        for number, part in enumerate(program.layers):
+            layer = LayerRun(part, env.now)
+            for command in part.commands:
+                yield arrived[at]
+                start = env.now
+                decoding_ps = round(self._command_clocks * self._ps_per_clock)
+                working_ps = round(command.clocks * self._ps_per_clock)
+                yield env.timeout(decoding_ps + working_ps)
+                layer.command_ps += decoding_ps
+                layer.busy_ps += working_ps
+                self._record(ARRAY, part.layer, start)
+                freed[at].succeed()
+                at += 1
+            if number == last:
+                yield writer
+            layer.end_ps = env.now
+            done(layer)
+
+    def _move(
+        self, track: str, name: str, size: int, ask: Callable[[int, float], Use[float]]
+    ) -> Process:
+        if size:
+            start = self._env.now
+            yield ask(size, self._port_bytes_per_s)
+            self._record(track, name, start)
+
+    def _record(self, track: str, name: str, start: int) -> None:
+        if self._env.now > start:
+            self._spans.append(Span(track, name, start, self._env.now))

@@ -1,0 +1,48 @@
+"""How the tensor engine keeps activations in DDR and in its local memory, and what that wastes.
+
+As Hexagon NN's d32: rows of whole groups of four pixels, sheets of 32 channels. Tensors of one
+pixel are flat, and so are images of up to 16 channels that come from the application.
+
+Sources: Hexagon NN, docs/ops.txt, has an operation that converts from "aix d32", so the engine's
+layout is a d32 of another order (documented) and as wide (inferred). SNPE limitations page: on AIP
+an input to the engine has at most 16 channels, taken for those that need no conversion (inferred).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hexsim.graph.ir import Shape
+from hexsim.hvx.layout import PIXELS, SHEET, as_nhwc, ceil_div
+
+FLAT_CHANNELS = 16
+"""Channels up to which the engine takes an image from the application as it is."""
+
+
+def is_flat(shape: Shape) -> bool:
+    """True for tensors of one pixel, which have no layout."""
+    _, height, width, _ = as_nhwc(shape)
+    return height * width == 1
+
+
+def padded_width(shape: Shape) -> int:
+    """Pixels of one stored row."""
+    width = as_nhwc(shape)[2]
+    return width if is_flat(shape) else ceil_div(width, PIXELS) * PIXELS
+
+
+def padded_channels(shape: Shape) -> int:
+    """Channels of one stored pixel."""
+    channels = as_nhwc(shape)[3]
+    return channels if is_flat(shape) else ceil_div(channels, SHEET) * SHEET
+
+
+def tensor_bytes(shape: Shape, bits: int) -> int:
+    """Bytes of a tensor in the engine's layout."""
+    batch, height, _, _ = as_nhwc(shape)
+    return batch * height * padded_width(shape) * padded_channels(shape) * bits // 8
+
+
+def flat_bytes(shape: Shape, bits: int) -> int:
+    """Bytes of a tensor as the application has it."""
+    return math.prod(shape) * bits // 8

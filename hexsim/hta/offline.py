@@ -1,0 +1,109 @@
+"""Compiling HTA sections into a quantised network, as `snpe-dlc-quantize --enable_hta` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hexsim import chips, stacks
+from hexsim.chips.chip import Chip
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network
+from hexsim.hta.compiler import compile_subnet
+from hexsim.partition import partition
+from hexsim.plan import make_plan
+from hexsim.quantization.quantized import HtaSection, QuantizedNetwork
+from hexsim.sections import Listed, automatic, given, parse, refusals
+from hexsim.stacks.stack import Stack
+
+
+class NothingToCompile(HexsimError):  # noqa: N818 (named for what happened)
+    """The compiler finds no section by itself, which leaves the network as it is."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to compile: for which chip, under which release, and which sections (None: all)."""
+
+    chip: Chip
+    stack: Stack
+    ids: tuple[tuple[int, int], ...] | None = None
+
+    def check(self, network: Network) -> None:
+        """Raise HexsimError if the chip has no tensor engine or the ids break a rule."""
+        self.chip.require("aip")
+        self.stack.require("aip")
+        if self.ids is not None:
+            given(network, self.ids, self.stack.partitioning)
+
+
+def with_hta(model: QuantizedNetwork, order: Order) -> QuantizedNetwork:
+    """Return `model` with the sections of `order`, instead of any it had for that chip.
+
+    Raises NothingToCompile if the compiler, left to itself, finds nothing, HexsimError if the ids
+    break a rule or the chip has no tensor engine.
+    """
+    chip, release, network = order.chip, order.stack.partitioning, model.network
+    chip.require("aip")
+    sections = automatic(model, release) if order.ids is None else given(model, order.ids, release)
+    if not sections:
+        layer, why = next(
+            ((la, why) for la, why in zip(network.layers, refusals(model, release), strict=True)
+             if why is not None),
+            (None, "the rules allow no section"),
+        )  # fmt: skip
+        where = f"layer '{layer.name}': {why}" if layer else why
+        raise NothingToCompile(
+            f"nothing of '{network.name}' can be compiled for the HTA of {chip.name} ({where})"
+        )
+    names = [tuple(network.layers[at].name for at in section) for section in sections]
+    cuts = partition(model, "aip", sections=names, rules=release.rules)
+    plan = make_plan(model, "aip", cuts)
+    compiled = tuple(
+        HtaSection(
+            chip.name,
+            tuple(layer.name for layer in subnet.layers),
+            compile_subnet(subnet, chip.name, chip.hta).to_bytes(),
+        )
+        for subnet in plan.subnets
+        if subnet.engine == "hta"
+    )
+    others = tuple(section for section in model.hta if section.chip != chip.name)
+    return replace(model, hta=others + compiled)
+
+
+def orders(texts: Sequence[str], chip: str, stack: str | Path | None) -> tuple[Order, ...]:
+    """Read the lists of `--hta-partitions`, those without a chip's name as lists for `chip`.
+
+    No list asks for automatic sections. `stack` None takes each chip's own. Raises HexsimError
+    for a text that is no list, an unknown chip, and two lists for one chip.
+    """
+    found: dict[str, Order] = {}
+    for listed in [parse(text) for text in texts] or [Listed("", None)]:
+        loaded = _chip(listed.asic or chip)
+        if loaded.name in found:
+            raise HexsimError(
+                f"--hta-partitions has two lists for {loaded.name}; put all sections in one, "
+                "as in '0-11,15-20'"
+            )
+        release = stacks.load(stack or loaded.default_stack)
+        found[loaded.name] = Order(loaded, release, listed.ranges)
+    return tuple(found.values())
+
+
+def _chip(name: str) -> Chip:
+    return chips.by_asic(name) or chips.load(name)
+
+
+def compile_all(
+    model: QuantizedNetwork, asked: Sequence[Order]
+) -> tuple[QuantizedNetwork, tuple[str, ...]]:
+    """Return `model` with all sections that could be compiled, and a sentence per failure."""
+    failures = []
+    for order in asked:
+        try:
+            model = with_hta(model, order)
+        except NothingToCompile as failure:
+            failures.append(str(failure))
+    return model, tuple(failures)

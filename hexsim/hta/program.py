@@ -1,0 +1,102 @@
+"""The command list of one HTA subnet, as the offline compiler writes it into a .dlc file.
+
+A command fetches operands into local memory, keeps the array or the stage behind it busy, and
+writes results back. A file keeps the list as JSON with a format number.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+from hexsim.errors import HexsimError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One tile of a layer: DMA in, array and stage, DMA out.
+
+    `clocks` is what the longer of array and stage takes. `after_layer` is the index of the layer
+    whose results `read_bytes` hold and which must be back in DDR before; -1 for none.
+    """
+
+    read_bytes: int
+    clocks: int
+    write_bytes: int
+    after_layer: int = -1
+
+
+@dataclass(frozen=True)
+class LayerProgram:
+    """The commands of one layer; `array_clocks` is what the MAC array is busy in all."""
+
+    layer: str
+    commands: tuple[Command, ...]
+    array_clocks: int
+
+    @property
+    def read_bytes(self) -> int:
+        """Bytes from DDR."""
+        return sum(command.read_bytes for command in self.commands)
+
+    @property
+    def write_bytes(self) -> int:
+        """Bytes to DDR."""
+        return sum(command.write_bytes for command in self.commands)
+
+    @property
+    def clocks(self) -> int:
+        """Clocks of array and stage."""
+        return sum(command.clocks for command in self.commands)
+
+
+@dataclass(frozen=True)
+class Program:
+    """All layers of a subnet in order, compiled for one chip."""
+
+    chip: str
+    layers: tuple[LayerProgram, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The layers' names."""
+        return tuple(part.layer for part in self.layers)
+
+    def to_bytes(self) -> bytes:
+        """Return the record of a .dlc file."""
+        layers = [
+            {
+                "layer": part.layer,
+                "array_clocks": part.array_clocks,
+                "commands": [list(asdict(command).values()) for command in part.commands],
+            }
+            for part in self.layers
+        ]
+        record = {"format": FORMAT, "chip": self.chip, "layers": layers}
+        return json.dumps(record, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_bytes(cls, record: bytes) -> Program:
+        """Read a record; HexsimError if it is none or of a newer format."""
+        try:
+            tree = json.loads(record)
+            if tree["format"] != FORMAT:
+                raise HexsimError(
+                    f"the HTA section has format {tree['format']}, this hexsim reads {FORMAT}; "
+                    "quantise the network again with --enable-hta"
+                )
+            layers = tuple(
+                LayerProgram(
+                    part["layer"],
+                    tuple(Command(*map(int, command)) for command in part["commands"]),
+                    int(part["array_clocks"]),
+                )
+                for part in tree["layers"]
+            )
+            return cls(str(tree["chip"]), layers)
+        except (ValueError, KeyError, TypeError) as error:
+            raise HexsimError(
+                "the HTA section cannot be read; quantise the network again with --enable-hta"
+            ) from error

@@ -1,0 +1,90 @@
+"""A layer with multiply-accumulates as the tensor engine sees it: one loop nest.
+
+A fully connected layer is a convolution of one pixel; the batch counts as rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from hexsim.hta.layout import is_flat, padded_width
+from hexsim.hvx.layout import SHEET
+from hexsim.layers import Convolution, FullyConnected
+from hexsim.plan import KernelCall
+
+
+@dataclass(frozen=True)
+class MacShape:
+    """Output (`rows`, `width`, `channels`) from `depth` input channels per group.
+
+    `input_row_bytes` is one stored row of the whole input, `input_rows` how many there are;
+    an output row is stored with `stored_width` pixels, its channels in multiples of
+    `channel_step`.
+    """
+
+    rows: int
+    width: int
+    stored_width: int
+    channels: int
+    channel_step: int
+    depth: int
+    groups: int
+    depthwise: bool
+    kernel: tuple[int, int]
+    row_step: int
+    row_reach: int
+    input_rows: int
+    input_row_bytes: int
+    activation_bytes: int
+    weight_bits: int
+
+    @classmethod
+    def of(cls, call: KernelCall, source_bytes: int) -> MacShape | None:
+        """The loop nest of a convolution or fully connected layer, None for other layers.
+
+        `source_bytes` is the size of the input as it is stored.
+        """
+        size = max(1, call.activation_bits // 8)
+        layer, source, result = call.layer, call.operands[0], call.results[0]
+        if isinstance(layer, FullyConnected):
+            depth = math.prod(source[1:])
+            return cls(
+                source[0], 1, 1, layer.output_channels, 1, depth, 1, False, (1, 1), 1, 1,
+                source[0], source_bytes // source[0], size, call.weight_bits,
+            )  # fmt: skip
+        if not isinstance(layer, Convolution):
+            return None
+        batch, height, _, channels = source
+        return cls(
+            rows=batch * result[1],
+            width=result[2],
+            stored_width=padded_width(result),
+            channels=layer.output_channels,
+            channel_step=1 if is_flat(result) else SHEET,
+            depth=channels // layer.groups,
+            groups=layer.groups,
+            depthwise=layer.is_depthwise(channels),
+            kernel=layer.window.kernel,
+            row_step=layer.window.strides[0],
+            row_reach=layer.window.reach[0],
+            input_rows=batch * height,
+            input_row_bytes=source_bytes // (batch * height),
+            activation_bytes=size,
+            weight_bits=call.weight_bits,
+        )
+
+    def input_bytes(self, rows: int) -> int:
+        """Bytes of the input rows that `rows` output rows read."""
+        needed = min(self.input_rows, (rows - 1) * self.row_step + self.row_reach)
+        return needed * self.input_row_bytes
+
+    def weight_bytes(self, channels: int, depth: int) -> int:
+        """Bytes of the weights of some output channels and inputs, with a 32-bit bias each."""
+        taps = self.kernel[0] * self.kernel[1]
+        return channels * (math.ceil(taps * depth * self.weight_bits / 8) + 4)
+
+    def output_bytes(self, rows: int, channels: int) -> int:
+        """Bytes of a piece of the output."""
+        stored = math.ceil(channels / self.channel_step) * self.channel_step
+        return rows * self.stored_width * stored * self.activation_bytes

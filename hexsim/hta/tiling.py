@@ -1,0 +1,143 @@
+"""Cutting a layer with weights into tiles that fit the engine's local memory.
+
+Half of the local memory keeps activations between layers, the other half is two buffers, so that
+the next tile is fetched while the array works on this one. A tile is some rows of the output by
+some of its channels; either the weights stay while rows pass by, or the rows stay while weights
+pass by, and what does not stay is fetched again. If not even one row and one group of channel
+lanes fits, the reduction is cut too and the partial sums make a trip to local memory each time.
+
+The tiling chosen is the one with the shortest estimate: the longer of DMA and array, and the
+first fetch and last write, which nothing hides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal, get_args
+
+from hexsim.hta.array import MacArray
+from hexsim.hta.shapes import MacShape
+
+Stays = Literal["weights", "rows"]
+_SUM_BYTES = 4
+_READ_AND_WRITE = 2
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a tile may use: bytes of one buffer, the DMA's rate, and what is in local memory.
+
+    `input_held` and `output_held` say that the layer's activations stay on chip, so that
+    fetching or writing them costs nothing.
+    """
+
+    buffer_bytes: int
+    dma_bytes_per_clk: float
+    command_clocks: float
+    input_held: bool
+    output_held: bool
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One piece of a layer: what is fetched for it, its clocks, what is written."""
+
+    activation_bytes: int
+    weight_bytes: int
+    array_clocks: int
+    stage_clocks: int
+    write_bytes: int
+
+    @property
+    def clocks(self) -> int:
+        """The array and the stage behind it work at once."""
+        return max(self.array_clocks, self.stage_clocks)
+
+
+@dataclass(frozen=True)
+class _Cut:
+    rows: int
+    channels: int
+    depth: int
+    stays: Stays
+
+
+def tiles(shape: MacShape, array: MacArray, room: Room) -> tuple[Tile, ...]:
+    """Return the tiles of a layer in the order in which they run."""
+    plans = [tuple(_cut(shape, array, room, cut)) for cut in _cuts(shape, array, room)]
+    return min(plans, key=lambda plan: (_estimate(plan, room), len(plan)))
+
+
+def _estimate(plan: tuple[Tile, ...], room: Room) -> float:
+    moved = sum(tile.activation_bytes + tile.weight_bytes + tile.write_bytes for tile in plan)
+    busy = sum(tile.clocks + room.command_clocks for tile in plan)
+    exposed = plan[0].activation_bytes + plan[0].weight_bytes + plan[-1].write_bytes
+    return max(moved / room.dma_bytes_per_clk, busy) + exposed / room.dma_bytes_per_clk
+
+
+def _cuts(shape: MacShape, array: MacArray, room: Room) -> list[_Cut]:
+    """Cuts whose tiles fit, of the longest reduction for which there are any."""
+    depth = shape.depth
+    least = math.lcm(array.channel_lanes, shape.channel_step)
+    sizes = list(product(_halves(shape.rows, 1), _halves(shape.channels, least)))
+    while True:
+        fitting = [size for size in sizes if _fits(shape, room, *size, depth)]
+        if not fitting and depth <= array.depth_lanes:
+            fitting = sizes[-1:]  # nothing smaller exists: the engine would spill
+        if fitting:
+            return [_Cut(*size, depth, stays) for size in fitting for stays in get_args(Stays)]
+        depth = math.ceil(depth / 2)
+
+
+def _fits(shape: MacShape, room: Room, rows: int, channels: int, depth: int) -> bool:
+    share = depth / shape.depth
+    size = shape.weight_bytes(channels, depth)
+    size += 0 if room.input_held else math.ceil(shape.input_bytes(rows) * share)
+    size += 0 if room.output_held else shape.output_bytes(rows, channels)
+    return size <= room.buffer_bytes
+
+
+def _halves(size: int, least: int) -> list[int]:
+    """`size`, its half, its quarter, ... in whole multiples of `least`."""
+    result = [size]
+    while result[-1] > least:
+        half = math.ceil(result[-1] / 2 / least) * least
+        if half >= result[-1]:
+            break
+        result.append(half)
+    return result
+
+
+def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Tile]:
+    """Lay out the tiles of one cut; what the tile before has fetched already is not fetched."""
+    rows = list(enumerate(_pieces(shape.rows, cut.rows)))
+    channels = list(enumerate(_pieces(shape.channels, cut.channels)))
+    depths = list(enumerate(_pieces(shape.depth, cut.depth)))
+    if cut.stays == "weights":
+        grid = [(row, channel) for channel in channels for row in rows]
+    else:
+        grid = [(row, channel) for row in rows for channel in channels]
+    held_rows = held_weights = (-1, -1)
+    for ((row, height), (channel, wide)), (piece, depth) in product(grid, depths):
+        activations = math.ceil(shape.input_bytes(height) * depth / shape.depth)
+        results = shape.output_bytes(height, wide)
+        sums = height * shape.width * wide * _SUM_BYTES * _READ_AND_WRITE
+        is_last = piece == len(depths) - 1
+        yield Tile(
+            0 if room.input_held or held_rows == (row, piece) else activations,
+            0 if held_weights == (channel, piece) else shape.weight_bytes(wide, depth),
+            array.clocks(
+                shape, rows=height, channels=wide, depth=depth, bits=8 * shape.activation_bytes
+            ),
+            array.stage_clocks(results if is_last else sums),
+            results if is_last and not room.output_held else 0,
+        )
+        held_rows, held_weights = (row, piece), (channel, piece)
+
+
+def _pieces(size: int, piece: int) -> list[int]:
+    """`size` cut into pieces, the last one perhaps smaller."""
+    return [min(piece, size - start) for start in range(0, size, piece)]

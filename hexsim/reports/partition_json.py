@@ -1,0 +1,32 @@
+"""How a network is cut for AIP, as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from hexsim import __version__
+from hexsim.partitioning import Found, Prices, Survey
+
+
+def partition_json(prices: Prices, survey: Survey, found: Found | None) -> str:
+    """Return the survey, and what a search found, as a JSON document."""
+    times, network = prices.times, prices.times.network
+    document = {
+        "hexsim_version": __version__,
+        "network": network.name,
+        "chip": times.platform.chip.name,
+        "stack": times.platform.stack.name,
+        "rules": times.platform.stack.partitioning.rules,
+        **asdict(survey),
+    }
+    if found is not None:
+        document["search"] = {
+            "best": found.best_ids,
+            "best_us": found.best_us,
+            "default": found.default_ids,
+            "default_us": found.default_us,
+            "hvx_us": found.hvx_us,
+            "gain": {"value": found.gain, "low": found.low, "high": found.high},
+        }
+    return json.dumps(document, indent=1) + "\n"

@@ -1,0 +1,80 @@
+"""How a network is cut for AIP, as text: subnets, cuts, coverage, refused layers, fastest cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hexsim.graph.ir import Network
+from hexsim.partitioning import Found, Survey
+from hexsim.reports.text import table
+
+_MOST_REFUSED = 5
+
+
+def partition_table(network: Network, survey: Survey) -> str:
+    """Return the tables of one cut."""
+    return "\n".join(_lines(network, survey))
+
+
+def _lines(network: Network, survey: Survey) -> Iterator[str]:
+    macs = max(1, network.total_macs)
+    rows = [
+        (
+            f"{number}", piece.engine, piece.ids, piece.layers[0], piece.layers[-1],
+            f"{len(piece.layers)}", f"{piece.macs / macs:.1%}", f"{piece.us:.0f}",
+        )
+        for number, piece in enumerate(survey.pieces)
+    ]  # fmt: skip
+    header = ("subnet", "engine", "layer ids", "first", "last", "layers", "MACs", "us")
+    yield table(header, rows, left=frozenset({1, 2, 3, 4}))
+    if survey.cuts:
+        cuts = [
+            (
+                f"{cut.after_id}", cut.after, f"{len(cut.tensors)}", f"{cut.bytes}",
+                f"{cut.conversion_us:.0f}", f"{cut.dispatch_us:.0f}", cut.reason,
+            )
+            for cut in survey.cuts
+        ]  # fmt: skip
+        names = ("cut after", "layer", "tensors", "bytes", "conversion us", "dispatch us", "reason")
+        yield "\n" + table(names, cuts, left=frozenset({1, 6}))
+    yield (
+        f"\nHTA coverage: {survey.layer_share:.1%} of the layers, {survey.mac_share:.1%} of the "
+        f"MACs; {survey.total_us / 1e3:.2f} ms, without HTA {survey.hvx_us / 1e3:.2f} ms"
+    )
+    yield from _refused(survey)
+
+
+def _refused(survey: Survey) -> Iterator[str]:
+    if not survey.refused:
+        yield "The HTA refuses no layer that runs on aip."
+        return
+    worst = survey.refused[0]
+    yield (
+        f"Costliest refused layer: {worst.type} '{worst.layer}' (id {worst.id}), "
+        f"{worst.cost_us:.0f} us: {worst.reason}"
+    )
+    rows = [
+        (f"{one.id}", one.layer, one.type, f"{one.cost_us:.0f}", one.reason)
+        for one in survey.refused[:_MOST_REFUSED]
+    ]
+    if len(survey.refused) > 1:
+        header = ("id", "refused layer", "type", "costs us", "reason")
+        yield "\n" + table(header, rows, left=frozenset({1, 2, 4}))
+    if len(survey.refused) > _MOST_REFUSED:
+        yield f"and {len(survey.refused) - _MOST_REFUSED} more"
+
+
+def search_lines(found: Found) -> str:
+    """Return what the search found, in three lines."""
+    rows = [
+        ("fastest", found.best_ids or "-", f"{found.best_us / 1e3:.2f}"),
+        ("default", found.default_ids or "-", f"{found.default_us / 1e3:.2f}"),
+        ("no HTA", "-", f"{found.hvx_us / 1e3:.2f}"),
+    ]
+    text = table(("cut", "HTA sections", "ms"), rows, left=frozenset({0, 1}))
+    if found.best == found.default:
+        return f"{text}\nThe default cut is the fastest."
+    return (
+        f"{text}\nThe fastest cut gains {found.gain:.3f}x over the default, {found.low:.3f} to "
+        f"{found.high:.3f}x when the constants of engine and hand-over are swept"
+    )

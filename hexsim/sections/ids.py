@@ -1,0 +1,71 @@
+"""Layers by the ids that `hexsim info` prints, and lists of them as `--hta-partitions` takes.
+
+As in snpe-dlc-info, the network's inputs come first, so that the first layer of a network with one
+input has id 1. A list is `0-11,15-20`, ends included, perhaps after the name of a chip or its part
+number: `sm8150:0-20,40-60`; a name with nothing behind it asks for automatic sections.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network
+
+_LIST = re.compile(r"(?:([A-Za-z]\w*):)?((?:\d+(?:-\d+)?)(?:,\d+(?:-\d+)?)*)?")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One list: ids of first and last layer of each section, None for automatic sections.
+
+    `asic` is the chip or part number that it names, "" if it names none.
+    """
+
+    asic: str
+    ranges: tuple[tuple[int, int], ...] | None
+
+
+def parse(text: str) -> Listed:
+    """Read one list; HexsimError if it is none."""
+    match = _LIST.fullmatch(re.sub(r"\s", "", text))
+    if match is None or not any(match.groups()):
+        raise HexsimError(
+            f"--hta-partitions '{text}' is no list of layer ids; write '0-11,15-20', "
+            "'sm8150:0-20,40-60', or 'sm8150:' for automatic sections"
+        )
+    asic, ids = match.groups()
+    if ids is None:
+        return Listed(asic.lower(), None)
+    ends = [part.partition("-") for part in ids.split(",")]
+    ranges = tuple((int(first), int(last or first)) for first, _, last in ends)
+    for first, last in ranges:
+        if first > last:
+            raise HexsimError(
+                f"--hta-partitions '{text}' has the section {first}-{last}, which ends before it "
+                f"starts; write {last}-{first}"
+            )
+    return Listed((asic or "").lower(), ranges)
+
+
+def id_of(network: Network, index: int) -> int:
+    """Id of the layer at an index."""
+    return len(network.inputs) + index
+
+
+def listed(network: Network, section: range) -> str:
+    """The section as a user writes it."""
+    first, last = id_of(network, section[0]), id_of(network, section[-1])
+    return f"{first}-{last}" if first != last else f"{first}"
+
+
+def all_listed(network: Network, sections: Sequence[range]) -> str:
+    """Sections as `--hta-partitions` takes them, "" if there are none."""
+    return ",".join(listed(network, section) for section in sections)
+
+
+def named(network: Network, index: int) -> str:
+    """A layer as sentences name it."""
+    return f"layer '{network.layers[index].name}' (id {id_of(network, index)})"

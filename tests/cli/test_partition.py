@@ -1,0 +1,40 @@
+"""`hexsim partition` prints subnets, cuts and the fastest cut, and writes JSON and SVG."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+Command = Callable[[str], tuple[int, str, str]]
+
+
+def test_tables_json_and_drawing(command: Command, tmp_path: Path) -> None:
+    line = "partition alexnet --chip sd855 --runtime aip --search --json p.json --graph p.svg"
+    code, out, err = command(line)
+    assert (code, err) == (0, "")
+    assert "cmrn 'norm1'" in out
+    assert "HTA coverage: 85.7% of the layers, 100.0% of the MACs" in out
+    assert "Costliest refused layer: cmrn" in out
+    assert "The fastest cut gains" in out
+    document = json.loads((tmp_path / "p.json").read_text())
+    assert [piece["engine"] for piece in document["pieces"]] == ["hta", "hvx"] * 2 + ["hta"]
+    assert document["search"]["default"] == "1,3-4,6-14"
+    assert document["search"]["best_us"] <= document["search"]["default_us"]
+    assert (tmp_path / "p.svg").read_text().startswith("<svg")
+
+
+def test_stack_and_listed_sections(command: Command) -> None:
+    _, out, _ = command("partition alexnet --stack snpe-1.23")
+    assert "(rules 1.23)" in out
+    assert len([line for line in out.splitlines() if " hta " in line]) == 1
+    _, out, _ = command("partition alexnet --hta-partitions 7-8")
+    assert "HTA sections: as listed" in out
+    assert "a section is listed" in out
+
+
+def test_mistakes(refused: Callable[[str], str]) -> None:
+    assert "has one engine" in refused("partition alexnet --runtime dsp")
+    assert "has no aip runtime" in refused("partition alexnet --chip sd835")
+    assert "'norm1' (id 2)" in refused("partition alexnet --hta-partitions 1-3")
+    assert "the nearest legal section is 1" in refused(
+        "partition alexnet --stack snpe-1.23 --hta-partitions 3-4"
+    )

@@ -1,0 +1,36 @@
+"""Every layer is a box in its engine's colour, boxes do not overlap, every edge is drawn."""
+
+import xml.etree.ElementTree as ElementTree
+
+from hypothesis import given, settings
+
+from hexsim.graph.ir import Network
+from hexsim.partitioning import Prices, survey
+from hexsim.partitioning.times import LayerTimes
+from hexsim.platform import Platform
+from hexsim.reports.partition_svg import partition_svg
+from hexsim.sections import automatic
+from tests.small_networks import networks
+
+SD855 = Platform.load("sd855")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@settings(max_examples=25, deadline=None)
+@given(networks())
+def test_boxes_and_edges(network: Network) -> None:
+    found = survey(Prices(LayerTimes(network, SD855)), automatic(network, SD855.stack.partitioning))
+    root = ElementTree.fromstring(partition_svg(network, found))
+    groups = root.findall(f"{SVG}g")
+    titles = [group.findtext(f"{SVG}title") or "" for group in groups]
+    engines = {name: piece.engine for piece in found.pieces for name in piece.layers}
+    assert sorted(engines) == sorted(title.split(":")[0] for title in titles)
+    assert all(title.endswith(engines[title.split(":")[0]]) for title in titles)
+    corners = {
+        tuple(float(box.attrib[key]) for key in ("x", "y"))
+        for group in groups
+        if (box := group.find(f"{SVG}rect")) is not None
+    }
+    assert len(corners) == len(network.layers)
+    edges = sum(name in network.producers for la in network.layers for name in la.inputs)
+    assert len(root.findall(f"{SVG}path")) == edges
