@@ -39,7 +39,8 @@ class SubnetExecutor(Protocol):
 class PlanExecutor:
     """A plan made ready to run on any number of inputs.
 
-    `signed_weights` says whether the fixed-point kernels take signed weights (V65 and later).
+    `signed_weights` says whether the kernels of HVX take signed weights (V65 and later); those
+    of the tensor engine take the codes as they are.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ def _executor(
         raise HexsimError(
             f"runtime {subnet.runtime} computes in integers; quantise the model first"
         )
-    calls = bind(subnet, model, signed_weights=signed_weights)
+    calls = bind(subnet, model, signed_weights=signed_weights and subnet.engine == "hvx")
     return IntegerSubnet(calls, subnet.inputs, subnet.outputs)
 
 

@@ -28,6 +28,10 @@ ProfileOption = Annotated[
 IdleOption = Annotated[
     float, typer.Option("--idle-ms", min=0.0, help="Idle time before the call, in ms.")
 ]
+NoPowerCollapseOption = Annotated[
+    bool,
+    typer.Option("--no-power-collapse", help="DSP and HTA stay awake, however long they idle."),
+]
 BackgroundOption = Annotated[
     list[str] | None,
     typer.Option(

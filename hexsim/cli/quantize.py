@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from hexsim.cli._options import StackOption
-from hexsim.cli._output import output_path
+from hexsim.cli._output import output_path, require_outputs
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def quantize(
     from hexsim import container
     from hexsim.cli._bitwidths import bit_widths
     from hexsim.cli._progress import bar
-    from hexsim.files import require_folder, write_text
+    from hexsim.files import write_text
     from hexsim.hta.offline import compile_all, orders
     from hexsim.loading import load_container
     from hexsim.quantization.input_list import read_input_list
@@ -156,6 +156,7 @@ def quantize(
     )
     chosen = parse_optimizations(optimizations or ())
     target = output_path(model, output, f"{Path(model).stem}_quantized.dlc")
+    require_outputs((target, encodings_report), (model, input_list))
     source = load_container(model)
     network = require_float(source.model)
     _require_batch_of_one(network)
@@ -165,10 +166,6 @@ def quantize(
             "--quantization-overrides, or leave the option out"
         )
     overrides = source.overrides if override_params else NO_OVERRIDES
-    if encodings_report is not None:
-        require_folder(output_path(model, encodings_report, ""))
-        if encodings_report.absolute() == target.absolute():
-            raise HexsimError(f"the report would overwrite '{target}'; give it another name")
     if hta_partitions and not enable_hta:
         raise HexsimError("--hta-partitions says what --enable-hta compiles; give both")
     asked = orders(hta_partitions or (), chip, stack) if enable_hta else ()

@@ -12,10 +12,14 @@ from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.requantise import Requantise
 from hexsim.graph.ir import Shape
+from hexsim.int8.choice import use_vectors
+from hexsim.int8.depthwise_tile import CHANNELS, PIXELS
 from hexsim.int8.jit import template
 from hexsim.int8.padded import Int16, Int64, PaddedInput
+from hexsim.int8.panels import pad_to_panels
 from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
+from hexsim.int8.tiled_depthwise import depthwise_tiled, pack
 from hexsim.layers import Window
 
 
@@ -31,8 +35,17 @@ class PreparedDepthwise:
         self._padded = PaddedInput(shape, window, zero_point)
         self._starts = self._padded.starts()
         self._offsets = self._padded.tap_offsets().ravel()
-        self._weights = np.ascontiguousarray(weights).reshape(-1)
         self._tail = tail
+        self._tiled = use_vectors()
+        constants = (tail.preload.astype(np.int32, copy=False), tail.multiplier, tail.shift)
+        if self._tiled:
+            even = np.append(self._offsets, self._offsets[-1:])[: (self._offsets.size + 1) & ~1]
+            self._offsets = even * np.dtype(np.int16).itemsize
+            self._weights = pack(weights.reshape(-1, shape[3]))
+            self._constants = tuple(pad_to_panels(one, 1) for one in constants)
+        else:
+            self._weights = np.ascontiguousarray(weights).reshape(-1)
+            self._constants = constants
 
     @classmethod
     def of_convolution(cls, call: BoundConvolution) -> PreparedDepthwise:
@@ -50,22 +63,30 @@ class PreparedDepthwise:
 
     def __call__(self, inputs: Sequence[Codes], output: Out) -> None:
         """See PreparedCall."""
-        tail = self._tail
-        _depthwise(output.dtype)(
-            self._padded.fill(inputs[0]), self._starts, self._offsets, self._weights,
-            tail.preload, tail.multiplier, tail.shift, tail.low, tail.high,
-            output.reshape(-1), np.empty(tail.preload.size, np.int32),
-        )  # fmt: skip
+        tail, x, channels = self._tail, self._padded.fill(inputs[0]), self._padded.shape[3]
+        constants = (self._starts, self._offsets, channels, self._weights, *self._constants)
+        pixels = (output.reshape(-1), 0, self._starts.size)
+        if self._tiled:
+            depthwise_tiled(output.dtype)(
+                x, *constants, int(tail.shift.any()), tail.low, tail.high, *pixels,
+                np.empty(PIXELS, np.int64), np.empty(PIXELS, np.int32),
+                np.empty(PIXELS * CHANNELS, np.int32), np.empty(PIXELS * CHANNELS, np.uint8),
+            )  # fmt: skip
+        else:
+            _depthwise(output.dtype)(
+                x, *constants, tail.low, tail.high, *pixels, np.empty(channels, np.int32)
+            )
 
 
 @template(
-    "void(int16[::1],int64[::1],int64[::1],int16[::1],int32[::1],int32[::1],int32[::1],"
-    "int32,int32,{0}[::1],int32[::1])"
+    "void(int16[::1],int64[::1],int64[::1],int64,int16[::1],int32[::1],int32[::1],int32[::1],"
+    "int32,int32,{0}[::1],int64,int64,int32[::1])"
 )
 def _depthwise(
     x: Int16,
     starts: Int64,
     offsets: Int64,
+    channels: int,
     weights: Int16,
     preload: Int32,
     multiplier: Int32,
@@ -73,10 +94,11 @@ def _depthwise(
     low: int,
     high: int,
     out: Out,
+    first_pixel: int,
+    last_pixel: int,
     sums: Int32,
 ) -> None:
-    channels = preload.size
-    for pixel in range(starts.size):
+    for pixel in range(first_pixel, last_pixel):
         for c in range(channels):
             sums[c] = preload[c]
         for tap in range(offsets.size):

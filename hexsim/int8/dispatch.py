@@ -23,7 +23,7 @@ from hexsim.binding import (
     BoundSum,
 )
 from hexsim.int8.colour_conversion import PreparedChannelPick, PreparedNv21
-from hexsim.int8.convolution import PreparedConvolution
+from hexsim.int8.convolution import prepare_convolution
 from hexsim.int8.depthwise import PreparedDepthwise
 from hexsim.int8.elementwise import (
     PreparedExtremum,
@@ -112,4 +112,4 @@ def _prepare_convolution(call: BoundConvolution) -> PreparedCall:
     channels = call.inputs[0].shape[-1]
     if call.groups == channels == call.weights.codes.shape[-1]:
         return PreparedDepthwise.of_convolution(call)
-    return PreparedConvolution(call)
+    return prepare_convolution(call)

@@ -9,9 +9,11 @@ import numpy as np
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
 from hexsim.int8.jit import kernel, template
+from hexsim.int8.microkernel import COLUMNS
 from hexsim.int8.movement import rescaled
 from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
+from hexsim.int8.vector_requantise import requantise_rows
 from hexsim.int8.wide import WideTail
 
 
@@ -29,7 +31,8 @@ class PreparedSum:
         _sum(output.dtype)(
             _spread(inputs, output), self._factors, self._zero_points, tail.preload[0],
             tail.multiplier[0], tail.shift[0], tail.low, tail.high, output.reshape(-1),
-            np.empty(_CHUNK, np.int32),
+            np.empty(_CHUNK, np.int32), np.empty(_CHUNK // COLUMNS, np.int32),
+            np.empty((2, COLUMNS), np.int32),
         )  # fmt: skip
 
 
@@ -94,7 +97,8 @@ _CHUNK = 4096
 
 
 @template(
-    "void(uint8[:,::1],int32[::1],int32[::1],int32,int32,int32,int32,int32,{0}[::1],int32[::1])"
+    "void(uint8[:,::1],int32[::1],int32[::1],int32,int32,int32,int32,int32,{0}[::1],int32[::1],"
+    "int32[::1],int32[:,::1])"
 )
 def _sum(
     operands: Codes,
@@ -107,7 +111,12 @@ def _sum(
     high: int,
     out: Out,
     sums: Int32,
+    none: Int32,
+    same: Int32,
 ) -> None:
+    none[:] = 0
+    same[0, :] = multiplier
+    same[1, :] = shift
     for start in range(0, out.size, _CHUNK):
         part = out[start : start + _CHUNK]
         sums[:] = preload
@@ -120,7 +129,15 @@ def _sum(
             for k in range(part.size):
                 part[k] = sums[k]
         else:
-            for k in range(part.size):
+            # Rows of the vector requantise; what is left of the last one, by itself.
+            rows = part.size // COLUMNS
+            if rows:
+                requantise_rows(
+                    rows, sums.ctypes.data, SUM_BYTES * COLUMNS, none.ctypes.data,
+                    none.ctypes.data, same[0].ctypes.data, same[1].ctypes.data, shift, low, high,
+                    part.ctypes.data, COLUMNS,
+                )  # fmt: skip
+            for k in range(rows * COLUMNS, part.size):
                 part[k] = requantise(sums[k], multiplier, shift, low, high)
 
 

@@ -1,24 +1,8 @@
-"""Which kernels this machine can run."""
+"""What kernels are compiled for."""
 
 from __future__ import annotations
 
-import os
-
 from numba.core.registry import cpu_target
-
-from hexsim.errors import HexsimError
-
-
-def use_avx2() -> bool:
-    """Return whether to use the AVX2 kernels: the CPU has it and HEXSIM_KERNELS does not forbid.
-
-    HEXSIM_KERNELS=portable asks for kernels that any CPU runs; values are the same. Raises
-    HexsimError for any other value.
-    """
-    wanted = os.environ.get("HEXSIM_KERNELS", "")
-    if wanted not in ("", "portable"):
-        raise HexsimError(f"HEXSIM_KERNELS is '{wanted}'; leave it out or set it to portable")
-    return not wanted and "+avx2" in compiled_features()
 
 
 def compiled_features() -> frozenset[str]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from hexsim.binding.call import Codes
 from hexsim.binding.lookup import BoundLookup
-from hexsim.int8.jit import template
+from hexsim.int8.choice import use_vectors
+from hexsim.int8.jit import kernel, template
 from hexsim.int8.prepared import Out
+from hexsim.int8.vector_lookup import WIDTH, look_up_codes
 
 
 class PreparedLookup:
@@ -26,8 +30,12 @@ def look_up(codes: Out, tables: Codes, out: Out) -> None:
 
     `codes` and `out` are C-contiguous and may be the same array.
     """
-    kernel = _look_up(codes.dtype, tables.dtype)
-    kernel(codes.reshape(-1, len(tables)), tables, out.reshape(-1, len(tables)))
+    narrow = codes.dtype == tables.dtype == np.uint8
+    if narrow and len(tables) == 1 and use_vectors():
+        _look_up_bytes(codes.reshape(-1), tables[0], out.reshape(-1), 0, codes.size)
+        return
+    by_channel = _look_up(codes.dtype, tables.dtype)
+    by_channel(codes.reshape(-1, len(tables)), tables, out.reshape(-1, len(tables)))
 
 
 @template("void({0}[:,::1],{1}[:,::1],{1}[:,::1])")
@@ -35,3 +43,11 @@ def _look_up(codes: Codes, tables: Codes, out: Codes) -> None:
     for row in range(codes.shape[0]):
         for channel in range(codes.shape[1]):
             out[row, channel] = tables[channel, codes[row, channel]]
+
+
+@kernel("void(uint8[::1],uint8[::1],uint8[::1],int64,int64)")
+def _look_up_bytes(codes: Codes, table: Codes, out: Codes, first: int, last: int) -> None:
+    steps = (last - first) // WIDTH
+    look_up_codes(steps, codes.ctypes.data + first, table.ctypes.data, out.ctypes.data + first)
+    for at in range(first + steps * WIDTH, last):
+        out[at] = table[codes[at]]

@@ -1,37 +1,63 @@
-"""The activations a convolution reads: widened to int16, zero point taken out, padded with zeros.
+"""The activations a convolution reads: padded, so that no kernel has a border case.
 
-After this one pass no kernel needs a zero point or a border case: padding is real zero.
+Kernels of 16-bit products read a copy widened to int16 with the zero point taken out, in which
+padding is zero. Kernels of 8-bit products read the codes, in which padding is the zero point; what
+that adds to every sum is a constant of the layer. Codes without padding are read where they are.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import Codes
 from hexsim.graph.ir import Shape
-from hexsim.int8.jit import kernel
+from hexsim.int8.jit import template
 from hexsim.layers import Window
 
 Int16 = npt.NDArray[np.int16]
 Int64 = npt.NDArray[np.int64]
+Padded = npt.NDArray[np.int16] | npt.NDArray[np.uint8]
 
-SLACK = 2
-"""Elements behind the last pixel that a kernel may read (and multiplies by zero)."""
+SLACK = 15
+"""Elements behind the last pixel that a kernel may read (and multiplies by zero, or not use)."""
 
 
 @dataclass(frozen=True)
 class PaddedInput:
-    """The padded copy of an NHWC input for one window.
+    """An NHWC input padded for one window, as int16 distances from the zero point or u8 codes.
 
-    `height` and `width` are what the windows reach: input behind the last window is left out.
+    The height and width of a copy are what the windows reach: input behind the last window is left
+    out. `slack` says that the kernel reads up to SLACK elements behind its last pixel, for which
+    there must be a copy.
     """
 
     shape: Shape
     window: Window
     zero_point: int
+    dtype: Literal["int16", "uint8"] = "int16"
+    slack: bool = True
+
+    @property
+    def in_place(self) -> bool:
+        """True if the input is read where it is."""
+        padded = any(self.window.pads[:2]) or any(
+            reached > size for reached, size in zip(self._reached, self.shape[1:3], strict=True)
+        )
+        return self.dtype == "uint8" and not self.slack and not padded
+
+    @property
+    def _reached(self) -> tuple[int, int]:
+        rows, columns = (
+            (size - 1) * stride + reach
+            for size, stride, reach in zip(
+                self.output_size, self.window.strides, self.window.reach, strict=True
+            )
+        )
+        return rows, columns
 
     @property
     def output_size(self) -> tuple[int, int]:
@@ -40,16 +66,16 @@ class PaddedInput:
 
     @property
     def height(self) -> int:
-        """Rows of the copy."""
-        return (self.output_size[0] - 1) * self.window.strides[0] + self.window.reach[0]
+        """Rows of what is read."""
+        return self.shape[1] if self.in_place else self._reached[0]
 
     @property
     def width(self) -> int:
-        """Columns of the copy."""
-        return (self.output_size[1] - 1) * self.window.strides[1] + self.window.reach[1]
+        """Columns of what is read."""
+        return self.shape[2] if self.in_place else self._reached[1]
 
     def starts(self) -> Int64:
-        """Element of the copy at which each output pixel's window begins, shape (N*H'*W',)."""
+        """Element at which each output pixel's window begins, shape (N*H'*W',)."""
         batch, channels = self.shape[0], self.shape[3]
         rows, columns = self.output_size
         image = np.arange(batch).reshape(-1, 1, 1) * self.height
@@ -64,33 +90,37 @@ class PaddedInput:
         column = np.arange(self.window.kernel[1]) * self.window.dilations[1]
         return ((row * self.width + column) * self.shape[3]).astype(np.int64)
 
-    def fill(self, codes: Codes) -> Int16:
-        """Return the copy of `codes` (shape `shape`), flat, with SLACK behind it."""
+    def fill(self, codes: Codes) -> Padded:
+        """Return what is read of `codes` (shape `shape`), flat, a copy with SLACK behind it."""
+        if self.in_place:
+            return codes.reshape(-1)
         batch, height, width, channels = self.shape
-        copy = np.empty(batch * self.height * self.width * channels + SLACK, np.int16)
-        top, left = self.window.pads[:2]
-        _widen(
-            codes.reshape(-1), batch, height, width, channels, self.zero_point,
-            top, left, self.height, self.width, copy,
+        kind = np.dtype(self.dtype)
+        copy = np.empty(batch * self.height * self.width * channels + SLACK, kind)
+        wide = kind.itemsize > 1
+        _pad(kind)(
+            codes.reshape(-1), batch, height, width, channels, self.zero_point if wide else 0,
+            0 if wide else self.zero_point, *self.window.pads[:2], self.height, self.width, copy,
         )  # fmt: skip
         return copy
 
 
-@kernel("void(uint8[::1],int64,int64,int64,int64,int64,int64,int64,int64,int64,int16[::1])")
-def _widen(
+@template("void(uint8[::1],int64,int64,int64,int64,int64,int64,int64,int64,int64,int64,{0}[::1])")
+def _pad(
     codes: Codes,
     batch: int,
     height: int,
     width: int,
     channels: int,
-    zero_point: int,
+    subtracted: int,
+    padding: int,
     top: int,
     left: int,
     padded_height: int,
     padded_width: int,
-    copy: Int16,
+    copy: Padded,
 ) -> None:
-    zero = np.int16(zero_point)
+    zero = np.int16(subtracted)
     kept = min(width, padded_width - left) * channels
     before = left * channels
     line = padded_width * channels
@@ -98,13 +128,13 @@ def _widen(
         for y in range(padded_height):
             to = (image * padded_height + y) * line
             if y < top or y >= top + height:
-                copy[to : to + line] = 0
+                copy[to : to + line] = padding
                 continue
             source = (image * height + y - top) * width * channels
-            copy[to : to + before] = 0
+            copy[to : to + before] = padding
             pixels = codes[source : source + kept]
-            wide = copy[to + before : to + before + kept]
+            row = copy[to + before : to + before + kept]
             for i in range(kept):
-                wide[i] = np.int16(pixels[i]) - zero
-            copy[to + before + kept : to + line] = 0
+                row[i] = np.int16(pixels[i]) - zero
+            copy[to + before + kept : to + line] = padding
     copy[batch * padded_height * line :] = 0

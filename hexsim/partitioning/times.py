@@ -79,7 +79,7 @@ class LayerTimes:
         subnet = self.subnet(section)
         chip, runs = self.platform.chip, list[LayerRun]()
         engine = TensorEngine(machine.env, machine.dsp.ddr, chip.hta, [])
-        program = compile_subnet(subnet, chip.name, chip.hta)
+        program = compile_subnet(subnet, chip.name, chip.hta, self.network.inputs)
         machine.env.run(machine.env.process(engine.run(program, runs.append)))
         return tuple((run.end_ps - run.start_ps) / PS_PER_US for run in runs)
 

@@ -214,5 +214,5 @@ def test_a_flag_without_overrides_and_a_report_over_a_model(
     line = "quantize m.dlc --input-list list.txt -o q.dlc"
     assert "holds no overrides for --override-params" in refused(f"{line} --override-params")
     assert "would overwrite" in refused(f"{line} --encodings-report m.dlc")
-    assert "would overwrite" in refused(f"{line} --encodings-report q.dlc")
+    assert "two outputs" in refused(f"{line} --encodings-report q.dlc")
     assert "no such folder" in refused(f"{line} --encodings-report none/r.json")

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexsim.binding import BoundLookup
+from hexsim.int8.lookup import look_up
 from hexsim.layers import Clamp, Neuron, Prelu
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
@@ -20,6 +21,20 @@ def test_equals_twin(data):
     tables = data.draw(arrays((count, 2**bits), CODES[of_result]))
     call = BoundLookup(layer="neuron", inputs=(x,), output=y, tables=tables)
     assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+
+
+@pytest.mark.parametrize("kernels", ["", "portable"])
+@pytest.mark.parametrize("size", [1, 31, 32, 33, 256, 1000])
+def test_one_table_of_bytes(monkeypatch, kernels, size):
+    monkeypatch.setenv("HEXSIM_KERNELS", kernels)
+    rng = np.random.default_rng(size)
+    table = rng.permutation(256).astype(np.uint8).reshape(1, -1)
+    codes = np.resize(np.arange(256, dtype=np.uint8), size)
+    out = np.empty_like(codes)
+    look_up(codes, table, out)
+    np.testing.assert_array_equal(out, table[0][codes])
+    look_up(codes, table, codes)
+    np.testing.assert_array_equal(codes, out)
 
 
 FLOAT = {

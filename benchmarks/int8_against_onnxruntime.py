@@ -1,0 +1,274 @@
+"""Exact int8 inference beside onnxruntime's, in one process, taking turns.
+
+python -m benchmarks.int8_against_onnxruntime [--networks alexnet …] [--weights tensor channel …]
+    [--rounds 15] [--threads 1 2] [--models FOLDER] [--breakdown]
+
+A ratio is onnxruntime's time over ours within one round: above 1, ours is faster. Opponents are
+
+- u8u8: unsigned weights, which onnxruntime multiplies exactly on every CPU;
+- u8s8: signed weights, its default, whose AVX2 kernels saturate (a line says what this CPU does);
+- float32: the network before quantisation.
+
+Both sides get a network that a quantiser has quantised from the same float file and the same
+inputs: ours by hexsim, theirs by `quantize_static` (QDQ). Both start from float inputs and end with
+float outputs; every intermediate tensor of ours is written. One thread is measured in CPU time of
+that thread, two in elapsed time, which neighbours on the machine disturb; ours runs on one thread.
+`--models` keeps what is quantised for the next run. `--breakdown` prints instead where our time
+goes, by kind of layer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import logging
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper
+from onnxruntime.quantization import (
+    CalibrationDataReader,
+    QuantFormat,
+    QuantType,
+    quant_pre_process,
+    quantize_static,
+)
+
+import hexsim
+from hexsim import container, models
+from hexsim.binding import BoundCall, BoundConvolution, bind
+from hexsim.container import Metadata
+from hexsim.execution import PlanExecutor, stored_inputs
+from hexsim.int8.dispatch import prepare
+from hexsim.int8.features import compiled_features
+from hexsim.loading import load_container
+from hexsim.platform import Platform
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.seeded_inputs import seeded_inputs
+
+NETWORKS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1", "resnet50")
+WEIGHTS = {
+    "tensor": (QuantizationOptions(symmetric_weights=True), "sd855"),
+    "channel": (QuantizationOptions(axis_weights=True), "sd855"),
+    "asymmetric": (QuantizationOptions(), "sd835"),
+}
+"""Our quantiser's mode, and a chip whose kernels take such weights as they are."""
+INPUTS = 8
+"""Calibration inputs: enough for encodings; what they are does not change the time."""
+
+Run = Callable[[], object]
+
+
+class _Reader(CalibrationDataReader):  # type: ignore[misc]
+    def __init__(self, feeds: Sequence[Any]) -> None:
+        self._feeds: Iterator[Any] = iter(feeds)
+
+    def get_next(self) -> Any:
+        return next(self._feeds, None)
+
+
+def ours(network: str, weights: str, folder: Path, feeds: Sequence[Any]) -> QuantizedNetwork:
+    """Our quantised network, from `folder` if it is there."""
+    path = folder / f"{network}_{weights}.dlc"
+    if not path.exists():
+        float_network = hexsim.load(_float_file(network, folder))
+        container.write(
+            path, hexsim.quantize(float_network, feeds, WEIGHTS[weights][0]), Metadata()
+        )
+    model = load_container(path).model
+    assert isinstance(model, QuantizedNetwork)
+    return model
+
+
+def theirs(
+    network: str, kind: str, weights: str, threads: int, folder: Path, feeds: Sequence[Any]
+) -> Run:
+    """An onnxruntime session of `kind`, run on the first of `feeds`."""
+    path = _float_file(network, folder)
+    if kind != "float32":
+        per_channel = kind == "u8s8" and weights == "channel"
+        source, path = path, folder / f"{network}_{kind}{'_channel' if per_channel else ''}.onnx"
+        if not path.exists():
+            with contextlib.redirect_stdout(io.StringIO()):  # it prints how it calibrates
+                quantize_static(
+                    source,
+                    path,
+                    _Reader(feeds),
+                    quant_format=QuantFormat.QDQ,
+                    activation_type=QuantType.QUInt8,
+                    weight_type=QuantType.QInt8 if kind == "u8s8" else QuantType.QUInt8,
+                    per_channel=per_channel,
+                )
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 4
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(None, feeds[0])
+
+
+def _float_file(network: str, folder: Path) -> Path:
+    path = folder / f"{network}.onnx"
+    if not path.exists():
+        plain = folder / f"{network}_plain.onnx"
+        models.export(network, plain)
+        quant_pre_process(plain, path, skip_symbolic_shape=True)
+    return path
+
+
+def shapes_of(network: str, folder: Path) -> dict[str, tuple[int, ...]]:
+    """Input shapes in ONNX axis order."""
+    loaded = hexsim.load(_float_file(network, folder))
+    tensors = (loaded.network if isinstance(loaded, QuantizedNetwork) else loaded).tensors
+    names = (loaded.network if isinstance(loaded, QuantizedNetwork) else loaded).inputs
+    return {name: tensors[name].source_shape for name in names}
+
+
+def executor(model: QuantizedNetwork, weights: str, feed: Any) -> Run:
+    """Our network ready to run on the first input."""
+    platform = Platform.load(WEIGHTS[weights][1])
+    plan = platform.plan(model, "dsp")
+    run = PlanExecutor(plan, model, signed_weights=platform.signed_weights("dsp")).run
+    inputs = stored_inputs(plan.network, feed)
+    return lambda: run(inputs)
+
+
+def take_turns(runs: dict[str, Run], rounds: int, clock: Callable[[], float]) -> dict[str, Any]:
+    """Seconds of every run in every round, after two that do not count."""
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for turn in range(-2, rounds):
+        for name, run in runs.items():
+            run()  # brings its weights back into the cache
+            start = clock()
+            run()
+            if turn >= 0:
+                seconds[name].append(clock() - start)
+    return seconds
+
+
+def ratios(network: str, weights: str, threads: int, rounds: int, folder: Path) -> str:
+    """One line of the table."""
+    feeds = list(seeded_inputs(shapes_of(network, folder), INPUTS))
+    model = ours(network, weights, folder, feeds)
+    runs = {"ours": executor(model, weights, feeds[0])}
+    for kind in ("u8u8", "u8s8", "float32"):
+        runs[kind] = theirs(network, kind, weights, threads, folder, feeds)
+    seconds = take_turns(runs, rounds, time.thread_time if threads == 1 else time.perf_counter)
+    mine = seconds.pop("ours")
+    cells = []
+    for column in seconds.values():
+        parts = sorted(other / own for other, own in zip(column, mine, strict=True))
+        cells.append(f"{parts[0]:5.2f} {statistics.median(parts):5.2f} {parts[-1]:5.2f}")
+    times = [1e3 * statistics.median(x) for x in (mine, *seconds.values())]
+    return f"{network:<14} {weights:<11} {threads:>7}  {'   '.join(cells)}   " + " ".join(
+        f"{time:6.1f}" for time in times
+    )
+
+
+def breakdown(network: str, weights: str, rounds: int, folder: Path) -> str:
+    """Our milliseconds by kind of layer: the median over `rounds` of each call, added up."""
+    feeds = list(seeded_inputs(shapes_of(network, folder), INPUTS))
+    model = ours(network, weights, folder, feeds)
+    platform = Platform.load(WEIGHTS[weights][1])
+    plan = platform.plan(model, "dsp")
+    spent: dict[str, float] = defaultdict(float)
+    macs: dict[str, float] = defaultdict(float)
+    rng = np.random.default_rng(0)
+    for subnet in plan.subnets:
+        if subnet.engine != "hvx":
+            continue
+        calls = bind(subnet, model, signed_weights=platform.signed_weights("dsp"))
+        for call, planned in zip(calls, subnet.calls, strict=True):
+            operands = [
+                rng.integers(0, 256, x.shape, x.encoding.dtype) if x.codes is None else x.codes
+                for x in call.inputs
+            ]
+            result = np.empty(call.output.shape, call.output.encoding.dtype)
+            run = prepare(call)
+            times = take_turns({"": lambda: run(operands, result)}, rounds, time.thread_time)[""]  # noqa: B023
+            spent[kind_of(call)] += statistics.median(times)
+            macs[kind_of(call)] += planned.macs
+    lines = [f"{network}, {weights} weights: {1e3 * sum(spent.values()):.2f} ms"]
+    for kind, seconds in sorted(spent.items(), key=lambda item: -item[1]):
+        lines.append(
+            f"  {kind:<28} {1e3 * seconds:8.3f} ms {macs[kind] / seconds / 1e9:7.1f} GMAC/s"
+        )
+    return "\n".join(lines)
+
+
+def kind_of(call: BoundCall) -> str:
+    """What a layer is for the kernels."""
+    name = type(call).__name__.removeprefix("Bound")
+    if not isinstance(call, BoundConvolution):
+        return name
+    height, width = call.window.kernel
+    step = call.window.strides[0]
+    depthwise = call.groups > 1 and call.groups == call.inputs[0].shape[-1]
+    return f"{'Depthwise' if depthwise else name} {height}x{width} step {step}"
+
+
+def saturation() -> str:
+    """What onnxruntime's u8 by s8 product is on this CPU where pairs of products exceed int16."""
+    depth = 512
+    graph = helper.make_graph(
+        [helper.make_node("MatMulInteger", ["x", "w"], ["y"])],
+        "extremes",
+        [
+            helper.make_tensor_value_info("x", TensorProto.UINT8, [16, depth]),
+            helper.make_tensor_value_info("w", TensorProto.INT8, [depth, 16]),
+        ],
+        [helper.make_tensor_value_info("y", TensorProto.INT32, [16, 16])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+    model.ir_version = 10
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    codes = {"x": np.full((16, depth), 255, np.uint8), "w": np.full((depth, 16), 127, np.int8)}
+    (found,) = session.run(None, codes)
+    right = 255 * 127 * depth
+    verdict = "exact" if (found == right).all() else "NOT exact: it saturates"
+    return f"onnxruntime's u8 x s8 on this CPU: {found[0, 0]} of {right}, {verdict}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--networks", nargs="+", choices=models.names(), default=list(NETWORKS))
+    parser.add_argument("--weights", nargs="+", choices=WEIGHTS, default=list(WEIGHTS))
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--models", type=Path)
+    parser.add_argument("--breakdown", action="store_true")
+    given = parser.parse_args()
+    logging.getLogger().setLevel(logging.ERROR)  # onnxruntime's advice on preprocessing
+    vector = sorted(f[1:] for f in compiled_features() if f.startswith("+avx"))
+    print(f"our kernels are compiled for {' '.join(vector) or 'no AVX'}\n{saturation()}")
+    if not given.breakdown:
+        print(
+            "onnxruntime's time / ours, min median max\n"
+            f"{'network':<14} {'weights':<11} threads  {'u8u8':<17}   {'u8s8':<17}   "
+            f"{'float32':<17}   ms: ours, u8u8, u8s8, float32"
+        )
+    with contextlib.ExitStack() as stack:
+        folder = given.models or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
+        for weights in given.weights:
+            for network in given.networks:
+                if given.breakdown:
+                    print(breakdown(network, weights, given.rounds, folder), flush=True)
+                    continue
+                for threads in given.threads:
+                    print(ratios(network, weights, threads, given.rounds, folder), flush=True)
+
+
+if __name__ == "__main__":
+    main()

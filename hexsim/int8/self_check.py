@@ -1,0 +1,49 @@
+"""Whether the CPU's 8-bit dot product is what the kernels take it for, tried once per process."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from hexsim.binding.call import Codes
+from hexsim.int8.jit import kernel
+from hexsim.int8.microkernel import COLUMNS, STEP_BYTES, multiply_tile, tile_of
+from hexsim.int8.padded import Int64
+
+_STEPS = 16
+
+
+@cache
+def dots_are_exact() -> bool:
+    """Return whether a tile of u8 by s8 products, extremes included, has the sums it must have."""
+    tile = tile_of(1)
+    x = np.full((tile.rows, STEP_BYTES * _STEPS), 255, np.uint8)
+    weights = np.full((tile.panels, _STEPS, COLUMNS, STEP_BYTES), -128, np.int8)
+    x[1::2] = np.arange(x.shape[1]) * 37 % 256
+    weights[:, :, 1::3] = 127
+    weights[:, 1::2, ::4] = np.array([127, -128, -128, 127])
+    sums = np.empty((tile.rows, tile.panels * COLUMNS), np.int32)
+    rows = x.ctypes.data + x.shape[1] * np.arange(tile.rows)
+    _multiply(
+        x.reshape(-1), rows.astype(np.int64), np.zeros(1, np.int64), _STEPS,
+        weights.view(np.uint8).reshape(-1), weights[0].nbytes, sums.reshape(-1),
+    )  # fmt: skip
+    matrix = weights.transpose(1, 3, 0, 2).reshape(x.shape[1], -1)
+    return np.array_equal(sums, x.astype(np.int64) @ matrix.astype(np.int64))
+
+
+@kernel("void(uint8[::1],int64[::1],int64[::1],int64,uint8[::1],int64,int32[::1])")
+def _multiply(
+    x: Codes,
+    rows: Int64,
+    offsets: Int64,
+    steps: int,
+    weights: Codes,
+    panel_bytes: int,
+    sums: Int64,
+) -> None:
+    multiply_tile(
+        x, rows.ctypes.data, offsets.ctypes.data, offsets.size, steps, weights.ctypes.data,
+        panel_bytes, sums.ctypes.data,
+    )  # fmt: skip

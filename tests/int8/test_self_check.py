@@ -1,0 +1,15 @@
+import pytest
+
+from hexsim.int8 import choice, self_check
+from hexsim.int8.features import compiled_features
+
+
+def test_this_cpu_multiplies_bytes_exactly():
+    if not choice.has_dots(compiled_features()):
+        pytest.skip("no VNNI here")
+    assert self_check.dots_are_exact()
+
+
+def test_a_wrong_product_is_noticed(monkeypatch):
+    monkeypatch.setattr(self_check, "_multiply", lambda *arguments: arguments[-1].fill(0))
+    assert not self_check.dots_are_exact.__wrapped__()
