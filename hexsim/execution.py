@@ -17,6 +17,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine, Precision
 from hexsim.int8.runner import IntegerSubnet
+from hexsim.mixed_execution import MixedSubnet
 from hexsim.plan import Plan, PlannedSubnet
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.runtimes import FIXED_POINT, Runtime
@@ -47,7 +48,8 @@ class PlanExecutor:
     ) -> None:
         self.plan = plan
         self._steps = [
-            (subnet, _executor(subnet, model, signed_weights)) for subnet in plan.subnets
+            (subnet, _executor(subnet, plan.runtime, model, signed_weights))
+            for subnet in plan.subnets
         ]
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
@@ -59,9 +61,14 @@ class PlanExecutor:
 
 
 def _executor(
-    subnet: PlannedSubnet, model: Network | QuantizedNetwork, signed_weights: bool
+    subnet: PlannedSubnet,
+    runtime: Runtime,
+    model: Network | QuantizedNetwork,
+    signed_weights: bool,
 ) -> SubnetExecutor:
     if subnet.runtime not in FIXED_POINT:
+        if runtime in FIXED_POINT and isinstance(model, QuantizedNetwork) and model.floats:
+            return MixedSubnet(subnet, model)
         network = model.network if isinstance(model, QuantizedNetwork) else model
         part = network.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
         return FloatEngine(part, precision=_PRECISIONS[subnet.runtime])

@@ -82,7 +82,7 @@ class Platform:
             )
         compiled = model.hta if isinstance(model, QuantizedNetwork) else ()
         cuts = partition(
-            network,
+            model,
             runtime,
             sections=[s.layers for s in compiled if s.chip == self.chip.name],
             rules=self.stack.partitioning.rules,

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hexsim import chips, stacks
 from hexsim.dsp_work import DspWork
 from hexsim.graph.ir import Network
 from hexsim.hta.layout import flat_bytes, tensor_bytes
 from hexsim.hta_work import HtaWork
-from hexsim.joined import joined
+from hexsim.joined import JoinedSubnets, joined
 from hexsim.machine import Machine
 from hexsim.subnet_work import subnet_works
 from tests.hta.shapes import on_hta
-from tests.small_networks import Sketch
+from tests.small_networks import Sketch, plan
 
 
 def works(
@@ -80,3 +82,20 @@ def test_a_tensor_that_both_engines_read_exists_in_both_layouts() -> None:
     first, _, last = works(network, range(1, 2))
     assert names(first.way_out) == [f"from_d32 {a}", f"to_hta {a}"]
     assert names(last.way_in) == [f"to_d32 {a}"]
+
+
+def test_codes_that_crossed_as_such_are_in_ddr() -> None:
+    net = Sketch((1, 32, 32, 3))
+    network = net.network(net.conv("in", 32, 3))
+    (subnet,) = plan(network).subnets
+    stack = stacks.load("snpe-1.23")
+    machine = Machine(chips.load("sd835"), stack, [stack.profile()])
+
+    def read_bytes(*as_codes: str, inputs_in_l2: bool = True) -> int:
+        changed = replace(subnet, as_codes=frozenset(as_codes))
+        together = JoinedSubnets.of(network, (changed,))
+        (work,) = subnet_works(together, machine, inputs_in_l2=inputs_in_l2)
+        return sum(call.read_bytes for call in work.calls)  # type: ignore[union-attr]
+
+    assert read_bytes("in") - read_bytes() == 32 * 32 * 3
+    assert read_bytes("in") == read_bytes(inputs_in_l2=False)

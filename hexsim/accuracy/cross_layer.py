@@ -23,8 +23,11 @@ REMEDY = "equalise weights across layers (--optimizations cle)"
 
 
 def could_equalize(model: QuantizedNetwork, layers: Collection[str], errors: Errors) -> bool:
-    """True if one of `layers` has an outlier channel and stands in a chain that can share it."""
-    if model.equalized:
+    """True if one of `layers` has an outlier channel and stands in a chain that can share it.
+
+    Not where some layers are float: the model's modes do not tell which ones to quantise again.
+    """
+    if model.equalized or model.floats:
         return False
     network = model.network
     chained = {

@@ -77,6 +77,21 @@ def quantize(
         bool,
         typer.Option("--override-params", help="Apply the overrides that the file holds."),
     ] = False,
+    float_bitwidth: Annotated[
+        int | None,
+        typer.Option(
+            "--float-bitwidth",
+            help="Bits of tensors that an override keeps float without saying how many: 16 or 32 "
+            "(default).",
+        ),
+    ] = None,
+    float_bias_bitwidth: Annotated[
+        int | None,
+        typer.Option(
+            "--float-bias-bitwidth",
+            help="Bits of the biases of float layers: 16 or 32; default: those of the layer.",
+        ),
+    ] = None,
     enable_hta: Annotated[
         bool, typer.Option("--enable-hta", help="Compile sections for the tensor engine of AIP.")
     ] = False,
@@ -119,6 +134,14 @@ def quantize(
     from hexsim.reports.quantizer_log import quantizer_log
 
     bits = bit_widths(bitwidth, act_bitwidth, weights_bitwidth, bias_bitwidth)
+    for option, given in (
+        ("--float-bitwidth", float_bitwidth),
+        ("--float-bias-bitwidth", float_bias_bitwidth),
+    ):
+        if given is not None and not override_params:
+            raise HexsimError(
+                f"{option} is about layers that overrides keep float; give --override-params too"
+            )
     options = QuantizationOptions(
         enhanced=use_enhanced_quantizer or "none",
         adjusted_weights=use_adjusted_weights_quantizer,
@@ -128,6 +151,8 @@ def quantize(
         weight_bits=cast(Literal[4, 8, 16], bits.weights),
         pack_4_bit_weights=pack_4_bit_weights,
         bias_bits=cast(Literal[8, 32], bits.biases),
+        float_bits=cast(Literal[16, 32], 32 if float_bitwidth is None else float_bitwidth),
+        float_bias_bits=cast(Literal[16, 32] | None, float_bias_bitwidth),
     )
     chosen = parse_optimizations(optimizations or ())
     target = output_path(model, output, f"{Path(model).stem}_quantized.dlc")
@@ -164,6 +189,8 @@ def quantize(
         "bias_bitwidth": bits.biases,
         "enable_hta": enable_hta,
         "hta_partitions": " ".join(hta_partitions or ()),
+        "float_bias_bitwidth": float_bias_bitwidth,
+        "float_bitwidth": float_bitwidth,
         "input_dlc": model,
         "input_list": input_list,
         "optimizations": ",".join(chosen),

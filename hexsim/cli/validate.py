@@ -118,7 +118,7 @@ def validate(
     study = Study(network.name, platform.chip.name, asked, notes, found)
     if isinstance(loaded, QuantizedNetwork) and (sensitivity or explain):
         first = islice(source.feeds(), EXPERIMENT_INPUTS)
-        judge = OutputJudge(network, first, asked, signed_weights=signed)
+        judge = OutputJudge(loaded, first, asked, signed_weights=signed)
         if sensitivity:
             study = replace(study, sensitivity=_ranked(loaded, judge))
         if explain:

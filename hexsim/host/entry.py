@@ -58,13 +58,13 @@ class Call:
 
     @property
     def input_elements(self) -> int:
-        """Elements of all inputs."""
-        return sum(math.prod(shape) for shape in self.joined.input_shapes)
+        """Elements of all inputs that are floats on the other side."""
+        return self._converted(self.joined.inputs, self.joined.input_shapes)
 
     @property
     def output_elements(self) -> int:
-        """Elements of all outputs."""
-        return sum(math.prod(shape) for shape in self.joined.output_shapes)
+        """Elements of all outputs that are floats on the other side."""
+        return self._converted(self.joined.outputs, self.joined.output_shapes)
 
     @property
     def input_bytes(self) -> int:
@@ -78,14 +78,19 @@ class Call:
         joined, conversion = self.joined, self.stack.entry.output_conversion
         return self._crossing(joined.outputs, joined.output_shapes, conversion)
 
+    def _converted(self, names: tuple[str, ...], shapes: tuple[Shape, ...]) -> int:
+        named = zip(names, shapes, strict=True)
+        return sum(math.prod(s) for name, s in named if name not in self.joined.as_codes)
+
     def _crossing(
         self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: Conversion
     ) -> int:
-        """Floats if the DSP is to convert them, else codes."""
+        """Bytes of floats if the DSP is to convert them, else of codes."""
         is_float = self.buffer == "float" and conversion.engine != "cpu"
-        bits = self.joined.bits
+        bits, as_codes = self.joined.bits, self.joined.as_codes
         return sum(
-            math.prod(shape) * (_FLOAT_BYTES if is_float else bits[name] // 8)
+            math.prod(shape)
+            * (_FLOAT_BYTES if is_float and name not in as_codes else bits[name] // 8)
             for name, shape in zip(names, shapes, strict=True)
         )
 

@@ -58,7 +58,7 @@ def with_hta(model: QuantizedNetwork, order: Order) -> QuantizedNetwork:
             f"nothing of '{network.name}' can be compiled for the HTA of {chip.name} ({where})"
         )
     names = [tuple(network.layers[at].name for at in section) for section in sections]
-    cuts = partition(network, "aip", sections=names, rules=release.rules)
+    cuts = partition(model, "aip", sections=names, rules=release.rules)
     plan = make_plan(model, "aip", cuts)
     compiled = tuple(
         HtaSection(

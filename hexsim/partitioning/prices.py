@@ -60,7 +60,7 @@ class Prices:
         layers = self.times.network.layers
         rules = self.times.platform.stack.partitioning.rules
         names = [tuple(layers[at].name for at in section) for section in sections]
-        return partition(self.times.network, "aip", sections=names, rules=rules)
+        return partition(self.times.model, "aip", sections=names, rules=rules)
 
     def simulated(self, sections: Sequence[range]) -> Result:
         """One inference with these HTA sections, simulated."""

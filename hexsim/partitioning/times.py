@@ -57,7 +57,7 @@ class LayerTimes:
     @cached_property
     def on_hvx(self) -> tuple[float, ...]:
         """On HVX; on the CPU where aip refuses the layer."""
-        plan = make_plan(self.model, "aip", partition(self.network, "aip"))
+        plan = make_plan(self.model, "aip", partition(self.model, "aip"))
         result = self.platform.simulate(plan, perf_profile=self.perf_profile)
         by_name = {layer.name: layer.us for layer in result.layers}
         return tuple(by_name[layer.name] for layer in self.network.layers)
