@@ -41,7 +41,7 @@ class Kernel:
 
     @cached_property
     def _compiled(self) -> Any:
-        folder = kernel_cache()
+        folder = kernel_cache(self.signature)
         with _compiling:
             before = config.CACHE_DIR
             config.CACHE_DIR = "" if folder is None else str(folder)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,6 @@ from hexsim.int8.requantise import requantise_wide
 from hexsim.int8.step import Work, Workspace
 
 Linear = BoundConvolution | BoundFullyConnected | BoundBatchNorm | BoundAveragePool | BoundSum
-LinearT = TypeVar("LinearT", bound=Linear)
 
 
 class PreparedBytes:
