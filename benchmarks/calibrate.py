@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import timing_model
+from benchmarks import aip_tables, timing_model
 from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
 from benchmarks.fitting import (
     Fit,
@@ -97,7 +97,8 @@ def main() -> None:
     committed = tuple((predict_ms(row, {}),) for row in rows)
     if arguments.no_fit:
         print(rows_table(rows, ("committed",), committed), end="\n\n")
-        print(summaries(rows, ("committed",), committed))
+        print(summaries(rows, ("committed",), committed), end="\n\n")
+        print(f"Tensor engine, not fitted:\n{aip_tables.rows_table()}")
         return
     best = fit(rows)
     found = record(best, rounded(best))

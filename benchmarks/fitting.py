@@ -5,7 +5,7 @@ shared by all networks and chips; a stack's entry parts belong to that stack. Ho
 squares (soft L1) in the logarithm of time, inside the bounds that each constant states in its
 file. A residual is weighted by the resolution of its measurement together with MODEL_ERROR; a run
 that was published as two numbers (total and forward) counts once. CPU rows are software artefacts
-of their release and are never fitted; HTA rows have no model yet.
+of their release and are never fitted; HTA rows are predicted only (`benchmarks.aip_tables`).
 """
 
 from __future__ import annotations

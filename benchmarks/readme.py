@@ -9,7 +9,7 @@ import sys
 
 from benchmarks.pages import fenced, with_block
 from benchmarks.timing_model import README
-from hexsim.benchmark import Conditions, run_benchmark
+from hexsim.benchmark import Case, Conditions, run_benchmark
 from hexsim.cli.bench import DEFAULT_MODELS
 from hexsim.files import write_text
 from hexsim.platform import Platform
@@ -19,9 +19,8 @@ from hexsim.reports.benchmark_table import benchmark_tables
 def readme_page() -> str:
     """Return README.md with what the benchmark prints today."""
     platform = Platform.load()
-    cases = list(
-        run_benchmark(DEFAULT_MODELS, platform, platform.runtimes, Conditions(quantize=True))
-    )
+    results = run_benchmark(DEFAULT_MODELS, platform, platform.runtimes, Conditions(quantize=True))
+    cases = [result for result in results if isinstance(result, Case)]
     text = README.read_text(encoding="utf-8")
     return with_block(text, "bench", fenced(benchmark_tables(cases)))
 

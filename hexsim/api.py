@@ -142,6 +142,7 @@ def simulate(
     stack: str | Path | None = None,
     perf_profile: str | None = None,
     idle_ms: float = 0.0,
+    power_collapse: bool = True,
     background: Iterable[str | Path] = (),
     cpu_fallback: bool = True,
 ) -> Simulation:
@@ -149,13 +150,16 @@ def simulate(
 
     Without `inputs` only time is simulated and no weight is touched. A float network on dsp is
     quantised at load, which lengthens its initialisation. `idle_ms` is how long the phone had
-    been idle before the call; `background` names loads (or their TOML files) whose clients use the
+    been idle before the call, `power_collapse` whether DSP and tensor engine then fall asleep;
+    `background` names loads (or their TOML files) whose clients use the
     DSP meanwhile, their latencies being in `timing.clients`. Raises HexsimError for anything that
     cannot be done, by name.
     """
     if isinstance(model, str | Path):
         model = load(model)
     platform = Platform.load(chip, stack)
+    if not power_collapse:
+        platform = platform.without_power_collapse()
     plan = platform.plan(model, runtime, cpu_fallback=cpu_fallback)
     timing = platform.simulate(
         plan,

@@ -100,12 +100,12 @@ class ClientSession:
             else:
                 count = self._client.threads
                 if self._client.lock == "wait":
-                    yield self._contexts.lock(count, self._client.priority)
-                elif not self._contexts.try_lock(count):
+                    yield self._contexts.lock(self._name, count, self._client.priority)
+                elif not self._contexts.try_lock(self._name, count):
                     self._skipped += 1
                     return
                 yield from self._compute()
-                self._contexts.unlock(count)
+                self._contexts.unlock(self._name)
         self._latencies_ps.append(self._env.now - released_ps)
 
     def _compute(self) -> Process:

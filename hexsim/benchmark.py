@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal
 
 from hexsim.accuracy.agreement import Agreement, agreement
 from hexsim.accuracy.scores import class_scores, scored
 from hexsim.api import seeded_calibration
 from hexsim.background import Background
+from hexsim.errors import HexsimError
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
@@ -17,8 +19,8 @@ from hexsim.hta.offline import Order, compile_all
 from hexsim.interference import Interference, interference
 from hexsim.loading import is_builtin, load
 from hexsim.partitioning import Found, LayerTimes, Prices, compiled_sections, search
+from hexsim.plan import Plan
 from hexsim.platform import Platform
-from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.quantization.quantizer import quantize
 from hexsim.results import Result
@@ -32,6 +34,9 @@ EVALUATION_INPUTS = 4
 input."""
 
 _EVALUATION_SEED = 1
+
+Given = Literal["float", "quantised file", "quantised here"]
+"""What a runtime was given; networks are quantised here on seeded inputs."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class Case:
     uncertainty: Uncertainty | None
     agreement: Agreement | None
     interference: Interference | None = None
+    given: Given = "float"
     cut: Found | None = None
     saved_us: float = 0.0
 
@@ -63,6 +69,15 @@ class Case:
     def fastest_us(self) -> float:
         """Total inference time with the fastest cut, where there is a choice."""
         return self.timing.total_us - self.saved_us
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A network that a runtime does not take, with the sentence that says why."""
+
+    network: str
+    runtime: Runtime
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -79,6 +94,7 @@ class Conditions:
     hta: bool = True
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
+    recorded: bool = False
 
 
 def run_benchmark(
@@ -87,58 +103,36 @@ def run_benchmark(
     runtimes: Sequence[Runtime],
     conditions: Conditions,
     progress: Callable[[str], None] = lambda what: None,
-) -> Iterator[Case]:
-    """Yield one case per source (file or built-in network) and runtime, in that order.
+) -> Iterator[Case | Refusal]:
+    """Yield what becomes of each source (file or built-in network) and runtime, in that order.
 
     With `conditions.quantize` a float network is quantised before it meets a runtime that only
     loads quantised ones, calibrated on seeded inputs. `progress` is told what is going on.
     """
     for source in sources:
-        progress(f"loading {source}")
-        loaded = load(source, input_dims=conditions.input_dims)
-        models = _Models(loaded, platform.quantization_options, progress)
-        network = models.network
+        models = _Models.load(source, platform, conditions, progress)
         for runtime in runtimes:
-            progress(f"{network.name} on {runtime}")
-            model = models.for_runtime(runtime, platform, conditions)
-            plan = platform.plan(model, runtime, cpu_fallback=conditions.cpu_fallback)
-            workload = Workload.single(
-                plan,
-                perf_profile=conditions.perf_profile,
-                idle_ms=conditions.idle_ms,
-                buffer=conditions.buffer,
-                background=conditions.background,
-            )
-            found = interference(platform, workload) if conditions.background else None
-            alone = replace(workload, background=())
+            model = models.for_runtime(runtime)
+            try:
+                plan = models.plan(model, runtime)
+            except HexsimError as error:
+                yield Refusal(models.network.name, runtime, str(error))
+            else:
+                choice = runtime == "aip" and len(runtimes) > 1
+                yield models.case(model, plan, runtime, choose_cut=choice)
 
-            def run(changed: Platform, alone: Workload = alone) -> Result:
-                return simulate(alone, changed.chip, changed.stack)
 
-            timing = found.alone if found else run(platform)
-            interval = None
-            if conditions.uncertainty:
-                progress(f"{network.name} on {runtime}: uncertainty")
-                interval = sweep(platform, run)
-            is_choice = runtime == "aip" and len(runtimes) > 1
-            match = None
-            if conditions.accuracy:
-                match = models.agreement(platform, runtime, conditions.cpu_fallback)
-            yield Case(
-                network.name,
-                platform.chip.name,
-                platform.stack.name,
-                conditions.perf_profile or platform.stack.default_profile,
-                platform.stack.buffer(conditions.buffer),
-                is_builtin(source),
-                network.inputs,
-                runtime,
-                timing,
-                interval,
-                match,
-                found,
-                *(_fastest(model, platform, conditions) if is_choice else ()),
-            )
+def run_case(
+    source: str,
+    platform: Platform,
+    runtime: Runtime,
+    conditions: Conditions,
+    progress: Callable[[str], None] = lambda what: None,
+) -> Case:
+    """Return the one case of `run_benchmark`; raise HexsimError if the runtime refuses it."""
+    models = _Models.load(source, platform, conditions, progress)
+    model = models.for_runtime(runtime)
+    return models.case(model, models.plan(model, runtime), runtime)
 
 
 def _fastest(
@@ -159,29 +153,106 @@ class _Models:
 
     def __init__(
         self,
+        source: str,
         loaded: Network | QuantizedNetwork,
-        options: QuantizationOptions,
+        platform: Platform,
+        conditions: Conditions,
         progress: Callable[[str], None],
     ) -> None:
         self.network = float_network(loaded)
-        self._options = options
+        self._source = source
         self._loaded = loaded
+        self._platform = platform
+        self._conditions = conditions
         self._progress = progress
 
-    def for_runtime(
-        self, runtime: Runtime, platform: Platform, conditions: Conditions
-    ) -> Network | QuantizedNetwork:
+    @classmethod
+    def load(
+        cls,
+        source: str,
+        platform: Platform,
+        conditions: Conditions,
+        progress: Callable[[str], None],
+    ) -> _Models:
+        """Load the network that `source` names."""
+        progress(f"loading {source}")
+        loaded = load(source, input_dims=conditions.input_dims)
+        return cls(source, loaded, platform, conditions, progress)
+
+    def for_runtime(self, runtime: Runtime) -> Network | QuantizedNetwork:
         """The network as the runtime loads it: as it is, or quantised where floats are refused.
 
         What is quantised here for aip gets HTA sections, unless the conditions leave them out.
         """
-        refused = platform.load_rule(runtime, quantized=False).effect == "refuse"
-        if not refused or not conditions.quantize or isinstance(self._loaded, QuantizedNetwork):
+        if self._given(runtime) != "quantised here":
             return self._loaded
-        if runtime != "aip" or not conditions.hta:
+        if runtime != "aip" or not self._conditions.hta:
             return self.quantized
+        platform = self._platform
         compiled, _ = compile_all(self.quantized, [Order(platform.chip, platform.stack)])
         return compiled
+
+    def plan(self, model: Network | QuantizedNetwork, runtime: Runtime) -> Plan:
+        """The plan of `model`; raise HexsimError if the runtime refuses it."""
+        return self._platform.plan(model, runtime, cpu_fallback=self._conditions.cpu_fallback)
+
+    def case(
+        self,
+        model: Network | QuantizedNetwork,
+        plan: Plan,
+        runtime: Runtime,
+        *,
+        choose_cut: bool = False,
+    ) -> Case:
+        """Time `plan` of `model` and compare answers, as far as the conditions ask for it.
+
+        With `choose_cut` the case also tells what the fastest cut would save.
+        """
+        platform, conditions, name = self._platform, self._conditions, self.network.name
+        self._progress(f"{name} on {runtime}")
+        workload = Workload.single(
+            plan,
+            perf_profile=conditions.perf_profile,
+            idle_ms=conditions.idle_ms,
+            buffer=conditions.buffer,
+            background=conditions.background,
+            recorded=conditions.recorded,
+        )
+        found = interference(platform, workload) if conditions.background else None
+        timing = found.alone if found else simulate(workload, platform.chip, platform.stack)
+        alone = replace(workload, background=(), recorded=False)
+
+        def run(changed: Platform) -> Result:
+            return simulate(alone, changed.chip, changed.stack)
+
+        interval = None
+        if conditions.uncertainty:
+            self._progress(f"{name} on {runtime}: uncertainty")
+            interval = sweep(platform, run)
+        cut, saved_us = _fastest(model, platform, conditions) if choose_cut else (None, 0.0)
+        return Case(
+            network=name,
+            chip=platform.chip.name,
+            stack=platform.stack.name,
+            perf_profile=conditions.perf_profile or platform.stack.default_profile,
+            buffer=platform.stack.buffer(conditions.buffer),
+            builtin=is_builtin(self._source),
+            inputs=self.network.inputs,
+            runtime=runtime,
+            timing=timing,
+            uncertainty=interval,
+            agreement=self._agreement(model, runtime) if conditions.accuracy else None,
+            interference=found,
+            given=self._given(runtime),
+            cut=cut,
+            saved_us=saved_us,
+        )
+
+    def _given(self, runtime: Runtime) -> Given:
+        if isinstance(self._loaded, QuantizedNetwork):
+            return "quantised file"
+        refused = self._platform.load_rule(runtime, quantized=False).effect == "refuse"
+        return "quantised here" if refused and self._conditions.quantize else "float"
 
     @cached_property
     def quantized(self) -> QuantizedNetwork:
@@ -189,16 +260,18 @@ class _Models:
         if isinstance(self._loaded, QuantizedNetwork):
             return self._loaded
         self._progress(f"quantising {self.network.name}")
-        return quantize(self.network, seeded_calibration(self.network), self._options)
+        options = self._platform.quantization_options
+        return quantize(self.network, seeded_calibration(self.network), options)
 
-    def agreement(self, platform: Platform, runtime: Runtime, cpu_fallback: bool) -> Agreement:
-        """How near the runtime's class scores come to those of the float network."""
-        model = scored(self.quantized if runtime in FIXED_POINT else self.network)
-        executor = PlanExecutor(
-            platform.plan(model, runtime, cpu_fallback=cpu_fallback),
-            model,
-            signed_weights=platform.signed_weights(runtime),
-        )
+    def _agreement(self, model: Network | QuantizedNetwork, runtime: Runtime) -> Agreement:
+        """How near the class scores of a runtime and what it loaded come to those in float."""
+        if runtime not in FIXED_POINT:
+            model = self.network
+        elif not isinstance(model, QuantizedNetwork):
+            model = self.quantized
+        model = scored(model)
+        signed = self._platform.signed_weights(runtime)
+        executor = PlanExecutor(self.plan(model, runtime), model, signed_weights=signed)
         return agreement(self.reference, [executor.run(x) for x in self.evaluation])
 
     @cached_property

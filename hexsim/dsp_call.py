@@ -128,8 +128,13 @@ class DspCall:
 
     def _part(self, ledger: Ledger, part: Part) -> Process:
         """Spend one named part where it runs."""
+        start = self._machine.env.now
         if part.place == "host":
+            yield self._machine.cores.run(seconds_to_ps(part.seconds))
+            ledger.aside("cpu", part.name, start)
+        elif part.place == "link":
             yield self._machine.env.timeout(seconds_to_ps(part.seconds))
+            ledger.aside("fastrpc", part.name, start)
         else:
             yield from self._session.run_clocks(part.name, part.clocks, vector=part.place == "hvx")
         ledger.overhead(part.name)

@@ -17,6 +17,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine, Precision
 from hexsim.int8.runner import IntegerSubnet
+from hexsim.mixed_execution import MixedSubnet
 from hexsim.plan import Plan, PlannedSubnet
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.runtimes import FIXED_POINT, Runtime
@@ -38,7 +39,8 @@ class SubnetExecutor(Protocol):
 class PlanExecutor:
     """A plan made ready to run on any number of inputs.
 
-    `signed_weights` says whether the fixed-point kernels take signed weights (V65 and later).
+    `signed_weights` says whether the kernels of HVX take signed weights (V65 and later); those
+    of the tensor engine take the codes as they are.
     """
 
     def __init__(
@@ -46,7 +48,8 @@ class PlanExecutor:
     ) -> None:
         self.plan = plan
         self._steps = [
-            (subnet, _executor(subnet, model, signed_weights)) for subnet in plan.subnets
+            (subnet, _executor(subnet, plan.runtime, model, signed_weights))
+            for subnet in plan.subnets
         ]
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
@@ -58,9 +61,14 @@ class PlanExecutor:
 
 
 def _executor(
-    subnet: PlannedSubnet, model: Network | QuantizedNetwork, signed_weights: bool
+    subnet: PlannedSubnet,
+    runtime: Runtime,
+    model: Network | QuantizedNetwork,
+    signed_weights: bool,
 ) -> SubnetExecutor:
     if subnet.runtime not in FIXED_POINT:
+        if runtime in FIXED_POINT and isinstance(model, QuantizedNetwork) and model.floats:
+            return MixedSubnet(subnet, model)
         network = model.network if isinstance(model, QuantizedNetwork) else model
         part = network.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
         return FloatEngine(part, precision=_PRECISIONS[subnet.runtime])
@@ -68,7 +76,7 @@ def _executor(
         raise HexsimError(
             f"runtime {subnet.runtime} computes in integers; quantise the model first"
         )
-    calls = bind(subnet, model, signed_weights=signed_weights)
+    calls = bind(subnet, model, signed_weights=signed_weights and subnet.engine == "hvx")
     return IntegerSubnet(calls, subnet.inputs, subnet.outputs)
 
 

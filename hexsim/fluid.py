@@ -58,6 +58,8 @@ class SharedRate(ABC, Generic[DemandT]):
         self._booked_ps = 0
         self._wakeup: simpy.Event | None = None
         self._settling = False
+        self.told: Callable[[float], None] | None = None
+        """Called with the sum of all rates whenever they were computed."""
 
     def use(self, amount: float, demand: DemandT) -> Use[DemandT]:
         """Join with `amount` units of work; the returned event succeeds when they are done."""
@@ -101,6 +103,8 @@ class SharedRate(ABC, Generic[DemandT]):
             user.rate = rate
             if rate > 0:
                 soonest = min(soonest, user.remaining / rate)
+        if self.told is not None:
+            self.told(sum(rates))
         if soonest < math.inf:
             self._wakeup = self.env.timeout(max(0, math.ceil(soonest)))
             self._wakeup.callbacks.append(self._finish)

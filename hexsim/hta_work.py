@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hexsim.chips import Chip
 from hexsim.dsp_work import Edges, edges
 from hexsim.hta.compiler import compile_subnet
-from hexsim.hta.layout import FLAT_CHANNELS, flat_bytes, tensor_bytes
+from hexsim.hta.layout import flat_bytes, taken_flat, tensor_bytes
 from hexsim.hta.program import Program
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
@@ -49,14 +49,13 @@ def hta_work(
     arriving = [
         (name, shape, Traffic(flat_bytes(shape, bits[name]) if name in in_ddr else 0))
         for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True)
-        if name in from_application and shape[-1] > FLAT_CHANNELS
+        if name in from_application and not taken_flat(shape)
     ]
     leaving = [
         (name, shape, Traffic(tensor_bytes(shape, bits[name])))
         for name, shape in zip(subnet.outputs, subnet.output_shapes, strict=True)
         if name in flat
     ]
-    taken_flat = frozenset(from_application) - {name for name, _, _ in arriving}
     return HtaWork(
         subnet,
         way_in=edges(
@@ -71,7 +70,7 @@ def hta_work(
             )
             for name, shape, traffic in arriving
         ),
-        program=compile_subnet(subnet, chip.name, chip.hta, taken_flat),
+        program=compile_subnet(subnet, chip.name, chip.hta, from_application),
         way_out=edges(
             (f"from_hta {name}", from_d32(shape, target, traffic, bits[name]))
             for name, shape, traffic in leaving

@@ -43,12 +43,17 @@ class Inference:
         subnets = self._request.plan.subnets
         if subnets:
             yield from self._copy(ledger, "input_copy", subnets[0].input_shapes)
+        number = 0
         for index, together in enumerate(self._joined):
+            begin = env.now
             if together.on_dsp:
                 idle_s = 0.0 if index else self._request.idle_s
                 yield from self._call(index).run(ledger, idle_s)
             else:
                 yield from self._on_host(ledger, together.subnets[0])
+            names = [f"subnet {n} ({s.engine})" for n, s in enumerate(together.subnets, number)]
+            ledger.aside("subnets", " + ".join(names), begin)
+            number += len(names)
         if subnets:
             yield from self._copy(ledger, "output_copy", subnets[-1].output_shapes)
         return InferenceTiming(
@@ -67,7 +72,9 @@ class Inference:
         if self._request.buffer == "float":
             elements = sum(math.prod(shape) for shape in shapes)
             seconds = elements * self._machine.stack.application.copy_s_per_element
-            yield self._machine.env.timeout(seconds_to_ps(seconds))
+            start = self._machine.env.now
+            yield self._machine.cores.run(seconds_to_ps(seconds))
+            ledger.aside("cpu", name, start)
         ledger.overhead(name, forward=False)
 
     def _on_host(self, ledger: Ledger, subnet: PlannedSubnet) -> Process:
@@ -77,13 +84,17 @@ class Inference:
             engine, roofline, clock_hz = machine.gpu, gpu.roofline, machine.chip.gpu.clock_hz
         else:
             engine, roofline, clock_hz = machine.cpu, cpu.roofline, machine.chip.cpu.clock_hz
-        with engine.request() as turn:
+        with engine.request(priority=self._request.urgency) as turn:
             yield turn
             ledger.overhead(f"{subnet.engine}_wait")
             for call in subnet.calls:
                 cost = roofline(call, machine.chip, machine.stack)
                 start = machine.env.now
-                yield machine.env.timeout(cost.duration_ps)
+                if subnet.engine == "cpu":
+                    yield machine.cores.run(cost.duration_ps, machine.chip.cpu.cores)
+                else:
+                    yield machine.env.timeout(cost.duration_ps)
+                ledger.aside(subnet.engine, call.layer.name, start)
                 ledger.layer(
                     LayerTiming(
                         name=call.layer.name,

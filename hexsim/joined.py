@@ -55,6 +55,11 @@ class JoinedSubnets:
         """Bits of every tensor, by name."""
         return {name: bits for subnet in self.subnets for name, bits in subnet.bits.items()}
 
+    @property
+    def as_codes(self) -> frozenset[str]:
+        """The inputs and outputs that cross as codes, a Convert layer elsewhere converting them."""
+        return frozenset(name for subnet in self.subnets for name in subnet.as_codes)
+
     def written_by(self, engine: Engine) -> frozenset[str]:
         """The tensors that the subnets on `engine` hand to others."""
         return self._names("outputs", engine)

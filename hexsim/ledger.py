@@ -49,3 +49,9 @@ class Ledger:
         self.layers.append(timing)
         self.spans.append(Span(self.track, timing.name, self.now, self.env.now))
         self.now = self.env.now
+
+    def aside(self, track: str, name: str, start: int) -> None:
+        """Leave a span until now on another track of the same job, charging nothing."""
+        if self.env.now > start:
+            prefix = self.track.removesuffix("inference")
+            self.spans.append(Span(f"{prefix}{track}", name, start, self.env.now))

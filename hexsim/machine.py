@@ -6,6 +6,7 @@ per context, as many as the stack's library starts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from hexsim.background import Client
 from hexsim.background_clients import ClientSession
 from hexsim.chips import Chip
 from hexsim.errors import HexsimError
+from hexsim.host.cores import HostCores
 from hexsim.hta.engine import TensorEngine
 from hexsim.hvx.isa import Machine as VectorUnit
 from hexsim.hvx.kernels import Target
@@ -22,21 +24,28 @@ from hexsim.hvx.layout import VECTOR_BYTES
 from hexsim.memory import Ddr, DdrRule, Traffic
 from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
+from hexsim.recording import Recording
 from hexsim.results import Span
-from hexsim.simtime import Environment
+from hexsim.simtime import PS_PER_SECOND, Environment
 from hexsim.stacks import Profile, Stack
 
 
 class Machine:
     """Everything that inferences share; the DSP is built when a job first needs it."""
 
-    def __init__(self, chip: Chip, stack: Stack, profiles: Iterable[Profile]) -> None:
+    def __init__(
+        self, chip: Chip, stack: Stack, profiles: Iterable[Profile], *, recorded: bool = False
+    ) -> None:
         self.env = Environment()
         self.chip = chip
         self.stack = stack
         self.spans: list[Span] = []
-        self.cpu = simpy.Resource(self.env)
-        self.gpu = simpy.Resource(self.env)
+        self.recording = Recording(self.env, self.spans) if recorded else None
+        self.cpu = simpy.PriorityResource(self.env)
+        self.gpu = simpy.PriorityResource(self.env)
+        self.cores = HostCores(self.env, chip.cpu_table.cores if chip.cpu_table else math.inf)
+        if self.recording:
+            self.cores.told = self.recording.meter("cpu cores", "cores", self.cores.count).reads
         self._profiles = tuple(profiles)
         self._dsp: Dsp | None = None
 
@@ -95,6 +104,8 @@ class Dsp:
         hvx = chip.hvx
         self.peak_macs_per_packet = hvx.int8_macs_per_clk * chip.issue_clk_per_packet / hvx.contexts
         self.contexts = VectorContexts(machine.env, hvx.contexts)
+        if machine.recording:
+            self._record(machine.recording)
         self.rule = DispatchRule(
             node_clocks=stack.dispatch.node_clk,
             hand_off_clocks=stack.dispatch.hand_off_clk,
@@ -111,6 +122,17 @@ class Dsp:
                 chip.jump_penalty_packets + chip.l2_latency_clk / chip.issue_clk_per_packet
             ),
         )
+
+    def _record(self, recording: Recording) -> None:
+        """Let the parts tell what they do."""
+        threads = recording.places("hardware thread", self.core.rule.hardware_threads)
+        self.core.placed = lambda running: threads.occupied_by(
+            [thread.name if thread else None for thread in running]
+        )
+        contexts = recording.places("hvx context", self.contexts.count)
+        self.contexts.locked = contexts.occupied_by
+        peak = self.ddr.rule.bytes_per_second
+        self.ddr.told = recording.meter("ddr", "B/s", peak, scale=PS_PER_SECOND).reads
 
     def session(self, name: str, urgency: int) -> GraphSession:
         """Return a graph's threads; `urgency` shifts their QuRT priorities, negative is sooner."""

@@ -16,7 +16,8 @@ from itertools import groupby, takewhile
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers.support import refusal
+from hexsim.quantization.float_layers import refusal_in
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
 from hexsim.sections.single import is_single
 from hexsim.stacks.stack import PartitionRules
@@ -45,25 +46,26 @@ class _Place:
 
 
 def partition(
-    network: Network,
+    model: Network | QuantizedNetwork,
     runtime: Runtime,
     *,
     sections: Sequence[Collection[str]] = (),
     rules: PartitionRules = "1.25+",
     cpu_fallback: bool = True,
 ) -> list[Subnet]:
-    """Cut `network` into subnets for `runtime`.
+    """Cut `model` into subnets for `runtime`.
 
     `sections` are the names of layers compiled for the HTA, a collection for each section; they
     matter on aip only, as do `rules`. Raises HexsimError if `cpu_fallback` is False and a layer is
     refused, or if the sections are not those of `rules`.
     """
+    network = float_network(model)
     in_section = {
         name: number
         for number, names in enumerate(sections if runtime == "aip" else ())
         for name in names
     }
-    places = [_place(la, network, runtime, in_section.get(la.name, -1)) for la in network.layers]
+    places = [_place(la, model, runtime, in_section.get(la.name, -1)) for la in network.layers]
     if runtime == "aip" and rules == "1.23":
         places = _single_subnets(network, places)
     if runtime != "cpu" and not cpu_fallback:
@@ -75,10 +77,12 @@ def partition(
     return _merge_fallbacks(subnets)
 
 
-def _place(layer: Layer, network: Network, runtime: Runtime, section: int) -> _Place:
+def _place(
+    layer: Layer, model: Network | QuantizedNetwork, runtime: Runtime, section: int
+) -> _Place:
     if section >= 0:
         return _Place(runtime, "hta", section, "compiled for the HTA")
-    refused = refusal(layer, runtime, network)
+    refused = refusal_in(model, layer, runtime)
     if refused is not None:
         return _Place("cpu", "cpu", -1, refused)
     return _Place(runtime, MAIN_ENGINE[runtime], -1, f"{runtime} takes every layer")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hexsim import chips, stacks
@@ -34,6 +34,10 @@ class Platform:
         """Load both by name or TOML file; `stack` None takes the chip's default."""
         loaded = chips.load(chip)
         return cls(loaded, stacks.load(stack or loaded.default_stack))
+
+    def without_power_collapse(self) -> Platform:
+        """The same, with DSP and tensor engine awake at every call, however long after the last."""
+        return replace(self, stack=self.stack.without_power_collapse())
 
     @property
     def runtimes(self) -> tuple[Runtime, ...]:
@@ -78,7 +82,7 @@ class Platform:
             )
         compiled = model.hta if isinstance(model, QuantizedNetwork) else ()
         cuts = partition(
-            network,
+            model,
             runtime,
             sections=[s.layers for s in compiled if s.chip == self.chip.name],
             rules=self.stack.partitioning.rules,
@@ -111,5 +115,5 @@ class Platform:
         return QuantizationOptions(minimum_range=self.stack.quantization.min_range)
 
     def signed_weights(self, runtime: Runtime) -> bool:
-        """True if the runtime's integer kernels take signed weights (HVX V65 and later)."""
+        """True if the runtime's kernels on HVX take signed weights (V65 and later)."""
         return runtime in ("dsp", "aip") and self.chip.dsp.arch in ("v65", "v66")

@@ -20,6 +20,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Literal
 
 import simpy
 
@@ -32,6 +33,14 @@ from hexsim.work import NodeWork, Slice, Stage, WorkItem
 
 _MAIN_PRIORITY = 0xC0
 _WORKER_PRIORITY = 0xD0
+
+PriorityHint = Literal["low", "normal", "high"]
+URGENCY: dict[PriorityHint, int] = {"low": 5, "normal": 0, "high": -5}
+"""How SNPE's ExecutionPriorityHint shifts the priorities of a graph's threads.
+
+Hexagon NN keeps its main thread between 0xBB and 0xC5 and its workers between 0xC8 and 0xD8
+(nn_os_qurt.c, documented); that a hint goes to the ends of the narrower range is assumed.
+"""
 
 
 @dataclass(frozen=True)
@@ -107,14 +116,14 @@ class GraphSession:
 
     def lock_contexts(self) -> Process:
         """Lock a vector context for each worker; whoever had to wait is woken for a price."""
-        lock = self._contexts.lock(self._rule.workers, _WORKER_PRIORITY + self._urgency)
+        lock = self._contexts.lock(self._name, self._rule.workers, _WORKER_PRIORITY + self._urgency)
         if not lock.triggered:
             yield lock
             yield from self.run_clocks("context_wait", self._rule.wake_clocks)
 
     def unlock_contexts(self) -> None:
         """Give the workers' vector contexts back."""
-        self._contexts.unlock(self._rule.workers)
+        self._contexts.unlock(self._name)
 
     def _run_stage(
         self, name: str, stage: Stage, workers: Sequence[SoftwareThread], time: StageTime

@@ -19,7 +19,7 @@ Sources: Hexagon DSP User Guide 80-VB419-108 pages 10, 30-33; QuRT User Guide 80
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hexsim.fluid import SharedRate, Use
@@ -62,6 +62,8 @@ class Q6Core(SharedRate[ThreadDemand]):
         self._hardware = HardwareThreads(rule.hardware_threads, rule.clusters)
         self._switched_ps = [0] * rule.hardware_threads
         """When each hardware thread will have, or had, taken up its thread's registers."""
+        self.placed: Callable[[Sequence[SoftwareThread | None]], None] | None = None
+        """Called with the thread on each hardware thread whenever they were placed."""
 
     def run(
         self, thread: SoftwareThread, item: WorkItem, lead_packets: float = 0.0
@@ -105,6 +107,8 @@ class Q6Core(SharedRate[ThreadDemand]):
     def _rates(self, demands: Sequence[ThreadDemand]) -> Sequence[float]:
         for place in self._hardware.place([demand.thread for demand in demands]):
             self._switch(place)
+        if self.placed is not None:
+            self.placed(self._hardware.running)
         places = {thread: k for k, thread in enumerate(self._hardware.running) if thread}
         rates = [self._issue_rate(demand, places.get(demand.thread)) for demand in demands]
         units = self._units(demands, places)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 from hexsim.runtimes import Engine
-from hexsim.simtime import PS_PER_US, ps_to_clocks
+from hexsim.simtime import PS_PER_SECOND, PS_PER_US, ps_to_clocks
 from hexsim.work import CostModel
 
 Bound = Literal["compute", "ddr", "latency", "l2", "imbalance", "overhead", "preemption"]
@@ -120,11 +121,34 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Level:
+    """A rate in steps: from each time on (picoseconds) its value in `unit`, at most `capacity`."""
+
+    name: str
+    unit: str
+    capacity: float
+    steps: tuple[tuple[int, float], ...]
+
+    @property
+    def total(self) -> float:
+        """The rate times the seconds until the last step."""
+        return sum(
+            value * (end - start) / PS_PER_SECOND
+            for (start, value), (end, _) in pairwise(self.steps)
+        )
+
+
+@dataclass(frozen=True)
 class Timeline:
-    """All spans, in order of their start; `end_ps` is when everything had ended."""
+    """All spans, in order of their start; `end_ps` is when everything had ended.
+
+    Tracks of hardware threads and vector contexts, and `levels`, are there if the workload was
+    to be recorded.
+    """
 
     spans: tuple[Span, ...]
     end_ps: int
+    levels: tuple[Level, ...] = ()
 
     @cached_property
     def tracks(self) -> tuple[str, ...]:

@@ -32,7 +32,9 @@ _PATIENCE_PS = 10 * PS_PER_SECOND
 
 @dataclass(frozen=True)
 class Job:
-    """A plan to be run `count` times from `arrival_ps` on.
+    """A plan to be run `count` times from `arrival_ps` on, or until `until_ps` if given.
+
+    Then no inference begins at or after that time, but at least one is run.
 
     `idle_ms` is the silence before each inference. `urgency` shifts the QuRT priorities of the
     job's threads, negative for sooner. `perf_profile` and `buffer` default to the stack's own.
@@ -41,6 +43,7 @@ class Job:
     plan: Plan
     arrival_ps: int = 0
     count: int = 1
+    until_ps: int | None = None
     urgency: int = 0
     perf_profile: str | None = None
     idle_ms: float = 0.0
@@ -49,10 +52,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Workload:
-    """Jobs that share a phone, and the clients that use its DSP meanwhile."""
+    """Jobs that share a phone, and the clients that use its DSP meanwhile.
+
+    `recorded` asks for the tracks of hardware threads and vector contexts and for the levels of
+    DDR and CPU in the timeline, which take time to write down.
+    """
 
     jobs: tuple[Job, ...]
     background: tuple[Background, ...] = ()
+    recorded: bool = False
 
     @classmethod
     def single(
@@ -63,10 +71,11 @@ class Workload:
         idle_ms: float = 0.0,
         buffer: BufferType | None = None,
         background: tuple[Background, ...] = (),
+        recorded: bool = False,
     ) -> Workload:
         """One inference of `plan`."""
         job = Job(plan, perf_profile=perf_profile, idle_ms=idle_ms, buffer=buffer)
-        return cls((job,), background)
+        return cls((job,), background, recorded)
 
 
 def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
@@ -92,12 +101,13 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     if clients:
         env.process(_watch(machine, workload, finished, jobs))
     env.run(env.all_of([jobs, *(env.process(client.run(jobs)) for client in clients)]))
+    levels = machine.recording.end() if machine.recording else ()
     finished.sort(key=lambda inference: (inference.start_ps, inference.job))
     spans = sorted(machine.spans, key=lambda span: (span.t0_ps, span.track, span.t1_ps))
     first = workload.jobs[0]
     return Result(
         inferences=tuple(finished),
-        timeline=Timeline(tuple(spans), env.now),
+        timeline=Timeline(tuple(spans), env.now, levels),
         counters={**_counters(finished, machine.dsp_traffic), "events": env.scheduled},
         init=initialisation(first.plan, stack, stack.profile(first.perf_profile)),
         clients=tuple(client.timing for client in clients),
@@ -118,7 +128,8 @@ def clients_alone(
 
 def _machine(workload: Workload, chip: Chip, stack: Stack) -> Machine:
     """The phone at the clocks that the jobs vote for."""
-    return Machine(chip, stack, [stack.profile(job.perf_profile) for job in workload.jobs])
+    profiles = [stack.profile(job.perf_profile) for job in workload.jobs]
+    return Machine(chip, stack, profiles, recorded=workload.recorded)
 
 
 def _clients(machine: Machine, background: tuple[Background, ...]) -> list[ClientSession]:
@@ -170,10 +181,19 @@ def _run_job(
     )
     inference = Inference(machine, request)
     yield machine.env.timeout(job.arrival_ps)
-    for number in range(job.count):
+    number = 0
+    while _goes_on(job, number, machine.env.now):
         if number:
             yield machine.env.timeout(round(job.idle_ms * PS_PER_MS))
         finished.append((yield from inference.run()))
+        number += 1
+
+
+def _goes_on(job: Job, number: int, now: int) -> bool:
+    """Tell whether a job begins its inference `number`."""
+    if job.until_ps is None:
+        return number < job.count
+    return number == 0 or now < job.until_ps
 
 
 def _counters(inferences: list[InferenceTiming], dsp: Traffic) -> dict[str, int]:

@@ -16,11 +16,12 @@ from hexsim.machine import Machine
 def subnet_works(
     joined: JoinedSubnets, machine: Machine, *, inputs_in_l2: bool
 ) -> tuple[DspWork | HtaWork, ...]:
-    """Prepare the subnets of a call; `inputs_in_l2` if the DSP makes codes of its inputs."""
+    """Prepare the subnets of a call; `inputs_in_l2` if the DSP makes codes of float inputs."""
     target = machine.dsp.target
     from_application = frozenset(joined.inputs)
     from_hta = joined.written_by("hta")
-    cold = from_hta if inputs_in_l2 else from_hta | from_application
+    as_they_are = joined.as_codes if inputs_in_l2 else from_application
+    cold = from_hta | as_they_are
     flat = joined.read_by("hvx") - from_hta | frozenset(joined.outputs)
     return tuple(
         dsp_work(

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from hexsim import container
-from hexsim.benchmark import Case, Conditions, run_benchmark
+from hexsim.benchmark import Case, Conditions, Refusal, run_benchmark, run_case
+from hexsim.errors import HexsimError
 from hexsim.platform import Platform
 from hexsim.quantization.quantizer import quantize
 from hexsim.seeded_inputs import seeded_inputs
@@ -15,7 +16,7 @@ from tests.container.made import small_network
 def _cases(path: Path, conditions: Conditions) -> dict[str, Case]:
     runtimes = ("cpu", "dsp", "fxp_cpu")
     cases = run_benchmark([str(path)], Platform.load("sd835"), runtimes, conditions)
-    return {case.runtime: case for case in cases}
+    return {case.runtime: case for case in cases if isinstance(case, Case)}
 
 
 @pytest.fixture
@@ -46,9 +47,29 @@ def test_a_quantised_file_needs_no_flag(files: tuple[Path, Path]) -> None:
     assert _cases(files[1], Conditions(accuracy=False))["fxp_cpu"].timing.total_ps > 0
 
 
+def test_what_a_runtime_refuses_leaves_the_others_alone(files: tuple[Path, Path]) -> None:
+    platform, runtimes = Platform.load("sd865"), ("cpu", "dsp", "gpu")
+    conditions = Conditions(accuracy=False)
+    results = list(run_benchmark([str(files[0])], platform, runtimes, conditions))
+    assert [type(result) for result in results] == [Case, Refusal, Case]
+    assert "refuses it" in results[1].reason  # type: ignore[union-attr]
+    with pytest.raises(HexsimError, match="refuses it"):
+        run_case(str(files[0]), platform, "dsp", conditions)
+
+
+def test_a_case_says_what_the_runtime_was_given(files: tuple[Path, Path]) -> None:
+    platform = Platform.load("sd865")
+    given = [
+        run_case(str(path), platform, runtime, Conditions(accuracy=False, quantize=True)).given
+        for path in files
+        for runtime in ("cpu", "dsp")
+    ]
+    assert given == ["float", "quantised here", "quantised file", "quantised file"]
+
+
 @pytest.mark.parametrize(("hta", "engines"), [(True, {"hta"}), (False, {"hvx"})])
 def test_what_is_quantised_here_gets_sections(hta: bool, engines: set[str]) -> None:
     conditions = Conditions(accuracy=False, quantize=True, hta=hta)
-    (case,) = run_benchmark(["squeezenet1_1"], Platform.load("sd855"), ["aip"], conditions)
+    case = run_case("squeezenet1_1", Platform.load("sd855"), "aip", conditions)
     assert {layer.engine for layer in case.timing.layers} == engines
     assert case.cut is None, "one runtime leaves no choice"

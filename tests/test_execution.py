@@ -12,7 +12,8 @@ from hexsim.graph.passes import optimise
 from hexsim.host.float_execution import FloatEngine
 from hexsim.onnx_io.reader import read
 from hexsim.partition import partition
-from hexsim.plan import make_plan
+from hexsim.plan import Plan, make_plan
+from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from hexsim.seeded_inputs import seeded_inputs
 
@@ -45,6 +46,44 @@ def network() -> Network:
 def _feeds(network: Network, count: int) -> list[dict[str, np.ndarray]]:
     shapes = {name: network.tensors[name].source_shape for name in network.inputs}
     return [stored_inputs(network, one) for one in seeded_inputs(shapes, count)]
+
+
+def _on_aip(network: Network, *sections: range) -> Plan:
+    names = [[network.layers[at].name for at in section] for section in sections]
+    return make_plan(network, "aip", partition(network, "aip", sections=names))
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_the_tensor_engine_takes_asymmetric_weights_as_they_are(
+    network: Network, bits: int
+) -> None:
+    """So its codes are those of kernels without rescaling, and not those of HVX V65."""
+    feeds = _feeds(network, 4)
+    model = quantize(network, feeds, QuantizationOptions(activation_bits=bits))
+    convs = [at for at, layer in enumerate(network.layers) if layer.type == "convolutional"]
+    sections = [range(at, at + 1) for at in convs]
+
+    def outputs(plan: Plan, signed_weights: bool) -> list[np.ndarray]:
+        executor = PlanExecutor(plan, model, signed_weights=signed_weights)
+        return [executor.run(feed)["y"] for feed in feeds]
+
+    on_hta = outputs(_on_aip(network, *sections), True)
+    unsigned, rescaled = (outputs(_on_aip(network), signed) for signed in (False, True))
+    assert all(map(np.array_equal, on_hta, unsigned))
+    assert not all(map(np.array_equal, on_hta, rescaled))
+
+
+def test_codes_survive_every_cut_between_the_engines(network: Network) -> None:
+    """Floats between subnets are the codes in other words: a cut changes no output."""
+    feeds = _feeds(network, 4)
+    model = quantize(network, feeds)
+    whole = PlanExecutor(_on_aip(network), model)
+    for first in range(len(network.layers)):
+        if network.layers[first].type == "opaque":
+            continue
+        cut = PlanExecutor(_on_aip(network, range(first, first + 1)), model)
+        for feed in feeds:
+            assert np.array_equal(cut.run(feed)["y"], whole.run(feed)["y"])
 
 
 def test_fallback_subnets_really_run_between_integer_ones(network: Network) -> None:

@@ -4,9 +4,12 @@ from hexsim import chips, stacks
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
 from hexsim.loading import load
+from hexsim.partition import partition
+from hexsim.plan import make_plan
 from hexsim.platform import Platform
 from hexsim.results import Result
 from hexsim.simulator import Job, Workload, simulate
+from tests.mixed import mixed
 from tests.small_networks import Sketch, plan
 
 
@@ -102,3 +105,27 @@ def test_cpu_and_gpu_have_layers_and_copies_only() -> None:
         result = run(image_network(), runtime)
         assert names(result) == ["input_copy", "output_copy"]
         assert {layer.cost_model for layer in result.layers} == {"analytic"}
+
+
+def test_what_the_cpu_does_and_what_is_waited_for_are_tracks_apart() -> None:
+    spans = run(image_network(), idle_ms=1000).timeline.spans
+
+    def on(track: str) -> list[str]:
+        return [span.name for span in spans if span.track == track]
+
+    assert on("cpu") == ["input_copy", "buffers", "cache_invalidate", "output_copy"]
+    assert on("fastrpc") == ["cpu_wake", "rpc_invoke", "dsp_wake", "rpc_return"]
+    assert on("subnets") == ["subnet 0 (hvx)"]
+
+
+def test_a_convert_layer_is_paid_on_the_cpu_and_not_again_at_the_edge() -> None:
+    model = mixed(32)
+    request = Job(make_plan(model, "dsp", partition(model, "dsp")))
+    result = simulate(Workload((request,)), chips.load("sd835"), stacks.load("snpe-1.23"))
+    engines = {layer.type: layer.engine for layer in result.layers if layer.type == "convert"}
+    assert engines == {"convert": "cpu"}
+    assert [layer.engine for layer in result.layers] == ["hvx", "cpu", "cpu", "cpu", "hvx", "hvx"]
+    parts = names(result)
+    assert parts.count("rpc_invoke") == 2
+    assert (parts.count("input_conversion"), parts.count("output_conversion")) == (1, 1)
+    assert all(layer.duration_ps > 0 for layer in result.layers)

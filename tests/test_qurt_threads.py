@@ -46,14 +46,14 @@ def fluid_ends(rule: IssueRule, jobs: list[Job], contexts: int = 4) -> list[floa
     def run(index: int, job: Job) -> Iterator[simpy.Event]:
         yield env.timeout(job.at_clock * CLOCK_PS)
         if job.lock == "wait":
-            yield hvx.lock(1, job.priority)
-        elif job.lock == "try" and not hvx.try_lock(1):
+            yield hvx.lock(f"{index}", 1, job.priority)
+        elif job.lock == "try" and not hvx.try_lock(f"{index}", 1):
             ends[index] = REFUSED
             return
         yield core.run(SoftwareThread(str(index), job.priority), job.item)
         ends[index] = env.now / CLOCK_PS
         if job.lock != "no":
-            hvx.unlock(1)
+            hvx.unlock(f"{index}")
 
     for index, job in sorted(enumerate(jobs), key=lambda one: one[1].priority):
         env.process(run(index, job))

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from hexsim.benchmark import Conditions, run_benchmark
+from hexsim.benchmark import Conditions, run_case
 from hexsim.platform import Platform
 from hexsim.roofline import Point, Roofline, roofline
 from hexsim.runtimes import Runtime
@@ -14,7 +14,7 @@ from tests.charts import LAYERS, ROOFS, chart, layer
 def simulated(network: str, chip: str, runtime: Runtime, profile: str | None = None) -> Roofline:
     platform = Platform.load(chip)
     conditions = Conditions(perf_profile=profile, accuracy=False)
-    (case,) = run_benchmark([network], platform, [runtime], conditions)
+    case = run_case(network, platform, runtime, conditions)
     return roofline(case, platform)
 
 

@@ -5,8 +5,10 @@ So it cannot be tried on a layer alone, and the network is quantised again, in t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Literal, cast
 
 from hexsim.accuracy.causes import OUTLIER, Errors, suspects
 from hexsim.graph.ir import FloatArray
@@ -21,8 +23,11 @@ REMEDY = "equalise weights across layers (--optimizations cle)"
 
 
 def could_equalize(model: QuantizedNetwork, layers: Collection[str], errors: Errors) -> bool:
-    """True if one of `layers` has an outlier channel and stands in a chain that can share it."""
-    if model.equalized:
+    """True if one of `layers` has an outlier channel and stands in a chain that can share it.
+
+    Not where some layers are float: the model's modes do not tell which ones to quantise again.
+    """
+    if model.equalized or model.floats:
         return False
     network = model.network
     chained = {
@@ -45,18 +50,31 @@ def equalized(
 
 
 def _options(model: QuantizedNetwork) -> QuantizationOptions:
-    """Options of the modes that `model` shows (the searching ones do not show)."""
+    """Options of the modes that `model` shows (the searching ones do not show).
+
+    Where overrides gave single tensors another width, that of most tensors counts.
+    """
     weights: list[Encoding | AxisEncoding] = []
     biases: list[Encoding | AxisEncoding] = []
     for layer in model.network.layers:
         for name, found in zip(layer.parameters, (weights, biases), strict=False):
             if name in model.parameters:
                 found.append(model.parameters[name])
+    defaults = QuantizationOptions()
     return QuantizationOptions(
         axis_weights=any(isinstance(one, AxisEncoding) for one in weights),
         symmetric_weights=any(
             not isinstance(one, AxisEncoding) and one.symmetric for one in weights
         ),
-        weight_bits=4 if any(one.bitwidth == 4 for one in weights) else 8,
+        activation_bits=cast(
+            Literal[8, 16], _commonest(model.activations.values(), defaults.activation_bits)
+        ),
+        weight_bits=cast(Literal[4, 8, 16], _commonest(weights, defaults.weight_bits)),
         bias_bits=8 if biases else 32,
     )
+
+
+def _commonest(encodings: Iterable[Encoding | AxisEncoding], default: int) -> int:
+    """The width that most of `encodings` have."""
+    widths = Counter(one.bitwidth for one in encodings)
+    return widths.most_common(1)[0][0] if widths else default

@@ -11,13 +11,13 @@ from dataclasses import replace
 from itertools import groupby
 
 from hexsim.accuracy.distance import Distance
-from hexsim.accuracy.scores import class_scores
+from hexsim.accuracy.scores import class_scores, scored
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
 from hexsim.partition import Subnet, partition
 from hexsim.plan import make_plan
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 
 
@@ -30,15 +30,16 @@ class OutputJudge:
 
     def __init__(
         self,
-        network: Network,
+        model: Network | QuantizedNetwork,
         inputs: Iterable[Mapping[str, FloatArray]],
         runtime: Runtime,
         *,
         signed_weights: bool,
     ) -> None:
-        self.network = class_scores(network)
+        network = class_scores(float_network(model))
+        self.network = network
         self.inputs = list(inputs)
-        self.takes = frozenset(layers_on(self.network, runtime))
+        self.takes = frozenset(layers_on(scored(model), runtime))
         self._runtime: Runtime = runtime
         self._signed_weights = signed_weights
         engine = FloatEngine(self.network)
@@ -61,11 +62,11 @@ class OutputJudge:
         return total.sqnr_db
 
 
-def layers_on(network: Network, runtime: Runtime) -> tuple[str, ...]:
+def layers_on(model: Network | QuantizedNetwork, runtime: Runtime) -> tuple[str, ...]:
     """Names of the layers that a fixed-point `runtime` takes, in order."""
     return tuple(
         layer.name
-        for subnet in partition(network, runtime)
+        for subnet in partition(model, runtime)
         if subnet.runtime in FIXED_POINT
         for layer in subnet.layers
     )

@@ -69,7 +69,7 @@ def _observed(
     """The plan of `model` with all tensors as outputs, and its executor."""
     network = replace(float_network(model), outputs=tuple(written))
     observed = replace(model, network=network) if isinstance(model, QuantizedNetwork) else network
-    plan = make_plan(observed, runtime, partition(network, runtime))
+    plan = make_plan(observed, runtime, partition(observed, runtime))
     return plan, PlanExecutor(plan, observed, signed_weights=signed_weights)
 
 

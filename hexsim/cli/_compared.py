@@ -110,7 +110,8 @@ def quantized(
     if isinstance(model, QuantizedNetwork):
         if calibration_list is not None:
             require_float(model)
-        return model, "encodings of the file"
+        others = ", which suit the inputs it was calibrated on, not these" if source.seeded else ""
+        return model, f"encodings of the file{others}"
     if calibration_list is not None:
         source = listed(calibration_list, model)
     if source.seeded:

@@ -28,6 +28,10 @@ ProfileOption = Annotated[
 IdleOption = Annotated[
     float, typer.Option("--idle-ms", min=0.0, help="Idle time before the call, in ms.")
 ]
+NoPowerCollapseOption = Annotated[
+    bool,
+    typer.Option("--no-power-collapse", help="DSP and HTA stay awake, however long they idle."),
+]
 BackgroundOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -88,6 +92,10 @@ UncertaintyOption = Annotated[
     typer.Option("--uncertainty", help="Sweep assumed and calibrated constants: intervals."),
 ]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results as JSON.")]
+TraceOption = Annotated[
+    Path | None,
+    typer.Option("--trace", help="Write a trace for ui.perfetto.dev or chrome://tracing."),
+]
 CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results as CSV.")]
 
 

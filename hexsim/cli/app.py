@@ -22,6 +22,7 @@ from hexsim.cli import (
     quantize,
     roofline,
     stacks,
+    throughput,
     tradeoff,
     validate,
 )
@@ -35,20 +36,24 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(bench.bench)
-app.command()(profile.profile)
-app.command()(roofline.roofline)
-app.command()(kernel.kernel)
-app.command()(convert.convert)
-app.command()(quantize.quantize)
-app.command()(info.info)
-app.command()(diff.diff)
-app.command()(partition.partition)
-app.command()(validate.validate)
-app.command()(tradeoff.tradeoff)
-app.add_typer(chips.app, name="chips")
-app.add_typer(stacks.app, name="stacks")
-app.add_typer(models.app, name="models")
+for _panel, _commands in (
+    (
+        "Simulate",
+        (
+            bench.bench,
+            profile.profile,
+            throughput.throughput,
+            roofline.roofline,
+            kernel.kernel,
+        ),
+    ),
+    ("Models", (convert.convert, quantize.quantize, info.info, diff.diff, partition.partition)),
+    ("Accuracy", (validate.validate, tradeoff.tradeoff)),
+):
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(_command)
+for _name, _group in (("chips", chips.app), ("stacks", stacks.app), ("models", models.app)):
+    app.add_typer(_group, name=_name, rich_help_panel="What there is")
 
 
 def _print_version(wanted: bool) -> None:

@@ -16,12 +16,16 @@ from hexsim.cli._options import (
     JsonOption,
     NoFallbackOption,
     NoHtaOption,
+    NoPowerCollapseOption,
     ProfileOption,
     StackOption,
+    TraceOption,
     UncertaintyOption,
     parse_input_dims,
     parse_runtimes,
 )
+from hexsim.cli._output import require_outputs
+from hexsim.errors import HexsimError
 
 DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
 """The networks of the published Snapdragon 835 benchmark."""
@@ -39,6 +43,7 @@ def bench(
     ] = None,
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    no_power_collapse: NoPowerCollapseOption = False,
     background: BackgroundOption = None,
     buffer: BufferOption = None,
     input_dim: InputDimOption = None,
@@ -53,23 +58,25 @@ def bench(
     uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
+    trace: TraceOption = None,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
     from hexsim.background import load
-    from hexsim.benchmark import Conditions, run_benchmark
+    from hexsim.benchmark import Case, Conditions, Refusal, run_benchmark
     from hexsim.cli._progress import status
-    from hexsim.files import require_folder, write_text
+    from hexsim.files import write_text
     from hexsim.platform import Platform
     from hexsim.reports.background_table import background_tables
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
+    from hexsim.reports.benchmark_trace import benchmark_trace
     from hexsim.reports.recommendation import recommendations
 
-    for path in (json, csv):
-        if path is not None:
-            require_folder(path)
+    require_outputs((json, csv, trace), model or ())
     platform = Platform.load(chip, stack)
+    if no_power_collapse:
+        platform = platform.without_power_collapse()
     runtimes = parse_runtimes(runtime)
     conditions = Conditions(
         perf_profile=perf_profile,
@@ -82,9 +89,10 @@ def bench(
         hta=not no_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
+        recorded=trace is not None,
     )
     with status() as progress:
-        cases = list(
+        results = list(
             run_benchmark(
                 model or DEFAULT_MODELS,
                 platform,
@@ -93,13 +101,19 @@ def bench(
                 progress,
             )
         )
+    cases = [result for result in results if isinstance(result, Case)]
+    refusals = [result for result in results if isinstance(result, Refusal)]
+    if not cases:
+        raise HexsimError(refusals[0].reason)
     if json is not None:
-        write_text(json, benchmark_json(cases))
+        write_text(json, benchmark_json(cases, refusals))
     if csv is not None:
         write_text(csv, benchmark_csv(cases))
+    if trace is not None:
+        write_text(trace, benchmark_trace(cases))
     typer.echo(benchmark_tables(cases))
     if advice := recommendations(cases):
         typer.echo("\n" + advice)
     if background:
         typer.echo("\n" + background_tables(cases))
-    typer.echo("\n" + footnotes(cases))
+    typer.echo("\n" + footnotes(cases, refusals))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from hexsim.cli._options import InputDimOption, parse_choices, parse_input_dims
-from hexsim.cli._output import output_path
+from hexsim.cli._output import output_path, require_outputs
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def convert(
         )
     dims = parse_input_dims(input_dim)
     target = output_path(model, output, f"{Path(model).name.removesuffix('.onnx')}.dlc")
+    require_outputs((None if dry_run else target,), (model, quantization_overrides))
     types = parse_choices("--input-type", input_type, INPUT_TYPES)
     encodings = parse_choices("--input-encoding", input_encoding, INPUT_ENCODINGS)
     given = NO_OVERRIDES if quantization_overrides is None else read_aimet(quantization_overrides)

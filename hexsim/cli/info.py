@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._options import CsvOption, InputDimOption, JsonOption, parse_input_dims
+from hexsim.cli._output import require_outputs
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def info(
     from hexsim.reports.info_json import info_json
     from hexsim.reports.info_table import info_table
 
+    require_outputs((json, csv), (model,))
     read = load_container(model, input_dims=parse_input_dims(input_dim))
     losses = None if chip is None else _losses(read.model, chip)
     if json is not None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._options import ChipOption, JsonOption, StackOption
+from hexsim.cli._output import require_outputs
 
 
 def kernel(
@@ -21,14 +22,13 @@ def kernel(
     json: JsonOption = None,
 ) -> None:
     """Show how a kernel is blocked, and every packet of its instruction streams."""
-    from hexsim.files import require_folder, write_text
+    from hexsim.files import write_text
     from hexsim.kernel_probe import probe
     from hexsim.platform import Platform
     from hexsim.reports.kernel_json import kernel_json
     from hexsim.reports.kernel_table import kernel_table
 
-    if json is not None:
-        require_folder(json)
+    require_outputs((json,))
     found = probe(kind, shape, Platform.load(chip, stack))
     if json is not None:
         write_text(json, kernel_json(found))

@@ -16,6 +16,7 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_runtime,
 )
+from hexsim.cli._output import require_outputs
 from hexsim.errors import HexsimError
 
 
@@ -42,7 +43,7 @@ def partition(
 ) -> None:
     """Show the subnets of AIP, each cut with its reason and cost, and what the HTA refuses."""
     from hexsim.cli._progress import status
-    from hexsim.files import require_folder, write_text
+    from hexsim.files import write_text
     from hexsim.loading import load
     from hexsim.partitioning import Prices, chosen_sections
     from hexsim.partitioning import search as find
@@ -55,9 +56,7 @@ def partition(
 
     if parse_runtime(runtime) != "aip":
         raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
-    for path in (json, graph):
-        if path is not None:
-            require_folder(path)
+    require_outputs((json, graph), (model,))
     platform = Platform.load(chip, stack)
     platform.chip.require("aip")
     platform.stack.require("aip")

@@ -16,12 +16,15 @@ from hexsim.cli._options import (
     JsonOption,
     NoFallbackOption,
     NoHtaOption,
+    NoPowerCollapseOption,
     ProfileOption,
     StackOption,
+    TraceOption,
     UncertaintyOption,
     parse_input_dims,
     parse_runtime,
 )
+from hexsim.cli._output import require_outputs
 
 
 def profile(
@@ -31,6 +34,7 @@ def profile(
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    no_power_collapse: NoPowerCollapseOption = False,
     background: BackgroundOption = None,
     buffer: BufferOption = None,
     input_dim: InputDimOption = None,
@@ -42,23 +46,25 @@ def profile(
     uncertainty: UncertaintyOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
+    trace: TraceOption = None,
 ) -> None:
     """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
     from hexsim.background import load
-    from hexsim.benchmark import Conditions, run_benchmark
+    from hexsim.benchmark import Conditions, run_case
     from hexsim.cli._progress import status
-    from hexsim.files import require_folder, write_text
+    from hexsim.files import write_text
     from hexsim.platform import Platform
     from hexsim.reports.background_table import background_tables, slowdown_table
     from hexsim.reports.benchmark_json import benchmark_json
+    from hexsim.reports.benchmark_trace import benchmark_trace
     from hexsim.reports.profile_csv import profile_csv
     from hexsim.reports.profile_table import profile_table
     from hexsim.reports.uncertainty_table import uncertainty_table
 
-    for path in (json, csv):
-        if path is not None:
-            require_folder(path)
+    require_outputs((json, csv, trace), (model,))
     platform = Platform.load(chip, stack)
+    if no_power_collapse:
+        platform = platform.without_power_collapse()
     conditions = Conditions(
         perf_profile=perf_profile,
         idle_ms=idle_ms,
@@ -70,13 +76,16 @@ def profile(
         hta=not no_hta,
         input_dims=parse_input_dims(input_dim),
         background=tuple(load(name) for name in background or ()),
+        recorded=trace is not None,
     )
     with status() as progress:
-        (case,) = run_benchmark([model], platform, [parse_runtime(runtime)], conditions, progress)
+        case = run_case(model, platform, parse_runtime(runtime), conditions, progress)
     if json is not None:
         write_text(json, benchmark_json([case]))
     if csv is not None:
         write_text(csv, profile_csv(case.timing))
+    if trace is not None:
+        write_text(trace, benchmark_trace([case]))
     typer.echo(
         f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}, "
         f"{case.buffer} buffers\n"

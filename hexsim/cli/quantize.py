@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from hexsim.cli._options import StackOption
-from hexsim.cli._output import output_path
+from hexsim.cli._output import output_path, require_outputs
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -77,6 +77,21 @@ def quantize(
         bool,
         typer.Option("--override-params", help="Apply the overrides that the file holds."),
     ] = False,
+    float_bitwidth: Annotated[
+        int | None,
+        typer.Option(
+            "--float-bitwidth",
+            help="Bits of tensors that an override keeps float without saying how many: 16 or 32 "
+            "(default).",
+        ),
+    ] = None,
+    float_bias_bitwidth: Annotated[
+        int | None,
+        typer.Option(
+            "--float-bias-bitwidth",
+            help="Bits of the biases of float layers: 16 or 32; default: those of the layer.",
+        ),
+    ] = None,
     enable_hta: Annotated[
         bool, typer.Option("--enable-hta", help="Compile sections for the tensor engine of AIP.")
     ] = False,
@@ -104,7 +119,7 @@ def quantize(
     from hexsim import container
     from hexsim.cli._bitwidths import bit_widths
     from hexsim.cli._progress import bar
-    from hexsim.files import require_folder, write_text
+    from hexsim.files import write_text
     from hexsim.hta.offline import compile_all, orders
     from hexsim.loading import load_container
     from hexsim.quantization.input_list import read_input_list
@@ -119,6 +134,14 @@ def quantize(
     from hexsim.reports.quantizer_log import quantizer_log
 
     bits = bit_widths(bitwidth, act_bitwidth, weights_bitwidth, bias_bitwidth)
+    for option, given in (
+        ("--float-bitwidth", float_bitwidth),
+        ("--float-bias-bitwidth", float_bias_bitwidth),
+    ):
+        if given is not None and not override_params:
+            raise HexsimError(
+                f"{option} is about layers that overrides keep float; give --override-params too"
+            )
     options = QuantizationOptions(
         enhanced=use_enhanced_quantizer or "none",
         adjusted_weights=use_adjusted_weights_quantizer,
@@ -128,9 +151,12 @@ def quantize(
         weight_bits=cast(Literal[4, 8, 16], bits.weights),
         pack_4_bit_weights=pack_4_bit_weights,
         bias_bits=cast(Literal[8, 32], bits.biases),
+        float_bits=cast(Literal[16, 32], 32 if float_bitwidth is None else float_bitwidth),
+        float_bias_bits=cast(Literal[16, 32] | None, float_bias_bitwidth),
     )
     chosen = parse_optimizations(optimizations or ())
     target = output_path(model, output, f"{Path(model).stem}_quantized.dlc")
+    require_outputs((target, encodings_report), (model, input_list))
     source = load_container(model)
     network = require_float(source.model)
     _require_batch_of_one(network)
@@ -140,10 +166,6 @@ def quantize(
             "--quantization-overrides, or leave the option out"
         )
     overrides = source.overrides if override_params else NO_OVERRIDES
-    if encodings_report is not None:
-        require_folder(output_path(model, encodings_report, ""))
-        if encodings_report.absolute() == target.absolute():
-            raise HexsimError(f"the report would overwrite '{target}'; give it another name")
     if hta_partitions and not enable_hta:
         raise HexsimError("--hta-partitions says what --enable-hta compiles; give both")
     asked = orders(hta_partitions or (), chip, stack) if enable_hta else ()
@@ -167,6 +189,8 @@ def quantize(
         "bias_bitwidth": bits.biases,
         "enable_hta": enable_hta,
         "hta_partitions": " ".join(hta_partitions or ()),
+        "float_bias_bitwidth": float_bias_bitwidth,
+        "float_bitwidth": float_bitwidth,
         "input_dlc": model,
         "input_list": input_list,
         "optimizations": ",".join(chosen),

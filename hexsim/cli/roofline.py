@@ -17,6 +17,7 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_runtime,
 )
+from hexsim.cli._output import require_outputs
 
 
 def roofline(
@@ -27,7 +28,7 @@ def roofline(
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
     quantize: Annotated[
-        bool, typer.Option("--quantize", help="Quantise a float model for aip and fxp_cpu.")
+        bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
     ] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Draw the chart: a .png or .svg file.")
@@ -36,17 +37,15 @@ def roofline(
     csv: CsvOption = None,
 ) -> None:
     """Set every layer under the roofs of the chip: multiply-adds per byte and per second."""
-    from hexsim.benchmark import Conditions, run_benchmark
+    from hexsim.benchmark import Conditions, run_case
     from hexsim.cli._progress import status
-    from hexsim.files import require_folder, write_bytes, write_text
+    from hexsim.files import write_bytes, write_text
     from hexsim.platform import Platform
     from hexsim.reports.roofline_facts import roofline_csv, roofline_json
     from hexsim.reports.roofline_table import roofline_table
     from hexsim.roofline import roofline
 
-    for path in (output, json, csv):
-        if path is not None:
-            require_folder(path)
+    require_outputs((output, json, csv), (model,))
     if output is not None:
         from hexsim.reports.roofline_chart import picture, picture_format
 
@@ -59,7 +58,7 @@ def roofline(
         input_dims=parse_input_dims(input_dim),
     )
     with status() as progress:
-        (case,) = run_benchmark([model], platform, [parse_runtime(runtime)], conditions, progress)
+        case = run_case(model, platform, parse_runtime(runtime), conditions, progress)
     chart = roofline(case, platform)
     if json is not None:
         write_text(json, roofline_json(chart))

@@ -21,12 +21,14 @@ from hexsim.cli._options import (
     LabelsOption,
     MeanOption,
     NoFallbackOption,
+    NoPowerCollapseOption,
     ProfileOption,
     StackOption,
     StdOption,
     parse_input_dims,
     parse_preprocessing,
 )
+from hexsim.cli._output import require_outputs
 
 
 def tradeoff(
@@ -44,6 +46,7 @@ def tradeoff(
     float_model: FloatModelOption = None,
     perf_profile: ProfileOption = None,
     idle_ms: IdleOption = 0.0,
+    no_power_collapse: NoPowerCollapseOption = False,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     json: JsonOption = None,
@@ -52,7 +55,7 @@ def tradeoff(
     """Set file size, initialisation, inference and accuracy of every choice side by side."""
     from hexsim.cli import _compared as compared
     from hexsim.cli._progress import status
-    from hexsim.files import require_folder, write_text
+    from hexsim.files import write_text
     from hexsim.platform import Platform
     from hexsim.quantization.quantized import float_network
     from hexsim.reports.tradeoff_data import tradeoff_csv, tradeoff_json
@@ -60,10 +63,10 @@ def tradeoff(
     from hexsim.tradeoff import Conditions
     from hexsim.tradeoff import tradeoff as run_tradeoff
 
-    for path in (json, csv):
-        if path is not None:
-            require_folder(path)
+    require_outputs((json, csv), (model, float_model, input_list, labels, calibration_list))
     platform = Platform.load(chip, stack)
+    if no_power_collapse:
+        platform = platform.without_power_collapse()
     platform.stack.profile(perf_profile)
     floats, quantised, reference = compared.both(model, float_model, parse_input_dims(input_dim))
     network = floats or float_network(quantised)

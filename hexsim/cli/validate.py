@@ -26,6 +26,7 @@ from hexsim.cli._options import (
     parse_preprocessing,
     parse_runtime,
 )
+from hexsim.cli._output import require_outputs
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def validate(
     from hexsim.accuracy.validation import validate as run_validation
     from hexsim.cli import _compared as compared
     from hexsim.cli._progress import bar
-    from hexsim.files import require_folder, write_text
+    from hexsim.files import write_text
     from hexsim.platform import Platform
     from hexsim.quantization.quantized import QuantizedNetwork, float_network
     from hexsim.reports.validation_csv import validation_csv
@@ -82,9 +83,7 @@ def validate(
     from hexsim.reports.validation_table import validation_text
     from hexsim.runtimes import FIXED_POINT
 
-    for path in (json, csv):
-        if path is not None:
-            require_folder(path)
+    require_outputs((json, csv), (model, float_model, input_list, labels, calibration_list))
     platform, asked = Platform.load(chip), parse_runtime(runtime)
     platform.chip.require(asked)
     platform.stack.require(asked)
@@ -119,7 +118,7 @@ def validate(
     study = Study(network.name, platform.chip.name, asked, notes, found)
     if isinstance(loaded, QuantizedNetwork) and (sensitivity or explain):
         first = islice(source.feeds(), EXPERIMENT_INPUTS)
-        judge = OutputJudge(network, first, asked, signed_weights=signed)
+        judge = OutputJudge(loaded, first, asked, signed_weights=signed)
         if sensitivity:
             study = replace(study, sensitivity=_ranked(loaded, judge))
         if explain:

@@ -92,9 +92,11 @@ def _parameters(row: LayerInfo, other: LayerInfo) -> Iterator[Change]:
 
 def _properties(row: LayerInfo) -> dict[str, object]:
     encodings = {f"{role} encoding": encoding for role, encoding in row.encodings.items()}
+    floats = {f"{role} encoding": kind for role, kind in row.floats.items()}
     return {
         **row.attributes,
         **encodings,
+        **floats,
         "param count": row.param_count,
         "MACs per inference": row.macs,
     }

@@ -13,7 +13,7 @@ from hexsim.container.archive import HTA_PREFIX
 from hexsim.container.trees import from_tree, to_tree
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
-from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
 from hexsim.quantization.quantized import HtaSection, QuantizedNetwork, float_network
@@ -24,8 +24,8 @@ class StoredArray:
     """One constant: what it is in the network, and how `model.params` holds it.
 
     `dtype` is its numpy type in the network, `stored` that of the bytes in the file, little
-    endian: the same, or that of its codes. `packing` tells whether 4-bit codes share bytes, in one
-    run per tensor or per channel. Arrays follow one another without gaps.
+    endian: the same, that of its codes, or float16. `packing` tells whether 4-bit codes share
+    bytes, in one run per tensor or per channel. Arrays follow one another without gaps.
     """
 
     name: str
@@ -53,13 +53,14 @@ class Encodings:
     """The encodings of a quantised network.
 
     `origins` says in a few words where each came from, `equalized` whether scales were moved
-    between the layers before.
+    between the layers before, `floats` how many bits the tensors have that stay float.
     """
 
     activations: Mapping[str, Encoding]
     parameters: Mapping[str, Encoding | AxisEncoding]
     origins: Mapping[str, str] = field(default_factory=dict)
     equalized: bool = False
+    floats: Mapping[str, FloatBits] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Document:
         network, encodings = float_network(model), None
         if isinstance(model, QuantizedNetwork):
             encodings = Encodings(
-                model.activations, model.parameters, model.origins, model.equalized
+                model.activations, model.parameters, model.origins, model.equalized, model.floats
             )
         return cls(
             network.name,

@@ -16,8 +16,8 @@ from hexsim.graph.input_format import PLAIN, InputFormat
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import Clamp, Elementwise, Neuron, Opaque, Window
 from hexsim.layers.colour_conversion import CONVERTED
-from hexsim.layers.support import refusal
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.runtimes import Target
 
@@ -34,7 +34,8 @@ class LayerInfo:
     """One line of the list of layers; network inputs come first, as layers of type `data`.
 
     `kind` is the type with its function, as snpe-dlc-info sums types up. `encodings` are those of
-    the outputs and of the layer's constants, by role, `origins` where they came from.
+    the outputs and of the layer's constants, by role, `origins` where they came from; `floats` has
+    the types of those that stay float in a network with encodings.
     """
 
     id: int
@@ -48,6 +49,7 @@ class LayerInfo:
     attributes: dict[str, str]
     encodings: dict[str, Encoding | AxisEncoding]
     origins: dict[str, str]
+    floats: dict[str, str]
     param_count: int = 0
     macs: int = 0
 
@@ -81,6 +83,7 @@ def _data(index: int, tensor: Tensor, model: Network | QuantizedNetwork) -> Laye
         attributes=_input_attributes(float_network(model).input_format(tensor.name)),
         encodings=_encodings({"output": tensor.name}, model),
         origins=_origins({"output": tensor.name}, model),
+        floats=_floats({"output": tensor.name}, model),
     )
 
 
@@ -106,10 +109,11 @@ def _layer(index: int, layer: Layer, model: Network | QuantizedNetwork) -> Layer
         inputs=layer.inputs,
         outputs=layer.outputs,
         shapes=network.layer_outputs(layer),
-        runtimes="".join(c for c, r in LETTERS.items() if refusal(layer, r, network) is None),
+        runtimes="".join(c for c, r in LETTERS.items() if refusal_in(model, layer, r) is None),
         attributes=dict(_attributes(layer)),
         encodings=_encodings(roles, model),
         origins=_origins(roles, model),
+        floats=_floats(roles, model),
         param_count=network.parameter_count(layer),
         macs=network.macs(layer),
     )
@@ -133,6 +137,13 @@ def _origins(roles: dict[str, str], model: Network | QuantizedNetwork) -> dict[s
     if not isinstance(model, QuantizedNetwork):
         return {}
     return {role: model.origins[name] for role, name in roles.items() if name in model.origins}
+
+
+def _floats(roles: dict[str, str], model: Network | QuantizedNetwork) -> dict[str, str]:
+    if not isinstance(model, QuantizedNetwork):
+        return {}
+    found = {role: model.data_type(name) for role, name in roles.items() if name in model.floats}
+    return {role: told for role, told in found.items() if told is not None}
 
 
 def _kind(layer: Layer) -> str:

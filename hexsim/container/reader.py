@@ -63,7 +63,9 @@ def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
     by_name = {**encodings.activations, **encodings.parameters}
     codes, floats = {}, dict(stored)
     for array in document.arrays:
-        if array.stored != array.dtype:
+        if array.stored == "float16":
+            floats[array.name] = stored[array.name].derive(array.shape, _single, dtype=array.dtype)
+        elif array.stored != array.dtype:
             codes[array.name] = stored[array.name]
             floats[array.name] = _dequantised(array, by_name[array.name], stored[array.name])
     network = _network(document, floats)
@@ -80,6 +82,7 @@ def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
             for section in document.hta
         ),
         equalized=encodings.equalized,
+        floats=encodings.floats,
     )
 
 
@@ -112,6 +115,10 @@ def _dequantised(
         return encoding.dequantize(codes.value())  # type: ignore[arg-type]
 
     return Constant(array.name, array.shape, values, array.dtype)
+
+
+def _single(halves: Array) -> Array:
+    return halves.astype(np.float32)
 
 
 def _load(path: Path, start: int, array: StoredArray) -> Array:

@@ -57,10 +57,14 @@ def write(
 
 
 def _as_stored(model: Network | QuantizedNetwork, constant: Constant) -> Constant:
-    """The constant as the file holds it: as codes if it has an encoding."""
+    """The constant as the file holds it: as codes if it has an encoding, else as its floats."""
     if not isinstance(model, QuantizedNetwork):
         return constant
     encoding = model.encoding(constant.name)
+    if encoding is None and model.floats.get(constant.name) == 16:
+        return constant.derive(
+            constant.shape, lambda array: array.astype(np.float16), dtype="float16"
+        )
     if encoding is None:
         return constant
     return Constant(

@@ -130,9 +130,10 @@ class Constant:
         shape: Sequence[int],
         change: Callable[[npt.NDArray[np.generic]], npt.NDArray[np.generic]],
         name: str | None = None,
+        dtype: str | None = None,
     ) -> Constant:
         """Return a constant that is `change` of this one, with `shape`, still lazy."""
-        return Constant(name or self.name, shape, lambda: change(self.value()), self.dtype)
+        return Constant(name or self.name, shape, lambda: change(self.value()), dtype or self.dtype)
 
     def __repr__(self) -> str:
         return f"Constant({self.name!r}, {self.shape}, {self.dtype})"

@@ -17,14 +17,12 @@ from hexsim.layers import Convolution, FullyConnected
 from hexsim.plan import KernelCall
 from hexsim.stacks import Stack
 
-_WIDEST_FIXED = 16
-
 
 def roofline(call: KernelCall, chip: Chip, stack: Stack) -> Roofline:
     """Return the time of one call on the CPU."""
     cpu, runtime = chip.cpu, stack.cpu
     macs_per_clk = cpu.fp32_macs_per_clk
-    if call.activation_bits <= _WIDEST_FIXED:
+    if not call.computes_float:
         macs_per_clk = cpu.int8_macs_per_clk / (_bytes(call.input_bits) * _bytes(call.weight_bits))
     peak = cpu.cores * cpu.clock_hz * macs_per_clk
     operations = call.macs or sum(math.prod(shape) for shape in (*call.operands, *call.results))

@@ -27,7 +27,7 @@ from hexsim.joined import JoinedSubnets
 from hexsim.stacks import BufferType, Profile, Stack
 from hexsim.stacks.stack import Conversion, Rpc, Wake
 
-Place = Literal["host", "dsp_scalar", "hvx"]
+Place = Literal["host", "link", "dsp_scalar", "hvx"]
 
 _FLOAT_BYTES = 4
 _RPC_JOB_S = (100e-6, 1.2e-3, 11e-3)
@@ -36,7 +36,8 @@ _RPC_JOB_S = (100e-6, 1.2e-3, 11e-3)
 
 @dataclass(frozen=True)
 class Part:
-    """One part: on the host it takes seconds, on the DSP core clocks of a lone thread."""
+    """One part: on the host it takes seconds of a core, on the link it is waited for as long; on
+    the DSP it takes core clocks of a lone thread."""
 
     name: str
     place: Place
@@ -57,13 +58,13 @@ class Call:
 
     @property
     def input_elements(self) -> int:
-        """Elements of all inputs."""
-        return sum(math.prod(shape) for shape in self.joined.input_shapes)
+        """Elements of all inputs that are floats on the other side."""
+        return self._converted(self.joined.inputs, self.joined.input_shapes)
 
     @property
     def output_elements(self) -> int:
-        """Elements of all outputs."""
-        return sum(math.prod(shape) for shape in self.joined.output_shapes)
+        """Elements of all outputs that are floats on the other side."""
+        return self._converted(self.joined.outputs, self.joined.output_shapes)
 
     @property
     def input_bytes(self) -> int:
@@ -77,14 +78,19 @@ class Call:
         joined, conversion = self.joined, self.stack.entry.output_conversion
         return self._crossing(joined.outputs, joined.output_shapes, conversion)
 
+    def _converted(self, names: tuple[str, ...], shapes: tuple[Shape, ...]) -> int:
+        named = zip(names, shapes, strict=True)
+        return sum(math.prod(s) for name, s in named if name not in self.joined.as_codes)
+
     def _crossing(
         self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: Conversion
     ) -> int:
-        """Floats if the DSP is to convert them, else codes."""
+        """Bytes of floats if the DSP is to convert them, else of codes."""
         is_float = self.buffer == "float" and conversion.engine != "cpu"
-        bits = self.joined.bits
+        bits, as_codes = self.joined.bits, self.joined.as_codes
         return sum(
-            math.prod(shape) * (_FLOAT_BYTES if is_float else bits[name] // 8)
+            math.prod(shape)
+            * (_FLOAT_BYTES if is_float and name not in as_codes else bits[name] // 8)
             for name, shape in zip(names, shapes, strict=True)
         )
 
@@ -99,13 +105,13 @@ def way_in(call: Call) -> list[Part]:
     entry = call.stack.entry
     size = call.input_bytes
     parts = [
-        _on_host("cpu_wake", _wake(entry.cpu_wake, call)),
+        _on_link("cpu_wake", _wake(entry.cpu_wake, call)),
         *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "cpu"),
         _on_host("cache_flush", 0.0 if _is_coherent(call) else size * entry.cache_s_per_byte),
         _on_host("buffers", entry.buffer_s + size * entry.buffer_s_per_byte),
-        _on_host("rpc_invoke", _rpc(call).job_100us_s / 2),
-        _on_host("dsp_wake", _collapsed(entry.dsp_wake, call)),
-        _on_host("hta_wake", _collapsed(entry.hta_wake, call) if call.joined.uses_hta else 0.0),
+        _on_link("rpc_invoke", _rpc(call).job_100us_s / 2),
+        _on_link("dsp_wake", _collapsed(entry.dsp_wake, call)),
+        _on_link("hta_wake", _collapsed(entry.hta_wake, call) if call.joined.uses_hta else 0.0),
         Part("graph_start", "dsp_scalar", clocks=call.stack.dispatch.inference_clk),
         *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "dsp"),
     ]
@@ -124,7 +130,7 @@ def way_out(call: Call, dsp_s: float) -> list[Part]:
     size = call.output_bytes
     rpc = _rpc(call)
     parts = [
-        _on_host("rpc_return", _round_trip(rpc, dsp_s) - rpc.job_100us_s / 2),
+        _on_link("rpc_return", _round_trip(rpc, dsp_s) - rpc.job_100us_s / 2),
         _on_host("cache_invalidate", size * entry.cache_s_per_byte),
         *_conversion(
             "output_conversion", entry.output_conversion, call, call.output_elements, "cpu"
@@ -135,6 +141,10 @@ def way_out(call: Call, dsp_s: float) -> list[Part]:
 
 def _on_host(name: str, seconds: float) -> Part:
     return Part(name, "host", seconds=seconds)
+
+
+def _on_link(name: str, seconds: float) -> Part:
+    return Part(name, "link", seconds=seconds)
 
 
 def _is_coherent(call: Call) -> bool:

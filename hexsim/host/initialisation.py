@@ -49,5 +49,6 @@ def _weights(plan: Plan, stack: Stack, effect: Effect) -> int:
         for subnet in plan.subnets
         if load_rule(subnet.runtime, stack, quantized=plan.quantized).effect == effect
         for call in subnet.calls
-        for shape in call.parameters
+        for name, shape in zip(call.layer.parameters, call.parameters, strict=True)
+        if name not in plan.floats
     )

@@ -48,10 +48,12 @@ class MacArray:
         """Multiply-accumulates per clock with every lane filled."""
         return self.depth_lanes * self.channel_lanes * self.pixel_lanes
 
-    def clocks(self, shape: MacShape, *, rows: int, channels: int, depth: int, bits: int) -> int:
+    def clocks(
+        self, shape: MacShape, *, rows: int, channels: int, depth: int, bits: int, first: int = 0
+    ) -> int:
         """Clocks for `rows` of the output, `channels` of its channels and `depth` of the inputs.
 
-        `bits` is the width of the activations.
+        `bits` is the width of the activations, `first` the first of the channels.
         """
         pixels = rows * math.ceil(shape.width / self.pixel_lanes)
         height, width = shape.kernel
@@ -60,11 +62,18 @@ class MacArray:
             passes = math.ceil(channels / self.channel_lanes)
         else:
             steps = height * width * math.ceil(depth / self.depth_lanes)
-            per_group = shape.channels // shape.groups
-            groups, rest = divmod(channels, per_group)
-            passes = groups * math.ceil(per_group / self.channel_lanes)
-            passes += math.ceil(rest / self.channel_lanes)
+            passes = self._passes(shape.channels // shape.groups, first, channels)
         return math.ceil(pixels * steps * passes / (1.0 if bits <= 8 else self.int16_rate))
+
+    def _passes(self, per_group: int, first: int, channels: int) -> int:
+        """How often the channel lanes are filled; channels of two groups share no inputs."""
+        head = min(channels, -first % per_group)
+        groups, tail = divmod(channels - head, per_group)
+        return (
+            math.ceil(head / self.channel_lanes)
+            + groups * math.ceil(per_group / self.channel_lanes)
+            + math.ceil(tail / self.channel_lanes)
+        )
 
     def stage_clocks(self, moved_bytes: int) -> int:
         """Clocks in which the stage behind the array reads or writes `moved_bytes` codes."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from hexsim.chips.chip import Hta
 from hexsim.graph.ir import Shape
 from hexsim.hta.array import MacArray
-from hexsim.hta.layout import flat_bytes, tensor_bytes
+from hexsim.hta.layout import flat_bytes, taken_flat, tensor_bytes
 from hexsim.hta.program import Command, LayerProgram, Program
 from hexsim.hta.residency import kept_on_chip
 from hexsim.hta.shapes import MacShape
@@ -55,16 +55,20 @@ class _Memory:
 
 
 def compile_subnet(
-    subnet: PlannedSubnet, chip: str, hta: Hta, flat: Collection[str] = ()
+    subnet: PlannedSubnet, chip: str, hta: Hta, from_application: Collection[str] = ()
 ) -> Program:
     """Return the command list of `subnet` for the engine `hta` of `chip`.
 
-    Inputs named in `flat` are not in the engine's layout but as the application has them.
+    Inputs `from_application` are as the application has them, if the engine takes them so.
     """
     kept_bytes = hta.local_bytes // 2
     memory = _Memory(
         kept_on_chip(subnet, kept_bytes),
-        frozenset(flat),
+        frozenset(
+            name
+            for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True)
+            if name in from_application and taken_flat(shape)
+        ),
         {name: at for at, layer in enumerate(subnet.layers) for name in layer.outputs},
     )
     array, buffer_bytes = MacArray.of(hta), (hta.local_bytes - kept_bytes) // _BUFFERS

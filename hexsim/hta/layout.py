@@ -15,7 +15,7 @@ import math
 from hexsim.graph.ir import Shape
 from hexsim.hvx.layout import PIXELS, SHEET, as_nhwc, ceil_div
 
-FLAT_CHANNELS = 16
+_FLAT_CHANNELS = 16
 """Channels up to which the engine takes an image from the application as it is."""
 
 
@@ -23,6 +23,11 @@ def is_flat(shape: Shape) -> bool:
     """True for tensors of one pixel, which have no layout."""
     _, height, width, _ = as_nhwc(shape)
     return height * width == 1
+
+
+def taken_flat(shape: Shape) -> bool:
+    """True for what the engine takes from the application as it is."""
+    return is_flat(shape) or shape[-1] <= _FLAT_CHANNELS
 
 
 def padded_width(shape: Shape) -> int:

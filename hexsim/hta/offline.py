@@ -58,13 +58,13 @@ def with_hta(model: QuantizedNetwork, order: Order) -> QuantizedNetwork:
             f"nothing of '{network.name}' can be compiled for the HTA of {chip.name} ({where})"
         )
     names = [tuple(network.layers[at].name for at in section) for section in sections]
-    cuts = partition(network, "aip", sections=names, rules=release.rules)
+    cuts = partition(model, "aip", sections=names, rules=release.rules)
     plan = make_plan(model, "aip", cuts)
     compiled = tuple(
         HtaSection(
             chip.name,
             tuple(layer.name for layer in subnet.layers),
-            compile_subnet(subnet, chip.name, chip.hta).to_bytes(),
+            compile_subnet(subnet, chip.name, chip.hta, network.inputs).to_bytes(),
         )
         for subnet in plan.subnets
         if subnet.engine == "hta"

@@ -23,6 +23,8 @@ from hexsim.hta.shapes import MacShape
 
 Stays = Literal["weights", "rows"]
 _SUM_BYTES = 4
+_ENOUGH = 256
+"""Tiles of one layer beyond which a finer cut hides next to nothing more of the first fetch."""
 _READ_AND_WRITE = 2
 
 
@@ -64,10 +66,22 @@ class _Cut:
     depth: int
     stays: Stays
 
+    def count(self, shape: MacShape) -> int:
+        """Number of tiles."""
+        sizes = (
+            (shape.rows, self.rows),
+            (shape.channels, self.channels),
+            (shape.depth, self.depth),
+        )
+        return math.prod(math.ceil(size / piece) for size, piece in sizes)
+
 
 def tiles(shape: MacShape, array: MacArray, room: Room) -> tuple[Tile, ...]:
     """Return the tiles of a layer in the order in which they run."""
-    plans = [tuple(_cut(shape, array, room, cut)) for cut in _cuts(shape, array, room)]
+    cuts = _cuts(shape, array, room)
+    coarse = [cut for cut in cuts if cut.count(shape) <= _ENOUGH]
+    worth_it = coarse or [min(cuts, key=lambda cut: cut.count(shape))]
+    plans = [tuple(_cut(shape, array, room, cut)) for cut in worth_it]
     return min(plans, key=lambda plan: (_estimate(plan, room), len(plan)))
 
 
@@ -130,7 +144,12 @@ def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Ti
             0 if room.input_held or held_rows == (row, piece) else activations,
             0 if held_weights == (channel, piece) else shape.weight_bytes(wide, depth),
             array.clocks(
-                shape, rows=height, channels=wide, depth=depth, bits=8 * shape.activation_bytes
+                shape,
+                rows=height,
+                channels=wide,
+                depth=depth,
+                bits=8 * shape.activation_bytes,
+                first=channel * cut.channels,
             ),
             array.stage_clocks(results if is_last else sums),
             results if is_last and not room.output_held else 0,

@@ -1,7 +1,13 @@
 """Where compiled kernels are kept between runs.
 
-The folder's name holds a hash of the source of this package. Numba checks only the file that
-defines a kernel, so a change in a helper it inlines would otherwise leave a stale kernel in use.
+The folder's name holds a hash of the source of this package, of numba's version and of the CPU.
+Numba checks only the file that defines a kernel, so a change in a helper it inlines would otherwise
+leave a stale kernel in use.
+
+In it each signature has a folder of its own. Numba's index numbers the signatures of a function,
+and two processes that add one at the same moment give both the same number: the code of one then
+answers for the other, until the folder is deleted. With one signature each there is nothing to
+number, and whoever writes last writes the same.
 """
 
 from __future__ import annotations
@@ -12,14 +18,22 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import llvmlite.binding as llvm
+import numba
 
-@cache
-def kernel_cache() -> Path | None:
-    """Return the folder for compiled kernels, made if needed, or None if none can be written.
+
+def kernel_cache(signature: str) -> Path | None:
+    """Return the folder for compiled kernels of that signature, or None if none can be written.
 
     It lies in $HEXSIM_CACHE_DIR, else $XDG_CACHE_HOME/hexsim, else ~/.cache/hexsim.
     """
-    folder = _cache_root() / f"kernels-{_source_hash()}"
+    folder = _writable_folder()
+    return None if folder is None else folder / hashlib.sha256(signature.encode()).hexdigest()[:16]
+
+
+@cache
+def _writable_folder() -> Path | None:
+    folder = _cache_root() / f"kernels-{_makers_hash()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -36,8 +50,9 @@ def _cache_root() -> Path:
     return (Path(shared) if shared else Path(os.path.expanduser("~")) / ".cache") / "hexsim"
 
 
-def _source_hash() -> str:
-    digest = hashlib.sha256()
+def _makers_hash() -> str:
+    """Hash of all that decides what the code of a kernel is."""
+    digest = hashlib.sha256(f"{numba.__version__} {llvm.get_host_cpu_name()}".encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

@@ -36,7 +36,7 @@ class Kernel:
 
     @cached_property
     def _compiled(self) -> Callable[..., None]:
-        folder = kernel_cache()
+        folder = kernel_cache(self.signature)
         with _compiling:
             before = config.CACHE_DIR
             config.CACHE_DIR = "" if folder is None else str(folder)

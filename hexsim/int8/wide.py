@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,6 @@ from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.requantise import requantise_wide
 
 Linear = BoundConvolution | BoundFullyConnected | BoundBatchNorm | BoundAveragePool | BoundSum
-LinearT = TypeVar("LinearT", bound=Linear)
 
 
 class PreparedBytes:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hexsim.onnx_io.known import Array
+if TYPE_CHECKING:
+    from hexsim.onnx_io.known import Array
 
-Precision = Literal["float32", "half_storage", "float16"]
-"""float32: nothing is rounded. half_storage: inputs, weights and the output of every layer are
+Precision = Literal["float32", "half_results", "half_storage", "float16"]
+"""float32: nothing is rounded. half_results: inputs and the output of every layer are rounded to
+half, weights are taken as they are. half_storage: inputs, weights and the output of every layer are
 rounded to half, each layer computes in single. float16: besides, the result of every operator
 inside a layer is rounded (a bias is added to a sum that was rounded already)."""
 
 
 def rounded(array: Array, precision: Precision) -> Array:
     """Return weights as `precision` stores them; what half cannot hold becomes infinite."""
-    if precision == "float32" or array.dtype != np.float32:
+    if precision in ("float32", "half_results") or array.dtype != np.float32:
         return array
+    return as_half(array)
+
+
+def as_half(array: Array) -> Array:
+    """Return the halves nearest to `array`, as float32."""
     with np.errstate(over="ignore"):
         return array.astype(np.float16).astype(np.float32)

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from hexsim.host import entry
 from hexsim.host.entry import Call, Part
-from hexsim.hta.layout import FLAT_CHANNELS
+from hexsim.hta.layout import taken_flat
 from hexsim.joined import JoinedSubnets
 from hexsim.partition import Subnet, partition
 from hexsim.partitioning.times import LayerTimes
@@ -60,7 +60,7 @@ class Prices:
         layers = self.times.network.layers
         rules = self.times.platform.stack.partitioning.rules
         names = [tuple(layers[at].name for at in section) for section in sections]
-        return partition(self.times.network, "aip", sections=names, rules=rules)
+        return partition(self.times.model, "aip", sections=names, rules=rules)
 
     def simulated(self, sections: Sequence[range]) -> Result:
         """One inference with these HTA sections, simulated."""
@@ -129,7 +129,7 @@ class Prices:
     def _application_us(self, inputs: Sequence[str], outputs: Sequence[str]) -> float:
         """Changing the layout of what comes from and goes to the application."""
         times, network = self.times, self.times.network
-        wide = (n for n in inputs if network.shape(n)[-1] > FLAT_CHANNELS)
+        wide = (n for n in inputs if not taken_flat(network.shape(n)))
         given = sum(times.to_d32(name) for name in wide if name in network.inputs)
         return given + sum(times.from_d32(name) for name in outputs if name in network.outputs)
 

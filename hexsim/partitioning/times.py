@@ -57,7 +57,7 @@ class LayerTimes:
     @cached_property
     def on_hvx(self) -> tuple[float, ...]:
         """On HVX; on the CPU where aip refuses the layer."""
-        plan = make_plan(self.model, "aip", partition(self.network, "aip"))
+        plan = make_plan(self.model, "aip", partition(self.model, "aip"))
         result = self.platform.simulate(plan, perf_profile=self.perf_profile)
         by_name = {layer.name: layer.us for layer in result.layers}
         return tuple(by_name[layer.name] for layer in self.network.layers)
@@ -79,7 +79,7 @@ class LayerTimes:
         subnet = self.subnet(section)
         chip, runs = self.platform.chip, list[LayerRun]()
         engine = TensorEngine(machine.env, machine.dsp.ddr, chip.hta, [])
-        program = compile_subnet(subnet, chip.name, chip.hta)
+        program = compile_subnet(subnet, chip.name, chip.hta, self.network.inputs)
         machine.env.run(machine.env.process(engine.run(program, runs.append)))
         return tuple((run.end_ps - run.start_ps) / PS_PER_US for run in runs)
 

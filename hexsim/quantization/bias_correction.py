@@ -53,11 +53,12 @@ def correct_biases(
     """Correct the biases of `model`, quantised with `options`, over `inputs` (at least one).
 
     `inputs` yields the calibration inputs from the first on, arrays in stored order. `progress` is
-    told how many layers are done. A layer whose weights have no encoding is left as it is.
+    told how many layers are done. A layer whose weights have no encoding (a float one) is left as
+    it is.
     """
     model = replace(model, network=with_own_parameters(model.network))
     wanted = _float_means(model.network, inputs())
-    codes = Codes(model.activations)
+    codes = Codes(model)
     for feed in inputs():
         for name, array in feed.items():
             codes.add(name, array)

@@ -1,18 +1,20 @@
-"""Convert layers where the width of activations changes between producer and consumer.
+"""Convert layers where the data type of activations changes between producer and consumer.
 
-1. A layer computes in the width of its output.
-2. An operand of another width is converted first: its range stays, in codes of the layer's width.
-3. Layers that read one tensor in one width share a Convert layer, right before the first of them.
-4. An opaque layer computes in float and reads every width; so does a tensor without encoding.
+1. A layer computes in the type of its output: codes or floats, of a width.
+2. An operand of another type is converted first. From codes to codes its range stays, floats
+   become codes of the range they were calibrated to.
+3. Layers that read one tensor in one type share a Convert layer, right before the first of them.
+4. An opaque layer computes in float and reads every type; a tensor of no stated type fits all.
 
-Source: the SNPE guide of 2025, mixed precision: Convert layers are inserted where the width of
-activations changes (documented); that the layer's width is its output's, and that the range
-stays, is our reading.
+Source: the SNPE guide of 2025, mixed precision: Convert layers are inserted where the width or
+type of activations changes (documented); that the layer's type is its output's, and that the
+range stays, is our reading.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import Convert, Opaque
@@ -20,30 +22,38 @@ from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantized import QuantizedNetwork
 
 
-def with_conversions(model: QuantizedNetwork) -> QuantizedNetwork:
-    """Return `model` with a Convert layer wherever a layer's operand has another width than it.
+def with_conversions(
+    model: QuantizedNetwork, ranges: Mapping[str, Encoding] | None = None
+) -> QuantizedNetwork:
+    """Return `model` with a Convert layer wherever a layer's operand has another type than it.
 
-    A model that needs none is returned as it is.
+    `ranges` has the encodings that float tensors take where a fixed-point layer reads them, unless
+    `model` has those of the Convert layers already. A model that needs none is returned as it is.
     """
-    made: dict[tuple[str, int], Layer] = {}
-    activations, origins = dict(model.activations), dict(model.origins)
+    made: dict[tuple[str, str], Layer] = {}
+    activations, floats, origins = dict(model.activations), dict(model.floats), dict(model.origins)
     layers: list[Layer] = []
     for layer in model.network.layers:
-        wanted = activations.get(layer.outputs[0])
+        wanted = model.data_type(layer.outputs[0])
         if wanted is None or isinstance(layer, Convert | Opaque):
             layers.append(layer)
             continue
         inputs = []
         for name in layer.inputs:
-            found = activations.get(name)
-            if found is None or found.bitwidth == wanted.bitwidth:
+            found = model.data_type(name)
+            if found is None or found == wanted:
                 inputs.append(name)
                 continue
-            key = (name, wanted.bitwidth)
+            key = (name, wanted)
             if key not in made:
-                made[key] = _convert(name, wanted.bitwidth, model.network)
-                activations[made[key].output] = _same_range(found, wanted.bitwidth)
-                origins[made[key].output] = f"the range of '{name}'"
+                made[key] = _convert(name, wanted, model.network)
+                own, result = made[key].output, layer.outputs[0]
+                origins[own] = f"the range of '{name}'"
+                if result in model.floats:
+                    floats[own], origins[own] = model.floats[result], f"as layer '{layer.name}' is"
+                elif own not in activations:
+                    old = model.activations.get(name) or (ranges or {})[name]
+                    activations[own] = _same_range(old, model.activations[result].bitwidth)
                 layers.append(made[key])
             inputs.append(made[key].output)
         layers.append(layer.replace(inputs=tuple(inputs)))
@@ -51,12 +61,14 @@ def with_conversions(model: QuantizedNetwork) -> QuantizedNetwork:
         return model
     tensors = [_like(model.network, name, layer.output) for (name, _), layer in made.items()]
     network = model.network.with_layers(layers, tensors)
-    return dataclasses.replace(model, network=network, activations=activations, origins=origins)
+    return dataclasses.replace(
+        model, network=network, activations=activations, floats=floats, origins=origins
+    )
 
 
-def _convert(name: str, bits: int, network: Network) -> Convert:
-    """A layer that writes `name` in `bits` bits to a tensor of its own name."""
-    own = f"{name}_convert_uFxp_{bits}"
+def _convert(name: str, data_type: str, network: Network) -> Convert:
+    """A layer that writes `name` as `data_type` to a tensor of its own name."""
+    own = f"{name}_convert_{data_type}"
     while own in network.tensors or own in network.constants:
         own += "_"
     return Convert(name=own, inputs=(name,), outputs=(own,))
@@ -64,6 +76,8 @@ def _convert(name: str, bits: int, network: Network) -> Convert:
 
 def _same_range(encoding: Encoding, bits: int) -> Encoding:
     """The range of `encoding` in `bits` bits; it holds zero and has its minimum width already."""
+    if encoding.bitwidth == bits:
+        return encoding
     return Encoding.from_range(encoding.min, encoding.max, bits, minimum_range=0.0)
 
 

@@ -11,12 +11,16 @@ sources, which agree except on ties: there AIMET's rounding is used, SNPE's is u
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 MINIMUM_RANGE = 0.01
 """Smallest max - min of an encoding, in real units (SNPE guide 1.17 to 2.5; documented)."""
+
+FloatBits = Literal[16, 32]
+"""Bits of a tensor that has no encoding because it stays float."""
 
 
 @dataclass(frozen=True)

@@ -189,6 +189,8 @@ def _check_size(
 ) -> None:
     file, tensor, stored = line.files[name], network.tensors[name], _stored_type(network, name)
     try:
+        if file.is_dir():
+            raise _error(path, line.number, f"'{file}' is a folder; name the raw files in it")
         size = file.stat().st_size
     except OSError as error:
         what = f"cannot read '{file}': {error.strerror}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hexsim.errors import HexsimError
-from hexsim.quantization.encodings import MINIMUM_RANGE
+from hexsim.quantization.encodings import MINIMUM_RANGE, FloatBits
 
 Enhanced = Literal["none", "weights", "activations", "both"]
 
@@ -20,7 +20,9 @@ class QuantizationOptions:
     `adjusted_weights` widens the range instead of shifting it; `pack_4_bit_weights` stores two
     4-bit weights in a byte. `bias_bits` 8 gives a bias its own
     encoding; 32 stores it at the accumulator's scale. `minimum_range` is the smallest max - min
-    of an encoding, in real units. Raises HexsimError for choices that exclude each other.
+    of an encoding, in real units. `float_bits` are those of float tensors whose override states no
+    width, `float_bias_bits` those of the biases of float layers, None for the layer's own. Raises
+    HexsimError for choices that exclude each other.
     """
 
     enhanced: Enhanced = "none"
@@ -32,12 +34,20 @@ class QuantizationOptions:
     pack_4_bit_weights: bool = False
     bias_bits: Literal[8, 32] = 8
     minimum_range: float = MINIMUM_RANGE
+    float_bits: FloatBits = 32
+    float_bias_bits: FloatBits | None = None
 
     def __post_init__(self) -> None:
         for what, bits, known in (
             ("activations", self.activation_bits, (8, 16)),
             ("weights", self.weight_bits, (4, 8, 16)),
             ("biases", self.bias_bits, (8, 32)),
+            ("floats", self.float_bits, (16, 32)),
+            (
+                "float biases",
+                32 if self.float_bias_bits is None else self.float_bias_bits,
+                (16, 32),
+            ),
         ):
             if bits not in known:
                 *most, last = map(str, known)

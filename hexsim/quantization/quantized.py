@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Constant, Network
-from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.graph.ir import Constant, FloatArray, Network
+from hexsim.onnx_io.precision import as_half
+from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.quantization.packing import Runs, packed_bytes
 
@@ -33,6 +34,9 @@ class QuantizedNetwork:
     maps weights and biases. A bias of 32 bits has no encoding of its own: it is stored at the
     accumulator's scale when the plan is bound.
 
+    `floats` has the bits of tensors, weights and biases that stay float among the codes of the
+    others; they have no encoding. A layer whose output is there computes in floats.
+
     `packs_weights` says that 4-bit weights take half a byte in a file, not a byte.
     `stored_codes` holds the codes of constants that a file keeps as codes; their float values
     are the dequantised ones.
@@ -53,6 +57,7 @@ class QuantizedNetwork:
     overrides: tuple[KeyOutcome, ...] = field(default=(), repr=False, compare=False)
     hta: tuple[HtaSection, ...] = ()
     equalized: bool = False
+    floats: Mapping[str, FloatBits] = field(default_factory=dict)
     _codes: dict[str, npt.NDArray[np.integer]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -66,6 +71,13 @@ class QuantizedNetwork:
         """Encoding of a tensor or constant, if it has one."""
         return self.parameters.get(name) or self.activations.get(name)
 
+    def data_type(self, name: str) -> str | None:
+        """What a tensor or constant holds, in SNPE's words (uFxp_8, Float_16), if it is said."""
+        encoding = self.encoding(name)
+        if encoding is None:
+            return f"Float_{self.floats[name]}" if name in self.floats else None
+        return f"{'u' if encoding.dtype.kind == 'u' else 's'}Fxp_{encoding.bitwidth}"
+
     def codes(self, name: str) -> npt.NDArray[np.integer]:
         """Codes of a constant that has an encoding: those of the file, else computed once."""
         if name in self.stored_codes:
@@ -77,6 +89,13 @@ class QuantizedNetwork:
             self._codes[name] = encoding.quantize(value.astype(np.float32, copy=False))
         return self._codes[name]
 
+    def rounded(self, name: str, values: FloatArray) -> FloatArray:
+        """Return what the tensor or constant `name` holds if it is given real `values`."""
+        encoding = self.encoding(name)
+        if encoding is not None:
+            return encoding.dequantize(encoding.quantize(values))
+        return as_half(values) if self.floats.get(name) == 16 else values
+
     def packing(self, name: str) -> Runs | None:
         """How the codes of a constant are packed in a file, None if they are not."""
         encoding = self.parameters.get(name)
@@ -86,7 +105,7 @@ class QuantizedNetwork:
 
     @cached_property
     def weight_bytes(self) -> int:
-        """Bytes of all parameters in a file; those without encoding are float32 or int32."""
+        """Bytes of all parameters in a file; those without encoding are floats or int32."""
         return sum(self._stored_bytes(name) for name in self.network.weights)
 
     def _stored_bytes(self, name: str) -> int:
@@ -94,7 +113,9 @@ class QuantizedNetwork:
         if runs is not None:
             return packed_bytes(constant.shape, runs)
         encoding = self.parameters.get(name)
-        return constant.elements * (4 if encoding is None else encoding.dtype.itemsize)
+        if encoding is None:
+            return constant.elements * self.floats.get(name, 32) // 8
+        return constant.elements * encoding.dtype.itemsize
 
 
 def float_network(model: Network | QuantizedNetwork) -> Network:

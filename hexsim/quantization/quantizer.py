@@ -10,13 +10,17 @@ What is encoded how
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
    shifts a whole channel), or 32 bit at the accumulator's scale.
 5. What an override gives is taken instead (hexsim.quantization.overrides.settle).
-6. Where the width of activations changes, a Convert layer is inserted.
+6. What overrides ask to stay float has no encoding (hexsim.quantization.overrides.floats).
+7. Where the width of activations or their type changes, a Convert layer is inserted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+import numpy as np
+
+from hexsim.errors import HexsimError
 from hexsim.graph.input_format import IMAGE_HIGH
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Convolution, FullyConnected
@@ -28,6 +32,7 @@ from hexsim.quantization.movement import moves_codes
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.overrides.floats import FloatTensor
 from hexsim.quantization.overrides.settle import Given, settle
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.rules.choice import (
@@ -58,17 +63,24 @@ def quantize(
     seen = observe(
         network, inputs, progress, with_histograms=activation_rule(options).needs_histogram
     )
-    activations = _activations(network, seen, options, settled.given)
-    parameters = _parameters(network, options, settled.given)
+    floats = settled.floats
+    _require_halves(network, floats)
+    ranges = _activations(network, seen, options, settled.given)
+    activations = {name: one for name, one in ranges.items() if name not in floats}
+    parameters = _parameters(network, options, settled.given, floats)
     quantized = QuantizedNetwork(
         network,
         encodings_of(activations),
         encodings_of(parameters),
         packs_weights=options.pack_4_bit_weights,
-        origins=origins_of({**activations, **parameters}),
+        origins={
+            **origins_of({**activations, **parameters}),
+            **{name: one.origin for name, one in floats.items()},
+        },
         overrides=settled.outcomes,
+        floats={name: one.bits for name, one in floats.items()},
     )
-    return with_conversions(quantized)
+    return with_conversions(quantized, encodings_of(ranges))
 
 
 def _activations(
@@ -77,7 +89,10 @@ def _activations(
     options: QuantizationOptions,
     given: Mapping[str, Given],
 ) -> dict[str, Decision[Encoding]]:
-    """Decide about inputs, operands and what layers write, in this order."""
+    """Decide about inputs, operands and what layers write, in this order.
+
+    That includes tensors that stay float, for which it is the code that others read them in.
+    """
     rule, words = activation_rule(options), activation_words(options)
     decided: dict[str, Decision[Encoding]] = {}
 
@@ -111,13 +126,16 @@ def _activations(
 
 
 def _parameters(
-    network: Network, options: QuantizationOptions, given: Mapping[str, Given]
+    network: Network,
+    options: QuantizationOptions,
+    given: Mapping[str, Given],
+    floats: Mapping[str, FloatTensor],
 ) -> dict[str, Decision[Encoding | AxisEncoding]]:
     """Decide about the weights and biases of layers that multiply."""
     bias_rule = MinMax(minimum_range=options.minimum_range)
     decided: dict[str, Decision[Encoding | AxisEncoding]] = {}
     for layer in network.layers:
-        if not isinstance(layer, Convolution | FullyConnected):
+        if not isinstance(layer, Convolution | FullyConnected) or layer.weight in floats:
             continue
         for name in layer.parameters:
             if name in given:
@@ -133,6 +151,19 @@ def _parameters(
         else:
             decided[layer.bias] = Decision(None, "accumulator's scale")
     return decided
+
+
+def _require_halves(network: Network, floats: Mapping[str, FloatTensor]) -> None:
+    """Raise HexsimError for a constant that is to have 16 bits and lies beyond them."""
+    highest = float(np.finfo(np.float16).max)
+    for name, one in floats.items():
+        if one.bits == 16 and name in network.constants:
+            largest = float(np.abs(network.constants[name].finite()).max(initial=0.0))
+            if largest > highest:
+                raise HexsimError(
+                    f"constant '{name}' reaches {largest:g} and a float16 {highest:g}; override it "
+                    "as a float of 32 bits"
+                )
 
 
 def _given(name: str, given: Mapping[str, Given]) -> Decision[Encoding] | None:

@@ -8,30 +8,32 @@ the widest cut through the network times their number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.graph.ir import Constant, FloatArray, Layer
+from hexsim.graph.ir import FloatArray, Layer
 from hexsim.host.float_execution import FloatEngine
-from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.quantized import QuantizedNetwork
 
 Feed = Mapping[str, FloatArray]
 
 
 class Codes:
-    """Tensors of all calibration inputs, rounded to codes where they have an encoding."""
+    """Tensors of all calibration inputs, rounded to codes or halves where they are such."""
 
-    def __init__(self, encodings: Mapping[str, Encoding]) -> None:
-        self._encodings = encodings
+    def __init__(self, model: QuantizedNetwork) -> None:
+        self._encodings = model.activations
+        self._floats = model.floats
         self._kept: dict[str, list[npt.NDArray[np.generic]]] = {}
 
     def add(self, name: str, array: FloatArray) -> None:
         """Keep a tensor of the next input."""
         encoding = self._encodings.get(name)
-        kept = array if encoding is None else encoding.quantize(array)
+        kept: npt.NDArray[np.generic] = array if encoding is None else encoding.quantize(array)
+        if self._floats.get(name) == 16:
+            kept = array.astype(np.float16)
         self._kept.setdefault(name, []).append(kept)
 
     def feeds(self, names: Iterable[str]) -> Iterator[Feed]:
@@ -46,7 +48,9 @@ class Codes:
 
     def _real(self, name: str, kept: npt.NDArray[np.generic]) -> FloatArray:
         encoding = self._encodings.get(name)
-        return kept if encoding is None else encoding.dequantize(kept)  # type: ignore[arg-type, return-value]
+        if encoding is None:
+            return kept.astype(np.float32, copy=False) if kept.dtype == np.float16 else kept  # type: ignore[return-value]
+        return encoding.dequantize(kept)  # type: ignore[arg-type]
 
 
 def run_rounded(layer: Layer, model: QuantizedNetwork, codes: Codes) -> Iterator[Feed]:
@@ -57,17 +61,10 @@ def run_rounded(layer: Layer, model: QuantizedNetwork, codes: Codes) -> Iterator
     rounded = part.with_layers(
         part.layers,
         constants=[
-            _rounded(part.constants[name], encoding)
-            for name in part.constants
-            if (encoding := model.encoding(name)) is not None
+            constant.derive(constant.shape, partial(model.rounded, name))
+            for name, constant in part.constants.items()
+            if model.data_type(name) is not None
         ],
     )
     engine = FloatEngine(rounded)
     return (engine.run(feed) for feed in codes.feeds(names))
-
-
-def _rounded(constant: Constant, encoding: Encoding | AxisEncoding) -> Constant:
-    def values(array: npt.NDArray[Any]) -> FloatArray:
-        return encoding.dequantize(encoding.quantize(array))
-
-    return constant.derive(constant.shape, values)

@@ -12,51 +12,70 @@ Sources: Hexagon SDK 3.5.4, HVX overview and HVX resource manager.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import simpy
 
 from hexsim.simtime import Environment
 
 
 class _Request(simpy.Event):
-    """Waits for `count` contexts; succeeds once they are locked."""
+    """Waits for `count` contexts; succeeds once `holder` has locked them."""
 
-    def __init__(self, env: Environment, count: int, priority: int) -> None:
+    def __init__(self, env: Environment, holder: str, count: int, priority: int) -> None:
         super().__init__(env)
+        self.holder = holder
         self.count = count
         self.priority = priority
 
 
 class VectorContexts:
-    """The contexts of one DSP."""
+    """The contexts of one DSP, and who holds each of them."""
 
     def __init__(self, env: Environment, count: int) -> None:
         self.count = count
         self._env = env
-        self._free = count
+        self._holders: list[str | None] = [None] * count
         self._waiting: list[_Request] = []
+        self.locked: Callable[[Sequence[str | None]], None] | None = None
+        """Called with the holder of each context whenever one of them has changed."""
 
-    def lock(self, count: int, priority: int) -> simpy.Event:
+    def lock(self, holder: str, count: int, priority: int) -> simpy.Event:
         """Lock `count` contexts; the event has been triggered at once if none waited."""
-        request = _Request(self._env, count, priority)
+        request = _Request(self._env, holder, count, priority)
         self._waiting.append(request)
         self._waiting.sort(key=lambda waiting: waiting.priority)
         self._grant()
         return request
 
-    def try_lock(self, count: int) -> bool:
+    def try_lock(self, holder: str, count: int) -> bool:
         """Lock `count` contexts if they are free now; tell whether they were."""
         if count > self._free:
             return False
-        self._free -= count
+        self._take(holder, count)
         return True
 
-    def unlock(self, count: int) -> None:
-        """Give back `count` contexts."""
-        self._free += count
+    def unlock(self, holder: str) -> None:
+        """Give back all contexts of a holder."""
+        self._holders = [None if held == holder else held for held in self._holders]
+        self._changed()
         self._grant()
+
+    @property
+    def _free(self) -> int:
+        return self._holders.count(None)
 
     def _grant(self) -> None:
         while self._waiting and self._waiting[0].count <= self._free:
             request = self._waiting.pop(0)
-            self._free -= request.count
+            self._take(request.holder, request.count)
             request.succeed()
+
+    def _take(self, holder: str, count: int) -> None:
+        for _ in range(count):
+            self._holders[self._holders.index(None)] = holder
+        self._changed()
+
+    def _changed(self) -> None:
+        if self.locked is not None:
+            self.locked(self._holders)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
-from hexsim.benchmark import Case
+from hexsim.benchmark import Case, Refusal
 from hexsim.interference import Interference
 from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.measured import is_outside, measured, measured_ms
@@ -18,9 +19,13 @@ from hexsim.simtime import PS_PER_US
 from hexsim.uncertainty import Uncertainty
 
 
-def benchmark_json(cases: Sequence[Case]) -> str:
+def benchmark_json(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
     """Return the cases as a JSON document; times in microseconds, cycles in the engine's clock."""
-    document = {"hexsim_version": __version__, "results": [_case(case) for case in cases]}
+    document = {
+        "hexsim_version": __version__,
+        "results": [_case(case) for case in cases],
+        "refused": [asdict(refusal) for refusal in refusals],
+    }
     return json.dumps(document, indent=1) + "\n"
 
 
@@ -31,6 +36,7 @@ def _case(case: Case) -> dict[str, Any]:
         "chip": case.chip,
         "stack": case.stack,
         "runtime": case.runtime,
+        "given": case.given,
         "perf_profile": case.perf_profile,
         "buffer": case.buffer,
         "total_inference_us": timing.total_us,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from hexsim.accuracy.agreement import Agreement
-from hexsim.benchmark import Case
+from hexsim.benchmark import Case, Refusal
 from hexsim.data import Measurement
 from hexsim.reports.measured import is_outside, measured
 from hexsim.reports.text import table
@@ -26,9 +26,9 @@ def benchmark_tables(cases: Sequence[Case]) -> str:
     return "\n\n".join(texts)
 
 
-def footnotes(cases: Sequence[Case]) -> str:
+def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
     """Return what a reader of the tables has to know, only as far as it applies to them."""
-    notes = []
+    notes = [f"{one.network} on {one.runtime} is left out: {one.reason}." for one in refusals]
     if any(measured(c, forward=f) for c in cases for f in (False, True)):
         notes.append("[x]: measured on the device; its sources are in measured_latency.csv.")
     if any(case.uncertainty for case in cases):
@@ -49,6 +49,16 @@ def footnotes(cases: Sequence[Case]) -> str:
         notes.append(
             "Agreement is of class scores (before a final softmax) on seeded inputs; built-in "
             "networks have synthetic (seeded) weights."
+        )
+    if any(case.agreement and case.given == "quantised file" for case in cases):
+        notes.append(
+            "Encodings of a quantised file suit the inputs it was calibrated on, not these seeded "
+            "ones; compare on yours with hexsim validate --input-list."
+        )
+    here = dict.fromkeys(case.runtime for case in cases if case.given == "quantised here")
+    if here:
+        notes.append(
+            f"Quantised first, on seeded inputs, for {', '.join(here)}: no float networks there."
         )
     if any(
         c.runtime == "aip" and not any(la.engine == "hta" for la in c.timing.layers) for c in cases

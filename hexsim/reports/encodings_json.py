@@ -12,7 +12,8 @@ from hexsim.quantization.quantized import QuantizedNetwork
 def encodings_json(model: QuantizedNetwork) -> str:
     """Return origin and encoding of each tensor, and each override, as a JSON document.
 
-    A bias at the accumulator's scale has an origin but no encoding (null).
+    A bias at the accumulator's scale has an origin but neither encoding nor data type (null), what
+    stays float no encoding.
     """
     weights = model.network.weights
     encodings = [
@@ -20,6 +21,7 @@ def encodings_json(model: QuantizedNetwork) -> str:
             "name": name,
             "section": "parameter" if name in weights else "activation",
             "origin": origin,
+            "data_type": model.data_type(name),
             "encoding": asdict(found) if (found := model.encoding(name)) else None,
         }
         for name, origin in model.origins.items()

@@ -20,6 +20,7 @@ def layer_facts(layer: LayerTiming) -> dict[str, Any]:
         "packets": layer.packets,
         "stall_share": layer.stall_share,
         "hvx_utilisation": layer.hvx_utilisation,
+        "array_utilisation": layer.array_utilisation,
         "ddr_bytes": layer.ddr_bytes,
         "ddr_read_bytes": layer.ddr_read_bytes,
         "ddr_write_bytes": layer.ddr_write_bytes,

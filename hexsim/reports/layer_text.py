@@ -51,7 +51,8 @@ def parameter_lines(row: LayerInfo, total_params: int, total_macs: int) -> Itera
         yield f"param count: {share(row.param_count, total_params)}"
     if row.macs:
         yield f"MACs per inference: {share(row.macs, total_macs)}"
-    for role, encoding in row.encodings.items():
-        yield f"{role} encoding: {encoding_text(encoding)}"
+    told = {role: encoding_text(encoding) for role, encoding in row.encodings.items()}
+    for role, text in {**told, **row.floats}.items():
+        yield f"{role} encoding: {text}"
         if role in row.origins:
             yield f"{role} encoding from: {row.origins[role]}"

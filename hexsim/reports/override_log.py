@@ -33,4 +33,6 @@ def unused_line(overrides: Overrides) -> str:
 
 
 def _without_name(origin: str) -> str:
+    if origin.startswith("as layer '"):
+        return "float as their layer is"
     return "that of a layer's input" if origin.startswith("that of '") else origin

@@ -18,7 +18,7 @@ HEADER = (
     "MAC/cycle",
     "packets",
     "stalls",
-    "HVX",
+    "used",
     "DDR rd",
     "DDR wr",
     "L2",
@@ -29,7 +29,7 @@ HEADER = (
 
 _COLUMNS = (
     "stalls: share of its threads' issue slots in which nothing issues; "
-    "HVX: share of all vector contexts' issue slots that are used\n"
+    "used: of all vector contexts' issue slots, or of the HTA's multiply-accumulates\n"
     "DDR rd, DDR wr, L2, VTCM: kB moved; bound: what most of the layer's time goes on, "
     "and how much of it"
 )
@@ -65,11 +65,18 @@ def _layer_row(layer: LayerTiming, total_ps: int) -> tuple[str, ...]:
         f"{layer.macs / layer.cycles:.1f}" if layer.macs and layer.cycles else "",
         f"{layer.packets}" if layer.packets else "",
         f"{layer.stall_share:.0%}" if layer.packets else "",
-        f"{layer.hvx_utilisation:.0%}" if layer.packets else "",
+        _used(layer),
         *_kb(_moved(layer)),
         f"{layer.bound} {layer.bound_share:.0%}",
         layer.cost_model,
     )
+
+
+def _used(layer: LayerTiming) -> str:
+    """How much of its engine a layer uses."""
+    if layer.engine == "hta":
+        return f"{layer.array_utilisation:.0%}" if layer.macs else ""
+    return f"{layer.hvx_utilisation:.0%}" if layer.packets else ""
 
 
 def _moved(charge: LayerTiming | Overhead) -> tuple[int, int, int, int]:

@@ -21,6 +21,9 @@ def quantizer_log(model: QuantizedNetwork, written: Path) -> Iterator[str]:
     buffers += [(layer.name, output) for layer in network.layers for output in layer.outputs]
     for layer_name, tensor in buffers:
         encoding = model.activations.get(tensor)
+        if tensor in model.floats:
+            yield f"[INFO] Setting activation for layer: {layer_name} and buffer: {tensor}"
+            yield f"[INFO] bw: {model.floats[tensor]}, float"
         if encoding is not None:
             yield f"[INFO] Setting activation for layer: {layer_name} and buffer: {tensor}"
             yield (

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers.elementwise import Elementwise
-from hexsim.layers.support import refusal
 from hexsim.quantization.encodings import AxisEncoding
+from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.stacks.stack import Partitioning
 
@@ -22,7 +22,7 @@ def hta_refusal(
 ) -> str | None:
     """Return why the HTA refuses `layer` of `model` under `release`, None if it takes it."""
     network = float_network(model)
-    refused = refusal(layer, "hta", network) or _of_release(layer, network, release)
+    refused = refusal_in(model, layer, "hta") or _of_release(layer, network, release)
     if refused is None and isinstance(model, QuantizedNetwork):
         refused = _of_encodings(layer, model, release)
     return refused

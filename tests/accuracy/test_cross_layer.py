@@ -44,6 +44,8 @@ def test_a_network_without_outliers_is_left_alone() -> None:
         QuantizationOptions(),
         QuantizationOptions(symmetric_weights=True, bias_bits=32),
         QuantizationOptions(axis_weights=True, weight_bits=4),
+        QuantizationOptions(activation_bits=16),
+        QuantizationOptions(activation_bits=16, weight_bits=16, bias_bits=32),
     ],
 )
 def test_the_modes_of_the_model_are_kept(options: QuantizationOptions) -> None:
@@ -55,5 +57,7 @@ def test_the_modes_of_the_model_are_kept(options: QuantizationOptions) -> None:
         assert (type(other), other.bitwidth) == (type(encoding), encoding.bitwidth)
         if not isinstance(encoding, AxisEncoding):
             assert other.symmetric == encoding.symmetric  # type: ignore[union-attr]
+    for name, encoding in model.activations.items():
+        assert again.activations[name].bitwidth == encoding.bitwidth
     assert again.equalized
     assert not replace(again, equalized=False).equalized

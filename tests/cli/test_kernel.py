@@ -51,7 +51,7 @@ def test_profiles_show_packets_stalls_and_utilisation(command):
     done = command("profile squeezenet1_1 --chip sd835")
     assert done.code == 0
     header = done.out.splitlines()[2].split()
-    assert {"packets", "stalls", "HVX"} <= set(header)
+    assert {"packets", "stalls", "used"} <= set(header)
     fire = next(line for line in done.out.splitlines() if line.startswith("fire2/squeeze1x1"))
     stalls, hvx = [cell for cell in fire.split() if cell.endswith("%")][1:3]
     assert 10 <= int(stalls.rstrip("%")) <= 30

@@ -105,23 +105,24 @@ def test_with_the_flag_they_are_applied_and_reported(command: Command, folder: P
         "[WARNING] override of activation 'c' ignored: tensor was absorbed into layer 'conv', "
         "which writes 'r'",
         "[INFO] override of activation 'r' applied",
-        "[WARNING] override of activation 'y' ignored: float16 tensors among integer ones are not "
-        "executed; quantised as usual",
+        "[INFO] override of activation 'y' applied: layer 'tanh' is float16",
         "[WARNING] override of activation 'rr' unmatched: no such tensor; the nearest is 'r'",
     ]
-    assert lines[-2] == "[INFO] Overrides: 4 applied, 2 ignored, 1 unmatched"
-    assert lines[-1] == "[INFO] Encodings: 4 override, 1 calibration (min to max)"
+    assert lines[-2] == "[INFO] Overrides: 5 applied, 1 ignored, 1 unmatched"
+    assert lines[-1] == "[INFO] Encodings: 5 override, 1 float as their layer is"
     report = json.loads((folder / "report.json").read_text())
-    assert [told["outcome"] for told in report["overrides"]].count("applied") == 4
+    assert [told["outcome"] for told in report["overrides"]].count("applied") == 5
     by_name = {one["name"]: one for one in report["encodings"]}
     assert by_name["r"]["origin"] == "override"
     assert by_name["r"]["encoding"]["max"] == 7.5
-    assert by_name["y"]["origin"] == "calibration (min to max)"
+    assert (by_name["y"]["origin"], by_name["y"]["data_type"]) == ("override", "Float_16")
+    assert by_name["y"]["encoding"] is None
     assert len(by_name["w"]["encoding"]["channels"]) == 2
     assert by_name["b"] == {
         "name": "b",
         "section": "parameter",
         "origin": "override",
+        "data_type": None,
         "encoding": None,
     }
 
@@ -132,7 +133,7 @@ def test_info_tells_where_encodings_came_from(command: Command) -> None:
     command("quantize m.dlc --input-list list.txt -o q.dlc --override-params")
     _, out, _ = command("info q.dlc --json info.json")
     assert "weight encoding from: override" in out
-    assert "output encoding from: calibration (min to max)" in out
+    assert "output encoding: Float_16" in out
     layers = json.loads(Path("info.json").read_text())["layers"]
     assert layers[1]["origins"] == {"output": "override", "weight": "override", "bias": "override"}
 
@@ -213,5 +214,5 @@ def test_a_flag_without_overrides_and_a_report_over_a_model(
     line = "quantize m.dlc --input-list list.txt -o q.dlc"
     assert "holds no overrides for --override-params" in refused(f"{line} --override-params")
     assert "would overwrite" in refused(f"{line} --encodings-report m.dlc")
-    assert "would overwrite" in refused(f"{line} --encodings-report q.dlc")
+    assert "two outputs" in refused(f"{line} --encodings-report q.dlc")
     assert "no such folder" in refused(f"{line} --encodings-report none/r.json")

@@ -34,9 +34,12 @@ def with_weights(network: Network) -> Network:
 
 
 def with_encodings(
-    network: Network, axis: bool = False, bits: int = 8, packs: bool = False
+    network: Network, axis: bool = False, bits: int = 8, packs: bool = False, halves: bool = False
 ) -> QuantizedNetwork:
-    """Encodings of made-up ranges; every second layer with weights keeps them as floats."""
+    """Encodings of made-up ranges; every second layer with weights keeps them as floats.
+
+    `halves` says that these are floats of 16 bits.
+    """
     activations = {
         name: Encoding.from_range(-1 - index, 3 + index / 7)
         for index, name in enumerate(network.tensors)
@@ -51,7 +54,9 @@ def with_encodings(
             if axis
             else Encoding.from_range(-2.5, 2.75 + index, bits)
         )
-    return QuantizedNetwork(network, activations, parameters, packs_weights=packs)
+    floats = {layer.weight: 16 for layer in weighted[1::2] if halves}
+    floats = {name: bits for name, bits in floats.items() if name not in parameters}
+    return QuantizedNetwork(network, activations, parameters, packs_weights=packs, floats=floats)  # type: ignore[arg-type]
 
 
 @st.composite
@@ -61,7 +66,9 @@ def models(draw: st.DrawFn) -> Model:
     if draw(st.booleans()):
         return network
     bits = draw(st.sampled_from([4, 8, 16]))
-    model = with_encodings(network, draw(st.booleans()), bits, draw(st.booleans()))
+    model = with_encodings(
+        network, draw(st.booleans()), bits, draw(st.booleans()), draw(st.booleans())
+    )
     names = [layer.name for layer in network.layers]
     kept = tuple(names[draw(st.integers(0, len(names) - 1)) :])
     section = HtaSection("sd855", kept, draw(st.binary(max_size=20)))
@@ -92,7 +99,10 @@ def assert_same(model: Model, other: Model) -> None:
                 assert codes.dtype == model.codes(name).dtype
                 np.testing.assert_array_equal(codes, model.codes(name))
                 expected = encoding.dequantize(codes)
+            elif model.floats.get(name) == 16:
+                expected = expected.astype(np.float16).astype(np.float32)
         np.testing.assert_array_equal(again.constants[name].value(), expected)
     if isinstance(model, QuantizedNetwork) and isinstance(other, QuantizedNetwork):
         assert model.activations == other.activations
+        assert model.floats == other.floats
         assert model.hta == other.hta

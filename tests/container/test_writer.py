@@ -41,6 +41,18 @@ def test_codes_take_a_quarter_of_the_room(tmp_path: Path) -> None:
     assert sizes[0] - sizes[1] == saved > 0
 
 
+def test_halves_take_half_the_room(tmp_path: Path) -> None:
+    network, sizes = small_network(), []
+    for halves in (False, True):
+        model = with_encodings(network, halves=halves)
+        container.write(tmp_path / "m.dlc", model)
+        stored = container.archive.open_archive(tmp_path / "m.dlc")
+        sizes.append(stored.params_end - stored.params_start)
+        assert sizes[-1] == model.weight_bytes
+    (name,) = model.floats
+    assert sizes[0] - sizes[1] == 2 * network.constants[name].elements
+
+
 @pytest.mark.parametrize(
     ("axis", "packs", "size"),
     [

@@ -65,7 +65,11 @@ def float_scores(network: Network) -> FloatArray:
 
 def int8_scores(network: Network, mode: Mode) -> FloatArray:
     """Class scores (600, 10) of the quantised network on dsp of the Snapdragon 835."""
-    model = quantized(network, mode)
+    return dsp_scores(quantized(network, mode))
+
+
+def dsp_scores(model: QuantizedNetwork) -> FloatArray:
+    """The same of a network that is quantised."""
     return _scores(PlanExecutor(Platform.load("sd835").plan(model, "dsp"), model).run)
 
 

@@ -4,6 +4,8 @@ Six of the 600 digits held out are one point. All five seeds are judged, none is
 of docs/equalisation.md say more.
 """
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -11,10 +13,19 @@ from hexsim.accuracy.metrics import sqnr_db
 from hexsim.graph.ir import Network
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.equalization.relu6 import without_relu6
+from hexsim.quantization.overrides import FloatOverride, Overrides
+from hexsim.quantization.quantizer import quantize
 from tests.digits.architecture import KINDS, SEEDS, Kind
 from tests.digits.data import HELD_OUT, digits
-from tests.digits.networks import load, spoilt, widest
-from tests.digits.scores import MODES, float_scores, int8_scores, points
+from tests.digits.networks import DEPTHWISE, EXPANSION, load, spoilt, widest
+from tests.digits.scores import (
+    MODES,
+    calibration,
+    dsp_scores,
+    float_scores,
+    int8_scores,
+    points,
+)
 
 
 def _broken(seed: int) -> Network:
@@ -49,6 +60,15 @@ def test_a_spoilt_channel_collapses_per_tensor_and_is_saved_twice(seed: int) -> 
     assert lost["symmetric"] > 50
     for saved in ("per channel", "cle", "cle, bc"):
         assert abs(lost[saved]) <= 1, lost
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("bits", [16, 32])
+def test_a_spoilt_channel_is_saved_by_two_float_layers(seed: int, bits: Literal[16, 32]) -> None:
+    broken = _broken(seed)
+    keys = {f"{name}.weight": FloatOverride(bits) for name in (EXPANSION, DEPTHWISE)}
+    model = quantize(broken, calibration(), overrides=Overrides({}, keys))
+    assert abs(points(float_scores(broken)) - points(dsp_scores(model))) <= 1
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -50,6 +50,15 @@ def test_each_pair_of_bytes_is_a_pass(activations: int, weights: int, passes: in
     assert cost.memory_s > base.memory_s
 
 
+def test_halves_are_computed_at_the_float_peak_and_move_half() -> None:
+    net = Sketch((1, 56, 56, 64))
+    single = call(net, net.conv("in", 64, 3))
+    half = roofline(replace(single, activation_bits=16, weight_bits=16), CHIP, STACK)
+    cost = roofline(single, CHIP, STACK)
+    assert half.compute_s == cost.compute_s
+    assert 2 * half.memory_s == pytest.approx(cost.memory_s)
+
+
 def test_depthwise_and_dense_have_efficiencies_of_their_own() -> None:
     net = Sketch((1, 56, 56, 64))
     depthwise = roofline(call(net, net.depthwise("in")), CHIP, STACK)

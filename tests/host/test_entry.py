@@ -51,6 +51,16 @@ def test_code_buffers_are_not_converted() -> None:
     assert not any("conversion" in part.name for part in [*way_in(codes), *leave_dsp(codes)])
 
 
+def test_what_crosses_as_codes_is_neither_converted_nor_four_times_the_bytes() -> None:
+    floats = call()
+    subnets = tuple(replace(one, as_codes=frozenset({"in"})) for one in floats.joined.subnets)
+    codes = replace(floats, joined=replace(floats.joined, subnets=subnets))
+    assert codes.input_elements == 0
+    assert codes.output_elements == floats.output_elements > 0
+    assert "input_conversion" not in {part.name for part in way_in(codes)}
+    assert floats.input_bytes == 4 * codes.input_bytes == 4 * ELEMENTS
+
+
 def test_floats_are_four_times_the_bytes_to_hand_over() -> None:
     buffers = call().stack.entry
     floats, codes = (

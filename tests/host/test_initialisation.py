@@ -9,6 +9,7 @@ from hexsim.host.initialisation import initialisation
 from hexsim.layers import Opaque
 from hexsim.partition import partition
 from hexsim.plan import make_plan
+from tests.mixed import mixed
 from tests.small_networks import Sketch, plan
 
 STACK = stacks.load("snpe-1.30")
@@ -66,3 +67,15 @@ def test_what_falls_back_to_the_cpu_is_not_quantised_but_dequantised() -> None:
     assert quantised.duration_ps / 1e12 == pytest.approx(32 * 32 * load.quantize_s_per_element)
     dense = 8 * 8 * 32 * 10
     assert back.duration_ps / 1e12 == pytest.approx(dense * load.dequantize_s_per_element)
+
+
+def test_weights_that_are_floats_beside_codes_are_not_dequantised() -> None:
+    model = mixed()
+    plan = make_plan(model, "dsp", partition(model, "dsp"))
+    assert "dequantize" not in {p.name for p in initialisation(plan, STACK, STACK.profile())}
+    on_cpu = make_plan(model, "cpu", partition(model, "cpu"))
+    parts = {p.name: p for p in initialisation(on_cpu, STACK, STACK.profile())}
+    codes = 2 * (3 * 3 * 4 * 4 + 4)  # of conv1 and conv3, not of conv2
+    assert parts["dequantize"].duration_ps / 1e12 == pytest.approx(
+        codes * STACK.load.dequantize_s_per_element
+    )

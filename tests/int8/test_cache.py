@@ -4,14 +4,21 @@ from pathlib import Path
 import pytest
 
 from hexsim.int8 import cache
-from hexsim.int8.cache import kernel_cache
+
+SIGNATURE = "void(int32[::1])"
+
+
+def kernel_cache():
+    """The folder that holds those of all signatures."""
+    folder = cache.kernel_cache(SIGNATURE)
+    return None if folder is None else folder.parent
 
 
 @pytest.fixture(autouse=True)
 def _forget():
-    kernel_cache.cache_clear()
+    cache._writable_folder.cache_clear()
     yield
-    kernel_cache.cache_clear()
+    cache._writable_folder.cache_clear()
 
 
 def test_own_variable_comes_first(monkeypatch, tmp_path):
@@ -26,7 +33,7 @@ def test_shared_variable_then_home(monkeypatch, tmp_path):
     monkeypatch.delenv("HEXSIM_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "shared"))
     assert kernel_cache().parent == tmp_path / "shared" / "hexsim"
-    kernel_cache.cache_clear()
+    cache._writable_folder.cache_clear()
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert kernel_cache().parent == tmp_path / "home" / ".cache" / "hexsim"
@@ -40,11 +47,11 @@ def test_an_edit_of_any_file_changes_the_folder(monkeypatch, tmp_path):
         (package / source.name).write_bytes(source.read_bytes())
     monkeypatch.setattr(cache, "__file__", str(package / "cache.py"))
     before = kernel_cache()
-    kernel_cache.cache_clear()
+    cache._writable_folder.cache_clear()
     assert kernel_cache() == before
     with (package / "requantise.py").open("a") as file:
         file.write("# edited\n")
-    kernel_cache.cache_clear()
+    cache._writable_folder.cache_clear()
     assert kernel_cache() != before
 
 
@@ -58,5 +65,12 @@ def test_no_folder_where_none_can_be_made(monkeypatch, tmp_path):
 def test_no_folder_where_it_is_read_only(monkeypatch, tmp_path):
     monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path))
     kernel_cache().chmod(0o500)
-    kernel_cache.cache_clear()
+    cache._writable_folder.cache_clear()
     assert kernel_cache() is None
+
+
+def test_each_signature_has_a_folder_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path))
+    folders = {cache.kernel_cache(f"void({kind}[::1])") for kind in ("uint8", "int32", "uint8")}
+    assert len(folders) == 2
+    assert {folder.parent for folder in folders} == {kernel_cache()}

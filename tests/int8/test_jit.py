@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from numba.core import config
+from numba.core import caching, config
 
-from hexsim.int8 import jit
+from hexsim.int8 import cache, jit
 
 
 def add_one(values):
@@ -12,7 +12,7 @@ def add_one(values):
 
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
-    monkeypatch.setattr(jit, "kernel_cache", lambda: tmp_path)
+    monkeypatch.setattr(jit, "kernel_cache", lambda signature: tmp_path)
     return tmp_path
 
 
@@ -36,7 +36,7 @@ def test_second_process_reads_what_the_first_compiled(folder):
 
 
 def test_works_without_a_folder(monkeypatch):
-    monkeypatch.setattr(jit, "kernel_cache", lambda: None)
+    monkeypatch.setattr(jit, "kernel_cache", lambda signature: None)
     values = np.zeros(3, np.int32)
     jit.kernel("void(int32[::1])")(add_one)(values)
     np.testing.assert_array_equal(values, 1)
@@ -50,3 +50,31 @@ def test_a_template_is_a_kernel_for_each_type(folder):
         kernel(values)
         np.testing.assert_array_equal(values, 1)
         assert template(np.dtype(kind)) is kernel
+
+
+def test_two_processes_that_compile_at_once_do_not_swap_their_code(monkeypatch, tmp_path):
+    """One process saves all of its entry between the other's index and the other's code."""
+    monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path))
+    cache._writable_folder.cache_clear()
+    template = jit.template("void({0}[::1])")(add_one)
+    kinds = [np.dtype(np.uint8), np.dtype(np.int32)]
+    save_data = caching.IndexDataCacheFile._save_data
+    waiting = [kinds[1]]
+
+    def late(self, name, data):
+        if waiting:
+            other = waiting.pop()
+            # the other process read the index before this one wrote it
+            with monkeypatch.context() as patch:
+                patch.setattr(caching.IndexDataCacheFile, "_load_index", lambda self: {})
+                template(other)(np.zeros(1, other))
+        save_data(self, name, data)
+
+    monkeypatch.setattr(caching.IndexDataCacheFile, "_save_data", late)
+    template(kinds[0])(np.zeros(1, kinds[0]))
+    again = jit.template("void({0}[::1])")(add_one)
+    for kind in kinds:
+        values = np.zeros(3, kind)
+        again(kind)(values)
+        np.testing.assert_array_equal(values, 1)
+    cache._writable_folder.cache_clear()

@@ -102,3 +102,33 @@ def test_opaque_layers_read_every_width():
     encodings = {name: Encoding.from_range(-1, 1, b) for name, b in bits.items()}
     model = QuantizedNetwork(network, encodings, {})
     assert with_conversions(model) is model
+
+
+@pytest.mark.parametrize(
+    ("floats", "converted"),
+    [
+        ({"b": 32}, [("a", "Float_32"), ("b", "uFxp_8")]),
+        ({"a": 16}, [("in", "Float_16"), ("a", "uFxp_8")]),  # a is read in codes three times: once
+        ({"b": 16, "sum": 32}, [("a", "Float_16"), ("b", "Float_32"), ("c", "Float_32"),
+                                ("sum", "uFxp_8")]),
+        ({"c": 16, "joined": 16}, [("a", "Float_16"), ("c", "uFxp_8"), ("sum", "Float_16")]),
+    ],
+)  # fmt: skip
+def test_conversions_stand_where_floats_begin_and_end(floats, converted):
+    model, names = _branches(set())
+    ranges = model.activations
+    kept = {n: e for n, e in ranges.items() if n not in {names[short] for short in floats}}
+    bits = {names[short]: width for short, width in floats.items()}
+    mixed = with_conversions(QuantizedNetwork(model.network, kept, {}, floats=bits), ranges)
+    mixed.network.check()
+    layers = [la for la in mixed.network.layers if isinstance(la, Convert)]
+    found = [(la.inputs[0], mixed.data_type(la.output)) for la in layers]
+    assert found == [(names[short], kind) for short, kind in converted]
+    for layer in mixed.network.layers:
+        if not isinstance(layer, Convert):
+            kinds = {mixed.data_type(n) for n in (*layer.inputs, *layer.outputs)}
+            assert len(kinds) == 1, layer.name
+    for layer in layers:
+        if mixed.data_type(layer.output) == "uFxp_8":
+            assert mixed.activations[layer.output] == ranges[layer.inputs[0]]
+    assert with_conversions(mixed) is mixed

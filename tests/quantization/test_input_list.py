@@ -87,6 +87,7 @@ def test_values_are_little_endian_in_stored_order(folder: Path) -> None:
         ("a:=0.raw a:=1.raw\n", r"line 1: 2 files do not match"),
         ("a:=0.raw c:=1.raw\n", r"line 1: unknown input 'c'; known: a, b"),
         ("0.raw 1.raw\n0.raw none.raw\n", r"line 2: cannot read 'none.raw': No such file"),
+        ("0.raw 1.raw\nfolder 1.raw\n", r"line 2: 'folder' is a folder; name the raw files in it"),
         (
             "0.raw short.raw\n",
             r"'short.raw' has inappropriate number of bytes \(44\) for non-NV21 input 'b' for "
@@ -101,6 +102,7 @@ def test_values_are_little_endian_in_stored_order(folder: Path) -> None:
 )
 def test_mistakes(folder: Path, text: str, sentence: str) -> None:
     Path("list.txt").write_text(text)
+    Path("folder").mkdir()
     with pytest.raises(HexsimError, match=sentence):
         read_input_list(Path("list.txt"), _network())
 

@@ -15,7 +15,7 @@ def test_layers_agree_with_the_integer_kernels_within_one_step() -> None:
     network = Made().conv("a", 8, kernel=3).pool().conv("b", 4).network()
     model = quantize(network, inputs())
     executor = PlanExecutor(make_plan(model, "dsp", partition(network, "dsp")), model)
-    codes = Codes(model.activations)
+    codes = Codes(model)
     for feed in inputs():
         codes.add("in", feed["in"])
     for layer in network.layers:
@@ -30,7 +30,7 @@ def test_layers_agree_with_the_integer_kernels_within_one_step() -> None:
 
 def test_what_nobody_reads_any_more_is_forgotten() -> None:
     model = quantize(Made().conv("a", 8).network(), inputs())
-    codes = Codes(model.activations)
+    codes = Codes(model)
     for feed in inputs(2):
         codes.add("in", feed["in"])
     assert len(list(codes.feeds(["in"]))) == 2

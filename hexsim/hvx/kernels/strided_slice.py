@@ -1,39 +1,25 @@
-"""Strided slice: the vectors of the part are copied.
-
-Where the part begins in the middle of a vector of d32 (four pixels of 32 channels), or skips
-positions inside one, elements move between vectors; for that a table lookup per vector of the
-result stands in, and the cost is generic.
-Source of the copy: Hexagon NN, vmemcpy_2d_h.S. The number of threads is that of layout changes
-(assumed).
-"""
+"""Strided slice: the vectors of the part are copied, whole ones if it begins at one."""
 
 from __future__ import annotations
 
-from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._moved import move_stream, move_work
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import vector_sizes
-from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.hvx.streams import Kernel
 from hexsim.layers import StridedSlice
 from hexsim.memory import Traffic
 from hexsim.plan import KernelCall
 from hexsim.work import NodeWork
 
-_THREADS = 2
-
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """A copy, or what stands for moving elements."""
-    if _whole_vectors(call):
-        return (elementwise.copy(target.machine),)
-    return (elementwise.table(target.machine),)
+    return (move_stream(target, whole_vectors=_whole_vectors(call)),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Rows of the result."""
-    (kernel,) = streams(call, target)
-    threads = min(_THREADS, target.workers)
-    stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)
-    return NodeWork((stage,), "kernel" if _whole_vectors(call) else "generic")
+    return move_work(call, target, traffic, whole_vectors=_whole_vectors(call))
 
 
 def _whole_vectors(call: KernelCall) -> bool:

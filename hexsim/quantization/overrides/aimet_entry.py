@@ -26,6 +26,13 @@ def validated(model: type[Model], tree: Any, where: str) -> Model:
         raise HexsimError(sentence(model, error, where)) from None
 
 
+def says_only_float(tree: Any, width: str) -> bool:
+    """True if an entry asks for floats without stating `width`, its key for their bits."""
+    if not isinstance(tree, dict) or width in tree:
+        return False
+    return str(tree.get("dtype")).lower() == "float"
+
+
 def float_override(bitwidth: int, where: str) -> FloatOverride:
     """Return the override of a tensor that stays float; raises HexsimError for other widths."""
     match bitwidth:

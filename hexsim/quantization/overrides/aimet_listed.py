@@ -8,8 +8,18 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from hexsim.errors import HexsimError
-from hexsim.quantization.overrides.aimet_entry import WIDTH, float_override, validated
-from hexsim.quantization.overrides.override import IntegerOverride, Override, Range
+from hexsim.quantization.overrides.aimet_entry import (
+    WIDTH,
+    float_override,
+    says_only_float,
+    validated,
+)
+from hexsim.quantization.overrides.override import (
+    FloatOverride,
+    IntegerOverride,
+    Override,
+    Range,
+)
 
 
 class _Entry(BaseModel):
@@ -32,10 +42,13 @@ def listed_section(section: Any, where: str) -> Mapping[str, Override]:
         raise HexsimError(f"{where} is no list, which version 1.0.0 asks for")
     overrides: dict[str, Override] = {}
     for position, tree in enumerate(section):
-        entry = validated(_Entry, tree, f"{where}, entry {position}")
+        any_width = says_only_float(tree, "bw")
+        whole = {**tree, "bw": 32} if any_width else tree
+        entry = validated(_Entry, whole, f"{where}, entry {position}")
         if entry.name in overrides:
             raise HexsimError(f"{where}: '{entry.name}' is there twice; keep one of them")
-        overrides[entry.name] = _listed(entry, f"{where}, '{entry.name}'")
+        place = f"{where}, '{entry.name}'"
+        overrides[entry.name] = FloatOverride(None) if any_width else _listed(entry, place)
     return overrides
 
 

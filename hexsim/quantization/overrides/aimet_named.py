@@ -8,8 +8,18 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from hexsim.errors import HexsimError
-from hexsim.quantization.overrides.aimet_entry import WIDTH, float_override, validated
-from hexsim.quantization.overrides.override import IntegerOverride, Override, Range
+from hexsim.quantization.overrides.aimet_entry import (
+    WIDTH,
+    float_override,
+    says_only_float,
+    validated,
+)
+from hexsim.quantization.overrides.override import (
+    FloatOverride,
+    IntegerOverride,
+    Override,
+    Range,
+)
 
 
 class _Entry(BaseModel):
@@ -49,6 +59,8 @@ def named_section(section: Any, where: str) -> Mapping[str, Override]:
 
 
 def _named(entries: list[Any], where: str) -> Override:
+    if all(says_only_float(one, "bitwidth") for one in entries):
+        return FloatOverride(None)
     read = [validated(_Entry, one, f"{where}, entry {n}") for n, one in enumerate(entries)]
     first = read[0]
     if any(

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from hexsim.quantization.encodings import FloatBits
+
 Section = Literal["activation", "parameter"]
 
 OverrideSource = Literal["override", "QDQ node"]
@@ -49,9 +51,9 @@ class IntegerOverride:
 
 @dataclass(frozen=True)
 class FloatOverride:
-    """The tensor is to stay float, with 16 or 32 bits."""
+    """The tensor is to stay float, with 16 or 32 bits, None where the user did not say."""
 
-    float_bitwidth: Literal[16, 32]
+    float_bitwidth: FloatBits | None
     source: OverrideSource = "override"
 
 

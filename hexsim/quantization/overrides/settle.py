@@ -16,12 +16,17 @@ from functools import partial
 import numpy as np
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Convolution, FullyConnected
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.movement import moves_codes
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import apply
 from hexsim.quantization.overrides.apply import Applied
+from hexsim.quantization.overrides.floats import (
+    FloatTensor,
+    float_outcome,
+    float_tensors,
+    never_coded,
+)
 from hexsim.quantization.overrides.outcome import KeyOutcome, Outcome
 from hexsim.quantization.overrides.override import (
     FloatOverride,
@@ -44,9 +49,10 @@ class Given:
 
 @dataclass(frozen=True)
 class Settled:
-    """The encodings that are given, by tensor or constant, and what became of every key."""
+    """What is given, by tensor or constant: encodings, and floats; and what became of every key."""
 
     given: Mapping[str, Given] = field(default_factory=dict)
+    floats: Mapping[str, FloatTensor] = field(default_factory=dict)
     outcomes: tuple[KeyOutcome, ...] = ()
 
 
@@ -57,12 +63,14 @@ def settle(overrides: Overrides, network: Network, options: QuantizationOptions)
     all belongs to this network.
     """
     require_this_network(overrides, network)
-    settling = _Settling(network, options, Targets(network, overrides))
+    targets = Targets(network, overrides)
+    floats = float_tensors(overrides, network, targets, options)
+    settling = _Settling(network, options, targets, floats)
     for section, keys in overrides.sections():
         for key in sorted(keys, key=partial(_rank, keys, overrides)):
             settling.decide(section, key, keys[key])
     settling.share_among_movers()
-    return Settled(settling.given, tuple(settling.outcomes.values()))
+    return Settled(settling.given, floats, tuple(settling.outcomes.values()))
 
 
 def _rank(keys: Mapping[str, Override], overrides: Overrides, key: str) -> tuple[bool, bool]:
@@ -73,12 +81,19 @@ def _rank(keys: Mapping[str, Override], overrides: Overrides, key: str) -> tuple
 class _Settling:
     """The decisions so far."""
 
-    def __init__(self, network: Network, options: QuantizationOptions, targets: Targets) -> None:
+    def __init__(
+        self,
+        network: Network,
+        options: QuantizationOptions,
+        targets: Targets,
+        floats: Mapping[str, FloatTensor],
+    ) -> None:
         self.given: dict[str, Given] = {}
         self.outcomes: dict[tuple[Section, str], KeyOutcome] = {}
         self._network = network
         self._options = options
         self._targets = targets
+        self._floats = floats
         self._keys: dict[str, tuple[Section, str]] = {}
 
     def decide(self, section: Section, key: str, override: Override) -> None:
@@ -88,8 +103,9 @@ class _Settling:
             outcome: Outcome = "ignored" if targets.known else "unmatched"
             self._note(section, key, override.source, outcome, targets.reason)
         elif isinstance(override, FloatOverride):
-            reason = f"float{override.float_bitwidth} tensors among integer ones are not executed"
-            self._note(section, key, override.source, "ignored", f"{reason}; quantised as usual")
+            bits = override.float_bitwidth or self._options.float_bits
+            result = float_outcome(targets, bits, self._floats, self._network)
+            self._note(section, key, override.source, *result)
         else:
             self._apply(section, key, override, targets)
 
@@ -98,7 +114,7 @@ class _Settling:
     ) -> None:
         remarks = []
         for target in targets:
-            if reason := self._never_coded(target):
+            if reason := never_coded(target, self._network) or self._float(target):
                 self._note(section, key, override.source, "ignored", reason)
                 return
             applied = self._applied(key, target, override)
@@ -114,16 +130,10 @@ class _Settling:
         reason = "; ".join(dict.fromkeys(filter(None, remarks)))
         self._note(section, key, override.source, "applied", reason)
 
-    def _never_coded(self, target: str) -> str:
-        """Say why `target` has no codes whatever anybody gives, or nothing."""
-        network = self._network
-        tensor = network.tensors.get(target)
-        if tensor is not None and tensor.dtype != "float32":
-            return f"it holds {tensor.dtype} numbers"
-        for layer in network.layers:
-            if target in layer.parameters and not isinstance(layer, Convolution | FullyConnected):
-                return f"layer '{layer.name}' ({layer.type}) keeps its parameters as they are"
-        return ""
+    def _float(self, target: str) -> str:
+        """Say that `target` is float and why, or nothing."""
+        tensor = self._floats.get(target)
+        return f"'{target}' is float{tensor.bits}, {tensor.origin}" if tensor else ""
 
     def _applied(self, key: str, target: str, override: IntegerOverride) -> Applied:
         network, options = self._network, self._options

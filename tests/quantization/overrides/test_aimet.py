@@ -57,6 +57,15 @@ def test_types_since_0_5(tmp_path: Path, version: str) -> None:
     }
 
 
+def test_floats_need_not_state_their_width(tmp_path: Path) -> None:
+    named = sections({"a": [{"dtype": "float"}]}, version="0.6.1")
+    entry = {"name": "a", "enc_type": "PER_TENSOR", "dtype": "FLOAT"}
+    listed_ones = sections([entry], [], version="1.0.0")
+    for document in (named, listed_ones):
+        read = read_aimet(write(tmp_path, document))
+        assert read.activations == {"a": FloatOverride(None)}
+
+
 def test_lists_of_1_0(tmp_path: Path) -> None:
     activations = [
         {"name": "a", "enc_type": "PER_TENSOR", "dtype": "INT", "bw": 16, "is_sym": False}

@@ -152,11 +152,7 @@ def test_a_mover_keeps_an_input_that_others_read_or_that_is_given() -> None:
         ("conv_raw", given(0, 1), "tensor was absorbed into layer 'conv', which writes 'c'"),
         ("dead", given(0, 1), "removed at conversion; no layer computes it any more"),
         ("w", given(0, 1), "it is a parameter; give it in the section of parameters"),
-        (
-            "c",
-            FloatOverride(16),
-            "float16 tensors among integer ones are not executed; quantised as usual",
-        ),
+        ("conv_raw", FloatOverride(16), "tensor was absorbed into layer 'conv', which writes 'c'"),
     ],
 )
 def test_ignored_with_the_reason(key: str, override: Override, reason: str) -> None:

@@ -1,0 +1,179 @@
+"""AIP beside the DSP, and the tensor engine beside its measurements: the tables of docs/aip.md.
+
+    python -m benchmarks.aip_tables            prints the page
+    python -m benchmarks.aip_tables --write    puts the tables into it
+
+Nothing here is fitted. The measured rows of the tensor engine (runtime `hta`) are whole networks in
+one subnet, as QNN's HTA back end runs them; AIP has the sections that `--enable-hta` compiles.
+Networks are planned as the default quantiser would leave them, so no weight is read.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from benchmarks.pages import DOCS, fenced, with_block
+from hexsim import data, models
+from hexsim.files import write_text
+from hexsim.graph.ir import Network
+from hexsim.loading import load
+from hexsim.partition import partition
+from hexsim.plan import Plan, make_plan
+from hexsim.platform import Platform
+from hexsim.quantization.quantized import float_network
+from hexsim.reports.text import table
+from hexsim.results import Result
+from hexsim.sections import automatic
+from hexsim.uncertainty import Times, Uncertainty, sweep, swept
+
+PAGE = DOCS / "aip.md"
+CHIPS = ("sd855", "sd865")
+_SWEPT = ("hta.", "partitioning.")
+_LARGEST = 3
+
+
+def whole(network: Network) -> Plan:
+    """The network in one HTA subnet, whatever the rules of AIP say."""
+    names = [layer.name for layer in network.layers]
+    return make_plan(network, "aip", partition(network, "aip", sections=[names]))
+
+
+def with_sections(network: Network, platform: Platform) -> Plan:
+    """The network on AIP with the sections that the compiler finds."""
+    release = platform.stack.partitioning
+    sections = [
+        [network.layers[at].name for at in section] for section in automatic(network, release)
+    ]
+    cuts = partition(network, "aip", sections=sections, rules=release.rules)
+    return make_plan(network, "aip", cuts)
+
+
+def measured() -> tuple[data.Measurement, ...]:
+    """The rows of the tensor engine."""
+    return tuple(row for row in data.rows() if row.runtime == "hta")
+
+
+def predicted(row: data.Measurement) -> tuple[Result, Uncertainty]:
+    """Simulate a row, and sweep every constant that this reads."""
+    platform = Platform.load(row.chip, row.stack_model)
+    plan = whole(float_network(load(row.model)))
+    idle_ms = row.idle_ms or 0.0
+    return (
+        platform.simulate(plan, idle_ms=idle_ms),
+        sweep(platform, lambda changed: changed.simulate(plan, idle_ms=idle_ms)),
+    )
+
+
+def rows_table() -> str:
+    """Return measured and simulated times of the tensor engine, with what they consist of."""
+    header = ("network", "measured", "simulated", "error", "between", "array", "DDR", "layout",
+              "the rest", "hangs on")  # fmt: skip
+    lines = []
+    for row in measured():
+        result, doubt = predicted(row)
+        total_ms = result.total_us / 1e3
+        parts = [
+            sum(la.parts_ps[part] for la in result.layers) / 1e9 for part in ("compute", "ddr")
+        ]
+        parts.append(_overheads_ms(result, ("to_hta ", "from_hta ")))
+        most = zip(doubt.swings[:_LARGEST], doubt.shares, strict=False)
+        lines.append(
+            (
+                row.model,
+                f"{row.latency_ms:.2f}",
+                f"{total_ms:.2f}",
+                f"{total_ms / row.latency_ms - 1:+.0%}",
+                f"{doubt.low.total_us / 1e3:.2f} .. {doubt.high.total_us / 1e3:.2f}",
+                *(f"{part:.2f}" for part in parts),
+                f"{total_ms - sum(parts):.2f}",
+                ", ".join(f"{swing.path} {share:.0%}" for swing, share in most),
+            )
+        )
+    return table(header, lines, left=frozenset({0, 9}))
+
+
+def _overheads_ms(result: Result, starts: tuple[str, ...]) -> float:
+    return sum(o.duration_ps for o in result.overheads if o.name.startswith(starts)) / 1e9
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One network on both runtimes of a chip; `doubt` is of the time on dsp over that on aip."""
+
+    network: str
+    dsp: Result
+    aip: Result
+    doubt: Uncertainty
+
+    @classmethod
+    def of(cls, name: str, platform: Platform) -> Beside:
+        """Simulate a network, and sweep what only aip reads."""
+        network = float_network(load(name))
+        dsp = platform.simulate(make_plan(network, "dsp", partition(network, "dsp")))
+        plan = with_sections(network, platform)
+
+        def gain(changed: Platform) -> Times:
+            ratio = dsp.total_us / changed.simulate(plan).total_us
+            return Times(ratio, ratio)
+
+        doubt = swept(platform, gain, lambda path: path.startswith(_SWEPT))
+        return cls(name, dsp, platform.simulate(plan), doubt)
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        """The line of the table."""
+        aip = self.aip
+        hta = [layer for layer in aip.layers if layer.engine == "hta"]
+        engine_ms = sum(layer.duration_ps for layer in hta) / 1e9
+        macs = sum(layer.macs for layer in hta)
+        clocks_ps = sum(layer.duration_ps * layer.array_utilisation for layer in hta)
+        subnets = sum(overhead.name == "hta_subnet" for overhead in aip.overheads)
+        others = sum(overhead.name == "hnn_subnet" for overhead in aip.overheads)
+        hand_overs = _overheads_ms(aip, ("hta_subnet", "hnn_subnet", "hta_interrupt"))
+        layout = _overheads_ms(aip, ("to_", "from_"))
+        rest = aip.total_us / 1e3 - engine_ms - hand_overs - layout
+        rest -= sum(la.duration_ps for la in aip.layers if la.engine != "hta") / 1e9
+        return (
+            self.network,
+            f"{self.dsp.total_us / 1e3:.2f}",
+            f"{aip.total_us / 1e3:.2f}",
+            f"{self.doubt.nominal.total_us:.2f}",
+            f"{self.doubt.low.total_us:.2f} .. {self.doubt.high.total_us:.2f}",
+            f"{subnets} + {others}",
+            f"{macs / max(1, sum(la.macs for la in aip.layers)):.0%}",
+            f"{clocks_ps / max(1.0, engine_ms * 1e9):.0%}",
+            f"{engine_ms:.2f}",
+            f"{sum(la.duration_ps for la in aip.layers if la.engine != 'hta') / 1e9:.2f}",
+            f"{layout:.2f}",
+            f"{hand_overs:.2f}",
+            f"{rest:.2f}",
+        )
+
+
+HEADER = ("network", "dsp", "aip", "dsp/aip", "between", "subnets", "MACs on HTA", "array used",
+          "on HTA", "on HVX", "layout", "hand-over", "entry")  # fmt: skip
+
+
+def beside_table(chip: str) -> str:
+    """Return a line per built-in network, the single convolutions apart."""
+    platform = Platform.load(chip)
+    names = [name for name in models.names() if not name.startswith("conv1x1")]
+    lines = [Beside.of(name, platform).line for name in names]
+    title = f"{chip}, {platform.stack.name}, {platform.stack.default_profile}"
+    return f"{title}\n{table(HEADER, lines)}"
+
+
+def page() -> str:
+    """Return docs/aip.md with the tables of today."""
+    text = with_block(PAGE.read_text(encoding="utf-8"), "rows", fenced(rows_table()))
+    for chip in CHIPS:
+        text = with_block(text, chip, fenced(beside_table(chip)))
+    return text
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        write_text(PAGE, page())
+    else:
+        print(page())

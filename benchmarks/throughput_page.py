@@ -1,0 +1,91 @@
+"""The tables of docs/throughput.md: what instances gain on sd855, and what priorities do.
+
+python -m benchmarks.throughput_page --write    puts them into the page
+"""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks.pages import DOCS, fenced, with_block
+from hexsim.files import write_text
+from hexsim.loading import load
+from hexsim.platform import Platform
+from hexsim.q6_scheduler import PriorityHint
+from hexsim.reports.throughput_table import throughput_text
+from hexsim.simtime import PS_PER_MS
+from hexsim.throughput import Instance, Loop, Stream, Throughput, throughput
+
+PAGE = DOCS / "throughput.md"
+NETWORKS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
+HINTS: tuple[tuple[PriorityHint, PriorityHint], ...] = (
+    ("normal", "normal"),
+    ("high", "low"),
+    ("low", "high"),
+)
+SD855 = Platform.load("sd855")
+
+
+def stream(network: str, instances: int = 1, priority: PriorityHint = "normal") -> Stream:
+    """Threads of a built-in network on the DSP."""
+    return Stream(SD855.plan(load(network), "dsp"), instances, priority)
+
+
+def example() -> str:
+    """Return what the command at the top of the page prints."""
+    return fenced(throughput_text(throughput(SD855, [stream("mobilenet_v2", 2)])))
+
+
+def gains() -> str:
+    """Return a row per network: one, two and three instances."""
+    rows = [
+        "| network | one, infs/sec | two | gain | three | gain | two limited by |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in NETWORKS:
+        two, three = (throughput(SD855, [stream(name, count)]) for count in (2, 3))
+        rows.append(
+            f"| `{name}` | {two.instances[0].alone.per_second:.1f} | {_gain(two)} | {_gain(three)} "
+            f"| {two.limit.resource if two.limit else 'nothing'} |"
+        )
+    return "\n".join(rows)
+
+
+def priorities() -> str:
+    """Return a row per pair of hints: half a second of one network beside two of another."""
+    rows = [
+        "| priority of mobilenet_v2 / alexnet | mobilenet_v2 median ms | images "
+        "| alexnet median ms | images |",
+        "|---|---|---|---|---|",
+    ]
+    for mine, others in HINTS:
+        streams = [stream("mobilenet_v2", 1, mine), stream("alexnet", 2, others)]
+        one, *rest = throughput(SD855, streams, Loop(duration_ms=500)).instances
+        images = " + ".join(f"{other.pace.inferences}" for other in rest)
+        rows.append(
+            f"| {mine} / {others} | {_median(one)} | {one.pace.inferences} "
+            f"| {_median(rest[0])} | {images} |"
+        )
+    return "\n".join(rows)
+
+
+def page() -> str:
+    """Return the page with the tables of today."""
+    text = with_block(PAGE.read_text(encoding="utf-8"), "example", example())
+    text = with_block(text, "gains", gains())
+    return with_block(text, "priorities", priorities())
+
+
+def _gain(found: Throughput) -> str:
+    return f"{found.total.per_second:.1f} | {found.gain:.2f}"
+
+
+def _median(one: Instance) -> str:
+    return f"{one.pace.percentile_ps(50) / PS_PER_MS:.1f}"
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        write_text(PAGE, page())
+    else:
+        print(page())

@@ -1,0 +1,33 @@
+"""Layers of a quantised network that compute in floats, and the Convert layers around them.
+
+Fixed-point runtimes refuse both. HVX of V60 to V66 has no float arithmetic, and what stands between
+two runtimes is a CPU subnet anyway: floats become codes there, and codes floats, by its Convert
+layers. SNPE's support table gives Convert to CPU and DSP and does not say which of the two does it
+at such a cut, so that is our reading.
+"""
+
+from __future__ import annotations
+
+from hexsim.graph.ir import Layer, Network
+from hexsim.layers import Convert
+from hexsim.layers.support import refusal
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.runtimes import FIXED_POINT, Target
+
+
+def converts_floats(layer: Layer, model: Network | QuantizedNetwork) -> bool:
+    """True if `layer` turns codes into floats, floats into codes, or floats into other floats."""
+    if not isinstance(model, QuantizedNetwork) or not isinstance(layer, Convert):
+        return False
+    return layer.output in model.floats or layer.inputs[0] in model.floats
+
+
+def refusal_in(model: Network | QuantizedNetwork, layer: Layer, runtime: Target) -> str | None:
+    """Return why `runtime` refuses a layer of `model`, in one sentence, or None if it takes it."""
+    if isinstance(model, QuantizedNetwork) and runtime in (*FIXED_POINT, "hta"):
+        if converts_floats(layer, model):
+            return f"it converts for a float layer, which {runtime} does not take"
+        if layer.outputs[0] in model.floats:
+            bits = model.floats[layer.outputs[0]]
+            return f"it is float{bits} in this network, and {runtime} computes in integers"
+    return refusal(layer, runtime, float_network(model))

@@ -1,0 +1,146 @@
+"""Which tensors stay float, and with how many bits, when overrides ask for it.
+
+1. A layer is all float or all fixed: float if its output is asked for, fixed if nobody asks.
+2. Of a convolution or fully connected layer the weight and the bias may ask as well; then output,
+   weight and bias all become float. The first of them that is asked for states the width; that of
+   the bias may be set by the options. Layers that share a weight share its fate.
+3. An input of the network, or a constant that is an operand, is float if it is asked for itself,
+   or if nothing but float layers of one width read it and no encoding is given for it.
+4. The bytes of an image and what an opaque layer writes are as they are.
+
+Source: the SNPE guide of 2025, mixed precision (documented) for 1 and 2; 3, 4 and the order of
+precedence are our reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from hexsim.graph.ir import Layer, Network
+from hexsim.layers import Convolution, FullyConnected, Opaque
+from hexsim.quantization.encodings import FloatBits
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides.outcome import Outcome
+from hexsim.quantization.overrides.override import FloatOverride, Overrides
+from hexsim.quantization.overrides.targets import Missing, Targets
+
+
+@dataclass(frozen=True)
+class FloatTensor:
+    """A tensor or constant that stays float, and in a few words why."""
+
+    bits: FloatBits
+    origin: str
+
+
+def float_tensors(
+    overrides: Overrides, network: Network, targets: Targets, options: QuantizationOptions
+) -> dict[str, FloatTensor]:
+    """Return the tensors and constants of `network` that stay float."""
+    asked: dict[str, FloatBits] = {}
+    coded: set[str] = set()
+    for section, keys in overrides.sections():
+        for key, override in keys.items():
+            found = targets.of(section, key)
+            if isinstance(found, Missing):
+                continue
+            if not isinstance(override, FloatOverride):
+                coded.update(found)
+                continue
+            for name in found:
+                if not _never_asked(name, network):
+                    asked.setdefault(name, override.float_bitwidth or options.float_bits)
+    layers = _float_layers(asked, network)
+    decided: dict[str, FloatTensor] = {}
+    for layer in network.layers:
+        if layer.name in layers:
+            bits = layers[layer.name]
+            for name in (*layer.outputs, *layer.parameters):
+                own = options.float_bias_bits or bits if _is_bias(name, layer) else bits
+                origin = "override" if name in asked else f"as layer '{layer.name}' is"
+                decided[name] = FloatTensor(own, origin)
+    for name in (*network.inputs, *_operands(network)):
+        readers = {layers.get(layer.name) for layer in _readers(name, network)}
+        (bits_of_all, *others) = readers or {None}
+        if name in asked:
+            decided[name] = FloatTensor(asked[name], "override")
+        elif bits_of_all and not others and name not in coded and not _never_asked(name, network):
+            decided[name] = FloatTensor(bits_of_all, "as its readers are")
+    return decided
+
+
+def float_outcome(
+    targets: Iterable[str], bits: FloatBits, floats: Mapping[str, FloatTensor], network: Network
+) -> tuple[Outcome, str]:
+    """Return what became of a key that asks for floats of `bits` bits, and what to say about it."""
+    refused, layers = [], []
+    for target in targets:
+        if reason := _never_asked(target, network):
+            refused.append(reason)
+        elif floats[target].bits != bits:
+            refused.append(f"'{target}' is float{floats[target].bits}, {floats[target].origin}")
+        layers += [layer.name for layer in network.layers if target in _roles(layer)]
+    if refused:
+        return "ignored", "; ".join(dict.fromkeys(refused))
+    words = (f"layer '{name}' is float{bits}" for name in dict.fromkeys(layers))
+    return "applied", "; ".join(words)
+
+
+def never_coded(target: str, network: Network) -> str:
+    """Say why `target` is neither code nor float of a width of its own, or nothing."""
+    tensor = network.tensors.get(target)
+    if tensor is not None and tensor.dtype != "float32":
+        return f"it holds {tensor.dtype} numbers"
+    for layer in network.layers:
+        if target in layer.parameters and not isinstance(layer, Convolution | FullyConnected):
+            return f"layer '{layer.name}' ({layer.type}) keeps its parameters as they are"
+    return ""
+
+
+def _never_asked(target: str, network: Network) -> str:
+    kind = network.input_format(target).type
+    if kind != "default":
+        return f"input '{target}' is of type {kind}, which stays as it arrives"
+    writer = network.producers.get(target)
+    if isinstance(writer, Opaque):
+        return f"layer '{writer.name}' ({writer.type}) computes in floats anyway"
+    return never_coded(target, network)
+
+
+def _float_layers(asked: Mapping[str, FloatBits], network: Network) -> dict[str, FloatBits]:
+    """Bits of the layers that become float; a weight that several share spreads from one to all."""
+    bits, found = dict(asked), dict[str, FloatBits]()
+    grown = True
+    while grown:
+        grown = False
+        for layer in network.layers:
+            names = _roles(layer)
+            name = next((name for name in names if name in bits), None)
+            if name is None or layer.name in found:
+                continue
+            found[layer.name], grown = bits[name], True
+            for other in names:
+                bits.setdefault(other, bits[name])
+    return found
+
+
+def _roles(layer: Layer) -> tuple[str, ...]:
+    """What makes a layer float, in order of precedence."""
+    weighted = isinstance(layer, Convolution | FullyConnected)
+    return (*layer.outputs, *layer.parameters) if weighted else layer.outputs
+
+
+def _is_bias(name: str, layer: Layer) -> bool:
+    return isinstance(layer, Convolution | FullyConnected) and name == layer.bias
+
+
+def _operands(network: Network) -> Iterator[str]:
+    for layer in network.layers:
+        for name in layer.inputs:
+            if name in network.constants and network.constants[name].dtype == "float32":
+                yield name
+
+
+def _readers(name: str, network: Network) -> tuple[Layer, ...]:
+    return network.consumers.get(name, ())

@@ -1,0 +1,50 @@
+"""Several instances at once as JSON: every latency, and what the table says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hexsim import __version__
+from hexsim.platform import Platform
+from hexsim.reports.throughput_table import PERCENTILES
+from hexsim.simtime import PS_PER_US
+from hexsim.throughput import Instance, Pace, Throughput
+
+
+def throughput_json(found: Throughput, platform: Platform) -> str:
+    """Return the run as a JSON document; times in microseconds, utilisation 0 .. 1."""
+    limit = found.limit
+    document = {
+        "hexsim_version": __version__,
+        "chip": platform.chip.name,
+        "stack": platform.stack.name,
+        "total": _pace(found.total),
+        "gain": found.gain,
+        "utilisation": {use.resource: use.share for use in found.uses},
+        "limited_by": None if limit is None else limit.resource,
+        "threads": [_thread(one) for one in found.instances],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _thread(one: Instance) -> dict[str, Any]:
+    return {
+        "network": one.stream.plan.network.name,
+        "runtime": one.stream.plan.runtime,
+        "priority": one.stream.priority,
+        **_pace(one.pace),
+        "latencies_us": [latency / PS_PER_US for latency in one.pace.latencies_ps],
+        "alone": _pace(one.alone),
+    }
+
+
+def _pace(pace: Pace) -> dict[str, Any]:
+    return {
+        "inferences": pace.inferences,
+        "elapsed_us": pace.elapsed_ps / PS_PER_US,
+        "inferences_per_second": pace.per_second,
+        "latency_us": {
+            name: pace.percentile_ps(percent) / PS_PER_US for name, percent in PERCENTILES.items()
+        },
+    }

@@ -1,0 +1,57 @@
+"""Several instances at once: a row per thread, how busy each resource is, and what limits."""
+
+from __future__ import annotations
+
+from hexsim.reports.text import table
+from hexsim.simtime import PS_PER_MS
+from hexsim.throughput import Instance, Pace, Throughput
+
+PERCENTILES = {"min": 0, "median": 50, "p90": 90, "p99": 99, "max": 100}
+"""The figures of a distribution, by name."""
+
+_HEADER = ("thread", "network", "runtime", "priority", "images", "infs/sec", "alone")
+
+
+def throughput_text(found: Throughput) -> str:
+    """Return the table of threads (latencies in ms), the utilisation and the verdict."""
+    header = (*_HEADER, *(f"{name} ms" for name in PERCENTILES), "alone ms")
+    rows = [_row(number, one) for number, one in enumerate(found.instances)]
+    uses = [(use.resource, f"{use.share:.1%}") for use in found.uses]
+    return "\n\n".join(
+        (
+            table(header, rows, left=frozenset({0, 1, 2, 3})),
+            table(("resource", "in use"), uses),
+            f"Total throughput: {found.total.per_second:.4f} infs/sec, {found.gain:.2f} times the "
+            f"work of one instance by itself\n{verdict(found)}",
+        )
+    )
+
+
+def verdict(found: Throughput) -> str:
+    """Return the sentence that names what limits the throughput."""
+    limit = found.limit
+    if limit is None:
+        return (
+            "Limited by nothing but the length of the calls: no resource is in use for 90% of the "
+            "time, so more instances would raise the throughput."
+        )
+    return f"Limited by {limit.resource}, in use {limit.share:.1%} of the time."
+
+
+def _row(number: int, one: Instance) -> tuple[str, ...]:
+    plan = one.stream.plan
+    return (
+        f"{number}",
+        plan.network.name,
+        plan.runtime,
+        one.stream.priority,
+        f"{one.pace.inferences}",
+        f"{one.pace.per_second:.2f}",
+        f"{one.alone.per_second:.2f}",
+        *(_ms(one.pace, percent) for percent in PERCENTILES.values()),
+        _ms(one.alone, 50),
+    )
+
+
+def _ms(pace: Pace, percent: float) -> str:
+    return f"{pace.percentile_ps(percent) / PS_PER_MS:.2f}"

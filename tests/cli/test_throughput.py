@@ -1,0 +1,75 @@
+"""`hexsim throughput`, and traces of the commands that write them."""
+
+import json
+
+import pytest
+
+from tests.reports.trace_format import complaints
+
+
+def test_two_networks_with_a_runtime_a_count_and_a_priority_each(command, tmp_path):
+    code, out, err = command(
+        "throughput squeezenet1_1 mobilenet_v2 --chip sd855 --runtime dsp,cpu --instances 2,1 "
+        "--priority high,low --inferences 3 --json out.json --trace trace.json"
+    )
+    assert (code, err) == (0, "")
+    assert out.startswith("sd855, snpe-1.30, high_performance\n")
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert [(t["network"], t["runtime"], t["priority"]) for t in document["threads"]] == [
+        ("squeezenet1_1", "dsp", "high"),
+        ("squeezenet1_1", "dsp", "high"),
+        ("mobilenet_v2", "cpu", "low"),
+    ]
+    assert document["total"]["inferences"] == 9
+    assert all(0 < share <= 1 for share in document["utilisation"].values())
+    first = document["threads"][0]
+    assert max(first["latencies_us"]) == first["latency_us"]["max"]
+    assert f"Total throughput: {document['total']['inferences_per_second']:.4f} infs/sec" in out
+    trace = (tmp_path / "trace.json").read_text()
+    assert complaints(trace) == []
+    assert '"job 2 cpu"' in trace
+
+
+def test_a_release_that_refuses_floats_can_quantise(command, refused):
+    assert "qnn-2.45 refuses it" in refused("throughput conv1x1_1to1 --chip sd865")
+    done = command("throughput conv1x1_1to1 --chip sd865 --quantize --inferences 2")
+    assert (done.code, done.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "profile squeezenet1_1 --chip sd855",
+        "bench --model squeezenet1_1 --model squeezenet1_1 --runtime dsp,cpu --timing-only "
+        "--background camera",
+    ],
+)
+def test_profile_and_bench_write_traces(command, tmp_path, line):
+    plain = command(line)
+    traced = command(f"{line} --trace trace.json")
+    assert traced == plain, "what is recorded changes nothing"
+    first = (tmp_path / "trace.json").read_text()
+    assert complaints(first) == []
+    assert '"hvx context 0"' in first
+    command(f"{line} --trace trace.json")
+    assert (tmp_path / "trace.json").read_text() == first
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("throughput squeezenet1_1 --instances 0", "every network needs at least 1"),
+        ("throughput squeezenet1_1 --instances two", "'two' is no number of threads"),
+        ("throughput squeezenet1_1 --instances 1,2", "nor one for each of 1"),
+        ("throughput squeezenet1_1 --priority urgent", "unknown priority 'urgent'"),
+        ("throughput squeezenet1_1 --inferences 0", "0 inferences give no latency"),
+        ("throughput squeezenet1_1 --inferences 2 --duration-ms 9", "not both"),
+        ("throughput squeezenet1_1 --duration-ms inf", "a duration of inf ms"),
+        ("throughput squeezenet1_1 --runtime npu", "unknown runtime 'npu'"),
+        ("throughput squeezenet1_1 --trace no/trace.json", "cannot write 'no/trace.json'"),
+        ("profile squeezenet1_1 --trace no/trace.json", "cannot write 'no/trace.json'"),
+        ("bench --model squeezenet1_1 --trace no/trace.json", "cannot write 'no/trace.json'"),
+    ],
+)
+def test_mistakes_are_one_sentence(refused, line, says):
+    assert says in refused(line)

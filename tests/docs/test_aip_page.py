@@ -1,0 +1,45 @@
+"""The page on AIP says what the simulator says today."""
+
+import pytest
+
+from benchmarks.aip_tables import PAGE, measured, whole, with_sections
+from hexsim.data import Measurement
+from hexsim.loading import load
+from hexsim.partition import partition
+from hexsim.plan import make_plan
+from hexsim.platform import Platform
+from hexsim.quantization.quantized import float_network
+from hexsim.results import Result
+
+
+def _run(row: Measurement, idle_ms: float = 0.0) -> Result:
+    platform = Platform.load(row.chip, row.stack_model)
+    return platform.simulate(whole(float_network(load(row.model))), idle_ms=idle_ms)
+
+
+def _line(start: str, after: str) -> list[str]:
+    text = PAGE.read_text(encoding="utf-8").split(f"<!-- {after}: begin -->")[1]
+    return next(line for line in text.splitlines() if line.startswith(start + " ")).split()
+
+
+@pytest.mark.parametrize("row", measured(), ids=lambda row: row.model)
+def test_the_measured_rows(row: Measurement) -> None:
+    measured_ms, simulated_ms = map(float, _line(row.model, "rows")[1:3])
+    assert measured_ms == pytest.approx(row.latency_ms, abs=0.005)
+    assert simulated_ms == pytest.approx(_run(row).total_us / 1e3, abs=0.005)
+
+
+def test_the_floor_is_what_was_inferred_from_it_warm_and_cold() -> None:
+    floor = measured()[0]
+    assert _run(floor).total_us / 1e3 == pytest.approx(floor.latency_ms, abs=floor.resolution_ms)
+    assert _run(floor, idle_ms=1.0).total_us / 1e3 == pytest.approx(2.5, abs=0.05)
+
+
+@pytest.mark.parametrize("chip", ["sd855", "sd865"])
+def test_aip_beside_the_dsp(chip: str) -> None:
+    platform = Platform.load(chip)
+    network = float_network(load("squeezenet1_1"))
+    dsp, aip = map(float, _line("squeezenet1_1", chip)[1:3])
+    on_dsp = platform.simulate(make_plan(network, "dsp", partition(network, "dsp")))
+    on_aip = platform.simulate(with_sections(network, platform))
+    assert (dsp, aip) == pytest.approx((on_dsp.total_us / 1e3, on_aip.total_us / 1e3), abs=0.005)

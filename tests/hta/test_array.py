@@ -1,0 +1,101 @@
+"""The clocks of the array against lanes that are filled one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexsim.hta.array import MacArray
+from hexsim.plan import KernelCall
+from tests.hta.shapes import ARRAY, HTA, calls, conv_call, mac_shape
+
+SMALL = MacArray(
+    depth_lanes=4, channel_lanes=8, pixel_lanes=3, stage_bytes_per_clk=16, int16_rate=0.5
+)
+
+
+def counted_clocks(call: KernelCall, array: MacArray) -> tuple[int, int]:
+    """Fill the lanes step by step; return clocks and multiply-accumulates."""
+    shape = mac_shape(call)
+    per_group = shape.channels // shape.groups
+    # the channels that the array may take at once: all share their inputs, or are depthwise
+    owners = [0 if shape.depthwise else c // per_group for c in range(shape.channels)]
+    height, width = shape.kernel
+    if shape.depthwise:
+        rows = [[(y, x) for x in range(width)] for y in range(height)]
+    else:
+        rows = [
+            [(y, x, d) for d in range(shape.depth)] for y in range(height) for x in range(width)
+        ]
+    clocks = macs = 0
+    for _ in range(shape.rows):
+        for first in range(0, shape.width, array.pixel_lanes):
+            pixels = min(array.pixel_lanes, shape.width - first)
+            for _, group in groupby(owners):
+                left = len(list(group))
+                while left:
+                    channels = min(left, array.channel_lanes)
+                    left -= channels
+                    for row in rows:
+                        for start in range(0, len(row), array.depth_lanes):
+                            clocks += 1
+                            taps = len(row[start : start + array.depth_lanes])
+                            macs += pixels * channels * taps
+    return clocks, macs
+
+
+@settings(deadline=None, max_examples=60)
+@given(calls(), st.sampled_from([ARRAY, SMALL]))
+def test_clocks_are_those_of_lanes_filled_one_by_one(call: KernelCall, array: MacArray) -> None:
+    shape = mac_shape(call)
+    clocks, macs = counted_clocks(call, array)
+    assert macs == call.macs
+    found = array.clocks(shape, rows=shape.rows, channels=shape.channels, depth=shape.depth, bits=8)
+    assert found == clocks
+    assert found * array.macs_per_clk >= call.macs
+
+
+def test_a_full_array_reaches_its_peak_and_a_narrow_image_a_lane_of_it() -> None:
+    full = conv_call(size=(10, 3 * 4), channels=64, outputs=64)
+    narrow = conv_call(size=(3 * 4 * 10, 1), channels=64, outputs=64)
+    wanted = {"channels": 64, "depth": 64, "bits": 8}
+    clocks = ARRAY.clocks(mac_shape(full), rows=10, **wanted)
+    assert clocks * ARRAY.macs_per_clk == full.macs == narrow.macs
+    assert ARRAY.clocks(mac_shape(narrow), rows=120, **wanted) == clocks * ARRAY.pixel_lanes
+
+
+def test_depthwise_fills_depth_lanes_with_the_taps_of_a_row() -> None:
+    call = conv_call(size=(4, 3), channels=32, outputs=32, kernel=3, groups=32)
+    # 4 rows of one pixel group, 3 rows of taps each, one pass over the channels
+    assert ARRAY.clocks(mac_shape(call), rows=4, channels=32, depth=1, bits=8) == 4 * 3
+
+
+def test_sixteen_bits_take_as_long_as_the_chip_says() -> None:
+    shape = mac_shape(conv_call(size=(8, 8), channels=32, outputs=32))
+    eight, sixteen = (
+        ARRAY.clocks(shape, rows=8, channels=32, depth=32, bits=bits) for bits in (8, 16)
+    )
+    assert sixteen == eight / ARRAY.int16_rate
+
+
+def test_the_chip_says_how_many_pixels_are_taken_at_once() -> None:
+    array = MacArray.of(HTA)
+    assert array.macs_per_clk == HTA.macs_per_clk
+    assert MacArray.of(HTA.model_copy(update={"macs_per_clk": 1.0})).pixel_lanes == 1
+
+
+def test_the_stage_behind_the_array_works_at_its_rate() -> None:
+    stage = replace(ARRAY, stage_bytes_per_clk=128)
+    assert [stage.stage_clocks(size) for size in (0, 1, 128, 129)] == [0, 1, 1, 2]
+
+
+def test_channels_of_two_groups_are_two_passes() -> None:
+    shape = mac_shape(conv_call(size=(1, 1), channels=32, outputs=96, groups=2))
+    clocks = [
+        ARRAY.clocks(shape, rows=1, channels=32, depth=16, bits=8, first=first)
+        for first in (0, 32, 64)
+    ]
+    assert clocks == [1, 2, 1]  # 48 channels a group: the middle ones belong to both

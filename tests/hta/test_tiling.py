@@ -1,0 +1,114 @@
+"""What must hold of every tiling, whatever is chosen."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexsim.hta.shapes import MacShape
+from hexsim.hta.tiling import Room, Tile, tiles
+from hexsim.plan import KernelCall
+from tests.hta.shapes import ARRAY, calls, conv_call, mac_shape
+
+KB = 1024
+
+
+def room(buffer_bytes: int = 256 * KB, **changes: object) -> Room:
+    plain = {
+        "buffer_bytes": buffer_bytes,
+        "dma_bytes_per_clk": 32,
+        "command_clocks": 200,
+        "input_held": False,
+        "output_held": False,
+    }
+    return Room(**{**plain, **changes})  # type: ignore[arg-type]
+
+
+def whole(shape: MacShape) -> int:
+    """Clocks of the array without any cut."""
+    return ARRAY.clocks(
+        shape,
+        rows=shape.rows,
+        channels=shape.channels,
+        depth=shape.depth,
+        bits=8 * shape.activation_bytes,
+    )
+
+
+@settings(deadline=None, max_examples=80)
+@given(calls(), st.sampled_from([4, 16, 64, 256, 4096]), st.booleans(), st.booleans())
+def test_tiles_cover_the_layer_and_fit(
+    call: KernelCall, kilobytes: int, held_in: bool, held_out: bool
+) -> None:
+    shape = mac_shape(call)
+    space = room(kilobytes * KB, input_held=held_in, output_held=held_out)
+    plan = tiles(shape, ARRAY, space)
+    array = sum(tile.array_clocks for tile in plan)
+    # cutting never saves a clock, so what is covered is at least the layer; no more than the
+    # lanes that the edges of tiles leave empty is added
+    assert array >= whole(shape)
+    assert array * ARRAY.macs_per_clk >= call.macs
+    everything = shape.output_bytes(shape.rows, shape.channels)
+    assert sum(tile.write_bytes for tile in plan) == (0 if held_out else everything)
+    weights = sum(tile.weight_bytes for tile in plan)
+    assert weights >= shape.weight_bytes(shape.channels, shape.depth)
+    activations = sum(tile.activation_bytes for tile in plan)
+    assert not held_in or activations == 0
+    if not held_in and shape.row_step <= shape.row_reach:  # else rows in between are skipped
+        assert activations >= shape.input_bytes(shape.rows)
+
+
+@settings(deadline=None, max_examples=60)
+@given(calls(), st.sampled_from([64, 256, 4096]))
+def test_a_tile_fits_one_buffer(call: KernelCall, kilobytes: int) -> None:
+    shape = mac_shape(call)
+    line = shape.input_bytes(1) + shape.output_bytes(1, 32) + shape.weight_bytes(32, shape.depth)
+    space = room(kilobytes * KB)
+    plan = tiles(shape, ARRAY, space)
+    for tile in plan:
+        held = tile.activation_bytes + tile.weight_bytes + tile.write_bytes
+        assert held <= max(space.buffer_bytes, line)
+
+
+def test_a_layer_that_fits_is_fetched_once() -> None:
+    call = conv_call(size=(14, 14), channels=64, outputs=64, kernel=3)
+    shape = mac_shape(call)
+    plan = tiles(shape, ARRAY, room(4096 * KB))
+    assert sum(tile.weight_bytes for tile in plan) == shape.weight_bytes(64, 64)
+    assert sum(tile.activation_bytes for tile in plan) == shape.input_bytes(14)
+
+
+def moved(plan: tuple[Tile, ...]) -> int:
+    return sum(tile.activation_bytes + tile.weight_bytes for tile in plan)
+
+
+def test_less_local_memory_means_more_traffic_or_more_commands() -> None:
+    shape = mac_shape(conv_call(size=(28, 28), channels=256, outputs=256, kernel=3))
+    plans = [tiles(shape, ARRAY, room(size * KB)) for size in (32, 128, 2048)]
+    assert moved(plans[0]) > moved(plans[1]) > moved(plans[2])
+    assert len(plans[0]) > len(plans[2])
+
+
+def test_a_long_reduction_is_cut_and_its_partial_sums_pass_the_stage() -> None:
+    shape = mac_shape(conv_call(size=(4, 4), channels=4096, outputs=32))
+    uncut = tiles(shape, ARRAY, room(1024 * KB))
+    cut = tiles(shape, ARRAY, room(40 * KB))
+    assert sum(tile.write_bytes > 0 for tile in cut) < len(cut)
+    assert cut[-1].write_bytes > 0
+
+    def stage(plan: tuple[Tile, ...]) -> int:
+        return sum(tile.stage_clocks for tile in plan)
+
+    assert stage(cut) > stage(uncut)
+    assert sum(tile.array_clocks for tile in cut) == sum(tile.array_clocks for tile in uncut)
+
+
+@pytest.mark.parametrize("outputs", [1, 31, 33, 100])
+def test_channels_are_cut_on_whole_lanes(outputs: int) -> None:
+    shape = mac_shape(conv_call(size=(30, 30), channels=64, outputs=outputs))
+    plan = tiles(shape, ARRAY, room(32 * KB))
+    assert sum(tile.array_clocks for tile in plan) == whole(shape)
+    assert math.ceil(outputs / 32) * 32 * 30 * 32 == sum(tile.write_bytes for tile in plan)

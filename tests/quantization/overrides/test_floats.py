@@ -1,0 +1,136 @@
+"""Which layers become float when overrides ask for it, and with how many bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hexsim.errors import HexsimError
+from hexsim.graph.input_format import InputFormat
+from hexsim.graph.ir import Constant, Network
+from hexsim.layers import Elementwise
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Overrides, Range
+from hexsim.quantization.overrides.settle import Settled, settle
+from hexsim.quantization.quantizer import quantize
+from tests.mixed import BIASED, chain, feeds
+
+HALF, SINGLE = FloatOverride(16), FloatOverride(32)
+CODE = IntegerOverride(8, (Range(-1.0, 1.0),))
+
+
+def settled(
+    overrides: Overrides, options: QuantizationOptions | None = None, network: Network | None = None
+) -> Settled:
+    return settle(overrides, network or chain(), options or QuantizationOptions())
+
+
+def bits(found: Settled) -> dict[str, int]:
+    return {name: one.bits for name, one in found.floats.items()}
+
+
+def reasons(found: Settled) -> dict[str, tuple[str, str]]:
+    return {told.key: (told.outcome, told.reason) for told in found.outcomes}
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        Overrides({"conv2.y": HALF}),
+        Overrides({}, {"conv2.w": HALF}),
+        Overrides({}, {"conv2.b": HALF}),
+        Overrides({"conv2.y": HALF}, {"conv2.w": HALF, "conv2.b": HALF}),
+    ],
+)
+def test_output_weight_or_bias_makes_all_three_float(overrides: Overrides) -> None:
+    found = settled(overrides)
+    assert bits(found) == dict.fromkeys(BIASED, 16)
+    assert all(one == ("applied", "layer 'conv2' is float16") for one in reasons(found).values())
+
+
+def test_a_layer_without_weights_is_float_by_its_output_only() -> None:
+    assert bits(settled(Overrides({"tanh.y": SINGLE}))) == {"tanh.y": 32}
+
+
+def test_without_overrides_or_with_codes_nothing_is_float() -> None:
+    assert settled(Overrides()).floats == {}
+    assert settled(Overrides({"conv2.y": CODE})).floats == {}
+
+
+def test_the_output_states_the_width_before_the_weight() -> None:
+    found = settled(Overrides({"conv2.y": SINGLE}, {"conv2.w": HALF}))
+    assert bits(found) == dict.fromkeys(BIASED, 32)
+    assert reasons(found)["conv2.w"] == ("ignored", "'conv2.w' is float32, override")
+
+
+def test_codes_given_for_a_float_layer_are_ignored_with_the_reason() -> None:
+    found = settled(Overrides({"conv2.y": CODE}, {"conv2.w": HALF}))
+    assert found.given == {}
+    outcome = ("ignored", "'conv2.y' is float16, as layer 'conv2' is")
+    assert reasons(found)["conv2.y"] == outcome
+
+
+def test_options_state_the_width_that_nobody_gave_and_that_of_biases() -> None:
+    anything = Overrides({"conv2.y": FloatOverride(None)})
+    assert bits(settled(anything)) == dict.fromkeys(BIASED, 32)
+    halves = QuantizationOptions(float_bits=16)
+    assert bits(settled(anything, halves)) == dict.fromkeys(BIASED, 16)
+    assert bits(settled(Overrides({"conv2.y": SINGLE}), halves)) == dict.fromkeys(BIASED, 32)
+    wide_bias = QuantizationOptions(float_bias_bits=32)
+    assert bits(settled(Overrides({"conv2.y": HALF}), wide_bias)) == {
+        "conv2.y": 16,
+        "conv2.w": 16,
+        "conv2.b": 32,
+    }
+
+
+def test_an_input_that_only_float_layers_read_is_float_unless_it_is_given() -> None:
+    first = Overrides({"conv1.y": HALF})
+    assert bits(settled(first))["in"] == 16
+    assert "in" not in bits(settled(Overrides({"conv1.y": HALF, "in": CODE})))
+    assert bits(settled(Overrides({"conv1.y": HALF, "in": SINGLE})))["in"] == 32
+    assert bits(settled(Overrides({"in": HALF}))) == {"in": 16}
+
+
+def test_bytes_of_an_image_stay_bytes() -> None:
+    network = chain()
+    formats = {"in": InputFormat("image")}
+    pictures = Network(**{**vars_of(network), "input_formats": formats})
+    found = settled(Overrides({"in": HALF, "conv1.y": HALF}), network=pictures)
+    assert "in" not in found.floats
+    assert reasons(found)["in"] == (
+        "ignored",
+        "input 'in' is of type image, which stays as it arrives",
+    )
+
+
+def vars_of(network: Network) -> dict[str, object]:
+    names = ("name", "layers", "tensors", "constants", "inputs", "outputs")
+    return {name: getattr(network, name) for name in names}
+
+
+def test_layers_that_share_a_weight_share_its_fate() -> None:
+    network = chain()
+    layers = [la.replace(weight="conv2.w") if la.name == "conv3" else la for la in network.layers]
+    found = settled(Overrides({"conv2.y": HALF}), network=network.with_layers(layers))
+    assert {"conv2.y", "conv2.w", "conv2.b", "conv3.y", "conv3.b"} == set(found.floats)
+
+
+def test_a_constant_operand_is_float_with_its_only_reader() -> None:
+    network = chain()
+    add = Elementwise(name="add", inputs=("conv3.y", "k"), outputs=("add.y",), kind="sum")
+    constant = Constant("k", (4,), np.ones(4, np.float32))
+    tensor = network.tensors["conv3.y"]
+    added = network.with_layers(
+        (*network.layers, add), [type(tensor)("add.y", tensor.shape)], [constant]
+    )
+    assert bits(settled(Overrides({"add.y": HALF}), network=added)) == {"add.y": 16, "k": 16}
+
+
+def test_a_weight_beyond_half_is_refused() -> None:
+    network = chain()
+    large = network.constants["conv2.w"]
+    huge = Constant(large.name, large.shape, np.full(large.shape, 1e5, np.float32))
+    network = network.with_layers(network.layers, constants=[huge])
+    with pytest.raises(HexsimError, match=r"'conv2.w' reaches 100000 and a float16 65504"):
+        quantize(network, feeds(), overrides=Overrides({"conv2.y": HALF}))
