@@ -97,8 +97,12 @@ class Platform:
         idle_ms: float = 0.0,
         buffer: BufferType | None = None,
         background: tuple[Background, ...] = (),
+        recorded: bool = False,
     ) -> Result:
-        """Simulate one inference of `plan`, `idle_ms` after the phone went idle."""
+        """Simulate one inference of `plan`, `idle_ms` after the phone went idle.
+
+        `recorded` as in `hexsim.simulator.Workload`.
+        """
         from hexsim.simulator import Workload, simulate  # who asks for values needs no clock
 
         workload = Workload.single(
@@ -107,6 +111,7 @@ class Platform:
             idle_ms=idle_ms,
             buffer=buffer,
             background=background,
+            recorded=recorded,
         )
         return simulate(workload, self.chip, self.stack)
 
