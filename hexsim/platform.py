@@ -79,15 +79,24 @@ class Platform:
                 f"network '{network.name}' is float and {runtime} of {self.stack.name} refuses it: "
                 f"{rule.sentence}; quantise it first (hexsim quantize, or --quantize)"
             )
-        compiled = model.hta if isinstance(model, QuantizedNetwork) else ()
         cuts = partition(
             model,
             runtime,
-            sections=[s.layers for s in compiled if s.chip == self.chip.name],
+            sections=self._sections(model),
             rules=self.stack.partitioning.rules,
             cpu_fallback=cpu_fallback,
         )
         return make_plan(model, runtime, cuts)
+
+    def on_hta(self, model: Network | QuantizedNetwork, runtime: Runtime) -> frozenset[str]:
+        """Names of the layers that the tensor engine computes if `runtime` runs `model`."""
+        sections = self._sections(model) if runtime == "aip" else ()
+        return frozenset(name for names in sections for name in names)
+
+    def _sections(self, model: Network | QuantizedNetwork) -> tuple[tuple[str, ...], ...]:
+        """The HTA sections of `model` that were compiled for this chip."""
+        compiled = model.hta if isinstance(model, QuantizedNetwork) else ()
+        return tuple(s.layers for s in compiled if s.chip == self.chip.name)
 
     def simulate(
         self,
