@@ -112,7 +112,7 @@ class _Bench:
         self._source = source
         self._conditions = conditions
         self._quantised_at_load: QuantizedNetwork | None = None
-        self._known: dict[tuple[str, str, bool], Accuracy] = {}
+        self._known: dict[tuple[str, str, bool, frozenset[str]], Accuracy] = {}
 
     def choice(self, kind: Kind, size: int, model: Model, runtime: Runtime) -> Choice:
         """Time and accuracy of one file on one runtime, or its refusal."""
@@ -146,10 +146,10 @@ class _Bench:
         return self._quantised_at_load
 
     def _accuracy(self, values: str, model: Model, runtime: Runtime) -> Accuracy:
-        """Integer runtimes compute the same with the same `values` and kind of weights."""
+        """Integer runtimes compute the same with the same `values`, kind of weights and engines."""
         signed = self._platform.signed_weights(runtime)
         arithmetic = "integer" if runtime in FIXED_POINT else runtime
-        key = (values, arithmetic, signed)
+        key = (values, arithmetic, signed, self._platform.on_hta(model, runtime))
         if key not in self._known:
             self._known[key] = self._measured(model, runtime, signed)
         return self._known[key]

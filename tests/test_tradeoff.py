@@ -6,6 +6,7 @@ import pytest
 
 from hexsim import container
 from hexsim.accuracy.validation import validate
+from hexsim.api import compile_hta
 from hexsim.inputs.source import InputSource, seeded
 from hexsim.platform import Platform
 from hexsim.tradeoff import Choice, Conditions, tradeoff
@@ -58,6 +59,17 @@ def test_accuracy_is_that_of_a_validation() -> None:
         assert found is not None
         assert found.sqnr_db == pytest.approx(expected.output_sqnr_db)
         assert found.hits == expected.hits
+
+
+def test_sections_of_the_file_are_computed_by_the_tensor_engine() -> None:
+    """All layers are there, so `aip` has the accuracy of kernels for unsigned weights."""
+    model = compile_hta(culprits.quantized("outlier"))
+    found = {
+        choice.runtime: choice.accuracy.sqnr_db
+        for choice in tradeoff(model.network, model, Platform.load("sd855"), SOURCE)
+        if choice.file == "quantised" and choice.accuracy
+    }
+    assert found["aip"] == found["fxp_cpu"] != found["dsp"]
 
 
 def test_a_quantised_file_on_the_cpu_has_rounded_weights() -> None:
