@@ -6,12 +6,15 @@ python -m benchmarks.throughput_page --write    puts them into the page
 from __future__ import annotations
 
 import sys
+from collections import Counter
 
+from benchmarks.aip_tables import with_sections
 from benchmarks.pages import DOCS, fenced, with_block
 from hexsim.files import write_text
 from hexsim.loading import load
 from hexsim.platform import Platform
 from hexsim.q6_scheduler import PriorityHint
+from hexsim.quantization.quantized import float_network
 from hexsim.reports.throughput_table import throughput_text
 from hexsim.simtime import PS_PER_MS
 from hexsim.throughput import Instance, Loop, Stream, Throughput, throughput
@@ -51,6 +54,25 @@ def gains() -> str:
     return "\n".join(rows)
 
 
+def on_aip() -> str:
+    """Return a row per network: one and two instances with automatic HTA sections."""
+    rows = [
+        "| network | HTA + HVX subnets | one, infs/sec | two | gain | contexts in use | array |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in NETWORKS:
+        plan = with_sections(float_network(load(name)), SD855)
+        engines = Counter(subnet.engine for subnet in plan.subnets)
+        two = throughput(SD855, [Stream(plan, 2)])
+        used = {use.resource: use.share for use in two.uses}
+        rows.append(
+            f"| `{name}` | {engines['hta']} + {engines['hvx']} "
+            f"| {two.instances[0].alone.per_second:.1f} | {_gain(two)} "
+            f"| {used.get('hvx contexts', 0):.0%} | {used['hta array']:.0%} |"
+        )
+    return "\n".join(rows)
+
+
 def priorities() -> str:
     """Return a row per pair of hints: half a second of one network beside two of another."""
     rows = [
@@ -73,6 +95,7 @@ def page() -> str:
     """Return the page with the tables of today."""
     text = with_block(PAGE.read_text(encoding="utf-8"), "example", example())
     text = with_block(text, "gains", gains())
+    text = with_block(text, "aip", on_aip())
     return with_block(text, "priorities", priorities())
 
 

@@ -79,15 +79,24 @@ class Platform:
                 f"network '{network.name}' is float and {runtime} of {self.stack.name} refuses it: "
                 f"{rule.sentence}; quantise it first (hexsim quantize, or --quantize)"
             )
-        compiled = model.hta if isinstance(model, QuantizedNetwork) else ()
         cuts = partition(
             model,
             runtime,
-            sections=[s.layers for s in compiled if s.chip == self.chip.name],
+            sections=self._sections(model),
             rules=self.stack.partitioning.rules,
             cpu_fallback=cpu_fallback,
         )
         return make_plan(model, runtime, cuts)
+
+    def on_hta(self, model: Network | QuantizedNetwork, runtime: Runtime) -> frozenset[str]:
+        """Names of the layers that the tensor engine computes if `runtime` runs `model`."""
+        sections = self._sections(model) if runtime == "aip" else ()
+        return frozenset(name for names in sections for name in names)
+
+    def _sections(self, model: Network | QuantizedNetwork) -> tuple[tuple[str, ...], ...]:
+        """The HTA sections of `model` that were compiled for this chip."""
+        compiled = model.hta if isinstance(model, QuantizedNetwork) else ()
+        return tuple(s.layers for s in compiled if s.chip == self.chip.name)
 
     def simulate(
         self,
@@ -97,8 +106,12 @@ class Platform:
         idle_ms: float = 0.0,
         buffer: BufferType | None = None,
         background: tuple[Background, ...] = (),
+        recorded: bool = False,
     ) -> Result:
-        """Simulate one inference of `plan`, `idle_ms` after the phone went idle."""
+        """Simulate one inference of `plan`, `idle_ms` after the phone went idle.
+
+        `recorded` as in `hexsim.simulator.Workload`.
+        """
         from hexsim.simulator import Workload, simulate  # who asks for values needs no clock
 
         workload = Workload.single(
@@ -107,6 +120,7 @@ class Platform:
             idle_ms=idle_ms,
             buffer=buffer,
             background=background,
+            recorded=recorded,
         )
         return simulate(workload, self.chip, self.stack)
 

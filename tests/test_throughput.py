@@ -13,7 +13,9 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.loading import load
 from hexsim.platform import Platform
+from hexsim.results import Result
 from hexsim.throughput import Loop, Pace, Stream, Throughput, throughput
+from tests.hta.shapes import on_hta
 from tests.small_networks import Sketch, networks, plan
 
 SD855 = Platform.load("sd855")
@@ -78,6 +80,38 @@ def test_dsp_and_cpu_do_not_stand_in_each_others_way() -> None:
     assert 1.8 < found.gain <= 2
     for one in found.instances:
         assert one.pace.per_second > 0.85 * one.alone.per_second
+
+
+def test_the_tensor_engine_works_on_one_inference_while_hvx_works_on_another() -> None:
+    """So two instances gain more than on HVX alone, where the contexts are what they wait for."""
+    network = chain(40)
+    halves = on_hta(network, range(20, 40))
+    assert [subnet.engine for subnet in halves.subnets] == ["hvx", "hta"]
+    cut = throughput(SD855, [Stream(halves, instances=2)])
+    whole = throughput(SD855, [stream(network, instances=2)])
+    together_ps = sum(_array_beside_hvx_of_the_other(cut.result, job) for job in (0, 1))
+    assert together_ps > 0.1 * cut.result.timeline.busy_ps("hta array")
+    assert cut.gain > 1.2 * whole.gain
+
+
+def _array_beside_hvx_of_the_other(result: Result, job: int) -> int:
+    """For how long the array works on layers of `job` while the other one holds a context."""
+    array = [span for span in result.timeline.spans if span.track == "hta array"]
+    context = [span for span in result.timeline.spans if span.track == "hvx context 0"]
+    layers = [
+        (layer.start_ps, layer.start_ps + layer.duration_ps)
+        for inference in result.inferences
+        if inference.job == job
+        for layer in inference.layers
+        if layer.engine == "hta"
+    ]
+    own = [s for s in array if any(t0 <= s.t0_ps and s.t1_ps <= t1 for t0, t1 in layers)]
+    locks = [lock for lock in context if lock.name == f"job {1 - job} q6"]
+    return sum(
+        max(0, min(mine.t1_ps, lock.t1_ps) - max(mine.t0_ps, lock.t0_ps))
+        for mine in own
+        for lock in locks
+    )
 
 
 @pytest.mark.parametrize(("runtime", "resource"), [("cpu", "cpu cores"), ("gpu", "gpu")])

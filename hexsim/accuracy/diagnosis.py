@@ -7,6 +7,7 @@ So what earlier layers did wrong does not count, and what removing a cause wins 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from hexsim.accuracy.causes import Cause, suspects
@@ -49,12 +50,16 @@ def diagnose(
     inputs: Iterable[Mapping[str, FloatArray]],
     *,
     signed_weights: bool,
+    on_hta: AbstractSet[str] = frozenset(),
 ) -> tuple[Diagnosis, ...]:
-    """Explain the layers `names`, which run in fixed point; `errors` are those of all tensors."""
+    """Explain the layers `names`, which run in fixed point; `errors` are those of all tensors.
+
+    Those in `on_hta` are tried on the tensor engine, for whose kernels no weights are rescaled.
+    """
     network = model.network
     runtimes = {row.layer: row.runtime for row in errors}
     trials = [
-        _Trials(layer, model, runtimes[layer.name], errors, signed_weights)
+        _Trials(layer, model, runtimes[layer.name], errors, signed_weights, on_hta)
         for layer in network.layers
         if layer.name in names and runtimes[layer.name] in FIXED_POINT
     ]
@@ -80,6 +85,7 @@ class _Trials:
         runtime: Runtime,
         errors: Sequence[LayerError],
         signed_weights: bool,
+        on_hta: AbstractSet[str],
     ) -> None:
         self.layer = layer
         tensors = model.network.tensors
@@ -87,7 +93,7 @@ class _Trials:
         self.tensors = (*self._inputs, *layer.outputs)
         self._causes = suspects(layer, model, {row.tensor: row for row in errors})
         models = (model, *(cause.remedied for cause in self._causes))
-        self._executors = [_alone(layer, m, runtime, signed_weights) for m in models]
+        self._executors = [_alone(layer, m, runtime, signed_weights, on_hta) for m in models]
         self._distances = [Distance() for _ in models]
 
     def add(self, values: Mapping[str, FloatArray]) -> None:
@@ -110,10 +116,14 @@ class _Trials:
 
 
 def _alone(
-    layer: Layer, model: QuantizedNetwork, runtime: Runtime, signed_weights: bool
+    layer: Layer,
+    model: QuantizedNetwork,
+    runtime: Runtime,
+    signed_weights: bool,
+    on_hta: AbstractSet[str],
 ) -> PlanExecutor:
     inputs = [n for n in dict.fromkeys(layer.inputs) if n in model.network.tensors]
     part = model.network.subnetwork([layer], inputs, layer.outputs)
     single = replace(model, network=part)
-    plan = make_plan(single, runtime, cuts(part, runtime, {layer.name}))
+    plan = make_plan(single, runtime, cuts(part, runtime, {layer.name}, on_hta))
     return PlanExecutor(plan, single, signed_weights=signed_weights)

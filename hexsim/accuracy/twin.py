@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from hexsim.execution import PlanExecutor
@@ -22,7 +23,8 @@ class Twin:
 
     `tensors` are the names observed: the inputs, every float32 tensor and the outputs.
     `runtimes` says which runtime computes each, or reads it if it is an input; `encodings` has
-    those that are codes there.
+    those that are codes there. `signed_weights` is for HVX, as in `PlanExecutor`; the layers named
+    in `on_hta` run on the tensor engine instead.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class Twin:
         runtime: Runtime,
         *,
         signed_weights: bool,
+        on_hta: AbstractSet[str] = frozenset(),
         threads: int = 0,
     ) -> None:
         network = float_network(model)
@@ -43,7 +46,9 @@ class Twin:
         self.tensors = (*network.inputs, *written)
         self.network = network
         self._float = FloatEngine(network, outputs=written, threads=threads)
-        plan, self._runtime = _observed(model, runtime, written, signed_weights, threads)
+        observed = _with_outputs(model, tuple(written))
+        plan = make_plan(observed, runtime, partition(observed, runtime, sections=(on_hta,)))
+        self._runtime = PlanExecutor(plan, observed, signed_weights=signed_weights, threads=threads)
         self.runtimes = _runtimes(plan)
         self.encodings = _encodings(self.runtimes, model)
 
@@ -65,18 +70,11 @@ class Twin:
         )
 
 
-def _observed(
-    model: Network | QuantizedNetwork,
-    runtime: Runtime,
-    written: list[str],
-    signed_weights: bool,
-    threads: int,
-) -> tuple[Plan, PlanExecutor]:
-    """The plan of `model` with all tensors as outputs, and its executor."""
-    network = replace(float_network(model), outputs=tuple(written))
-    observed = replace(model, network=network) if isinstance(model, QuantizedNetwork) else network
-    plan = make_plan(observed, runtime, partition(observed, runtime))
-    return plan, PlanExecutor(plan, observed, signed_weights=signed_weights, threads=threads)
+def _with_outputs(
+    model: Network | QuantizedNetwork, names: tuple[str, ...]
+) -> Network | QuantizedNetwork:
+    network = replace(float_network(model), outputs=names)
+    return replace(model, network=network) if isinstance(model, QuantizedNetwork) else network
 
 
 def _runtimes(plan: Plan) -> dict[str, Runtime]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from hexsim.accuracy.classification import Hits
@@ -38,6 +39,7 @@ def validate(
     runtime: Runtime,
     *,
     signed_weights: bool,
+    on_hta: AbstractSet[str] = frozenset(),
     labels: Sequence[int] | None = None,
     batch: int = 1,
     items: int | None = None,
@@ -47,11 +49,11 @@ def validate(
     """Compare `runtime` with float on `inputs` (at least one, arrays in stored order).
 
     Each input is a batch of `batch` items; `items` is their number without the padding of the
-    last one, by default all are full. `labels` has the class of each item. `threads` share the work
-    of a layer, 0 for one per core. Memory is bounded by
-    the activations of one input.
+    last one, by default all are full. `labels` has the class of each item. `signed_weights` and
+    `on_hta` are as in `Twin`. `threads` share the work of a layer, 0 for one per core. Memory is
+    bounded by the activations of one input.
     """
-    twin = Twin(model, runtime, signed_weights=signed_weights, threads=threads)
+    twin = Twin(model, runtime, signed_weights=signed_weights, on_hta=on_hta, threads=threads)
     stream, hits, outputs = ErrorStream(twin), Hits(), Distance()
     network = twin.network
     scored = [name for name in network.outputs if network.tensors[name].dtype == "float32"]
@@ -67,6 +69,10 @@ def validate(
         progress(index + 1)
     losses: tuple[RescalingLoss, ...] = ()
     if signed_weights and isinstance(model, QuantizedNetwork):
-        there = [la for la in network.layers if twin.runtimes[la.outputs[0]] in FIXED_POINT]
-        losses = rescaling_losses(model, there)
+        on_hvx = [
+            layer
+            for layer in network.layers
+            if twin.runtimes[layer.outputs[0]] in FIXED_POINT and layer.name not in on_hta
+        ]
+        losses = rescaling_losses(model, on_hvx)
     return Validation(hits, labels is not None, outputs.sqnr_db, stream.errors(), losses)

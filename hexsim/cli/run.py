@@ -21,10 +21,12 @@ from hexsim.cli._options import (
     StackOption,
     StdOption,
     ThreadsOption,
+    TraceOption,
     parse_input_dims,
     parse_preprocessing,
     parse_runtime,
 )
+from hexsim.cli._output import require_outputs
 from hexsim.errors import HexsimError
 
 RULE = "-" * 79
@@ -55,17 +57,21 @@ def run(
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
     threads: ThreadsOption = 0,
+    trace: TraceOption = None,
 ) -> None:
     """Run every input of a list (or folder of pictures) and write the outputs as raw floats."""
     from hexsim.api import as_loaded
     from hexsim.cli import _compared as compared
     from hexsim.execution import PlanExecutor
+    from hexsim.files import write_text
     from hexsim.loading import load
     from hexsim.net_run import observed, wanted
     from hexsim.net_run import run as run_all
     from hexsim.platform import Platform
     from hexsim.quantization.quantized import float_network
+    from hexsim.reports.trace import trace_json
 
+    require_outputs((trace,), (model, input_list))
     if input_list is None and images is None:
         raise HexsimError("hexsim run needs inputs; give an --input-list or a folder of --images")
     platform, asked = Platform.load(chip, stack), parse_runtime(runtime)
@@ -83,6 +89,10 @@ def run(
     executor = PlanExecutor(
         plan, ready, signed_weights=platform.signed_weights(asked), threads=threads
     )
+    if trace is not None:
+        timing = platform.simulate(plan, recorded=True)
+        name = f"{network.name} on {platform.chip.name} {asked}"
+        write_text(trace, trace_json([(name, timing)]))
     typer.echo(f"{RULE}\nhexsim v{__version__}\n{RULE}")
     run_all(executor, source, output, names, _announce)
 

@@ -104,13 +104,14 @@ def validate(
         loaded, encodings = compared.quantized(loaded, calibration_list, source)
     else:
         loaded, encodings = network, f"{asked} computes in floats, nothing is quantised"
-    signed = platform.signed_weights(asked)
+    signed, on_hta = platform.signed_weights(asked), platform.on_hta(loaded, asked)
     with bar("validating", source.sets) as progress:
         found = run_validation(
             loaded,
             source.feeds(),
             asked,
             signed_weights=signed,
+            on_hta=on_hta,
             labels=classes,
             batch=source.batch,
             items=source.items,
@@ -121,11 +122,11 @@ def validate(
     study = Study(network.name, platform.chip.name, asked, notes, found)
     if isinstance(loaded, QuantizedNetwork) and (sensitivity or explain):
         first = islice(source.feeds(), EXPERIMENT_INPUTS)
-        judge = OutputJudge(loaded, first, asked, signed_weights=signed)
+        judge = OutputJudge(loaded, first, asked, signed_weights=signed, on_hta=on_hta)
         if sensitivity:
             study = replace(study, sensitivity=_ranked(loaded, judge))
         if explain:
-            study = _explained(study, loaded, judge, signed)
+            study = _explained(study, loaded, judge, signed, on_hta)
     if json is not None:
         write_text(json, validation_json(study))
     if csv is not None:
@@ -143,7 +144,13 @@ def _ranked(model: QuantizedNetwork, judge: OutputJudge) -> Sensitivity:
         )
 
 
-def _explained(study: Study, model: QuantizedNetwork, judge: OutputJudge, signed: bool) -> Study:
+def _explained(
+    study: Study,
+    model: QuantizedNetwork,
+    judge: OutputJudge,
+    signed: bool,
+    on_hta: frozenset[str],
+) -> Study:
     from hexsim.accuracy.diagnosis import diagnose
     from hexsim.accuracy.layer_errors import most_added
     from hexsim.accuracy.remedies import try_remedies
@@ -152,6 +159,6 @@ def _explained(study: Study, model: QuantizedNetwork, judge: OutputJudge, signed
     worst = dict.fromkeys(row.layer for row in most_added(errors) if row.added_noise > 0)
     names = {layer.name for layer in model.network.layers}
     chosen = [name for name in worst if name in names][:EXPLAINED_LAYERS]
-    diagnoses = diagnose(model, errors, chosen, judge.inputs, signed_weights=signed)
+    diagnoses = diagnose(model, errors, chosen, judge.inputs, signed_weights=signed, on_hta=on_hta)
     remedies = try_remedies(model, errors, judge)
     return replace(study, diagnoses=diagnoses, remedies=remedies)

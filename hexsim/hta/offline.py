@@ -48,11 +48,12 @@ def with_hta(model: QuantizedNetwork, order: Order) -> QuantizedNetwork:
     chip.require("aip")
     sections = automatic(model, release) if order.ids is None else given(model, order.ids, release)
     if not sections:
-        layer, why = next(
-            ((la, why) for la, why in zip(network.layers, refusals(model, release), strict=True)
-             if why is not None),
-            (None, "the rules allow no section"),
-        )  # fmt: skip
+        reasons = zip(network.layers, refusals(model, release), strict=True)
+        layer, why = max(
+            ((layer, why) for layer, why in reasons if why is not None),
+            key=lambda refused: network.macs(refused[0]),
+            default=(None, "the rules allow no section with multiply-adds"),
+        )
         where = f"layer '{layer.name}': {why}" if layer else why
         raise NothingToCompile(
             f"nothing of '{network.name}' can be compiled for the HTA of {chip.name} ({where})"

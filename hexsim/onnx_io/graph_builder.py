@@ -102,9 +102,14 @@ class GraphBuilder:
         return self._round(output) if self._precision == "float16" else output
 
     def move(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
-        """Add an operator whose result needs no rounding; return its output."""
+        """Add an operator whose result needs no rounding; return its output.
+
+        The node has a name, because onnxruntime 1.20 names what it fuses after its parts and
+        refuses a graph in which two names agree.
+        """
         output = self._new(operator)
-        self.nodes.append(onnx.helper.make_node(operator, inputs, [output], **attributes))
+        node = onnx.helper.make_node(operator, inputs, [output], name=output, **attributes)
+        self.nodes.append(node)
         return output
 
     def transpose(self, name: str, permutation: Sequence[int]) -> str:

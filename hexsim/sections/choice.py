@@ -94,7 +94,7 @@ def _require_taken(network: Network, section: range, why: Refusals) -> None:
     refused = next((at for at in section if why[at] is not None), None)
     if refused is None:
         return
-    runs = several.automatic(network, why)
+    runs = several.runs(why)
     inside = [range(max(r.start, section.start), min(r.stop, section.stop)) for r in runs]
     near = max(inside, key=len, default=range(0))
     if not near and runs:

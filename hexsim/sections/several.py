@@ -1,7 +1,8 @@
 """The rules since SNPE 1.25: any number of sections, with any number of inputs and outputs.
 
 Automatic sections are all runs of layers that the engine takes, as the SDK's compiler maximises
-what runs on it. A run that only reshapes holds nothing to compute and stays on HVX.
+what runs on it. A run without multiply-adds (pools and concats between refused layers) has nothing
+for a MAC array and stays on HVX; the SDK's own threshold is not published.
 """
 
 from __future__ import annotations
@@ -10,18 +11,23 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from hexsim.graph.ir import Network
-from hexsim.layers import Reshape
+
+
+def runs(refusals: Sequence[str | None]) -> tuple[range, ...]:
+    """Return the maximal runs of layers that are not refused."""
+    found = []
+    for refused, run in groupby(range(len(refusals)), key=lambda at: refusals[at] is not None):
+        indices = list(run)
+        if not refused:
+            found.append(range(indices[0], indices[-1] + 1))
+    return tuple(found)
 
 
 def automatic(network: Network, refusals: Sequence[str | None]) -> tuple[range, ...]:
-    """Return the maximal runs of layers that are not refused."""
-    sections = []
-    for refused, run in groupby(range(len(refusals)), key=lambda at: refusals[at] is not None):
-        indices = list(run)
-        section = range(indices[0], indices[-1] + 1)
-        if not refused and any(not isinstance(network.layers[at], Reshape) for at in section):
-            sections.append(section)
-    return tuple(sections)
+    """Return the maximal runs of layers that are not refused and multiply."""
+    return tuple(
+        run for run in runs(refusals) if any(network.macs(network.layers[at]) for at in run)
+    )
 
 
 def check(network: Network, sections: Sequence[range], refusals: Sequence[str | None]) -> None:

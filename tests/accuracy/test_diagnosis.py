@@ -60,3 +60,17 @@ def test_a_sound_layer_has_no_fault() -> None:
     kinds = {finding.cause.kind for finding in found.findings}
     assert kinds <= {"one range for all channels"}
     assert found.alone_db > 30.0
+
+
+def test_a_layer_is_tried_on_the_engine_that_runs_it() -> None:
+    model, feeds = culprits.quantized(), culprits.inputs(2)
+    errors = validate(model, feeds, "aip", signed_weights=True, on_hta={"c1"}).layers
+    names = ["c1", "c3"]
+
+    def alone(signed: bool, *on_hta: str) -> list[float]:
+        found = diagnose(model, errors, names, feeds, signed_weights=signed, on_hta=set(on_hta))
+        return [one.alone_db for one in found]
+
+    unsigned, rescaled = alone(False), alone(True)
+    assert unsigned[0] != rescaled[0]
+    assert alone(True, "c1") == [unsigned[0], rescaled[1]]

@@ -55,3 +55,9 @@ def test_a_validation_has_them_where_the_kernels_are_signed() -> None:
     assert validate(model, feeds, "dsp", signed_weights=False).rescaled == ()
     found = validate(model, feeds, "dsp", signed_weights=True).rescaled
     assert found == rescaling_losses(model)
+
+
+def test_the_tensor_engine_rescales_nothing() -> None:
+    model, feeds = culprits.quantized(), culprits.inputs(1)
+    found = validate(model, feeds, "aip", signed_weights=True, on_hta={"c0", "c2"}).rescaled
+    assert [loss.layer for loss in found] == ["c1", "c3", "fc"]

@@ -28,6 +28,20 @@ def test_all_layers_in_integers_is_the_network_itself() -> None:
     assert all(math.isfinite(row.only_db) for row in found.layers)
 
 
+def test_each_layer_is_tried_on_its_own_engine() -> None:
+    """On the tensor engine as unsigned kernels have it, on HVX with rescaled weights."""
+    model, feeds = culprits.quantized(), culprits.inputs(2)
+
+    def only(signed: bool, *on_hta: str) -> dict[str, float]:
+        judge = OutputJudge(model, feeds, "aip", signed_weights=signed, on_hta=set(on_hta))
+        return {row.layer: row.only_db for row in sensitivity(model, judge).layers}
+
+    mixed, unsigned, rescaled = only(True, "c0", "c1"), only(False), only(True)
+    for layer, level in mixed.items():
+        own, other = (unsigned, rescaled) if layer in ("c0", "c1") else (rescaled, unsigned)
+        assert level == own[layer] != other[layer]
+
+
 @pytest.mark.parametrize("fault", ["outlier", "dead"])
 def test_the_culprit_is_most_sensitive_and_its_absence_helps_most(fault: str) -> None:
     model = culprits.quantized(fault)

@@ -30,6 +30,23 @@ def test_codes_of_every_tensor_made_real() -> None:
     np.testing.assert_allclose(floats["scores"], scores, rtol=1e-5, atol=1e-5)
 
 
+def test_layers_on_the_tensor_engine_take_weights_as_they_are() -> None:
+    model, (feed, *_) = culprits.quantized(), culprits.inputs()
+    rescaled, unsigned = (
+        Twin(model, "aip", signed_weights=on).run(feed)[1] for on in (True, False)
+    )
+    mixed = Twin(model, "aip", signed_weights=True, on_hta={"c0", "c1"}).run(feed)[1]
+    every = Twin(
+        model, "aip", signed_weights=True, on_hta={la.name for la in model.network.layers}
+    ).run(feed)[1]
+    for name in ("c0.out", "c1.out"):
+        np.testing.assert_array_equal(mixed[name], unsigned[name])
+        assert not np.array_equal(mixed[name], rescaled[name])
+    assert not np.array_equal(mixed["c2.out"], unsigned["c2.out"]), "HVX rescales"
+    for name, values in every.items():
+        np.testing.assert_array_equal(values, unsigned[name])
+
+
 def test_tensors_of_a_layer_that_falls_back_are_no_codes() -> None:
     network = culprits.network()
     elu = Neuron(name="elu", inputs=("scores",), outputs=("end",), function="elu")

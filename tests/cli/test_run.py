@@ -8,9 +8,12 @@ import pytest
 from PIL import Image
 
 from hexsim import __version__, container
+from hexsim.api import compile_hta
 from hexsim.execution import PlanExecutor
 from hexsim.partition import partition
 from hexsim.plan import make_plan
+from hexsim.platform import Platform
+from hexsim.reports.trace import trace_json
 from tests.accuracy import culprits
 from tests.small_networks import Sketch
 
@@ -99,6 +102,8 @@ def test_pictures(command: Command, tmp_path: Path) -> None:
         ("--input-list list.txt --debug --runtime aip --chip sd855", "--debug is not for aip"),
         ("--input-list list.txt --mean 3", "are for pictures"),
         ("--input-list list.txt -o q.dlc", "cannot make folder 'q.dlc/Result_0'"),
+        ("--input-list list.txt --trace q.dlc", "'q.dlc' would overwrite an input"),
+        ("--input-list list.txt --trace no/t.json", "no such folder"),
         ("--input-list list.txt --runtime npu", "unknown runtime 'npu'"),
     ],
 )
@@ -122,3 +127,31 @@ def test_threads_change_nothing(command: Command, tmp_path: Path, runtime: str) 
     assert len(one) == 3
     for alone, shared in zip(one, three, strict=True):
         assert alone.read_bytes() == shared.read_bytes()
+
+
+@pytest.mark.parametrize("runtime", ["dsp", "aip", "cpu"])
+def test_the_trace_is_the_simulation_of_the_same_plan(
+    command: Command, tmp_path: Path, runtime: str
+) -> None:
+    model = compile_hta(container.read(tmp_path / "q.dlc").model, partitions="0-3")
+    container.write(tmp_path / "h.dlc", model)
+    line = f"run h.dlc --input-list list.txt --chip sd855 --runtime {runtime}"
+    assert command(f"{line} --trace t.json")[0] == 0
+    platform = Platform.load("sd855")
+    timing = platform.simulate(platform.plan(model, runtime), recorded=True)
+    name = f"{model.name} on sd855 {runtime}"
+    text = (tmp_path / "t.json").read_text()
+    assert text == trace_json([(name, timing)])
+    assert ("hta array" in text) == (runtime == "aip")
+    assert len(list((tmp_path / "output").rglob("*.raw"))) == 3
+
+
+def test_tensors_that_are_asked_for_are_outputs_of_the_trace(
+    command: Command, tmp_path: Path
+) -> None:
+    line = "run q.dlc --input-list list.txt --chip sd855 --trace"
+    assert command(f"{line} plain.json")[0] == 0
+    assert command(f"{line} debug.json --debug")[0] == 0
+    plain, debug = ((tmp_path / f"{name}.json").read_text() for name in ("plain", "debug"))
+    assert "c0.out" in debug
+    assert "c0.out" not in plain

@@ -10,6 +10,7 @@ from PIL import Image
 
 from hexsim import container
 from hexsim.accuracy.validation import validate
+from hexsim.api import compile_hta
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
 from tests.container.made import with_weights
@@ -156,3 +157,26 @@ def test_pictures_with_named_labels(command: Command, tmp_path: Path, dims: str)
 )
 def test_mistakes_with_pictures(refused: Callable[[str], str], options: str, sentence: str) -> None:
     assert sentence in refused(f"validate rgb.dlc {options}")
+
+
+def test_sections_of_the_file_run_on_the_tensor_engine_of_their_chip(
+    command: Command, tmp_path: Path
+) -> None:
+    """Every layer is in a section, so nothing is rescaled: as kernels for unsigned weights do."""
+    model = container.read(tmp_path / "q.dlc").model
+    container.write(tmp_path / "h.dlc", compile_hta(model, partitions="0-5"))
+    unsigned, rescaled = (
+        validate(model, culprits.inputs(4), "aip", signed_weights=on).output_sqnr_db
+        for on in (False, True)
+    )
+    assert unsigned != rescaled
+    line = "validate {} --input-list list.txt --runtime {} --chip {} --json v.json"
+    for options, expected in (
+        (("h.dlc", "aip", "sd855"), unsigned),
+        (("q.dlc", "aip", "sd855"), rescaled),
+        (("h.dlc", "dsp", "sd855"), rescaled),
+        (("h.dlc", "aip", "sd865"), rescaled),
+    ):
+        assert command(line.format(*options) + " --sensitivity --explain")[0] == 0
+        document = json.loads((tmp_path / "v.json").read_text())
+        assert document["output_sqnr_db"] == pytest.approx(expected, abs=1e-9), options

@@ -66,6 +66,12 @@ def test_the_written_model_is_valid_and_complete(network: Network) -> None:
     assert np.array_equal(session.run(["y"], {"x": x})[0], expected)
 
 
+def test_every_node_has_a_name_of_its_own(network: Network) -> None:
+    names = [node.name for node in write(network, precision="float16").model.graph.node]
+    assert all(names)
+    assert len(set(names)) == len(names)
+
+
 @pytest.mark.parametrize("opset", [7, 10, 13, 18])
 def test_opaque_layers_are_written_in_the_opset_they_came_from(
     opset: int, onnx_model: Make

@@ -29,10 +29,11 @@ def test_automatic_sections() -> None:
     assert automatic(_branched(), SINGLE) == (range(4),)
 
 
-def test_a_lone_reshape_is_no_section() -> None:
+def test_a_run_that_multiplies_nothing_is_no_section() -> None:
     net = Sketch((1, 8, 8, 3))
     flat = net.add(Reshape, "in", shape=(1, 192))
     assert automatic(net.network(flat), SEVERAL) == ()
+    assert given(net.network(flat), [(1, 1)], SEVERAL) == (range(1),)
 
 
 @examples(networks())
@@ -44,7 +45,9 @@ def test_automatic_sections_are_legal_and_maximal(network: Network) -> None:
         if at in inside:
             assert why[at] is None
         elif why[at] is None:
-            assert isinstance(layer, Reshape)
+            assert network.macs(layer) == 0
+            beside = [at - 1 in inside, at + 1 in inside]
+            assert not any(beside), "a section ends where the engine takes the next layer"
     if sections:
         ids = [(s[0] + 1, s[-1] + 1) for s in sections]
         assert given(network, ids, SEVERAL) == sections
