@@ -11,10 +11,10 @@ A ratio is onnxruntime's time over ours within one round: above 1, ours is faste
 
 Both sides get a network that a quantiser has quantised from the same float file and the same
 inputs: ours by hexsim, theirs by `quantize_static` (QDQ). Both start from float inputs and end with
-float outputs; every intermediate tensor of ours is written. One thread is measured in CPU time of
-that thread, two in elapsed time, which neighbours on the machine disturb; ours runs on one thread.
-`--models` keeps what is quantised for the next run. `--breakdown` prints instead where our time
-goes, by kind of layer.
+float outputs. One thread is measured in CPU time of that thread, several (ours too) in elapsed
+time, which neighbours on the machine disturb. The trained networks of the folder HEXSIM_REAL_DATA
+can be named by their own folders. `--models` keeps what is quantised for the next run.
+`--breakdown` prints instead where our time goes, by kind of layer.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import argparse
 import contextlib
 import io
 import logging
+import os
 import statistics
 import tempfile
 import time
@@ -121,9 +122,18 @@ def _float_file(network: str, folder: Path) -> Path:
     path = folder / f"{network}.onnx"
     if not path.exists():
         plain = folder / f"{network}_plain.onnx"
-        models.export(network, plain)
+        if network in models.names():
+            models.export(network, plain)
+        else:
+            plain = _trained()[network]
         quant_pre_process(plain, path, skip_symbolic_shape=True)
     return path
+
+
+def _trained() -> dict[str, Path]:
+    """Float files of other people's trained networks, by folder."""
+    root = os.environ.get("HEXSIM_REAL_DATA")
+    return {path.parent.name: path for path in Path(root).glob("*/*.onnx")} if root else {}
 
 
 def shapes_of(network: str, folder: Path) -> dict[str, tuple[int, ...]]:
@@ -134,11 +144,12 @@ def shapes_of(network: str, folder: Path) -> dict[str, tuple[int, ...]]:
     return {name: tensors[name].source_shape for name in names}
 
 
-def executor(model: QuantizedNetwork, weights: str, feed: Any) -> Run:
+def executor(model: QuantizedNetwork, weights: str, threads: int, feed: Any) -> Run:
     """Our network ready to run on the first input."""
     platform = Platform.load(WEIGHTS[weights][1])
     plan = platform.plan(model, "dsp")
-    run = PlanExecutor(plan, model, signed_weights=platform.signed_weights("dsp")).run
+    signed = platform.signed_weights("dsp")
+    run = PlanExecutor(plan, model, signed_weights=signed, threads=threads).run
     inputs = stored_inputs(plan.network, feed)
     return lambda: run(inputs)
 
@@ -160,7 +171,7 @@ def ratios(network: str, weights: str, threads: int, rounds: int, folder: Path) 
     """One line of the table."""
     feeds = list(seeded_inputs(shapes_of(network, folder), INPUTS))
     model = ours(network, weights, folder, feeds)
-    runs = {"ours": executor(model, weights, feeds[0])}
+    runs = {"ours": executor(model, weights, threads, feeds[0])}
     for kind in ("u8u8", "u8s8", "float32"):
         runs[kind] = theirs(network, kind, weights, threads, folder, feeds)
     seconds = take_turns(runs, rounds, time.thread_time if threads == 1 else time.perf_counter)
@@ -170,7 +181,7 @@ def ratios(network: str, weights: str, threads: int, rounds: int, folder: Path) 
         parts = sorted(other / own for other, own in zip(column, mine, strict=True))
         cells.append(f"{parts[0]:5.2f} {statistics.median(parts):5.2f} {parts[-1]:5.2f}")
     times = [1e3 * statistics.median(x) for x in (mine, *seconds.values())]
-    return f"{network:<14} {weights:<11} {threads:>7}  {'   '.join(cells)}   " + " ".join(
+    return f"{network:<22} {weights:<11} {threads:>7}  {'   '.join(cells)}   " + " ".join(
         f"{time:6.1f}" for time in times
     )
 
@@ -243,7 +254,8 @@ def saturation() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--networks", nargs="+", choices=models.names(), default=list(NETWORKS))
+    known = [*models.names(), *sorted(_trained())]
+    parser.add_argument("--networks", nargs="+", choices=known, default=list(NETWORKS))
     parser.add_argument("--weights", nargs="+", choices=WEIGHTS, default=list(WEIGHTS))
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--rounds", type=int, default=15)
@@ -256,7 +268,7 @@ def main() -> None:
     if not given.breakdown:
         print(
             "onnxruntime's time / ours, min median max\n"
-            f"{'network':<14} {'weights':<11} threads  {'u8u8':<17}   {'u8s8':<17}   "
+            f"{'network':<22} {'weights':<11} threads  {'u8u8':<17}   {'u8s8':<17}   "
             f"{'float32':<17}   ms: ours, u8u8, u8s8, float32"
         )
     with contextlib.ExitStack() as stack:

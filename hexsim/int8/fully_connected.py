@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,12 @@ from hexsim.int8.requantise import requantise
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.layers import Window
 
+Integers = npt.NDArray[np.integer[Any]]
+
 _U8_TO_S8 = 128
+_STRIP = 32
+"""Rows transposed at a time, so that cache lines are written while they are there (measured: a
+fifth of the time of a whole 9216x4096 transposition; 64 rows are slower)."""
 
 
 class PreparedFullyConnected:
@@ -36,7 +42,7 @@ class PreparedFullyConnected:
         if codes.dtype == np.uint8:
             codes = (codes ^ np.uint8(_U8_TO_S8)).view(np.int8)
             zero_point -= _U8_TO_S8
-        self._weights = np.ascontiguousarray(codes.T)
+        self._weights = transposed(codes)
         self._zero_point = zero_point
         self._tail = call.tail
 
@@ -56,6 +62,14 @@ class PreparedFullyConnected:
             Step(_correct, (x, self._zero_point, correction, FIRST, LAST), batch),
             Step(_fully_connected(output.dtype), arguments, len(self._weights)),
         ]
+
+
+def transposed(codes: Integers) -> Integers:
+    """Return (rows, columns) as a new C-contiguous (columns, rows)."""
+    result: Integers = np.empty(codes.shape[::-1], codes.dtype)
+    for first in range(0, len(codes), _STRIP):
+        result[:, first : first + _STRIP] = codes[first : first + _STRIP].T
+    return result
 
 
 @kernel("void(int16[:,::1],int32,int32[::1],int64,int64)")
