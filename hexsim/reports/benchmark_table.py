@@ -60,10 +60,13 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
         notes.append(
             f"Quantised first, on seeded inputs, for {', '.join(here)}: no float networks there."
         )
-    if any(
-        c.runtime == "aip" and not any(la.engine == "hta" for la in c.timing.layers) for c in cases
-    ):
+    if any(case.runtime == "aip" and not _uses_hta(case) for case in cases):
         notes.append("aip runs on HVX alone, as it does for files without HTA sections.")
+    if any(_uses_hta(case) and not case.uncertainty for case in cases):
+        notes.append(
+            "Nothing of the inside of the HTA is published: its array, memory and costs are "
+            "assumed, and --uncertainty gives the interval that they leave."
+        )
     if any(case.interference for case in cases):
         notes.append(
             "Tables of networks are those without clients. Tables of clients: without the network "
@@ -77,6 +80,10 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
                 f"bytes and operations: {', '.join(generic)}."
             )
     return "\n".join(dict.fromkeys(notes))
+
+
+def _uses_hta(case: Case) -> bool:
+    return any(layer.engine == "hta" for layer in case.timing.layers)
 
 
 def _network_table(cases: list[Case]) -> str:
