@@ -45,13 +45,11 @@ class _Place:
 
     def rows(self, builder: Any, tile: Tile, panel: int) -> list[Any]:
         """Addresses of a panel's rows; those behind `count` are the last, to be stored first."""
-        start = builder.add(self.to, INT64(COLUMNS * self.item_bytes * panel))
-        last = builder.sub(self.count, INT64(1))
-        places = []
-        for row in range(tile.rows):
+        places = [builder.add(self.to, INT64(COLUMNS * self.item_bytes * panel))]
+        for row in range(1, tile.rows):
             inside = builder.icmp_signed("<", INT64(row), self.count)
-            at = builder.select(inside, INT64(row), last)
-            places.append(builder.add(start, builder.mul(at, self.step)))
+            step = builder.select(inside, self.step, INT64(0))
+            places.append(builder.add(places[-1], step))
         return places
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from hexsim.binding.call import Codes, Int32
 from hexsim.int8.addresses import copy_bytes
 from hexsim.int8.jit import inlined, template
@@ -62,7 +64,8 @@ def _convolve(
     row_bytes = out.itemsize * out.shape[1]
     x_at, starts_at, offsets_at = x.ctypes.data, starts.ctypes.data, offsets.ctypes.data
     weights_at, constants_at = weights.ctypes.data, constants.ctypes.data
-    addends_at, out_at, scratch_at = addends.ctypes.data, out.ctypes.data, scratch.ctypes.data
+    addends_at, out_at = addends.ctypes.data, out.ctypes.data
+    scratch_at = np.int64(scratch.ctypes.data)  # signed as what follows from arithmetic
     for block in range(first_pixel, last_pixel, _BLOCK):
         end = min(block + _BLOCK, last_pixel)
         at = first_panel
