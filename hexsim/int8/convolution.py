@@ -25,7 +25,7 @@ from hexsim.int8.plain_product import convolve_plain
 from hexsim.int8.prepared import Out, PreparedCall
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.int8.tiled_product import convolve_guarded, convolve_tiled
-from hexsim.int8.tiles import Tiles, pieces
+from hexsim.int8.tiles import Column, PanelTable, Tiles, pieces
 
 
 def prepare_convolution(call: BoundConvolution) -> PreparedCall:
@@ -170,24 +170,24 @@ class PlainConvolution:
 class _Tiled:
     """Tiles of `tile`; `weights` packed, and the offset in bytes of each step.
 
-    `steps` has a row for each panel: its first step, pairs of steps, single steps, first offset.
+    `steps` tells of each panel its first step, pairs of steps, single steps, and first offset.
     """
 
     def __init__(
         self, product: _Product, tile: Tile, kernel: Template, weights: panels.Steps,
-        offsets: Int64, steps: Int64,
+        offsets: Int64, steps: tuple[Column, Column, Column, Column],
     ) -> None:  # fmt: skip
         runs, tail, item_bytes = product.runs, product.tail, product.item_bytes
         self._padded, self._pixels = product.padded, product.starts.size
-        group, panel = np.divmod(np.arange(len(steps)), len(steps) // runs.groups)
+        group, panel = np.divmod(np.arange(product.panel_count), product.panel_count // runs.groups)
         column = COLUMNS * panel
-        table = np.column_stack((
-            steps, group * runs.group_channels * item_bytes, group * self._pixels,
-            group * runs.columns + column, runs.columns - column,
-        ))  # fmt: skip
+        table = PanelTable(
+            *steps, input=group * runs.group_channels * item_bytes, addends=group * self._pixels,
+            column=group * runs.columns + column, rest=runs.columns - column,
+        )  # fmt: skip
         constants = (product.preload, tail.multiplier, tail.shift)
         self._tiles = Tiles(
-            kernel, tile, item_bytes * product.starts, offsets, table, weights,
+            kernel, tile, item_bytes * product.starts, offsets, table.stacked(), weights,
             panels.panel_constants(constants, runs.groups), tail,
         )  # fmt: skip
         self._sums = (
@@ -210,9 +210,7 @@ class TiledConvolution(_Tiled):
 
     def __init__(self, product: _Product) -> None:
         offsets = product.step_offsets
-        panel = np.arange(product.panel_count)
-        none = np.zeros_like(panel)
-        steps = np.column_stack((panel * offsets.size, none, none + offsets.size, none))
+        steps = (offsets.size * np.arange(product.panel_count), 0, offsets.size, 0)
         super().__init__(
             product, tile_of(product.item_bytes), convolve_tiled,
             panels.pack_panels(product.matrix), offsets, steps,
@@ -224,5 +222,6 @@ class GuardedConvolution(_Tiled):
 
     def __init__(self, product: _ByCodes) -> None:
         packed = product.guarded
-        steps = np.column_stack((packed.table, packed.table[:, 0]))
+        first, twos, ones = packed.table.T
+        steps = (first, twos, ones, first)
         super().__init__(product, GUARDED, convolve_guarded, packed.weights, packed.offsets, steps)

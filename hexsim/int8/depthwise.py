@@ -22,7 +22,7 @@ from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.int8.tiled_product import convolve_channels
-from hexsim.int8.tiles import Tiles
+from hexsim.int8.tiles import PanelTable, Tiles
 from hexsim.layers import Window
 
 
@@ -48,14 +48,14 @@ class PreparedDepthwise:
         pairs = -(-self._offsets.size // 2)
         offsets = item_bytes * np.append(self._offsets, self._offsets[-1:])[: 2 * pairs]
         panel = np.arange(-(-channels // COLUMNS))
-        column, none = COLUMNS * panel, np.zeros_like(panel)
-        table = np.column_stack((
-            panel * pairs, none, none + pairs, none, item_bytes * column, none, column,
-            channels - column,
-        ))  # fmt: skip
+        column = COLUMNS * panel
+        table = PanelTable(
+            first=panel * pairs, twos=0, ones=pairs, offsets=0, input=item_bytes * column,
+            addends=0, column=column, rest=channels - column,
+        )  # fmt: skip
         constants = panel_constants(self._constants, 1).reshape(-1, COLUMNS)[:, list(ORDER)]
         return Tiles(
-            convolve_channels, BY_CHANNEL, item_bytes * self._starts, offsets, table,
+            convolve_channels, BY_CHANNEL, item_bytes * self._starts, offsets, table.stacked(),
             pack_taps(weights.reshape(-1, channels)), constants.reshape(-1), self._tail,
         )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from hexsim.int8.padded import Int64, Padded
 from hexsim.int8.prepared import Out
 from hexsim.int8.step import FIRST, LAST, Row, Scratch, Step
 
+Column = Int64 | int
 _FEW_PIXELS = 800
 """Up to so many pixels threads share out channels, so that each reads a part of the weights."""
 
@@ -29,12 +30,37 @@ def pieces(
     return (FIRST, LAST, 0, panels), (pixels, tile_rows)
 
 
+class PanelTable(NamedTuple):
+    """What a kernel knows of each panel, an array or one number for all."""
+
+    first: Column
+    """Its first step among the packed weights."""
+    twos: Column
+    """How many pairs of steps are taken together."""
+    ones: Column
+    """How many steps are taken one by one."""
+    offsets: Column
+    """Place of the offset of its first step."""
+    input: Column
+    """Bytes to the first channel it reads."""
+    addends: Column
+    """Place of its group's first addend."""
+    column: Column
+    """Its first column of the output."""
+    rest: Column
+    """Columns from there to the end of its group."""
+
+    def stacked(self) -> Int64:
+        """The table as kernels read it, int64 (panels, fields)."""
+        return np.column_stack(np.broadcast_arrays(*self)).astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Tiles:
     """Packed weights, constants and a table of panels, and the kernel for them.
 
     `starts` has the bytes to each pixel's window, `offsets` those from there to each step. `table`
-    has a row for each panel, see `tiled_product`; `constants` is (panels, 3, COLUMNS): preloads,
+    is a `PanelTable`, stacked; `constants` is (panels, 3, COLUMNS): preloads,
     multipliers and shifts.
     """
 
