@@ -15,7 +15,7 @@ import numpy as np
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8 import guarded_product, panels, tiled_product
-from hexsim.int8.choice import choose
+from hexsim.int8.choice import choose, wants_winograd
 from hexsim.int8.guarded_panels import GuardedPanels, pack_guarded
 from hexsim.int8.guarded_tile import ROWS
 from hexsim.int8.microkernel import COLUMNS, STEP_BYTES, tile_of
@@ -23,6 +23,7 @@ from hexsim.int8.padded import Int64, PaddedInput
 from hexsim.int8.plain_product import convolve_plain
 from hexsim.int8.prepared import Out, PreparedCall
 from hexsim.int8.step import FIRST, LAST, Row, Scratch, Step, Work, Workspace
+from hexsim.int8.winograd import WinogradConvolution, admits_winograd
 
 _FEW_PIXELS = 800
 """Up to so many pixels threads share out channels, so that each reads a part of the weights."""
@@ -39,6 +40,8 @@ def _pieces(
 
 def prepare_convolution(call: BoundConvolution) -> PreparedCall:
     """Prepare a dense or grouped convolution for the kernel that suits it."""
+    if wants_winograd() and admits_winograd(call):
+        return WinogradConvolution(call)
     codes = _ByCodes(call)
     match choose(lambda: codes.guarded.pays):
         case "portable":
