@@ -17,8 +17,8 @@ from numba.extending import intrinsic
 from hexsim.int8.features import compiled_features
 from hexsim.int8.microkernel import COLUMNS, PAIRS, STEP_BYTES, Tile
 
-PAIRS_512 = Tile(7, 2, 16, "llvm.x86.avx512.vpdpwssd.512")
-"""14 accumulators of the 32 registers, as many as keep two multipliers busy."""
+PAIRS_512 = Tile(8, 2, 16, "llvm.x86.avx512.vpdpwssd.512")
+"""16 accumulators of the 32 registers; outputs of 13x13 to 16x16 are two times 8 tiles."""
 
 _I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _BYTE = ir.IntType(8)
