@@ -18,6 +18,8 @@ from hexsim.int8.self_check import dots_are_exact
 Algorithm = Literal["portable", "pairs", "guarded", "dots"]
 """portable: plain loops for any CPU. pairs: int16 products, two to a step (AVX2). guarded: u8 by s8
 products, packed against saturation (AVX2). dots: u8 by s8 products, four to a step (VNNI)."""
+ByName = Algorithm | Literal["winograd"]
+"""winograd: int16 products of transformed tiles (AVX2), where the layer admits them exactly."""
 
 
 def choose(guarded_pays: Callable[[], bool]) -> Algorithm:
@@ -44,16 +46,25 @@ def use_vectors() -> bool:
     return _wanted() != "portable" and "+avx2" in compiled_features()
 
 
+def wants_winograd() -> bool:
+    """Return whether HEXSIM_KERNELS names Winograd's algorithm and the CPU has what it takes.
+
+    Raises HexsimError if HEXSIM_KERNELS names no algorithm.
+    """
+    return _wanted() == "winograd" and use_vectors()
+
+
 def has_dots(found: frozenset[str]) -> bool:
     """Return whether the CPU multiplies bytes four at a time."""
     return "+avxvnni" in found or {"+avx512vnni", "+avx512vl"} <= found
 
 
-def _wanted() -> Algorithm | None:
+def _wanted() -> ByName | None:
     wanted = os.environ.get("HEXSIM_KERNELS", "")
     if not wanted:
         return None
-    if wanted not in get_args(Algorithm):
-        known = ", ".join(get_args(Algorithm))
+    names = (*get_args(Algorithm), "winograd")
+    if wanted not in names:
+        known = ", ".join(names)
         raise HexsimError(f"HEXSIM_KERNELS is '{wanted}'; leave it out or set it to one of {known}")
     return wanted  # type: ignore[return-value]

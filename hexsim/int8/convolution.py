@@ -15,7 +15,7 @@ import numpy as np
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8 import panels
-from hexsim.int8.choice import choose
+from hexsim.int8.choice import choose, wants_winograd
 from hexsim.int8.code_sums import add_codes
 from hexsim.int8.guarded_panels import GuardedPanels, pack_guarded
 from hexsim.int8.jit import Template
@@ -26,10 +26,13 @@ from hexsim.int8.prepared import Out, PreparedCall
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.int8.tiled_product import convolve_guarded, convolve_tiled
 from hexsim.int8.tiles import Column, PanelTable, Tiles, pieces
+from hexsim.int8.winograd import WinogradConvolution, admits_winograd
 
 
 def prepare_convolution(call: BoundConvolution) -> PreparedCall:
     """Prepare a dense or grouped convolution for the kernel that suits it."""
+    if wants_winograd() and admits_winograd(call):
+        return WinogradConvolution(call)
     codes = _ByCodes(call)
     match choose(lambda: codes.guarded.pays):
         case "portable":
