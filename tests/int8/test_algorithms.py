@@ -11,6 +11,7 @@ from hexsim.binding import BoundConvolution, Operand, Requantise, Weights
 from hexsim.errors import HexsimError
 from hexsim.int8 import algorithms
 from hexsim.int8.convolution import GuardedConvolution, PlainConvolution, TiledConvolution
+from hexsim.int8.features import has_vectors
 from hexsim.int8.kept_choices import KeptChoices
 from hexsim.int8.prepared import execute
 from hexsim.layers import Window
@@ -117,6 +118,8 @@ def test_near_ones_are_timed_once_and_the_loser_is_let_go(cpu, fastest):
     gc.collect()
     assert [one() for one in alive if one() is not None] == [first]
     assert kept._known
+    if not has_vectors():
+        return  # neither runs here
     out = np.empty(call.output.shape, np.uint8)
     x = np.random.default_rng(2).integers(0, 256, call.inputs[0].shape, np.uint8)
     execute(first, [x], out)
