@@ -20,9 +20,11 @@ from hexsim.int8.features import has_dots, has_vectors
 from hexsim.int8.guarded_panels import LANES, PAIRED
 from hexsim.int8.kept_choices import KeptChoices
 from hexsim.int8.measured import seconds_of
-from hexsim.int8.microkernel import tile_of
+from hexsim.int8.microkernel import PAIRS, tile_of
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.self_check import dots_are_exact
+from hexsim.int8.winograd import WinogradConvolution, admits_winograd
+from hexsim.int8.winograd_tile import pair_tile
 
 
 class _Layer:
@@ -67,6 +69,11 @@ _PAIRS = 4
 """vpmaddwd and add for two products, twice."""
 _DOTS = 0.5
 """vpdpbusd, in registers of 16 channels at best."""
+_WINOGRAD = {True: _PAIRS / 4, False: 0.25}
+"""A quarter of the products by vpmaddwd and add, or by vpdpwssd in registers of 16 channels."""
+_TRANSFORMS = 4.0
+"""How many times that Winograd's transforms may make of it; it is slower than direct products where
+channels or tiles are few (docs/int8-kernels.md), so where it may be faster it is measured."""
 
 ALGORITHMS = (
     _Algorithm("portable", lambda call: True, lambda layer: PlainConvolution(layer.call), _LOOPS),
@@ -89,6 +96,14 @@ ALGORITHMS = (
         lambda layer: TiledConvolution(layer.codes),
         _DOTS,
         lambda layer: LANES / tile_of(1).lanes,
+    ),
+    _Algorithm(
+        "winograd",
+        lambda call: has_vectors() and admits_winograd(call),
+        lambda layer: WinogradConvolution(layer.call),
+        min(_WINOGRAD.values()),
+        lambda layer: _WINOGRAD[pair_tile() is PAIRS],
+        _TRANSFORMS,
     ),
 )
 

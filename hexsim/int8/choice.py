@@ -22,9 +22,10 @@ from hexsim.int8.features import has_vectors
 from hexsim.int8.kept_choices import KeptChoices
 from hexsim.int8.prepared import PreparedCall
 
-Name = Literal["portable", "pairs", "guarded", "dots"]
+Name = Literal["portable", "pairs", "guarded", "dots", "winograd"]
 """portable: plain loops for any CPU. pairs: int16 products, two to a step (AVX2). guarded: u8 by s8
-products, packed against saturation (AVX2). dots: u8 by s8 products, four to a step (VNNI)."""
+products, packed against saturation (AVX2). dots: u8 by s8 products, four to a step (VNNI).
+winograd: int16 products of transformed tiles of 3x3 convolutions (AVX2)."""
 
 DOUBT = 1.15
 """Calibrated: of the convolutions of four networks in three modes of weights, those where counting
