@@ -2,7 +2,8 @@
 
 A window is a few runs of consecutive elements: kernel rows when columns are not dilated, single
 taps otherwise. No patch matrix is built; kernels take the start of each output pixel's window and
-the offsets of its runs. `hexsim.int8.choice` says which kernel multiplies; their values are equal.
+the offsets of its runs. `hexsim.int8.algorithms` says which kernel multiplies; their values are
+equal.
 """
 
 from __future__ import annotations
@@ -15,31 +16,16 @@ import numpy as np
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8 import panels
-from hexsim.int8.choice import choose
 from hexsim.int8.code_sums import add_codes
 from hexsim.int8.guarded_panels import GuardedPanels, pack_guarded
 from hexsim.int8.jit import Template
 from hexsim.int8.microkernel import COLUMNS, GUARDED, STEP_BYTES, Tile, tile_of
 from hexsim.int8.padded import Int64, PaddedInput
 from hexsim.int8.plain_product import convolve_plain
-from hexsim.int8.prepared import Out, PreparedCall
+from hexsim.int8.prepared import Out
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.int8.tiled_product import convolve_guarded, convolve_tiled
 from hexsim.int8.tiles import Column, PanelTable, Tiles, pieces
-
-
-def prepare_convolution(call: BoundConvolution) -> PreparedCall:
-    """Prepare a dense or grouped convolution for the kernel that suits it."""
-    codes = _ByCodes(call)
-    match choose(lambda: codes.guarded.pays):
-        case "portable":
-            return PlainConvolution(call)
-        case "pairs":
-            return TiledConvolution(_ByDistances(call))
-        case "dots":
-            return TiledConvolution(codes)
-        case "guarded":
-            return GuardedConvolution(codes)
 
 
 class _Runs:
@@ -117,7 +103,7 @@ class _Product:
         return self.runs.groups * -(-self.runs.columns // COLUMNS)
 
 
-class _ByDistances(_Product):
+class ByDistances(_Product):
     """int16 distances from both zero points."""
 
     def __init__(self, call: BoundConvolution) -> None:
@@ -127,7 +113,7 @@ class _ByDistances(_Product):
         self.weights = call.weights.codes.astype(np.int16) - np.int16(call.weights.zero_point)
 
 
-class _ByCodes(_Product):
+class ByCodes(_Product):
     """Codes by signed weights (hexsim.int8.panels)."""
 
     def __init__(self, call: BoundConvolution) -> None:
@@ -149,7 +135,7 @@ class PlainConvolution:
     """Weights are packed (groups, columns, runs, run), int16."""
 
     def __init__(self, call: BoundConvolution) -> None:
-        product = _ByDistances(call)
+        product = ByDistances(call)
         self._padded, self._pixels = product.padded, product.starts.size
         packed = np.ascontiguousarray(product.matrix.transpose(2, 3, 0, 1)).reshape(-1)
         tail = call.tail
@@ -220,7 +206,7 @@ class TiledConvolution(_Tiled):
 class GuardedConvolution(_Tiled):
     """Weights are packed by `hexsim.int8.guarded_panels`."""
 
-    def __init__(self, product: _ByCodes) -> None:
+    def __init__(self, product: ByCodes) -> None:
         packed = product.guarded
         first, twos, ones = packed.table.T
         steps = (first, twos, ones, first)
