@@ -32,6 +32,7 @@ from hexsim.platform import Platform
 from hexsim.quantity import Quantity
 from hexsim.quantization.quantized import float_network
 from hexsim.runtimes import Runtime
+from hexsim.stacks import BufferType
 
 MODEL_ERROR = 0.05
 """Relative error that even a right model is granted, so that a row measured to 1 % does not
@@ -110,11 +111,13 @@ class Run(NamedTuple):
     runtime: Runtime
     model: str
     idle_ms: float
+    buffer: BufferType | None
 
     @classmethod
     def of(cls, row: data.Measurement) -> Run:
         """The run of a row; unknown idle time counts as none (a benchmark loop)."""
-        return cls(row.chip, row.stack_model, row.runtime, row.model, row.idle_ms or 0.0)  # type: ignore[arg-type]
+        idle_ms = row.idle_ms or 0.0
+        return cls(row.chip, row.stack_model, row.runtime, row.model, idle_ms, row.buffer)  # type: ignore[arg-type]
 
 
 def predict_ms(row: data.Measurement, values: Values) -> float:
@@ -131,7 +134,7 @@ def _read(run: Run) -> dict[str, set[str]]:
     """Names of chip and stack by the paths of the constants that simulating a run reads."""
     platform = _platform(run.chip, run.stack)
     with recorded() as reads:
-        platform.simulate(_plan(run), idle_ms=run.idle_ms)
+        platform.simulate(_plan(run), idle_ms=run.idle_ms, buffer=run.buffer)
     read: dict[str, set[str]] = {}
     for sheet in (platform.chip, platform.stack):
         for path in reads.of(sheet):
@@ -146,7 +149,7 @@ def _times(run: Run, setting: tuple[tuple[Parameter, float], ...]) -> tuple[floa
     chip, stack = platform.chip, platform.stack
     for parameter, value in setting:
         chip, stack = parameter.set(chip, value), parameter.set(stack, value)
-    result = Platform(chip, stack).simulate(_plan(run), idle_ms=run.idle_ms)
+    result = Platform(chip, stack).simulate(_plan(run), idle_ms=run.idle_ms, buffer=run.buffer)
     return result.total_us, result.forward_us
 
 

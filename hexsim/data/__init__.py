@@ -16,8 +16,10 @@ _FILE = Path(__file__).with_name("measured_latency.csv")
 
 @dataclass(frozen=True)
 class Measurement:
-    """One published latency. `idle_ms` is the idle time before the call, None if unknown.
+    """One published latency.
 
+    `idle_ms` is the idle time before the call, `buffer` the type of its user buffers; both are
+    None if unknown.
     `input_nhwc` is the input shape, `resolution_ms` the rounding or spread of the number.
     """
 
@@ -29,6 +31,7 @@ class Measurement:
     input_nhwc: tuple[int, ...]
     batch: int
     idle_ms: float | None
+    buffer: str | None
     statistic: str
     latency_ms: float
     resolution_ms: float
@@ -91,6 +94,7 @@ def _measurement(record: dict[str, str]) -> Measurement:
         input_nhwc=tuple(int(size) for size in record["input_nhwc"].split("x")),
         batch=int(record["batch"]),
         idle_ms=None if idle == "unknown" else float(idle),
+        buffer=None if record["buffer"] == "unknown" else record["buffer"],
         statistic=record["statistic"],
         latency_ms=float(record["latency_ms"]),
         resolution_ms=float(record["resolution_ms"]),

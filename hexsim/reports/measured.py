@@ -11,11 +11,12 @@ from hexsim.uncertainty import Uncertainty
 def measured(case: Case, *, forward: bool) -> tuple[Measurement, ...]:
     """Published rows, shortest first; two are the ends of a published range.
 
-    A file of the user's has none, whatever its name.
+    A file of the user's has none, whatever its name, nor has a case with other buffers.
     """
     if not case.builtin:
         return ()
-    return data.find(case.network, case.chip, case.stack, case.runtime, forward=forward)
+    found = data.find(case.network, case.chip, case.stack, case.runtime, forward=forward)
+    return tuple(row for row in found if row.buffer in (None, case.buffer))
 
 
 def measured_ms(case: Case, *, forward: bool) -> tuple[float, ...]:

@@ -41,6 +41,14 @@ def test_unknown_idle_is_not_zero() -> None:
     assert idles["sd855"] == 0.0
 
 
+def test_a_known_buffer_type_is_one_that_the_stack_takes() -> None:
+    known = [row for row in data.rows() if row.buffer is not None]
+    assert [(row.chip, row.model, row.buffer) for row in known] == [
+        ("sd855", "mobilenet_v1", "tf8")
+    ]
+    assert all(row.buffer in stacks.load(row.stack_model).buffer_types for row in known)
+
+
 @pytest.mark.parametrize("heavy", ["pydantic", "numpy"])
 def test_reading_them_needs_nothing_heavy(heavy: str) -> None:
     code = f"import sys, hexsim.data; hexsim.data.rows(); sys.exit('{heavy}' in sys.modules)"

@@ -3,7 +3,10 @@ from __future__ import annotations
 import pytest
 
 from hexsim import data
-from hexsim.reports.measured import is_outside
+from hexsim.benchmark import Case, Conditions, run_benchmark
+from hexsim.platform import Platform
+from hexsim.reports.measured import is_outside, measured_ms
+from hexsim.stacks import BufferType
 from hexsim.uncertainty import Times, Uncertainty
 
 FOUND = Uncertainty(Times(9e3, 8e3), Times(12e3, 11e3), Times(14e3, 13e3), (), ())
@@ -19,6 +22,20 @@ def test_a_measured_time_is_held_against_its_own_figure(factor: float, outside: 
         (),
     )
     assert is_outside(row, scaled) is outside
+
+
+@pytest.mark.parametrize(("buffer", "shown"), [("tf8", (2.947,)), ("float", ())])
+def test_a_time_is_shown_beside_the_buffers_it_was_measured_with(
+    buffer: BufferType, shown: tuple[float, ...]
+) -> None:
+    (case,) = run_benchmark(
+        ["mobilenet_v1"],
+        Platform.load("sd855", "snpe-1.30"),
+        ["dsp"],
+        Conditions(buffer=buffer, accuracy=False, quantize=True),
+    )
+    assert isinstance(case, Case)
+    assert measured_ms(case, forward=False) == shown
 
 
 def test_the_resolution_of_a_measurement_is_granted() -> None:
