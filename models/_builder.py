@@ -194,6 +194,16 @@ class Builder:
         moments = self._moments[x].plus(self._moments[y])
         return self._add("Add", name, (x, y), self._shapes[x], moments)
 
+    def rescale(self, x: str, name: str, factor: float, shift: float) -> str:
+        """Multiply every element by `factor`, then add `shift`."""
+        before = self._moments[x].scaled(factor)
+        scale = self._scalar(f"{name}.factor", factor)
+        x = self._add("Mul", f"{name}.mul", (x, scale), self._shapes[x], before)
+        moved = Moments(before.mean + np.float32(shift), before.std)
+        return self._add(
+            "Add", name, (x, self._scalar(f"{name}.shift", shift)), self._shapes[x], moved
+        )
+
     def flatten(self, x: str, name: str) -> str:
         """Make one row per image."""
         batch, channels, *image = self._shapes[x]
@@ -230,6 +240,9 @@ class Builder:
     def _initialise(self, name: str, shape: tuple[int, ...], make: Callable[[], FloatArray]) -> str:
         self._initialisers[name] = Initialiser(shape, make)
         return name
+
+    def _scalar(self, name: str, value: float) -> str:
+        return self._initialise(name, (1,), lambda: np.array([value], np.float32))
 
     def _generator(self, tensor: str) -> np.random.Generator:
         return generator(self._network, tensor)

@@ -1,8 +1,9 @@
 """GoogLeNet as in torchvision: batch norm after every convolution, no LRN, 224x224.
 
 Differs from bvlc's also in its "5x5" branch, which is 3x3, and in its last max pool, 2x2.
-Initialisers are named as in torchvision's state dict. Left out: the training-only classifiers
-and the input rescaling that goes with torchvision's trained weights.
+Initialisers are named as in torchvision's state dict. The input is rescaled from 0 .. 1 to -1 .. 1
+inside the network, as torchvision's trained weights need it and Qualcomm AI Hub Models exports it
+(qai_hub_models, googlenet and imagenet_classifier). Left out: the training-only classifiers.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def _inception(net: Builder, x: str, name: str, sizes: tuple[int, ...]) -> str:
 def build() -> BuiltModel:
     """Return torchvision's GoogLeNet, whose output is 1000 logits."""
     net = Builder("googlenet_torchvision", "input", (1, 3, 224, 224))
-    x = _conv(net, "input", "conv1", 64, 7, stride=2)
+    x = net.rescale("input", "rescaled", 2.0, -1.0)
+    x = _conv(net, x, "conv1", 64, 7, stride=2)
     x = net.max_pool(x, "maxpool1", 3, 2, ceil=True)
     x = _conv(net, x, "conv2", 64, 1)
     x = _conv(net, x, "conv3", 192, 3)

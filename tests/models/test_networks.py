@@ -99,7 +99,8 @@ def test_graph_has_the_operators_of_its_original(name: str) -> None:
     assert ("BatchNormalization" in operators) == has_norm
     assert ("LRN" in operators) == (name in {"alexnet", "googlenet"})
     assert ("Clip" in operators) == (name in {"mobilenet_v1", "mobilenet_v2"})
-    assert ("Add" in operators) == (name in {"mobilenet_v2", "resnet50"})
+    assert ("Add" in operators) == (name in {"googlenet_torchvision", "mobilenet_v2", "resnet50"})
+    assert ("Mul" in operators) == (name == "googlenet_torchvision")
     assert ("Concat" in operators) == any(part in name for part in ("google", "squeeze", "incep"))
 
 
