@@ -113,13 +113,14 @@ class Cpu(Table):
 
 
 class Gpu(Table):
-    """The GPU; a multiply-add counts as two FLOPs."""
+    """The GPU; a multiply-add counts as two FLOPs. `latency_s` is that of a read from DDR."""
 
     name: str
     clock_hz: Hertz
     fp32_flops_per_clk: FlopsPerClock
     fp16_flops_per_clk: FlopsPerClock
     bandwidth_bytes_per_s: BytesPerSecond
+    latency_s: Seconds
 
 
 class Hta(Table):

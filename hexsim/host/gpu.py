@@ -2,9 +2,14 @@
 
 The efficiency is a share of the float32 peak in both modes: the published times with half
 arithmetic are those of float arithmetic on halves, so the multipliers are not what limits them.
-Tensors and weights are halves in both.
+Tensors and weights are halves in both, in texels of four channels.
 
-Left out: textures, work groups, squashed layers.
+A fully connected layer is a matrix by a vector: a work item makes one texel of outputs and waits
+for each texel of weights, which nobody else needs. All of them together keep too few reads in
+flight for the whole bandwidth, and the more so the fewer outputs there are. At least a wave takes
+part in every product. Convolutions, which use a weight for many pixels, are taken to hide this.
+
+Left out: padding of channels to texels, caches, work groups, squashed layers.
 """
 
 from __future__ import annotations
@@ -13,10 +18,16 @@ import math
 
 from hexsim.chips import Chip
 from hexsim.host._roofline import Roofline
+from hexsim.layers import FullyConnected
 from hexsim.plan import KernelCall
 from hexsim.stacks import Stack
 
 _FLOPS_PER_MAC = 2
+_TEXEL_CHANNELS = 4
+_TEXEL_BYTES = 8
+"""A texel of four halves (OpenCL, CL_RGBA with CL_HALF_FLOAT)."""
+_WAVE = 64
+"""Work items that run in step (assumed; the size depends on GPU and kernel)."""
 
 
 def roofline(call: KernelCall, chip: Chip, stack: Stack) -> Roofline:
@@ -26,8 +37,17 @@ def roofline(call: KernelCall, chip: Chip, stack: Stack) -> Roofline:
     elements = sum(math.prod(shape) for shape in (*call.operands, *call.results))
     flops = call.macs * _FLOPS_PER_MAC or elements
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
+    streamed_s = moved / gpu.bandwidth_bytes_per_s
     return Roofline(
         flops / (peak * runtime.efficiency),
-        moved / gpu.bandwidth_bytes_per_s,
+        max(streamed_s, _waits_for_weights(call) * gpu.latency_s),
         runtime.layer_s,
     )
+
+
+def _waits_for_weights(call: KernelCall) -> float:
+    """How often all work items of a fully connected layer wait for a texel of weights each."""
+    if not isinstance(call.layer, FullyConnected):
+        return 0.0
+    items = max(_WAVE, math.ceil(call.layer.output_channels / _TEXEL_CHANNELS))
+    return call.parameter_bytes / (items * _TEXEL_BYTES)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hexsim import chips, stacks
 from hexsim.host.gpu import roofline
@@ -21,10 +23,41 @@ def test_two_constants_make_the_time_of_a_convolution(runtime: str) -> None:
     assert cost.start_s == STACK.gpu.layer_s
 
 
-def test_weights_are_halves() -> None:
-    net = Sketch((1, 4096))
-    (call,) = plan(net.network(net.dense("in", 4096)), "gpu").calls()
+def test_weights_are_halves_and_a_convolution_streams_them() -> None:
+    net = Sketch((1, 1, 1, 4096))
+    (call,) = plan(net.network(net.conv("in", 4096)), "gpu").calls()
     cost = roofline(call, CHIP, STACK)
     size = 2 * (4096 * 4096 + 2 * 4096)
     assert cost.memory_s == pytest.approx(size / CHIP.gpu.bandwidth_bytes_per_s)
     assert largest(cost.parts_ps) == "ddr"
+
+
+@pytest.mark.parametrize("outputs", [400, 1000])
+def test_every_work_item_of_a_product_waits_for_as_many_weights_as_it_has_inputs(
+    outputs: int,
+) -> None:
+    assert dense_s(1, 4096, outputs) == pytest.approx(4096 * CHIP.gpu.latency_s, rel=1e-3)
+
+
+def test_many_outputs_use_the_whole_bandwidth() -> None:
+    size = 2 * (64 * 100_000 + 64 + 100_000)
+    assert dense_s(1, 64, 100_000) == pytest.approx(size / CHIP.gpu.bandwidth_bytes_per_s)
+
+
+def test_a_product_with_one_output_is_spread_over_a_wave() -> None:
+    assert dense_s(1, 64_000, 1) == pytest.approx(64_000 / 256 * CHIP.gpu.latency_s, rel=1e-3)
+
+
+@given(st.integers(1, 40), st.integers(1, 5000), st.integers(1, 5000))
+def test_a_batch_takes_as_long_as_one_image_at_least_and_as_its_images_at_most(
+    batch: int, inputs: int, outputs: int
+) -> None:
+    one, many = (dense_s(n, inputs, outputs) for n in (1, batch))
+    assert one * (1 - 1e-9) <= many <= batch * one * (1 + 1e-9)
+
+
+def dense_s(batch: int, inputs: int, outputs: int) -> float:
+    net = Sketch((batch, inputs))
+    (call,) = plan(net.network(net.dense("in", outputs)), "gpu").calls()
+    cost = roofline(call, CHIP, STACK)
+    return max(cost.compute_s, cost.memory_s)
