@@ -18,6 +18,7 @@ import numpy.typing as npt
 from hexsim.binding import (
     BoundAveragePool,
     BoundBatchNorm,
+    BoundBilinear,
     BoundCall,
     BoundConvolution,
     BoundFullyConnected,
@@ -31,7 +32,14 @@ from hexsim.int8.prepared import PreparedCall, execute
 from hexsim.int8.requantise import requantise_wide
 from hexsim.int8.step import Work, Workspace
 
-Linear = BoundConvolution | BoundFullyConnected | BoundBatchNorm | BoundAveragePool | BoundSum
+Linear = (
+    BoundConvolution
+    | BoundFullyConnected
+    | BoundBatchNorm
+    | BoundAveragePool
+    | BoundBilinear
+    | BoundSum
+)
 
 
 class PreparedBytes:
