@@ -14,7 +14,7 @@ from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import Resize
 from hexsim.layers.resize import CoordinateMode, NearestMode
 from hexsim.quantization.encodings import Encoding
-from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails
+from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands, tails
 from tests.int8.single_layer import assert_within, quantized, run_layer, subnet_of
 
 TARGETS = (
@@ -41,7 +41,7 @@ def sampled(draw):
         x,
         output,
         draw(arrays(x.shape, CODES[bits])),
-        np.random.default_rng(draw(st.integers(0))),
+        np.random.default_rng(draw(SEEDS)),
     )
 
 
