@@ -100,7 +100,8 @@ def emit_resize(layer: Resize, graph: GraphBuilder) -> None:
         result = graph.compute(operator, [data, scales], mode=mode)
     else:
         sizes = graph.literal(np.array([batch, channels, *size], np.int64))
-        wanted = ["", "", sizes] if layer.size is not None else ["", scales]
+        none = "" if graph.opset >= 13 else graph.literal(np.empty(0, np.float32))
+        wanted = [none, none, sizes] if layer.size is not None else [none, scales]
         result = graph.compute(
             "Resize",
             [data, *wanted],
