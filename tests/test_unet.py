@@ -15,6 +15,7 @@ from hexsim.layers import Deconvolution, Opaque, Permute, Resize
 from hexsim.onnx_io.reader import read
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.resizing import resized
 from hexsim.runtimes import Runtime
 from tests.unet import SIZE, unet
 
@@ -116,3 +117,9 @@ def test_every_runtime_takes_and_times_them(model: QuantizedNetwork, runtime: Ru
 def test_the_tensor_engine_takes_them(model: QuantizedNetwork) -> None:
     (section,) = hexsim.compile_hta(model).hta
     assert set(GROWING) <= set(section.layers)
+
+
+def test_another_input_size_goes_through(network: Network) -> None:
+    larger = resized(network, {"image": (2, 3, 64, 40)})
+    larger.check()
+    assert larger.tensors["classes"].source_shape == (2, 5, 64, 40)

@@ -211,6 +211,24 @@ def test_channels_must_be_those_of_the_layer(attributes: dict, axis: int, kept: 
     assert ("w" in read.codes) is kept
 
 
+@pytest.mark.parametrize(("axis", "groups", "kept"), [(1, 1, True), (0, 1, False), (1, 2, False)])
+def test_the_channels_of_a_transposed_convolution_are_its_second_axis(
+    axis: int, groups: int, kept: bool
+) -> None:
+    arrays = {
+        "wq": np.int8([[1, 2], [3, 4]]).reshape(2, 2, 1, 1),
+        "ws": np.float32([0.5, 2]),
+        "wz": np.zeros(2, np.int8),
+    }
+    nodes = [
+        node("DequantizeLinear", "wq ws wz", "w", axis=axis),
+        node("ConvTranspose", "x w", "y", group=groups),
+    ]
+    read = read_with_codes(model(nodes, arrays, shape=(1, 2, 3, 3)))
+    assert isinstance(read.network.layers[0], Deconvolution)
+    assert ("w" in read.codes) is kept
+
+
 def test_weights_that_pass_a_pair_stay_what_they_were() -> None:
     weight = np.float32([[0.3, -0.7], [1.1, 2.0]])
     nodes = [*pair("v", "w"), node("MatMul", "x w", "y")]

@@ -64,21 +64,18 @@ def conv_transpose(node: Node, net: Importer) -> None:
     ):
         raise NotALayerError("extends the output")
 
+    shape = (height, width, inputs // groups, groups * outputs)
+
     def last_is_output(array: Array) -> Array:
         parts = array.reshape(groups, inputs // groups, outputs, height, width)
-        return parts.transpose(3, 4, 1, 0, 2)
+        return parts.transpose(3, 4, 1, 0, 2).reshape(shape)
 
     net.add(
         Deconvolution(
             name=node.name,
             inputs=(net.channels_last(data.name),),
             outputs=(node.output,),
-            weight=net.constant(
-                weight.name,
-                f"hwio_{groups}",
-                (height, width, inputs // groups, groups * outputs),
-                last_is_output,
-            ),
+            weight=net.constant(weight.name, f"hwio_{groups}", shape, last_is_output),
             bias=bias,
             window=window,
             output_padding=more,
