@@ -1,4 +1,4 @@
-"""What is compared: the inputs, the model with encodings, the float reference.
+"""What is compared: the model with encodings, the float reference, the classes.
 
 Each function also says where its part comes from, in words for the report.
 """
@@ -12,7 +12,6 @@ from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.graph.ir import Network
-    from hexsim.inputs.pictures import Preprocessing
     from hexsim.inputs.source import InputSource
     from hexsim.loading import InputDims
     from hexsim.quantization.options import QuantizationOptions
@@ -56,28 +55,6 @@ def both(
         return checked, checked, reference
     floats = None if float_model is None else float_network(checked)
     return floats, load(model, input_dims=dims), reference
-
-
-def inputs(
-    input_list: Path | None, images: Path | None, how: Preprocessing, network: Network
-) -> InputSource:
-    """The inputs of a list, a folder of pictures, or seeded ones."""
-    from hexsim.api import seeded_calibration
-    from hexsim.benchmark import EVALUATION_INPUTS
-    from hexsim.inputs.pictures import Preprocessing, pictures
-    from hexsim.inputs.source import listed, seeded
-
-    if input_list is not None and images is not None:
-        raise HexsimError("inputs come from --input-list or from --images; leave one out")
-    if images is not None:
-        return pictures(images, network, how)
-    if how != Preprocessing():
-        raise HexsimError(
-            "--mean, --std, --channel-order and --fit are for pictures; give a folder (--images)"
-        )
-    if input_list is not None:
-        return listed(input_list, network)
-    return seeded(seeded_calibration(network, EVALUATION_INPUTS, seed=1), network)
 
 
 def labelled(labels: Path | None, source: InputSource, network: Network) -> tuple[int, ...] | None:

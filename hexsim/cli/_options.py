@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import Annotated, Literal, cast
 
 import typer
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
-
-if TYPE_CHECKING:
-    from hexsim.inputs.pictures import Preprocessing
 
 ChannelOrder = Literal["rgb", "bgr"]
 Fit = Literal["crop", "stretch"]
@@ -90,6 +86,9 @@ FloatModelOption = Annotated[
     str | None,
     typer.Option("--float", help="Float model that a quantised MODEL was made from."),
 ]
+QuantizeOption = Annotated[
+    bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
+]
 NoHtaOption = Annotated[
     bool, typer.Option("--no-hta", help="Compile no HTA sections into what is quantised here.")
 ]
@@ -124,28 +123,6 @@ def parse_runtime(text: str) -> Runtime:
     if more:
         raise HexsimError(f"give one runtime, not '{text}'")
     return runtimes
-
-
-def parse_preprocessing(
-    mean: str, std: str, channel_order: ChannelOrder, fit: Fit
-) -> Preprocessing:
-    """Read the options for pictures."""
-    from hexsim.inputs.pictures import Preprocessing
-
-    stds = _parse_numbers("--std", std)
-    if 0 in stds:
-        raise HexsimError(f"--std '{std}' would divide by zero; 1 leaves values as they are")
-    return Preprocessing(_parse_numbers("--mean", mean), stds, channel_order, fit)
-
-
-def _parse_numbers(option: str, text: str) -> tuple[float, ...]:
-    try:
-        numbers = tuple(float(word) for word in text.split(","))
-    except ValueError:
-        numbers = ()
-    if not numbers or not all(map(math.isfinite, numbers)):
-        raise HexsimError(f"{option} '{text}' is no number or numbers like 123.7,116.3,103.5")
-    return numbers
 
 
 def parse_choices(option: str, texts: list[str] | None, choices: Sequence[str]) -> dict[str, str]:

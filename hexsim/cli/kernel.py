@@ -6,30 +6,34 @@ from typing import Annotated
 
 import typer
 
-from hexsim.cli._options import ChipOption, JsonOption, StackOption
+from hexsim.cli._groups import grouped
+from hexsim.cli._options import JsonOption
 from hexsim.cli._output import require_outputs
+from hexsim.cli._simulated import Hardware
+
+_HARDWARE = Hardware("sd855")
 
 
+@grouped
 def kernel(
+    *,
     kind: Annotated[
         str, typer.Argument(help="conv, depthwise, fully_connected, max_pool, add ...")
     ],
     shape: Annotated[
         str, typer.Option("--shape", help="e.g. 56x56x64:64:3x3:s2 (HxWxC:OUT:KHxKW:stride).")
     ],
-    chip: ChipOption = "sd855",
-    stack: StackOption = None,
+    hardware: Hardware = _HARDWARE,
     json: JsonOption = None,
 ) -> None:
     """Show how a kernel is blocked, and every packet of its instruction streams."""
     from hexsim.files import write_text
     from hexsim.kernel_probe import probe
-    from hexsim.platform import Platform
     from hexsim.reports.kernel_json import kernel_json
     from hexsim.reports.kernel_table import kernel_table
 
     require_outputs((json,))
-    found = probe(kind, shape, Platform.load(chip, stack))
+    found = probe(kind, shape, hardware.platform())
     if json is not None:
         write_text(json, kernel_json(found))
     typer.echo(kernel_table(found))

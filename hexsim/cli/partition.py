@@ -7,23 +7,27 @@ from typing import Annotated
 
 import typer
 
+from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
-    ChipOption,
     InputDimOption,
     JsonOption,
     ProfileOption,
-    StackOption,
     parse_input_dims,
     parse_runtime,
 )
 from hexsim.cli._output import require_outputs
+from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 
+_HARDWARE = Hardware("sd855")
+"""The default: sd835 has no AIP."""
 
+
+@grouped
 def partition(
+    *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
-    chip: ChipOption = "sd855",
-    stack: StackOption = None,
+    hardware: Hardware = _HARDWARE,
     runtime: Annotated[str, typer.Option("--runtime", help="Only aip has engines to cut for.")] = (
         "aip"
     ),
@@ -49,7 +53,6 @@ def partition(
     from hexsim.partitioning import search as find
     from hexsim.partitioning import survey as explain
     from hexsim.partitioning.times import LayerTimes
-    from hexsim.platform import Platform
     from hexsim.reports.partition_json import partition_json
     from hexsim.reports.partition_svg import partition_svg
     from hexsim.reports.partition_table import partition_table, search_lines
@@ -57,7 +60,7 @@ def partition(
     if parse_runtime(runtime) != "aip":
         raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
     require_outputs((json, graph), (model,))
-    platform = Platform.load(chip, stack)
+    platform = hardware.platform()
     platform.chip.require("aip")
     platform.stack.require("aip")
     loaded = load(model, input_dims=parse_input_dims(input_dim))

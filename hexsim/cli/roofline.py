@@ -7,29 +7,29 @@ from typing import Annotated
 
 import typer
 
+from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
-    ChipOption,
     CsvOption,
     InputDimOption,
     JsonOption,
     ProfileOption,
-    StackOption,
+    QuantizeOption,
     parse_input_dims,
     parse_runtime,
 )
 from hexsim.cli._output import require_outputs
+from hexsim.cli._simulated import Hardware
 
 
+@grouped
 def roofline(
+    *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
-    chip: ChipOption = "sd835",
-    stack: StackOption = None,
+    hardware: Hardware,
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
-    quantize: Annotated[
-        bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
-    ] = False,
+    quantize: QuantizeOption = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Draw the chart: a .png or .svg file.")
     ] = None,
@@ -40,7 +40,6 @@ def roofline(
     from hexsim.benchmark import Conditions, run_case
     from hexsim.cli._progress import status
     from hexsim.files import write_bytes, write_text
-    from hexsim.platform import Platform
     from hexsim.reports.roofline_facts import roofline_csv, roofline_json
     from hexsim.reports.roofline_table import roofline_table
     from hexsim.roofline import roofline
@@ -50,7 +49,7 @@ def roofline(
         from hexsim.reports.roofline_chart import picture, picture_format
 
         picture_format(output)
-    platform = Platform.load(chip, stack)
+    platform = hardware.platform()
     conditions = Conditions(
         perf_profile=perf_profile,
         accuracy=False,

@@ -9,40 +9,30 @@ from typing import Annotated
 import typer
 
 from hexsim import __version__
+from hexsim.cli._groups import grouped
+from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
-    ChannelOrderOption,
-    ChipOption,
-    FitOption,
-    ImagesOption,
     InputDimOption,
-    InputListOption,
-    MeanOption,
     NoFallbackOption,
-    StackOption,
-    StdOption,
     ThreadsOption,
     TraceOption,
     parse_input_dims,
-    parse_preprocessing,
     parse_runtime,
 )
 from hexsim.cli._output import require_outputs
+from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 
 RULE = "-" * 79
 """Frames the version, as the real tool's does."""
 
 
+@grouped
 def run(
+    *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
-    input_list: InputListOption = None,
-    images: ImagesOption = None,
-    mean: MeanOption = "0",
-    std: StdOption = "1",
-    channel_order: ChannelOrderOption = "rgb",
-    fit: FitOption = "crop",
-    chip: ChipOption = "sd835",
-    stack: StackOption = None,
+    inputs: Inputs,
+    hardware: Hardware,
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for Result_0, Result_1, ...")
@@ -61,26 +51,23 @@ def run(
 ) -> None:
     """Run every input of a list (or folder of pictures) and write the outputs as raw floats."""
     from hexsim.api import as_loaded
-    from hexsim.cli import _compared as compared
     from hexsim.execution import PlanExecutor
     from hexsim.files import write_text
     from hexsim.loading import load
     from hexsim.net_run import observed, wanted
     from hexsim.net_run import run as run_all
-    from hexsim.platform import Platform
     from hexsim.quantization.quantized import float_network
     from hexsim.reports.trace import trace_json
 
-    require_outputs((trace,), (model, input_list))
-    if input_list is None and images is None:
+    require_outputs((trace,), (model, inputs.input_list))
+    if inputs.input_list is None and inputs.images is None:
         raise HexsimError("hexsim run needs inputs; give an --input-list or a folder of --images")
-    platform, asked = Platform.load(chip, stack), parse_runtime(runtime)
+    platform, asked = hardware.platform(), parse_runtime(runtime)
     if debug and asked == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     loaded = load(model, input_dims=parse_input_dims(input_dim))
     network = float_network(loaded)
-    how = parse_preprocessing(mean, std, channel_order, fit)
-    source = compared.inputs(input_list, images, how, network)
+    source = inputs.source(network)
     chosen = [name for name in (set_output_tensors or "").split(",") if name]
     names = wanted(network, source.output_layers, (*source.output_tensors, *chosen), every=debug)
     platform.plan(loaded, asked, cpu_fallback=not no_cpu_fallback)  # refuses before long work

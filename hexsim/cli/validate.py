@@ -8,26 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hexsim.cli._groups import grouped
+from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
     CalibrationListOption,
-    ChannelOrderOption,
-    ChipOption,
     CsvOption,
-    FitOption,
     FloatModelOption,
-    ImagesOption,
     InputDimOption,
-    InputListOption,
     JsonOption,
     LabelsOption,
-    MeanOption,
-    StdOption,
     ThreadsOption,
     parse_input_dims,
-    parse_preprocessing,
     parse_runtime,
 )
 from hexsim.cli._output import require_outputs
+from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -44,16 +39,13 @@ EXPLAINED_LAYERS = 5
 """Layers that --explain speaks of, those that add most noise."""
 
 
+@grouped
 def validate(
+    *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
-    input_list: InputListOption = None,
-    images: ImagesOption = None,
-    mean: MeanOption = "0",
-    std: StdOption = "1",
-    channel_order: ChannelOrderOption = "rgb",
-    fit: FitOption = "crop",
+    inputs: Inputs,
     labels: LabelsOption = None,
-    chip: ChipOption = "sd835",
+    hardware: Hardware,
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
     input_dim: InputDimOption = None,
     calibration_list: CalibrationListOption = None,
@@ -78,15 +70,14 @@ def validate(
     from hexsim.cli import _compared as compared
     from hexsim.cli._progress import bar
     from hexsim.files import write_text
-    from hexsim.platform import Platform
     from hexsim.quantization.quantized import QuantizedNetwork, float_network
     from hexsim.reports.validation_csv import validation_csv
     from hexsim.reports.validation_json import validation_json
     from hexsim.reports.validation_table import validation_text
     from hexsim.runtimes import FIXED_POINT
 
-    require_outputs((json, csv), (model, float_model, input_list, labels, calibration_list))
-    platform, asked = Platform.load(chip), parse_runtime(runtime)
+    require_outputs((json, csv), (model, float_model, inputs.input_list, labels, calibration_list))
+    platform, asked = hardware.platform(), parse_runtime(runtime)
     platform.chip.require(asked)
     platform.stack.require(asked)
     if asked not in FIXED_POINT and (sensitivity or explain or calibration_list is not None):
@@ -97,8 +88,7 @@ def validate(
     loaded, reference = compared.loaded(model, float_model, parse_input_dims(input_dim))
     platform.require(loaded, asked)
     network = float_network(loaded)
-    how = parse_preprocessing(mean, std, channel_order, fit)
-    source = compared.inputs(input_list, images, how, network)
+    source = inputs.source(network)
     classes = compared.labelled(labels, source, network)
     if asked in FIXED_POINT:
         loaded, encodings = compared.quantized(loaded, calibration_list, source)

@@ -1,0 +1,75 @@
+"""Where inputs come from: options that commands which compute values share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hexsim.cli._options import (
+    ChannelOrderOption,
+    FitOption,
+    ImagesOption,
+    InputListOption,
+    MeanOption,
+    StdOption,
+)
+from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from hexsim.graph.ir import Network
+    from hexsim.inputs.pictures import Preprocessing
+    from hexsim.inputs.source import InputSource
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A list of raw files, a folder of pictures, or neither."""
+
+    input_list: InputListOption = None
+    images: ImagesOption = None
+    mean: MeanOption = "0"
+    std: StdOption = "1"
+    channel_order: ChannelOrderOption = "rgb"
+    fit: FitOption = "crop"
+
+    def source(self, network: Network) -> InputSource:
+        """Return the inputs of `network`: those named, else seeded ones."""
+        from hexsim.api import seeded_calibration
+        from hexsim.benchmark import EVALUATION_INPUTS
+        from hexsim.inputs.pictures import Preprocessing, pictures
+        from hexsim.inputs.source import listed, seeded
+
+        how = self._preprocessing()
+        if self.input_list is not None and self.images is not None:
+            raise HexsimError("inputs come from --input-list or from --images; leave one out")
+        if self.images is not None:
+            return pictures(self.images, network, how)
+        if how != Preprocessing():
+            raise HexsimError(
+                "--mean, --std, --channel-order and --fit are for pictures; give a folder "
+                "(--images)"
+            )
+        if self.input_list is not None:
+            return listed(self.input_list, network)
+        return seeded(seeded_calibration(network, EVALUATION_INPUTS, seed=1), network)
+
+    def _preprocessing(self) -> Preprocessing:
+        from hexsim.inputs.pictures import Preprocessing
+
+        stds = _numbers("--std", self.std)
+        if 0 in stds:
+            raise HexsimError(
+                f"--std '{self.std}' would divide by zero; 1 leaves values as they are"
+            )
+        return Preprocessing(_numbers("--mean", self.mean), stds, self.channel_order, self.fit)
+
+
+def _numbers(option: str, text: str) -> tuple[float, ...]:
+    try:
+        numbers = tuple(float(word) for word in text.split(","))
+    except ValueError:
+        numbers = ()
+    if not numbers or not all(map(math.isfinite, numbers)):
+        raise HexsimError(f"{option} '{text}' is no number or numbers like 123.7,116.3,103.5")
+    return numbers

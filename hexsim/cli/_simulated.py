@@ -1,0 +1,87 @@
+"""What is simulated, and under which circumstances: options that simulating commands share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hexsim.cli._options import (
+    BackgroundOption,
+    BufferOption,
+    ChipOption,
+    IdleOption,
+    NoFallbackOption,
+    NoHtaOption,
+    NoPowerCollapseOption,
+    ProfileOption,
+    QuantizeOption,
+    StackOption,
+)
+
+if TYPE_CHECKING:
+    from hexsim.background import Background
+    from hexsim.benchmark import Conditions
+    from hexsim.platform import Platform
+    from hexsim.stacks import BufferType
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """A chip and its software."""
+
+    chip: ChipOption = "sd835"
+    stack: StackOption = None
+
+    def platform(self) -> Platform:
+        """Read their descriptions."""
+        from hexsim.platform import Platform
+
+        return Platform.load(self.chip, self.stack)
+
+
+@dataclass(frozen=True)
+class Power:
+    """What the chip does while nobody calls."""
+
+    idle_ms: IdleOption = 0.0
+    no_power_collapse: NoPowerCollapseOption = False
+
+    def of(self, platform: Platform) -> Platform:
+        """Return the platform with this option set."""
+        return platform.without_power_collapse() if self.no_power_collapse else platform
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """How an application calls, and who else does."""
+
+    perf_profile: ProfileOption = None
+    background: BackgroundOption = None
+    buffer: BufferOption = None
+    no_cpu_fallback: NoFallbackOption = False
+    quantize: QuantizeOption = False
+    no_hta: NoHtaOption = False
+
+    def buffers(self, platform: Platform) -> BufferType | None:
+        """Read the type of the user's buffers; None stands for the stack's."""
+        return None if self.buffer is None else platform.stack.buffer(self.buffer)
+
+    def clients(self) -> tuple[Background, ...]:
+        """Read the descriptions of the DSP's other clients."""
+        from hexsim.background import load
+
+        return tuple(load(name) for name in self.background or ())
+
+    def conditions(self, platform: Platform, power: Power, **others: Any) -> Conditions:
+        """Return the conditions of a benchmark; `others` are its fields that are not here."""
+        from hexsim.benchmark import Conditions
+
+        return Conditions(
+            perf_profile=self.perf_profile,
+            idle_ms=power.idle_ms,
+            buffer=self.buffers(platform),
+            cpu_fallback=not self.no_cpu_fallback,
+            hta=not self.no_hta,
+            background=self.clients(),
+            **{"quantize": self.quantize, **others},
+        )
