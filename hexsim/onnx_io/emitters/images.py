@@ -90,26 +90,30 @@ def emit_local_response_norm(layer: LocalResponseNorm, graph: GraphBuilder) -> N
 
 def emit_resize(layer: Resize, graph: GraphBuilder) -> None:
     """Resize, in the form of its opset; before 11 only one mode had a form, Upsample before 10."""
-    batch, *size, channels = graph.shape(layer.output)
-    _, height, width, _ = graph.shape(layer.inputs[0])
-    data = _channels_first(layer.inputs[0], graph)
-    scales = graph.literal(np.array([1, 1, *layer.scales_of(height, width)], np.float32))
-    mode = {"nearest": "nearest", "bilinear": "linear"}[layer.kind]
+    operator = "Upsample" if graph.opset < 10 else "Resize"
+    inputs = [_channels_first(layer.inputs[0], graph)]
+    modes = {"mode": "linear" if layer.kind == "bilinear" else "nearest"}
     if graph.opset < 11:
-        operator = "Resize" if graph.opset == 10 else "Upsample"
-        result = graph.compute(operator, [data, scales], mode=mode)
+        inputs.append(_scales(layer, graph))
     else:
-        sizes = graph.literal(np.array([batch, channels, *size], np.int64))
         none = "" if graph.opset >= 13 else graph.literal(np.empty(0, np.float32))
-        wanted = [none, none, sizes] if layer.size is not None else [none, scales]
-        result = graph.compute(
-            "Resize",
-            [data, *wanted],
-            mode=mode,
-            coordinate_transformation_mode=layer.coordinates,
-            nearest_mode=layer.rounding,
-        )
+        by_scales = layer.size is None
+        inputs += [none, _scales(layer, graph)] if by_scales else [none, none, _sizes(layer, graph)]
+        modes["coordinate_transformation_mode"] = layer.coordinates
+        modes["nearest_mode"] = layer.rounding
+    write = graph.compute if layer.kind == "bilinear" else graph.move
+    result = write(operator, inputs, **modes)
     graph.finish(graph.transpose(result, _TO_CHANNELS_LAST), layer.output)
+
+
+def _scales(layer: Resize, graph: GraphBuilder) -> str:
+    _, height, width, _ = graph.shape(layer.inputs[0])
+    return graph.literal(np.array([1, 1, *layer.scales_of(height, width)], np.float32))
+
+
+def _sizes(layer: Resize, graph: GraphBuilder) -> str:
+    batch, height, width, channels = graph.shape(layer.output)
+    return graph.literal(np.array([batch, channels, height, width], np.int64))
 
 
 def _channels_first(name: str, graph: GraphBuilder) -> str:

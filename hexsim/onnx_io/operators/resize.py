@@ -18,8 +18,8 @@ _KINDS: dict[str, Literal["nearest", "bilinear"]] = {
     "bilinear": "bilinear",
 }
 _Number = TypeVar("_Number", int, float)
-_COORDINATES: tuple[CoordinateMode, ...] = get_args(CoordinateMode)
-_ROUNDINGS: tuple[NearestMode, ...] = get_args(NearestMode)
+_COORDINATES: dict[str, CoordinateMode] = {mode: mode for mode in get_args(CoordinateMode)}
+_ROUNDINGS: dict[str, NearestMode] = {mode: mode for mode in get_args(NearestMode)}
 
 
 def upsample(node: Node, net: Importer) -> None:
@@ -28,7 +28,7 @@ def upsample(node: Node, net: Importer) -> None:
     Nearest ones that shrink are left out: onnxruntime rounds them up, which ONNX does not say.
     """
     data = net.tensor(node.input(0), rank=4)
-    scales = _scales(node, net, 1) or ()
+    scales = _scales(node, net, 1)
     if _kind(node) == "nearest" and min(scales) < 1:
         raise NotALayerError("shrinks without a stated rounding")
     _add(node, net, data, scales, None, "asymmetric", "floor")
@@ -49,12 +49,12 @@ def resize(node: Node, net: Importer) -> None:
     if node.text("keep_aspect_ratio_policy", "stretch") != "stretch":
         raise NotALayerError("keeps the aspect ratio")
     sizes = net.integers(node, "sizes", 3)
-    scales = None if sizes else _scales(node, net, 2)
-    if sizes is not None:
-        sizes = _of_all_axes(node, sizes, data.source_shape)
+    if sizes:
+        sizes, scales = _of_all_axes(node, sizes, data.source_shape), None
+    else:
+        sizes, scales = None, _scales(node, net, 2)
     _add(
-        node, net, data, scales, sizes,
-        _COORDINATES[_COORDINATES.index(coordinates)], _ROUNDINGS[_ROUNDINGS.index(rounding)],
+        node, net, data, scales, sizes, _COORDINATES[coordinates], _ROUNDINGS[rounding]
     )  # fmt: skip
 
 
@@ -65,13 +65,15 @@ def _kind(node: Node) -> Literal["nearest", "bilinear"]:
     return _KINDS[mode]
 
 
-def _scales(node: Node, net: Importer, position: int) -> tuple[float, ...] | None:
-    """Scales of all four axes, an attribute in Upsample of opset 7; None if there are none."""
+def _scales(node: Node, net: Importer, position: int) -> tuple[float, ...]:
+    """Scales of all four axes, an attribute in Upsample of opset 7."""
     found = node.reals("scales")
     if found is None:
         name = node.input(position)
         found = tuple(float(x) for x in net.array(name).read().reshape(-1)) if name else ()
-    return _of_all_axes(node, found, (1.0,) * 4) if found else None
+    if not found or min(found) <= 0:
+        raise ValueError("neither sizes nor positive scales are given")
+    return _of_all_axes(node, found, (1.0,) * 4)
 
 
 def _of_all_axes(

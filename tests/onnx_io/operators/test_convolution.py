@@ -8,7 +8,9 @@ import onnx
 import pytest
 from onnx import helper
 
+from hexsim.errors import HexsimError
 from hexsim.layers import Deconvolution, Opaque
+from hexsim.onnx_io.reader import read
 from tests.conftest import run_onnx
 
 IMAGE = {"x": (2, 4, 4, 5)}
@@ -73,16 +75,11 @@ def test_padding_by_mode_and_by_shape(
 def test_what_no_window_crops_is_opaque(
     kernel: tuple[int, int], attributes: dict, onnx_model: Make
 ) -> None:
-    from hexsim.onnx_io.reader import read
-
     network = read(transposed(onnx_model, kernel, 2, **attributes))
     assert any(isinstance(layer, Opaque) for layer in network.layers)
 
 
 def test_weights_that_do_not_fit_are_refused(onnx_model: Make) -> None:
-    from hexsim.errors import HexsimError
-    from hexsim.onnx_io.reader import read
-
     weights = {"w": np.zeros((5, 2, 2, 2), np.float32)}
     proto = helper.make_node("ConvTranspose", ["x", "w"], ["y"], name="n")
     with pytest.raises(HexsimError, match=r"node 'n' \(ConvTranspose\)"):

@@ -8,7 +8,9 @@ import onnx
 import pytest
 from onnx import helper
 
+from hexsim.errors import HexsimError
 from hexsim.layers import Opaque, Resize
+from hexsim.onnx_io.reader import read
 
 IMAGE = {"x": (2, 3, 7, 10)}
 Make = Callable[..., onnx.ModelProto]
@@ -123,6 +125,16 @@ def test_other_axes_are_opaque(onnx_model: Make, agree: Callable) -> None:
     proto = helper.make_node("Resize", ["x", "", "s"], ["y"], name="n")
     weights = {"s": np.array([1, 2, 1, 1], np.float32)}
     assert isinstance(the_layer(agree(onnx_model([proto], IMAGE, ["y"], weights))), Opaque)
+
+
+@pytest.mark.parametrize("scales", [[], [1, 1, 2, -1]])
+def test_no_scales_are_refused(scales: list[float], onnx_model: Make) -> None:
+    proto = helper.make_node("Resize", ["x", "", "s"], ["y"], name="n")
+    model = onnx_model([proto], IMAGE, ["y"], {"s": np.array(scales, np.float32)})
+    with pytest.raises(
+        HexsimError, match=r"node 'n' \(Resize\): neither sizes nor positive scales"
+    ):
+        read(model)
 
 
 def test_scales_of_one_are_no_layer(onnx_model: Make, agree: Callable) -> None:
