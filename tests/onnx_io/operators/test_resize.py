@@ -82,13 +82,13 @@ def test_older_forms(
         assert layer.coordinates == "asymmetric"
 
 
-@pytest.mark.parametrize(("opset", "inputs"), [(10, 2), (11, 3), (12, 3), (13, 3)])
-@pytest.mark.parametrize("target", [(2.0, 3.0), (9, 14)])
+@pytest.mark.parametrize(
+    ("target", "opset", "inputs"),
+    [((2.0, 3.0), 10, 2)] + [(one, n, 3) for n in (11, 12, 13) for one in ((2.0, 3.0), (9, 14))],
+)
 def test_written_in_the_opset_that_an_opaque_layer_asks_for(
     target: tuple, opset: int, inputs: int, onnx_model: Make, agree: Callable
 ) -> None:
-    if opset == 10 and isinstance(target[0], int):
-        pytest.skip("opset 10 knows no sizes")
     model = resized(onnx_model, target, opset, inputs, mode="linear")
     model.graph.node[0].output[0] = "r"
     model.graph.node.append(helper.make_node("Erf", ["r"], ["y"], name="e"))
@@ -131,9 +131,7 @@ def test_other_axes_are_opaque(onnx_model: Make, agree: Callable) -> None:
 def test_no_scales_are_refused(scales: list[float], onnx_model: Make) -> None:
     proto = helper.make_node("Resize", ["x", "", "s"], ["y"], name="n")
     model = onnx_model([proto], IMAGE, ["y"], {"s": np.array(scales, np.float32)})
-    with pytest.raises(
-        HexsimError, match=r"node 'n' \(Resize\): neither sizes nor positive scales"
-    ):
+    with pytest.raises(HexsimError, match="node 'n' .* neither sizes nor positive scales"):
         read(model)
 
 
