@@ -131,7 +131,7 @@ def test_other_axes_are_opaque(onnx_model: Make, agree: Callable) -> None:
 def test_no_scales_are_refused(scales: list[float], onnx_model: Make) -> None:
     proto = helper.make_node("Resize", ["x", "", "s"], ["y"], name="n")
     model = onnx_model([proto], IMAGE, ["y"], {"s": np.array(scales, np.float32)})
-    with pytest.raises(HexsimError, match="node 'n' .* neither sizes nor positive scales"):
+    with pytest.raises(HexsimError, match=r"node 'n' .* neither sizes nor positive scales"):
         read(model)
 
 
