@@ -1,4 +1,4 @@
-"""Which kernel runs a bound call: the one place where kernels are chosen."""
+"""Which kernel runs a bound call; `hexsim.int8.algorithms` knows which convolution."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from hexsim.binding import (
     BoundSoftmax,
     BoundSum,
 )
+from hexsim.int8.algorithms import prepare_convolution
 from hexsim.int8.colour_conversion import PreparedChannelPick, PreparedNv21
-from hexsim.int8.convolution import prepare_convolution
 from hexsim.int8.deconvolution import PreparedDeconvolution
 from hexsim.int8.depthwise import PreparedDepthwise
 from hexsim.int8.elementwise import (
@@ -35,7 +35,7 @@ from hexsim.int8.elementwise import (
     PreparedSum,
     PreparedWideProduct,
 )
-from hexsim.int8.fully_connected import PreparedFullyConnected
+from hexsim.int8.fully_connected import prepare_fully_connected
 from hexsim.int8.local_response_norm import PreparedLocalResponseNorm
 from hexsim.int8.lookup import PreparedLookup
 from hexsim.int8.movement import (
@@ -80,7 +80,7 @@ def _prepare_narrow(call: BoundCall) -> PreparedCall:
         case BoundConvolution():
             return _prepare_convolution(call)
         case BoundFullyConnected():
-            return PreparedFullyConnected(call)
+            return prepare_fully_connected(call)
         case BoundMaxPool():
             return PreparedMaxPool(call)
         case BoundAveragePool():

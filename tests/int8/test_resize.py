@@ -122,6 +122,6 @@ def test_worked_example():
     assert call.columns.tolist() == [[0, 1, 0], [0, 1, 171], [0, 1, 341], [1, 1, 0]]
     assert (int(call.tail.multiplier[0]), int(call.tail.shift[0])) == (16384, 0)
     x = np.array([0.0, 0.2], np.float32).reshape(1, 1, 2, 1)
-    codes = subnet_of(model).run_codes({"x": x})["y"]
-    assert codes.reshape(-1).tolist() == [0, 7, 13, 20]
+    result = subnet_of(model).run({"x": x})["y"]
+    assert encodings["y"].quantize(result).reshape(-1).tolist() == [0, 7, 13, 20]
     assert 1 << WEIGHT_BITS == 512
