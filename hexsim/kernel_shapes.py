@@ -1,7 +1,7 @@
 """Kernels by name and shape: `conv 56x56x64:64:3x3:s2` as a kernel call, without a network.
 
 Images are height x width x channels. Convolutions are padded so that a stride of one keeps the
-size, poolings are not padded. Everything is 8 bits wide.
+size, poolings and deconvolutions are not padded. Everything is 8 bits wide.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import Layer, Shape
@@ -16,6 +17,7 @@ from hexsim.layers import (
     BatchNorm,
     Concat,
     Convolution,
+    Deconvolution,
     Elementwise,
     FullyConnected,
     LocalResponseNorm,
@@ -25,6 +27,7 @@ from hexsim.layers import (
     Pooling,
     Prelu,
     Reshape,
+    Resize,
     Softmax,
     StridedSlice,
     Window,
@@ -37,6 +40,7 @@ _LARGEST_NORM = 65
 """Channels of a response normalisation: a vector of 32 and its neighbours on both sides."""
 _IMAGE = r"(?P<h>\d+)x(?P<w>\d+)x(?P<c>\d+)"
 _WINDOW = r":(?P<kh>\d+)x(?P<kw>\d+)(:s(?P<s>\d+))?"
+_TO = r":(?P<h2>\d+)x(?P<w2>\d+)"
 Sizes = Mapping[str, int]
 
 
@@ -66,6 +70,26 @@ def _convolution(sizes: Sizes, groups: int, channels: int) -> Layer:
         groups=groups,
         output_channels=channels,
     )
+
+
+def _deconvolution(sizes: Sizes) -> Layer:
+    step = sizes.get("s", 1)
+    return Deconvolution(
+        name="deconv",
+        inputs=("in",),
+        outputs=("out",),
+        weight="weight",
+        window=Window((sizes["kh"], sizes["kw"]), (step, step)),
+        output_channels=sizes["out"],
+    )
+
+
+def _resize(kind: Literal["nearest", "bilinear"]) -> Callable[[Sizes], Layer]:
+    def layer(sizes: Sizes) -> Layer:
+        wanted = (sizes["h2"], sizes["w2"])
+        return Resize(name="resize", inputs=("in",), outputs=("out",), kind=kind, size=wanted)
+
+    return layer
 
 
 def _pool(kind: str) -> Callable[[Sizes], Layer]:
@@ -122,6 +146,11 @@ KINDS: dict[str, Kind] = {
         "112x112x32:3x3:s2",
         lambda sizes: _convolution(sizes, sizes["c"], sizes["c"]),
     ),
+    "deconv": Kind(
+        _IMAGE + r":(?P<out>\d+)" + _WINDOW,
+        "28x28x64:32:2x2:s2",
+        _deconvolution,
+    ),
     "fully_connected": Kind(
         r"((?P<n>\d+)x)?(?P<c>\d+):(?P<out>\d+)",
         "2048:1000, or 4x2048:1000 for a batch of four",
@@ -135,6 +164,8 @@ KINDS: dict[str, Kind] = {
     ),
     "max_pool": Kind(_IMAGE + _WINDOW, "112x112x64:3x3:s2", _pool("max")),
     "average_pool": Kind(_IMAGE + _WINDOW, "7x7x1024:7x7", _pool("average")),
+    "resize": Kind(_IMAGE + _TO, "28x28x64:56x56", _resize("bilinear")),
+    "resize_nearest": Kind(_IMAGE + _TO, "28x28x64:56x56", _resize("nearest")),
     "add": _pairs("sum"),
     "multiply": _pairs("product"),
     "concat": Kind(
@@ -235,6 +266,8 @@ def _parameters(layer: Layer, source: Shape) -> tuple[Shape, ...]:
     match layer:
         case Convolution(window=window, groups=groups, output_channels=out):
             return ((*window.kernel, channels // groups, out),)
+        case Deconvolution(window=window, output_channels=out):
+            return ((*window.kernel, channels, out),)
         case FullyConnected(output_channels=out):
             return ((channels, out),)
         case BatchNorm():

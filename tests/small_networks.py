@@ -11,6 +11,7 @@ from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import (
     Concat,
     Convolution,
+    Deconvolution,
     Elementwise,
     FullyConnected,
     LocalResponseNorm,
@@ -20,6 +21,7 @@ from hexsim.layers import (
     Permute,
     Pooling,
     Reshape,
+    Resize,
     Softmax,
     StridedSlice,
     Window,
@@ -76,6 +78,19 @@ class Sketch:
         channels = self.shape(source)[-1]
         return self.conv(source, channels, kernel, stride, groups=channels)
 
+    def deconv(
+        self, source: str, channels: int, kernel: int = 2, stride: int = 2, groups: int = 1
+    ) -> str:
+        inputs = self.shape(source)[-1]
+        return self.add(
+            Deconvolution,
+            source,
+            weight=self.weight((kernel, kernel, inputs // groups, channels)),
+            window=Window((kernel, kernel), (stride, stride)),
+            groups=groups,
+            output_channels=channels,
+        )
+
     def dense(self, source: str, outputs: int) -> str:
         inputs = math.prod(self.shape(source)[1:])
         weight = self.weight((inputs, outputs))
@@ -122,6 +137,8 @@ def networks(draw: st.DrawFn) -> Network:
             "permute",
             "opaque",
             "slice",
+            "deconv",
+            "resize",
         ]
     )
     for kind in draw(st.lists(kinds, min_size=1, max_size=6)):
@@ -151,6 +168,14 @@ def networks(draw: st.DrawFn) -> Network:
         elif kind == "slice" and net.shape(last)[-1] > 1:
             part = Part(3, 0, net.shape(last)[-1] // 2)
             last = net.add(StridedSlice, last, parts=(part,))
+        elif kind == "deconv" and net.shape(last)[1] < 40:
+            groups = draw(st.sampled_from([1, 1, 2])) if net.shape(last)[-1] % 2 == 0 else 1
+            last = net.deconv(last, channels, kernel, stride, groups)
+        elif kind == "resize":
+            nearest = draw(st.sampled_from(["nearest", "bilinear"]))
+            scales = draw(st.sampled_from([(2.0, 2.0), (1.0, 1.5)]))
+            if net.shape(last)[1] < 40:
+                last = net.add(Resize, last, kind=nearest, scales=scales)
         elif kind == "opaque":
             shapes = (net.shape(last),)
             last = net.add(Opaque, last, op_type="Erf", node=b"", shapes=shapes)

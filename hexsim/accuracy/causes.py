@@ -15,7 +15,7 @@ import numpy as np
 
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.graph.ir import FloatArray, Layer
-from hexsim.layers import Convolution, FullyConnected
+from hexsim.layers import Weighted
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
 from hexsim.quantization.quantized import QuantizedNetwork
 
@@ -52,7 +52,7 @@ def suspects(layer: Layer, model: QuantizedNetwork, errors: Errors) -> tuple[Cau
 
 def weight_range(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause | None:
     """One encoding for all channels of a weight, though their ranges differ."""
-    if not isinstance(layer, Convolution | FullyConnected):
+    if not isinstance(layer, Weighted):
         return None
     encoding = model.parameters.get(layer.weight)
     if not isinstance(encoding, Encoding) or layer.output_channels < 2:
@@ -84,7 +84,7 @@ def weight_range(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause
 
 def coarse_bias(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause | None:
     """An 8-bit bias, whose one step is coarse beside the output's."""
-    if not isinstance(layer, Convolution | FullyConnected) or layer.bias is None:
+    if not isinstance(layer, Weighted) or layer.bias is None:
         return None
     encoding = model.parameters.get(layer.bias)
     if not isinstance(encoding, Encoding):

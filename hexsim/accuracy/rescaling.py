@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hexsim.accuracy.distance import Distance
 from hexsim.binding.weights import is_rescaled, signed_weights
 from hexsim.graph.ir import Layer
-from hexsim.layers import Convolution, FullyConnected
+from hexsim.layers import Weighted
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantized import QuantizedNetwork
 
@@ -35,7 +35,7 @@ def rescaling_losses(
     chosen = model.network.layers if layers is None else layers
     losses = []
     for layer in chosen:
-        if not isinstance(layer, Convolution | FullyConnected):
+        if not isinstance(layer, Weighted):
             continue
         encoding = model.parameters.get(layer.weight)
         if isinstance(encoding, Encoding) and is_rescaled(encoding):
@@ -48,9 +48,7 @@ def worst(losses: Sequence[RescalingLoss]) -> RescalingLoss:
     return min(losses, key=lambda loss: loss.sqnr_db)
 
 
-def _loss(
-    layer: Convolution | FullyConnected, model: QuantizedNetwork, encoding: Encoding
-) -> RescalingLoss:
+def _loss(layer: Weighted, model: QuantizedNetwork, encoding: Encoding) -> RescalingLoss:
     codes = model.codes(layer.weight)
     rescaled = signed_weights(codes, encoding)
     distance = Distance()

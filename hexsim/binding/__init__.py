@@ -20,6 +20,7 @@ from hexsim.binding.colour_conversion import (
 from hexsim.binding.concat import BoundConcat, bind_concat
 from hexsim.binding.convert import bind_convert
 from hexsim.binding.convolution import BoundConvolution, bind_convolution
+from hexsim.binding.deconvolution import BoundDeconvolution, bind_deconvolution
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum, bind_elementwise
 from hexsim.binding.fully_connected import BoundFullyConnected, bind_fully_connected
 from hexsim.binding.local_response_norm import BoundLocalResponseNorm, bind_local_response_norm
@@ -28,6 +29,7 @@ from hexsim.binding.pad import BoundPad, bind_pad
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool, bind_pooling
 from hexsim.binding.rearrange import BoundRearrange, bind_rearrange
 from hexsim.binding.requantise import Requantise
+from hexsim.binding.resize import BoundBilinear, BoundNearest, bind_resize
 from hexsim.binding.softmax import BoundSoftmax, bind_softmax
 from hexsim.binding.source import Source
 from hexsim.binding.strided_slice import BoundSlice, bind_slice
@@ -41,6 +43,7 @@ from hexsim.layers import (
     Concat,
     Convert,
     Convolution,
+    Deconvolution,
     Elementwise,
     FullyConnected,
     LocalResponseNorm,
@@ -50,6 +53,7 @@ from hexsim.layers import (
     Pooling,
     Prelu,
     Reshape,
+    Resize,
     Softmax,
     StridedSlice,
 )
@@ -59,15 +63,18 @@ from hexsim.quantization.quantized import QuantizedNetwork
 __all__ = [
     "BoundAveragePool",
     "BoundBatchNorm",
+    "BoundBilinear",
     "BoundCall",
     "BoundChannelPick",
     "BoundConcat",
     "BoundConvolution",
+    "BoundDeconvolution",
     "BoundExtremum",
     "BoundFullyConnected",
     "BoundLocalResponseNorm",
     "BoundLookup",
     "BoundMaxPool",
+    "BoundNearest",
     "BoundNv21",
     "BoundPad",
     "BoundProduct",
@@ -101,10 +108,14 @@ def _bind_layer(layer: Layer, source: Source) -> BoundCall:
     match layer:
         case Convolution():
             return bind_convolution(layer, source)
+        case Deconvolution():
+            return bind_deconvolution(layer, source)
         case FullyConnected():
             return bind_fully_connected(layer, source)
         case Pooling():
             return bind_pooling(layer, source)
+        case Resize():
+            return bind_resize(layer, source)
         case Elementwise():
             return bind_elementwise(layer, source)
         case Concat():

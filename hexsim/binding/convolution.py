@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hexsim.binding.call import BoundCall
+from hexsim.binding.call import BoundCall, Operand
 from hexsim.binding.requantise import Requantise, requantise
 from hexsim.binding.source import Source
 from hexsim.binding.weights import Weights, bind_weights
-from hexsim.layers import Convolution, Window
+from hexsim.layers import Convolution, Weighted, Window
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,11 +36,18 @@ def bind_convolution(layer: Convolution, source: Source) -> BoundConvolution:
         weights=weights,
         window=layer.window,
         groups=layer.groups,
-        tail=requantise(
-            inputs[0].delta * weights.steps,
-            output.encoding,
-            layer.clamp,
-            None if layer.bias is None else source.real(layer.bias),
-            fraction_bits=inputs[0].bits - 8 + weights.bits - 8,
-        ),
+        tail=requantise_products(layer, inputs[0], weights, output, source),
+    )
+
+
+def requantise_products(
+    layer: Weighted, x: Operand, weights: Weights, output: Operand, source: Source
+) -> Requantise:
+    """Return the constants for sums of products of `x` and `weights`, one per output channel."""
+    return requantise(
+        x.delta * weights.steps,
+        output.encoding,
+        layer.clamp,
+        None if layer.bias is None else source.real(layer.bias),
+        fraction_bits=x.bits - 8 + weights.bits - 8,
     )

@@ -2,7 +2,8 @@
 
 A layer's arithmetic runs on all big cores at the share of their peak that its class reaches; its
 tensors and weights come from memory. A layer without MACs counts one operation per element read
-or written; an opaque node is such a layer, whatever it computes.
+or written; an opaque node is such a layer, whatever it computes. SNPE's documentation calls a
+deconvolution far slower than a convolution; the efficiency of depthwise ones stands in for it.
 
 Left out: caches, scheduling, the small cores, clocks below the highest.
 """
@@ -13,7 +14,7 @@ import math
 
 from hexsim.chips import Chip
 from hexsim.host._roofline import Roofline
-from hexsim.layers import Convolution, FullyConnected
+from hexsim.layers import Convolution, Deconvolution, FullyConnected
 from hexsim.plan import KernelCall
 from hexsim.stacks import Stack
 
@@ -45,6 +46,8 @@ def _efficiency(call: KernelCall, stack: Stack) -> float:
         if layer.is_depthwise(call.operands[0][-1]):
             return runtime.depthwise_efficiency
         return runtime.convolution_efficiency
+    if isinstance(layer, Deconvolution):
+        return runtime.depthwise_efficiency
     if isinstance(layer, FullyConnected):
         return runtime.fully_connected_efficiency
     return runtime.other_efficiency

@@ -25,10 +25,11 @@ from hexsim.hta.program import Command, LayerProgram, Program
 from hexsim.hta.residency import kept_on_chip
 from hexsim.hta.shapes import MacShape
 from hexsim.hta.tiling import Room, tiles
-from hexsim.layers import Pooling, Reshape, Softmax
+from hexsim.layers import Pooling, Reshape, Resize, Softmax
 from hexsim.plan import KernelCall, PlannedSubnet
 
 _BUFFERS = 2
+_BILINEAR_TAPS = 4
 _SOFTMAX_PASSES = 4
 """Maximum, exponential, sum, division."""
 
@@ -131,10 +132,13 @@ def _streamed(
 
 
 def _staged_bytes(call: KernelCall) -> int:
-    """Bytes that the stage reads and writes: pooling reads each tap, softmax goes over it again."""
+    """Bytes that the stage reads and writes: pooling and bilinear
+    resizing read each tap, softmax goes over it again."""
     layer, results = call.layer, _stored_results(call)
     if isinstance(layer, Pooling):
         return results * (layer.window.taps + 1)
+    if isinstance(layer, Resize) and layer.kind == "bilinear":
+        return results * (_BILINEAR_TAPS + 1)
     passes = _SOFTMAX_PASSES if isinstance(layer, Softmax) else 1
     operands = sum(tensor_bytes(shape, call.input_bits) for shape in call.operands)
     return passes * (operands + results)

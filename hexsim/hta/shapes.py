@@ -1,6 +1,7 @@
 """A layer with multiply-accumulates as the tensor engine sees it: one loop nest.
 
-A fully connected layer is a convolution of one pixel; the batch counts as rows.
+A fully connected layer is a convolution of one pixel, a deconvolution one of all its phases; the
+batch counts as rows.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 
 from hexsim.hta.layout import is_flat, padded_width
 from hexsim.hvx.layout import SHEET
-from hexsim.layers import Convolution, FullyConnected
+from hexsim.layers import Convolution, Deconvolution, FullyConnected
+from hexsim.phases import in_phases
 from hexsim.plan import KernelCall
 
 
@@ -41,7 +43,7 @@ class MacShape:
 
     @classmethod
     def of(cls, call: KernelCall, source_bytes: int) -> MacShape | None:
-        """The loop nest of a convolution or fully connected layer, None for other layers.
+        """The loop nest of a layer with multiply-accumulates, None for other layers.
 
         `source_bytes` is the size of the input as it is stored.
         """
@@ -53,6 +55,8 @@ class MacShape:
                 source[0], 1, 1, layer.output_channels, 1, depth, 1, False, (1, 1), 1, 1,
                 source[0], source_bytes // source[0], size, call.weight_bits,
             )  # fmt: skip
+        if isinstance(layer, Deconvolution):
+            return cls.of(in_phases(call), source_bytes)
         if not isinstance(layer, Convolution):
             return None
         batch, height, _, channels = source

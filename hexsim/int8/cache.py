@@ -4,10 +4,10 @@ The folder's name holds a hash of the source of this package, of numba's version
 those of its features that kernels are compiled for. Numba checks only the file that defines a
 kernel, so a change in a helper it inlines would otherwise leave a stale kernel in use.
 
-In it each signature has a folder of its own. Numba's index numbers the signatures of a function,
-and two processes that add one at the same moment give both the same number: the code of one then
-answers for the other, until the folder is deleted. With one signature each there is nothing to
-number, and whoever writes last writes the same.
+In it each signature has a folder of its own. Numba's index numbers the signatures of a function
+and the targets it is compiled for, and two processes that add one at the same moment give both the
+same number: the code of one then answers for the other, until the folder is deleted. With one
+signature and one target each there is nothing to number, and whoever writes last writes the same.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ import numpy as np
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.colour_conversion import MATRIX_BITS, BoundChannelPick, BoundNv21
 from hexsim.int8.jit import kernel
-from hexsim.int8.lookup import look_up
+from hexsim.int8.movement import through
 from hexsim.int8.prepared import Out
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.int8.strided_copy import copy
 from hexsim.layers.colour_conversion import YVU_ORIGIN
 
 
@@ -20,16 +21,16 @@ class PreparedChannelPick:
     """Channels in another order, some left out."""
 
     def __init__(self, call: BoundChannelPick) -> None:
-        self._channels = list(call.channels)
+        self._channels = call.channels
         self._table = call.table
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-
-        def pick() -> None:
-            output[...] = inputs[0][..., self._channels]
-
-        return [pick, *_through(self._table, output)]
+        work: list[Work] = [
+            copy(inputs[0][..., channel], output[..., place])
+            for place, channel in enumerate(self._channels)
+        ]
+        return [*work, *through(self._table, output)]
 
 
 class PreparedNv21:
@@ -44,11 +45,7 @@ class PreparedNv21:
         origin = np.array(YVU_ORIGIN, np.int32)
         arguments = (inputs[0][..., 0], self._matrix, origin, output, FIRST, LAST)
         step = Step(_nv21, arguments, math.prod(output.shape[:2]))
-        return [step, *_through(self._table, output)]
-
-
-def _through(table: Codes | None, codes: Out) -> list[Step]:
-    return [] if table is None else [look_up(codes, table.reshape(1, -1), codes)]
+        return [step, *through(self._table, output)]
 
 
 @kernel("void(uint8[:,:,:],int32[:,::1],int32[::1],uint8[:,:,:,::1],int64,int64)")

@@ -8,6 +8,7 @@ equal.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -185,9 +186,13 @@ class _Tiled:
         """See PreparedCall."""
         x, copying = self._padded.copied(inputs[0], workspace)
         work: list[Work] = [*copying]
-        addends = workspace.empty((self._summed_groups, self._pixels), np.int32)
-        if addends.size:
-            work.append(Step(add_codes, (x, *self._sums, addends, FIRST, LAST), self._pixels))
+        shape = (self._summed_groups, self._pixels)
+        size = math.prod(shape)
+        # Kernels read an addend for every row of a tile, of which the last may be partly used.
+        addends = workspace.empty(size + self._tiles.tile.rows - 1 if size else 0, np.int32)
+        if size:
+            sums = addends[:size].reshape(shape)
+            work.append(Step(add_codes, (x, *self._sums, sums, FIRST, LAST), self._pixels))
         return [*work, self._tiles.step(x, addends, output)]
 
 

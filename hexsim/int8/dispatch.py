@@ -5,15 +5,18 @@ from __future__ import annotations
 from hexsim.binding import (
     BoundAveragePool,
     BoundBatchNorm,
+    BoundBilinear,
     BoundCall,
     BoundChannelPick,
     BoundConcat,
     BoundConvolution,
+    BoundDeconvolution,
     BoundExtremum,
     BoundFullyConnected,
     BoundLocalResponseNorm,
     BoundLookup,
     BoundMaxPool,
+    BoundNearest,
     BoundNv21,
     BoundPad,
     BoundProduct,
@@ -24,6 +27,7 @@ from hexsim.binding import (
 )
 from hexsim.int8.algorithms import prepare_convolution
 from hexsim.int8.colour_conversion import PreparedChannelPick, PreparedNv21
+from hexsim.int8.deconvolution import PreparedDeconvolution
 from hexsim.int8.depthwise import PreparedDepthwise
 from hexsim.int8.elementwise import (
     PreparedExtremum,
@@ -42,6 +46,7 @@ from hexsim.int8.movement import (
 )
 from hexsim.int8.pooling import PreparedAveragePool, PreparedMaxPool
 from hexsim.int8.prepared import PreparedCall
+from hexsim.int8.resize import PreparedBilinear, PreparedNearest
 from hexsim.int8.softmax import PreparedSoftmax
 from hexsim.int8.wide import PreparedBytes
 from hexsim.int8.wide_response_norm import PreparedWideResponseNorm
@@ -49,6 +54,8 @@ from hexsim.int8.wide_response_norm import PreparedWideResponseNorm
 
 def prepare(call: BoundCall) -> PreparedCall:
     """Choose the kernel of `call` and pack its constants."""
+    if isinstance(call, BoundDeconvolution):
+        return PreparedDeconvolution(call, prepare)
     return _prepare_wide(call) if is_wide(call) else _prepare_narrow(call)
 
 
@@ -78,6 +85,10 @@ def _prepare_narrow(call: BoundCall) -> PreparedCall:
             return PreparedMaxPool(call)
         case BoundAveragePool():
             return PreparedAveragePool(call)
+        case BoundNearest():
+            return PreparedNearest(call)
+        case BoundBilinear():
+            return PreparedBilinear(call)
         case BoundSum():
             return PreparedSum(call)
         case BoundProduct():

@@ -3,45 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any
 
-import numba
 import numpy as np
-from numba.core import types
-from numba.extending import intrinsic
 
 from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
 from hexsim.int8.jit import kernel, template
-from hexsim.int8.microkernel import COLUMNS
 from hexsim.int8.movement import rescaled
+from hexsim.int8.operands import CHUNK, OPERANDS, chunk, spread
 from hexsim.int8.prepared import SUM_BYTES, Out
-from hexsim.int8.requantise import requantise
+from hexsim.int8.requantise import requantise_wide
+from hexsim.int8.requantise_run import requantise_run, requantise_sum
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
-from hexsim.int8.vector_requantise import requantise_rows
-from hexsim.int8.wide import WideTail
 
 
 class PreparedSum:
     """Sum or difference: one signed factor per operand."""
 
     def __init__(self, call: BoundSum) -> None:
-        self._zero_points = np.array([x.zero_point for x in call.inputs], np.int32)
+        zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
+        start = np.int64(call.tail.preload[0]) - np.dot(zero_points, call.factors.astype(np.int64))
+        self._start = start.astype(np.int32)  # sums wrap, so what is constant in them may
         self._factors = call.factors
         self._tail = call.tail
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         tail = self._tail
-        addresses, work = _spread(inputs, output, workspace)
         arguments = (
-            addresses, self._factors, self._zero_points, tail.preload[0],
+            *spread(inputs, output), self._factors, self._start,
             tail.multiplier[0], tail.shift[0], tail.low, tail.high, output.reshape(-1),
-            FIRST, LAST, Scratch(_CHUNK, np.int32), Scratch(_CHUNK // COLUMNS, np.int32),
-            Scratch(COLUMNS, np.int32), Scratch(COLUMNS, np.int32),
+            FIRST, LAST, Scratch(CHUNK, np.int32),
         )  # fmt: skip
-        return [*work, Step(_sum(output.dtype), arguments, output.size, grain=_CHUNK)]
+        return [Step(_sum(output.dtype), arguments, output.size, grain=CHUNK)]
 
 
 class PreparedProduct:
@@ -54,32 +48,30 @@ class PreparedProduct:
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         tail = self._tail
-        addresses, work = _spread(inputs, output, workspace)
         arguments = (
-            addresses, self._zero_points, tail.preload[0], tail.multiplier[0],
+            *spread(inputs, output), self._zero_points, tail.preload[0], tail.multiplier[0],
             tail.shift[0], tail.low, tail.high, output.reshape(-1),
-            FIRST, LAST, Scratch(_CHUNK, np.int32),
+            FIRST, LAST, Scratch(CHUNK, np.int32),
         )  # fmt: skip
-        return [*work, Step(_product, arguments, output.size, grain=_CHUNK)]
+        return [Step(_product, arguments, output.size, grain=CHUNK)]
 
 
 class PreparedWideProduct:
     """Product of two or three 16-bit operands, in 64 bits."""
 
     def __init__(self, call: BoundProduct) -> None:
-        self._zero_points = [x.zero_point for x in call.inputs]
-        self._finish = WideTail(call, [0])
+        self._zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
+        self._tail = call.tail
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-
-        def multiply() -> None:
-            products = np.ones(output.shape, np.int64)
-            for codes, zero_point in zip(inputs, self._zero_points, strict=True):
-                products *= codes.astype(np.int64) - zero_point
-            self._finish(products[np.newaxis], output)
-
-        return [multiply]
+        tail = self._tail
+        arguments = (
+            *spread(inputs, output), self._zero_points, tail.preload[0], tail.multiplier[0],
+            tail.shift[0], tail.fraction_bits, tail.low, tail.high, output.reshape(-1),
+            FIRST, LAST, Scratch(CHUNK, np.int64),
+        )  # fmt: skip
+        return [Step(_wide_product, arguments, output.size, grain=CHUNK)]
 
 
 class PreparedExtremum:
@@ -87,58 +79,31 @@ class PreparedExtremum:
 
     def __init__(self, call: BoundExtremum) -> None:
         self._tables = call.tables
-        self._choose = np.maximum if call.kind == "max" else np.minimum
+        self._largest = call.kind == "max"
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-
-        def choose() -> None:
-            for position, (codes, table) in enumerate(zip(inputs, self._tables, strict=True)):
-                part = rescaled(codes, table)
-                if position == 0:
-                    output[...] = part
-                else:
-                    self._choose(output, part, out=output)
-
-        return [choose]
-
-
-def _spread(inputs: Sequence[Codes], output: Out, workspace: Workspace) -> tuple[Int64, list[Work]]:
-    """Addresses of the operands, each of the output's shape, and the work that makes them so."""
-    work: list[Work] = []
-    addresses = []
-    for codes in inputs:
-        spread = codes
-        if codes.shape != output.shape:
-            spread = workspace.empty(output.shape, np.uint8)
-            work.append(partial(np.copyto, spread, codes))
-        addresses.append(spread.ctypes.data)
-    return np.array(addresses, np.int64), work
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _bytes_at(typing: Any, address: Any) -> Any:
-    """The address as a pointer to bytes."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
-
-    return types.CPointer(types.uint8)(types.int64), generate  # type: ignore[attr-defined]
-
-
-_CHUNK = 4096
-"""Elements summed at a time, so that the accumulators stay in the L1 cache."""
+        work: list[Work] = []
+        parts = []
+        for codes, table in zip(inputs, self._tables, strict=True):
+            part, before = rescaled(codes, table, workspace)
+            parts.append(part)
+            work += before
+        arguments = (*spread(parts, output), self._largest, output.reshape(-1), FIRST, LAST)
+        return [*work, Step(_extremum(output.dtype), arguments, output.size, grain=CHUNK)]
 
 
 @template(
-    "void(int64[::1],int32[::1],int32[::1],int32,int32,int32,int32,int32,{0}[::1],"
-    "int64,int64,int32[::1],int32[::1],int32[::1],int32[::1])"
+    "void(" + OPERANDS + ",uint8[::1],int32[::1],int32,int32,int32,int32,int32,{0}[::1],"
+    "int64,int64,int32[::1])"
 )
 def _sum(
     operands: Int64,
+    sizes: Int64,
+    steps: Int64,
+    scratch: Codes,
     factors: Int32,
-    zero_points: Int32,
-    preload: int,
+    start: int,
     multiplier: int,
     shift: int,
     low: int,
@@ -147,42 +112,40 @@ def _sum(
     first: int,
     last: int,
     sums: Int32,
-    none: Int32,
-    multipliers: Int32,
-    shifts: Int32,
 ) -> None:
-    none[:] = 0
-    multipliers[:] = multiplier
-    shifts[:] = shift
-    for start in range(first, last, _CHUNK):
-        part = out[start : min(start + _CHUNK, last)]
-        sums[:] = preload
+    fused = factors.size == 2 and shift == 0 and out.itemsize == 1
+    for at in range(first, last, CHUNK):
+        end = min(at + CHUNK, last)
+        part = out[at:end]
+        if fused:
+            requantise_sum(
+                chunk(operands, sizes, steps, scratch[:CHUNK], 0, at, end),
+                chunk(operands, sizes, steps, scratch[CHUNK:], 1, at, end),
+                factors[0], factors[1], start, multiplier, low, high, part,
+            )  # fmt: skip
+            continue
+        sums[:] = start
         for i in range(factors.size):
-            codes = numba.carray(_bytes_at(operands[i] + start), part.size)
+            codes = chunk(operands, sizes, steps, scratch, i, at, end)
+            factor = factors[i]
             for k in range(codes.size):
-                distance = np.int32(np.int32(codes[k]) - zero_points[i])
-                sums[k] += np.int32(factors[i] * distance)
+                sums[k] = np.int32(sums[k] + np.int32(factor * np.int32(codes[k])))
         if out.itemsize == SUM_BYTES:
             for k in range(part.size):
                 part[k] = sums[k]
         else:
-            # Rows of the vector requantise; what is left of the last one, by itself.
-            rows = part.size // COLUMNS
-            if rows:
-                requantise_rows(
-                    rows, sums.ctypes.data, SUM_BYTES * COLUMNS, none.ctypes.data,
-                    none.ctypes.data, multipliers.ctypes.data, shifts.ctypes.data, shift, low, high,
-                    part.ctypes.data, COLUMNS,
-                )  # fmt: skip
-            for k in range(rows * COLUMNS, part.size):
-                part[k] = requantise(sums[k], multiplier, shift, low, high)
+            requantise_run(sums, multiplier, shift, low, high, part)
 
 
 @kernel(
-    "void(int64[::1],int32[::1],int32,int32,int32,int32,int32,uint8[::1],int64,int64,int32[::1])"
+    "void(" + OPERANDS + ",uint8[::1],int32[::1],int32,int32,int32,int32,int32,uint8[::1],"
+    "int64,int64,int32[::1])"
 )
 def _product(
     operands: Int64,
+    sizes: Int64,
+    steps: Int64,
+    scratch: Codes,
     zero_points: Int32,
     preload: int,
     multiplier: int,
@@ -194,14 +157,76 @@ def _product(
     last: int,
     products: Int32,
 ) -> None:
-    for start in range(first, last, _CHUNK):
-        part = out[start : min(start + _CHUNK, last)]
+    for at in range(first, last, CHUNK):
+        end = min(at + CHUNK, last)
         products[:] = 1
         for i in range(zero_points.size):
-            codes = numba.carray(_bytes_at(operands[i] + start), part.size)
+            codes = chunk(operands, sizes, steps, scratch, i, at, end)
+            zero_point = zero_points[i]
             for k in range(codes.size):
-                distance = np.int32(np.int32(codes[k]) - zero_points[i])
+                distance = np.int32(np.int32(codes[k]) - zero_point)
                 products[k] = np.int32(products[k] * distance)
+        for k in range(end - at):
+            products[k] = np.int32(products[k] + preload)
+        requantise_run(products, multiplier, shift, low, high, out[at:end])
+
+
+@kernel(
+    "void(" + OPERANDS + ",uint16[::1],int64[::1],int64,int32,int32,int64,int64,int64,"
+    "uint16[::1],int64,int64,int64[::1])"
+)
+def _wide_product(
+    operands: Int64,
+    sizes: Int64,
+    steps: Int64,
+    scratch: Codes,
+    zero_points: Int64,
+    preload: int,
+    multiplier: int,
+    shift: int,
+    fraction_bits: int,
+    low: int,
+    high: int,
+    out: Codes,
+    first: int,
+    last: int,
+    products: Int64,
+) -> None:
+    for at in range(first, last, CHUNK):
+        end = min(at + CHUNK, last)
+        products[:] = 1
+        for i in range(zero_points.size):
+            codes = chunk(operands, sizes, steps, scratch, i, at, end)
+            for k in range(codes.size):
+                products[k] *= np.int64(codes[k]) - zero_points[i]
+        part = out[at:end]
         for k in range(part.size):
-            total = np.int32(products[k] + preload)
-            part[k] = requantise(total, multiplier, shift, low, high)
+            total = products[k] + preload
+            part[k] = requantise_wide(total, multiplier, shift, fraction_bits, low, high)
+
+
+@template("void(" + OPERANDS + ",{0}[::1],int64,{0}[::1],int64,int64)")
+def _extremum(
+    operands: Int64,
+    sizes: Int64,
+    steps: Int64,
+    scratch: Codes,
+    largest: int,
+    out: Codes,
+    first: int,
+    last: int,
+) -> None:
+    for at in range(first, last, CHUNK):
+        end = min(at + CHUNK, last)
+        best = out[at:end]
+        for i in range(operands.shape[0]):
+            codes = chunk(operands, sizes, steps, scratch, i, at, end)
+            if i == 0:
+                for k in range(best.size):
+                    best[k] = codes[k]
+            elif largest:
+                for k in range(best.size):
+                    best[k] = max(best[k], codes[k])
+            else:
+                for k in range(best.size):
+                    best[k] = min(best[k], codes[k])

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from hexsim.binding.call import Codes
 from hexsim.binding.concat import BoundConcat
 from hexsim.binding.pad import BoundPad
 from hexsim.binding.rearrange import BoundRearrange
 from hexsim.binding.strided_slice import BoundSlice
-from hexsim.int8.jit import template
 from hexsim.int8.lookup import look_up
 from hexsim.int8.prepared import Out
-from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.int8.step import Work, Workspace
+from hexsim.int8.strided_copy import copy
 
 
-def rescaled(codes: Codes, table: Codes | None) -> Codes:
-    """Return `codes` through `table`; unchanged without one."""
+def rescaled(codes: Codes, table: Codes | None, workspace: Workspace) -> tuple[Codes, list[Work]]:
+    """Return `codes` through `table`, and the work that makes them; `codes` without one."""
     if table is None:
-        return codes
-    result = np.empty(codes.shape, table.dtype)
-    look_up(codes, table.reshape(1, -1), result)()
-    return result
+        return codes, []
+    result = workspace.empty(codes.shape, table.dtype)
+    return result, [look_up(codes, table.reshape(1, -1), result)]
+
+
+def through(table: Codes | None, codes: Out) -> list[Work]:
+    """Return the work that rescales `codes` where they are."""
+    return [] if table is None else [look_up(codes, table.reshape(1, -1), codes)]
 
 
 class PreparedConcat:
@@ -37,33 +40,13 @@ class PreparedConcat:
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        before = math.prod(output.shape[: self._axis])
-        rows = output.reshape(before, -1)
         work: list[Work] = []
-        start = 0
-        for codes, table in zip(inputs, self._tables, strict=True):
-            part = codes.reshape(before, -1)
-            entries = _NO_TABLE.astype(output.dtype) if table is None else table
-            arguments = (part, entries, rows, start, FIRST, LAST)
-            work.append(Step(_copy_beside(output.dtype), arguments, before))
-            start += part.shape[1]
+        places = np.cumsum([codes.shape[self._axis] for codes in inputs])[:-1]
+        parts = np.split(output, places, self._axis)
+        for codes, table, part in zip(inputs, self._tables, parts, strict=True):
+            found, before = rescaled(codes, table, workspace)
+            work += [*before, copy(found, part)]
         return work
-
-
-_NO_TABLE = np.empty(0, np.uint8)
-
-
-@template("void({0}[:,::1],{0}[::1],{0}[:,::1],int64,int64,int64)")
-def _copy_beside(part: Codes, table: Codes, rows: Codes, start: int, first: int, last: int) -> None:
-    for at in range(first, last):
-        codes = part[at]
-        row = rows[at, start : start + codes.size]
-        if table.size:
-            for i in range(codes.size):
-                row[i] = table[codes[i]]
-        else:
-            for i in range(codes.size):
-                row[i] = codes[i]
 
 
 class PreparedRearrange:
@@ -77,10 +60,7 @@ class PreparedRearrange:
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         moved = inputs[0].reshape(self._split).transpose(self._permutation)
-        work: list[Work] = [partial(np.copyto, output.reshape(moved.shape), moved)]
-        if self._table is not None:
-            work.append(look_up(output, self._table.reshape(1, -1), output))
-        return work
+        return [copy(moved, output.reshape(moved.shape)), *through(self._table, output)]
 
 
 class PreparedSlice:
@@ -92,12 +72,7 @@ class PreparedSlice:
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-
-        def cut() -> None:
-            part = np.ascontiguousarray(inputs[0][self._selection])
-            output[...] = rescaled(part, self._table)
-
-        return [cut]
+        return [copy(inputs[0][self._selection], output), *through(self._table, output)]
 
 
 class PreparedPad:
@@ -110,9 +85,7 @@ class PreparedPad:
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-
-        def surround() -> None:
-            output.fill(self._fill)
-            output[self._interior] = rescaled(inputs[0], self._table)
-
-        return [surround]
+        fill = np.full(1, self._fill, output.dtype)
+        everywhere = as_strided(fill, output.shape, (0,) * output.ndim)
+        inner, before = rescaled(inputs[0], self._table, workspace)
+        return [copy(everywhere, output), *before, copy(inner, output[self._interior])]

@@ -9,12 +9,13 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
-from hexsim.int8.jit import template
-from hexsim.int8.lookup import look_up
+from hexsim.int8.jit import inlined, template
+from hexsim.int8.movement import through
 from hexsim.int8.padded import Int64
 from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.vector_maximum import largest_codes
 from hexsim.layers import Window
 
 
@@ -28,10 +29,8 @@ class PreparedMaxPool:
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         arguments = (inputs[0], self._window, output, FIRST, LAST)
-        work: list[Work] = [Step(_max_pool(output.dtype), arguments, math.prod(output.shape[:2]))]
-        if self._table is not None:
-            work.append(look_up(output, self._table.reshape(1, -1), output))
-        return work
+        step = Step(_max_pool(output.dtype), arguments, math.prod(output.shape[:2]))
+        return [step, *through(self._table, output)]
 
 
 class PreparedAveragePool:
@@ -62,23 +61,33 @@ def _window(window: Window) -> Int64:
 
 @template("void({0}[:,:,:,::1],int64[:,::1],{0}[:,:,:,::1],int64,int64)")
 def _max_pool(x: Codes, window: Int64, out: Codes, first: int, last: int) -> None:
+    pixel = x.shape[3] * x.itemsize
+    line = x.shape[2] * pixel
     for row_of_all in range(first, last):
         image = row_of_all // out.shape[1]
         oy = row_of_all - image * out.shape[1]
+        top = oy * window[1, 0] - window[3, 0]
+        row, end_row = _inside(top, window[0, 0], window[2, 0], x.shape[1])
+        y = image * x.shape[1] + top + row * window[2, 0]
+        best = out.ctypes.data + row_of_all * out.shape[2] * pixel
         for ox in range(out.shape[2]):
-            best = out[image, oy, ox]
-            best[:] = 0
-            for ky in range(window[0, 0]):
-                y = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]
-                if y < 0 or y >= x.shape[1]:
-                    continue
-                for kx in range(window[0, 1]):
-                    xx = ox * window[1, 1] - window[3, 1] + kx * window[2, 1]
-                    if xx < 0 or xx >= x.shape[2]:
-                        continue
-                    pixel = x[image, y, xx]
-                    for c in range(best.size):
-                        best[c] = max(best[c], pixel[c])
+            left = ox * window[1, 1] - window[3, 1]
+            column, end_column = _inside(left, window[0, 1], window[2, 1], x.shape[2])
+            start = x.ctypes.data + y * line + (left + column * window[2, 1]) * pixel
+            largest_codes(
+                x, start, end_row - row, line * window[2, 0], end_column - column,
+                pixel * window[2, 1], x.shape[3], best + ox * pixel,
+            )  # fmt: skip
+
+
+@inlined
+def _inside(start: int, taps: int, dilation: int, size: int) -> tuple[int, int]:
+    """The first tap inside an axis of `size` and the one behind the last."""
+    if start >= 0 and start + (taps - 1) * dilation < size:
+        return 0, taps
+    first = max(-start + dilation - 1, 0) // dilation
+    behind = min(max(size - start + dilation - 1, 0) // dilation, taps)
+    return first, max(first, behind)
 
 
 @template(

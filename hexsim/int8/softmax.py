@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from hexsim.binding.softmax import SCALE_BITS, BoundSoftmax
 from hexsim.int8.jit import template
 from hexsim.int8.prepared import Out
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.int8.strided_copy import copy
 
 
 class PreparedSoftmax:
@@ -42,7 +42,7 @@ class PreparedSoftmax:
         step = Step(_softmax(output.dtype), arguments, len(rows))
         if in_place:
             return [step]
-        return [partial(np.copyto, moved, seen), step, partial(np.copyto, shown, result)]
+        return [copy(seen, moved), step, copy(result, shown)]
 
 
 @template("void({0}[:,::1],int32[::1],int64,int64,int64,{0}[:,::1],int64,int64)")

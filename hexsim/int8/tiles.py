@@ -76,7 +76,8 @@ class Tiles:
     def step(self, x: Padded, addends: Int32, output: Out) -> Step:
         """The step that computes `output` of activations `x`.
 
-        `addends` is int32 (groups, pixels), or empty; see `hexsim.int8.code_sums`.
+        `addends` is int32 (groups * pixels), with room for a tile's rows behind, or empty; see
+        `hexsim.int8.code_sums`.
         """
         tile, tail, pixels = self.tile, self.tail, self.starts.size
         out = output.reshape(pixels, -1)
@@ -85,7 +86,7 @@ class Tiles:
         settings = (int(tail.shift.any()), tail.low, tail.high, tile.rows, tile.panels)
         arguments = (
             x, starts, self.offsets, self.table, self.weights.view(np.uint8), self.constants,
-            addends.reshape(-1), np.array(settings, np.int64), out, *where,
+            addends, np.array(settings, np.int64), out, *where,
             Scratch(tile.rows * tile.panels * COLUMNS * out.itemsize, np.uint8),
         )  # fmt: skip
         return Step(self.kernel(x.dtype, out.dtype), arguments, *rows)

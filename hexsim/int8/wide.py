@@ -17,6 +17,7 @@ import numpy.typing as npt
 from hexsim.binding import (
     BoundAveragePool,
     BoundBatchNorm,
+    BoundBilinear,
     BoundCall,
     BoundConvolution,
     BoundFullyConnected,
@@ -30,7 +31,14 @@ from hexsim.int8.prepared import Out, PreparedCall
 from hexsim.int8.requantise import requantise_wide
 from hexsim.int8.step import ALIGNMENT, FIRST, LAST, Scratch, Step, Work, Workspace
 
-Linear = BoundConvolution | BoundFullyConnected | BoundBatchNorm | BoundAveragePool | BoundSum
+Linear = (
+    BoundConvolution
+    | BoundFullyConnected
+    | BoundBatchNorm
+    | BoundAveragePool
+    | BoundBilinear
+    | BoundSum
+)
 
 
 class PreparedBytes:

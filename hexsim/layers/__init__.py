@@ -7,6 +7,7 @@ business (hexsim.onnx_io.writer), integers that of hexsim.int8.
 """
 
 from hexsim.layers._clamp import NO_CLAMP, RELU, RELU6, Clamp
+from hexsim.layers._weighted import Filtering, Weighted
 from hexsim.layers._window import Window
 from hexsim.layers.batch_norm import BatchNorm
 from hexsim.layers.channel_shuffle import ChannelShuffle
@@ -14,6 +15,7 @@ from hexsim.layers.colour_conversion import ColourConversion
 from hexsim.layers.concat import Concat
 from hexsim.layers.convert import Convert
 from hexsim.layers.convolution import Convolution
+from hexsim.layers.deconvolution import Deconvolution, Phases
 from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.fully_connected import FullyConnected
 from hexsim.layers.local_response_norm import LocalResponseNorm
@@ -24,6 +26,7 @@ from hexsim.layers.permute import Permute
 from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
 from hexsim.layers.reshape import Reshape
+from hexsim.layers.resize import Resize
 from hexsim.layers.softmax import Softmax
 from hexsim.layers.strided_slice import Part, StridedSlice
 
@@ -38,7 +41,9 @@ __all__ = [
     "Concat",
     "Convert",
     "Convolution",
+    "Deconvolution",
     "Elementwise",
+    "Filtering",
     "FullyConnected",
     "LocalResponseNorm",
     "Neuron",
@@ -46,10 +51,13 @@ __all__ = [
     "Pad",
     "Part",
     "Permute",
+    "Phases",
     "Pooling",
     "Prelu",
     "Reshape",
+    "Resize",
     "Softmax",
     "StridedSlice",
+    "Weighted",
     "Window",
 ]

@@ -16,6 +16,7 @@ from hexsim.graph.ir import Layer, Network
 from hexsim.layers.colour_conversion import ColourConversion
 from hexsim.layers.concat import Concat
 from hexsim.layers.convolution import Convolution
+from hexsim.layers.deconvolution import Deconvolution
 from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.fully_connected import FullyConnected
 from hexsim.layers.neuron import Neuron
@@ -24,6 +25,7 @@ from hexsim.layers.pad import Pad
 from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
 from hexsim.layers.reshape import Reshape
+from hexsim.layers.resize import Resize
 from hexsim.layers.softmax import Softmax
 from hexsim.runtimes import Target
 
@@ -32,7 +34,8 @@ _INTEGER: frozenset[Target] = frozenset({"dsp", "aip", "fxp_cpu", "hta"})
 _HTA: frozenset[Target] = frozenset({"hta"})
 
 _HTA_LAYERS = (
-    *(Concat, Convolution, Elementwise, FullyConnected, Neuron, Pooling, Prelu, Reshape, Softmax),
+    *(Concat, Convolution, Deconvolution, Elementwise, FullyConnected, Neuron, Pooling, Prelu),
+    *(Reshape, Resize, Softmax),
 )
 """QNN HTA operator history. FullyConnected: SNPE compiles Inception v3 to one section."""
 _HTA_AXES = 4
@@ -56,6 +59,12 @@ def _is_opaque(layer: Layer, network: Network) -> bool:
 
 def _is_pad(layer: Layer, network: Network) -> bool:
     return isinstance(layer, Pad)
+
+
+def _strides_over_its_window(layer: Layer, network: Network) -> bool:
+    return isinstance(layer, Deconvolution) and any(
+        step > size for step, size in zip(layer.window.strides, layer.window.kernel, strict=True)
+    )
 
 
 def _is_elu(layer: Layer, network: Network) -> bool:
@@ -127,6 +136,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_ACCELERATORS, _is_opaque, "the operator has no layer type on this runtime"),
     Rule(_ACCELERATORS, _not_float, "the layer handles tensors that are not float32"),
     Rule(_GPU, _is_pad, "Pad runs on CPU and DSP only (SNPE layer support table)"),
+    Rule(_GPU, _strides_over_its_window, "its stride is larger than its filter (SNPE limitations)"),
     Rule(_INTEGER, _is_elu, "Elu runs on CPU and GPU only (SNPE layer support table)"),
     Rule(_INTEGER, _softmax_not_last, "Softmax is supported along the last axis only"),
     Rule(_ACCELERATORS, _more_than_five_axes, "tensors have at most five axes"),

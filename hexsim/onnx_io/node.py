@@ -79,6 +79,11 @@ class Node:
         found = self._attributes.get(attribute)
         return None if found is None else tuple(found.ints)
 
+    def reals(self, attribute: str) -> tuple[float, ...] | None:
+        """A list of floats, None if the attribute is absent."""
+        found = self._attributes.get(attribute)
+        return None if found is None else tuple(found.floats)
+
     def tensor(self, attribute: str) -> onnx.TensorProto | None:
         """A tensor attribute, None if absent."""
         found = self._attributes.get(attribute)

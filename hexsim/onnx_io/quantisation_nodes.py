@@ -26,6 +26,7 @@ from hexsim.layers import (
     Permute,
     Pooling,
     Reshape,
+    Resize,
     Softmax,
 )
 from hexsim.onnx_io.importer import Importer
@@ -135,7 +136,7 @@ def _may_be_negative(name: str, net: Importer) -> bool:
     match layer:
         case None | Softmax():
             return False
-        case Pooling() | Permute() | Reshape() | Concat():
+        case Pooling() | Permute() | Reshape() | Resize() | Concat():
             return any(_may_be_negative(one, net) for one in layer.inputs)
         case Elementwise(kind="sum" | "product" | "max" | "min"):
             return any(n not in net.tensors or _may_be_negative(n, net) for n in layer.inputs)

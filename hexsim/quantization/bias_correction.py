@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
 from hexsim.host.float_execution import FloatEngine
-from hexsim.layers import NO_CLAMP, Convolution, FullyConnected, Neuron
+from hexsim.layers import NO_CLAMP, Neuron, Weighted
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.own_parameters import with_own_parameters
 from hexsim.quantization.quantized import QuantizedNetwork
@@ -31,8 +31,6 @@ from hexsim.quantization.rules.min_max import MinMax
 Feed = Mapping[str, FloatArray]
 Means = npt.NDArray[np.float64]
 """One number per channel, in real units."""
-
-Weighted = Convolution | FullyConnected
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from hexsim.layers import (
     Permute,
     Pooling,
     Reshape,
+    Resize,
     StridedSlice,
 )
 
@@ -18,6 +19,8 @@ def moves_codes(layer: Layer) -> bool:
     """True if the layer's output holds codes of its input, or (NV21) bytes as its input does."""
     if isinstance(layer, Pooling):
         return layer.kind == "max"
+    if isinstance(layer, Resize):
+        return layer.kind == "nearest"
     if isinstance(layer, Pad):
         return layer.value == 0  # a code of every encoding
     return isinstance(layer, Reshape | Permute | ChannelShuffle | StridedSlice | ColourConversion)

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 
 from hexsim.graph.ir import Constant, Network
-from hexsim.layers import Convolution, FullyConnected
+from hexsim.layers import Weighted
 
 
 def with_own_parameters(network: Network) -> Network:
-    """Return the network with every Convolution and FullyConnected owning what it computes with.
+    """Return the network with every layer that has weights owning what it computes with.
 
     1. A constant that several layers name gets a name per layer, `<layer>.<constant>`.
     2. A layer without bias gets one of zeros, `<layer>.bias`.
@@ -23,7 +23,7 @@ def with_own_parameters(network: Network) -> Network:
     )
     layers, made = [], []
     for layer in network.layers:
-        if isinstance(layer, Convolution | FullyConnected):
+        if isinstance(layer, Weighted):
             changes = {}
             for field in ("weight", "bias", "moments"):
                 name = getattr(layer, field, None)

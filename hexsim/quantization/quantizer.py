@@ -4,9 +4,11 @@ What is encoded how
 1. Activations are 8 or 16 bit asymmetric, by the activation rule of the options, from the values
    they took on the calibration inputs. Constants used as operands count as activations. An input of
    type image has the range 0 to 255 whatever was seen, one of type opaque no encoding.
-2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle, colour
-   conversion) keeps its input's encoding, so that the integer kernel does not requantise.
-3. Weights of convolutions and fully connected layers follow the weight rule of the options.
+2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle, resize to the
+   nearest pixel, colour conversion) keeps its input's encoding, so that the integer kernel does
+   not requantise.
+3. Weights of convolutions, deconvolutions and fully connected layers follow the weight rule of the
+   options.
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
    shifts a whole channel), or 32 bit at the accumulator's scale.
 5. What an override gives is taken instead (hexsim.quantization.overrides.settle).
@@ -23,7 +25,7 @@ import numpy as np
 from hexsim.errors import HexsimError
 from hexsim.graph.input_format import IMAGE_HIGH
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.layers import Convolution, FullyConnected
+from hexsim.layers import Weighted
 from hexsim.quantization.calibration import observe
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.decision import Decision, encodings_of, origins_of
@@ -135,7 +137,7 @@ def _parameters(
     bias_rule = MinMax(minimum_range=options.minimum_range)
     decided: dict[str, Decision[Encoding | AxisEncoding]] = {}
     for layer in network.layers:
-        if not isinstance(layer, Convolution | FullyConnected) or layer.weight in floats:
+        if not isinstance(layer, Weighted) or layer.weight in floats:
             continue
         for name in layer.parameters:
             if name in given:

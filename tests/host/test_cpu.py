@@ -29,6 +29,14 @@ def test_a_convolution_runs_at_its_share_of_the_float_peak() -> None:
     assert largest(cost.parts_ps) == "compute"
 
 
+def test_a_deconvolution_is_far_slower_than_a_convolution() -> None:
+    net = Sketch((1, 28, 28, 64))
+    slow = roofline(call(net, net.deconv("in", 64)), CHIP, STACK)
+    fast = roofline(call(net, net.conv("in", 256)), CHIP, STACK)
+    ratio = STACK.cpu.convolution_efficiency / STACK.cpu.depthwise_efficiency
+    assert slow.compute_s == pytest.approx(ratio * fast.compute_s)
+
+
 def test_integers_run_at_the_integer_peak_and_move_a_quarter() -> None:
     net = Sketch((1, 56, 56, 64))
     out = net.conv("in", 64, 3)

@@ -39,6 +39,14 @@ def test_weights_of_four_bits_are_half_the_bytes_and_biases_stay() -> None:
     assert half.weight_bytes(8, 32) == 8 * (16 + 4)
 
 
+def test_a_deconvolution_is_the_convolution_of_its_phases() -> None:
+    net = Sketch((1, 8, 8, 32))
+    shape = MacShape.of(only_call(net, net.deconv("in", 24, kernel=4)), 2048)
+    assert shape is not None
+    assert (shape.rows, shape.width, shape.channels) == (9, 9, 4 * 24)
+    assert (shape.kernel, shape.depth, shape.row_step) == ((2, 2), 32, 1)
+
+
 def test_a_layer_without_weights_is_no_loop_nest() -> None:
     net = Sketch((1, 8, 8, 32))
     assert MacShape.of(only_call(net, net.pool("in")), 2048) is None

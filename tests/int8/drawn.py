@@ -8,10 +8,17 @@ from hypothesis import strategies as st
 
 from hexsim.binding import Operand, Requantise, Weights
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.step import Step, Workspace
+from hexsim.int8.step import Step
 from hexsim.layers import Window
 from hexsim.quantization.encodings import Encoding
 from tests.int8 import naive
+from tests.int8.guarded_memory import (
+    BEFORE,
+    BEHIND,
+    GuardedWorkspace,
+    guarded,
+    run_guarded,
+)
 
 SEEDS = st.integers(0, 2**32 - 1)
 BITS = st.sampled_from([8, 8, 16])
@@ -93,16 +100,20 @@ def windows(draw, height, width, *, most=4):
 
 
 def assert_equals_twin(call, inputs, kernels=("",)):
-    """Run `call` with each choice of HEXSIM_KERNELS and compare with the twin, bit for bit."""
+    """Run `call` with each choice of HEXSIM_KERNELS and compare with the twin, bit for bit.
+
+    All memory of the kernels ends or begins at pages that must not be touched.
+    """
     expected = naive.run(call, inputs)
     assert expected.shape == call.output.shape
     for choice in kernels:
         with patch.dict(os.environ, {"HEXSIM_KERNELS": choice}):
             prepared = prepare(call)
-        for pieces in (1, 3):
-            output = np.full(call.output.shape, 77, call.output.encoding.dtype)
-            for work in prepared.steps(inputs, output, Workspace()):
-                in_pieces(work, pieces)
+        for pieces, side in ((1, BEHIND), (3, BEFORE)):
+            codes = [guarded(x, side) for x in inputs]
+            output = guarded(np.full(call.output.shape, 77, call.output.encoding.dtype), side)
+            for work in prepared.steps(codes, output, GuardedWorkspace(side)):
+                run_guarded(work, pieces, side)
             np.testing.assert_array_equal(output, expected, err_msg=f"kernels '{choice}', {pieces}")
 
 

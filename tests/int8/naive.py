@@ -99,6 +99,28 @@ def convolution(call, inputs):
     return finish(multiplied(call, inputs[0], sums), call.tail)
 
 
+def deconvolution(call, inputs):
+    """Every input pixel adds its window to the output."""
+
+    def sums(x, weights):
+        deep, wide = x.shape[-1] // call.groups, weights.shape[-1] // call.groups
+        sums = np.zeros(call.output.shape, np.int64)
+        steps, apart, pads = call.window.strides, call.window.dilations, call.window.pads
+        for (n, y, xx), ky, kx in itertools.product(
+            pixels(x.shape), range(call.window.kernel[0]), range(call.window.kernel[1])
+        ):
+            oy = y * steps[0] + ky * apart[0] - pads[0]
+            ox = xx * steps[1] + kx * apart[1] - pads[1]
+            if 0 <= oy < sums.shape[1] and 0 <= ox < sums.shape[2]:
+                for g in range(call.groups):
+                    columns = slice(g * wide, (g + 1) * wide)
+                    pixel = x[n, y, xx, g * deep : (g + 1) * deep]
+                    sums[n, oy, ox, columns] += pixel @ weights[ky, kx, :, columns]
+        return sums
+
+    return finish(multiplied(call, inputs[0], sums), call.tail)
+
+
 def fully_connected(call, inputs):
     x = inputs[0].reshape(call.output.shape[0], -1)
     return finish(multiplied(call, x, lambda x, weights: x @ weights), call.tail)
@@ -121,6 +143,27 @@ def average_pool(call, inputs):
             total += x[n, y, xx]
         out[n, oy, ox] = finish(total, call.tail, call.tail_of[oy, ox])
     return out
+
+
+def nearest(call, inputs):
+    out = np.empty(call.output.shape, np.int64)
+    for n, y, x in pixels(out.shape):
+        out[n, y, x] = inputs[0][n, call.rows[y], call.columns[x]]
+    return through(call.table, out)
+
+
+def bilinear(call, inputs):
+    def sums(x):
+        sums = np.zeros(call.output.shape, np.int64)
+        for n, oy, ox in pixels(sums.shape):
+            (i, below, v), (j, right, h) = call.rows[oy].tolist(), call.columns[ox].tolist()
+            sums[n, oy, ox] = (512 - v) * ((512 - h) * x[n, i, j] + h * x[n, i, right])
+            sums[n, oy, ox] += v * ((512 - h) * x[n, below, j] + h * x[n, below, right])
+        return sums
+
+    x = call.inputs[0]
+    parts = pieces(inputs[0], x.zero_point, x.bits)
+    return finish(sum(wrap(sums(byte)) * 2**place for place, byte in parts), call.tail)
 
 
 def weighted_sum(call, inputs):
@@ -254,9 +297,12 @@ def softmax(call, inputs):
 
 TWINS = {
     binding.BoundConvolution: convolution,
+    binding.BoundDeconvolution: deconvolution,
     binding.BoundFullyConnected: fully_connected,
     binding.BoundMaxPool: max_pool,
     binding.BoundAveragePool: average_pool,
+    binding.BoundNearest: nearest,
+    binding.BoundBilinear: bilinear,
     binding.BoundSum: weighted_sum,
     binding.BoundProduct: product,
     binding.BoundExtremum: extremum,

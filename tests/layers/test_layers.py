@@ -12,11 +12,13 @@ from hexsim.layers import (
     RELU,
     Clamp,
     Convolution,
+    Deconvolution,
     Elementwise,
     FullyConnected,
     Pad,
     Part,
     Pooling,
+    Resize,
     StridedSlice,
     Window,
 )
@@ -137,3 +139,57 @@ def test_padding_adds_to_both_ends() -> None:
     layer = Pad(name="p", inputs=("x",), outputs=("y",), begins=(0, 1, 2), ends=(0, 0, 3))
     assert layer.output_shapes([(1, 8, 5)]) == ((1, 9, 10),)
     assert layer.interior((1, 8, 5)) == (slice(0, 1), slice(1, 9), slice(2, 7))
+
+
+def test_deconvolution_counts() -> None:
+    up = Deconvolution(
+        name="up",
+        inputs=("x",),
+        outputs=("y",),
+        weight="w",
+        window=Window((4, 4), (2, 2), (1, 1, 1, 1)),
+        groups=2,
+        output_channels=8,
+    )
+    assert up.output_shapes([(1, 5, 6, 16)]) == ((1, 10, 12, 8),)
+    assert up.macs([(1, 5, 6, 16)], [(1, 10, 12, 8)]) == 5 * 6 * 16 * 16 * 4
+    phases = up.phases(5, 6)
+    assert (phases.window, phases.counts) == (Window((2, 2), pads=(1, 1, 1, 1)), (2, 2))
+    assert (phases.crop, phases.number) == ((1, 1), 4)
+    whole = up.replace(window=Window((2, 2), (2, 2)))
+    assert whole.phases(5, 6).window == Window((1, 1))
+
+
+@given(sizes, small, small, pad, pad, st.integers(1, 4), st.integers(1, 2))
+def test_phases_hold_the_whole_output(
+    size: int, stride: int, dilation: int, begin: int, end: int, kernel: int, more: int
+) -> None:
+    reach = (kernel - 1) * dilation + 1
+    assume(begin < reach and end < reach and more < max(stride, dilation))
+    up = Deconvolution(
+        name="up",
+        inputs=("x",),
+        outputs=("y",),
+        weight="w",
+        window=Window((kernel, 1), (stride, 1), (begin, 0, end, 0), (dilation, 1)),
+        output_padding=(more, 0),
+        output_channels=1,
+    )
+    ((_, height, _, _),) = up.output_shapes([(1, size, 3, 1)])
+    assume(height > 0)
+    phases = up.phases(size, 3)
+    assert min(phases.window.pads) >= 0
+    rows, columns = phases.window.output_size(size, 3)
+    assert columns == 3
+    assert rows * stride >= phases.crop[0] + height > (rows - 1) * stride
+
+
+def test_resize_by_scales_rounds_down_and_to_a_size_does_not_move() -> None:
+    scaled = Resize(name="r", inputs=("x",), outputs=("y",), kind="nearest", scales=(1.5, 0.5))
+    assert scaled.output_shapes([(1, 3, 5, 8)]) == ((1, 4, 2, 8),)
+    assert scaled.scales_of(3, 5) == (1.5, 0.5)
+    fixed = scaled.replace(scales=None, size=(6, 5))
+    assert fixed.output_shapes([(1, 3, 5, 8)]) == ((1, 6, 5, 8),)
+    assert fixed.scales_of(3, 5) == (2, 1)
+    with pytest.raises(ValueError, match="neither scales nor a size"):
+        scaled.replace(scales=None).output_shapes([(1, 3, 5, 8)])

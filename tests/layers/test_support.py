@@ -9,6 +9,7 @@ from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import (
     ColourConversion,
     Concat,
+    Deconvolution,
     Elementwise,
     LocalResponseNorm,
     Neuron,
@@ -17,6 +18,7 @@ from hexsim.layers import (
     Permute,
     Pooling,
     Reshape,
+    Resize,
     Softmax,
     Window,
 )
@@ -33,6 +35,8 @@ IO = {"name": "l", "inputs": ("x",), "outputs": ("y",)}
 OPAQUE = Opaque(**IO, op_type="Erf", node=b"", shapes=((2, 3),))
 ELU = Neuron(**IO, function="elu", alpha=1.0)
 SPATIAL_SOFTMAX = Softmax(**IO, axes=(1,))
+SPARSE = Deconvolution(**IO, weight="w", window=Window((2, 2), (3, 2)), output_channels=8)
+LARGER = Resize(**IO, kind="bilinear", scales=(2.0, 2.0))
 SIX_AXES = Reshape(**IO, shape=(1,) * 6)
 
 
@@ -44,6 +48,8 @@ SIX_AXES = Reshape(**IO, shape=(1,) * 6)
         (SPATIAL_SOFTMAX, (1, 5, 4), {"dsp", "aip", "fxp_cpu"}),
         (Softmax(**IO, axes=(1,)), (1, 5), set()),
         (Pad(**IO, begins=(0, 1), ends=(1, 0)), (2, 3), {"gpu", "gpu_fp16"}),
+        (SPARSE, (1, 4, 4, 8), {"gpu", "gpu_fp16"}),
+        (LARGER, (1, 4, 4, 8), set()),
         (SIX_AXES, (1,) * 6, {"gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu"}),
         (Neuron(**IO, function="sigmoid"), (2, 3), set()),
     ],
@@ -62,6 +68,8 @@ POOL = Pooling(**IO, kind="max", window=Window((1, 1)))
     [
         (Neuron(**IO, function="tanh"), (1, 4, 4, 8), None),
         (POOL, (1, 4, 4, 8), None),
+        (SPARSE, (1, 4, 4, 8), None),
+        (LARGER, (1, 4, 4, 8), None),
         (Elementwise(name="l", inputs=("x", "x"), outputs=("y",), kind="product"), (1, 8), None),
         (OPAQUE, (2, 3), "no layer type"),
         (ELU, (1, 3), "Elu runs on CPU and GPU"),

@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 
 from hexsim.graph.passes import optimise
 from hexsim.host.float_execution import FloatEngine
-from hexsim.layers import RELU, Clamp, Convolution, FullyConnected, Opaque
+from hexsim.layers import RELU, Clamp, Convolution, Deconvolution, FullyConnected, Opaque
 from hexsim.onnx_io.node_codes import NodeCodes
 from hexsim.onnx_io.reader import Imported, read_with_codes
 
@@ -208,6 +208,24 @@ def test_channels_must_be_those_of_the_layer(attributes: dict, axis: int, kept: 
              node("Gemm", "x w", "y", **attributes)]  # fmt: skip
     read = read_with_codes(model(nodes, arrays, shape=(3, 2)))
     assert isinstance(read.network.layers[0], FullyConnected)
+    assert ("w" in read.codes) is kept
+
+
+@pytest.mark.parametrize(("axis", "groups", "kept"), [(1, 1, True), (0, 1, False), (1, 2, False)])
+def test_the_channels_of_a_transposed_convolution_are_its_second_axis(
+    axis: int, groups: int, kept: bool
+) -> None:
+    arrays = {
+        "wq": np.int8([[1, 2], [3, 4]]).reshape(2, 2, 1, 1),
+        "ws": np.float32([0.5, 2]),
+        "wz": np.zeros(2, np.int8),
+    }
+    nodes = [
+        node("DequantizeLinear", "wq ws wz", "w", axis=axis),
+        node("ConvTranspose", "x w", "y", group=groups),
+    ]
+    read = read_with_codes(model(nodes, arrays, shape=(1, 2, 3, 3)))
+    assert isinstance(read.network.layers[0], Deconvolution)
     assert ("w" in read.codes) is kept
 
 

@@ -2,20 +2,34 @@
 
 import pytest
 
+from hexsim.graph.ir import Network
 from hexsim.graph.passes.input_formats import set_input_formats
 from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.kernels import kernel_streams
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.streams import Kernel
+from hexsim.layers import Resize
 from hexsim.layers.colour_conversion import CONVERTED
 from hexsim.loading import load
 from hexsim.machine import Machine
 from hexsim.platform import Platform
 from hexsim.quantization.quantized import require_float
 from tests.oracle.toolchain import refused
+from tests.small_networks import Sketch
 
 NETWORKS = ("alexnet", "googlenet", "mobilenet_v2", "squeezenet1_1", "resnet50", "inception_v3")
 CHIPS = {"sd820": 60, "sd835": 62, "sd845": 65, "sd855": 66}
+
+
+def grown() -> Network:
+    """A picture made larger in every way that has a loop."""
+    net, last = Sketch((1, 2, 2, 128)), "in"
+    for stride in (2, 3, 4):
+        last = net.deconv(last, 32, stride, stride)
+    for coordinates in ("half_pixel", "asymmetric"):
+        net.add(Resize, "in", kind="bilinear", scales=(2.0, 2.0), coordinates=coordinates)
+    nearest = net.add(Resize, "in", kind="nearest", scales=(2.0, 2.0))
+    return net.network(last, nearest)
 
 
 def emitted(chip: str) -> dict[tuple[str, int], Kernel]:
@@ -26,6 +40,7 @@ def emitted(chip: str) -> dict[tuple[str, int], Kernel]:
     networks = [require_float(load(name)) for name in NETWORKS]
     (picture,) = networks[2].inputs
     networks += [set_input_formats(networks[2], {}, {picture: e}) for e in CONVERTED]
+    networks.append(grown())
     for network in networks:
         for call in platform.plan(network, "dsp").calls():
             for kernel in kernel_streams(call, target):
@@ -46,5 +61,7 @@ def test_llvm_mc_accepts_what_networks_run(chip: str) -> None:
         )
     ]
     assert len(kernels) > 15
-    assert {"nv21 colours", "weave colours"} <= {name for name, _ in kernels}
+    names = {name for name, _ in kernels}
+    assert {"nv21 colours", "weave colours", "weave 2", "weave 3", "weave 4"} <= names
+    assert {"resize x2", "resize x2 centred", "nearest x2"} <= names
     assert refused(texts, CHIPS[chip]) == {}

@@ -3,7 +3,7 @@
 import pytest
 
 from hexsim.graph.ir import Layer
-from hexsim.layers import Neuron, Pad, Part, Pooling, StridedSlice, Window
+from hexsim.layers import Neuron, Pad, Part, Pooling, Resize, StridedSlice, Window
 from hexsim.quantization.movement import moves_codes
 
 IO = {"name": "l", "inputs": ("x",), "outputs": ("y",)}
@@ -17,6 +17,8 @@ IO = {"name": "l", "inputs": ("x",), "outputs": ("y",)}
         (StridedSlice(**IO, parts=(Part(1, 0, 2),)), True),
         (Pad(**IO, begins=(0, 1), ends=(0, 0)), True),
         (Pad(**IO, begins=(0, 1), ends=(0, 0), value=1.0), False),
+        (Resize(**IO, kind="nearest", size=(9, 9)), True),
+        (Resize(**IO, kind="bilinear", size=(9, 9)), False),
         (Neuron(**IO, function="tanh"), False),
     ],
 )

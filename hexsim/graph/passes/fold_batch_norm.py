@@ -6,14 +6,15 @@ import numpy as np
 
 from hexsim.graph.ir import Constant, Layer, Network
 from hexsim.graph.passes._rewriter import Array, Rewriter, absorbed
-from hexsim.layers import NO_CLAMP, BatchNorm, Convolution, Elementwise, FullyConnected
+from hexsim.layers import NO_CLAMP, BatchNorm, Elementwise, Filtering, Weighted
 
 
 def fold_batch_norm(network: Network) -> Network:
     """Fold what scales and shifts channels into the weights and bias before it.
 
-    1. A BatchNorm whose input only it reads goes into the Convolution, FullyConnected or
-       BatchNorm that writes it: weights are scaled, the bias is scaled and shifted.
+    1. A BatchNorm whose input only it reads goes into the Convolution, Deconvolution,
+       FullyConnected or BatchNorm that writes it: weights are scaled, the bias is scaled and
+       shifted.
     2. So do a sum, a product and a difference of that input and a constant that is one number
        or one number per channel.
     3. Of what it writes the layer then knows the moments that the BatchNorm knew; a sum, product
@@ -26,7 +27,7 @@ def fold_batch_norm(network: Network) -> Network:
     for layer in network.layers:
         affine = _affine(layer, rewriter)
         before = rewriter.private_producer(affine.data) if affine else None
-        if affine and isinstance(before, Convolution | FullyConnected) and _takes(before):
+        if affine and isinstance(before, Weighted) and _takes(before):
             rewriter.keep(_into_weights(before, layer, affine, rewriter))
         elif affine and isinstance(before, BatchNorm) and _takes(before):
             rewriter.keep(_into_batch_norm(before, layer, affine, rewriter))
@@ -101,13 +102,11 @@ def _affine(layer: Layer, rewriter: Rewriter) -> _Affine | None:
             return None
 
 
-def _takes(layer: Convolution | FullyConnected | BatchNorm) -> bool:
+def _takes(layer: Weighted | BatchNorm) -> bool:
     return layer.clamp == NO_CLAMP
 
 
-def _into_weights(
-    before: Convolution | FullyConnected, layer: Layer, affine: _Affine, rewriter: Rewriter
-) -> Layer:
+def _into_weights(before: Weighted, layer: Layer, affine: _Affine, rewriter: Rewriter) -> Layer:
     changes = absorbed(before, layer)
     if affine.scales:
         shape = rewriter.constant(before.weight).shape
@@ -124,7 +123,7 @@ def _into_weights(
             dtype,
         )
         changes["bias"] = rewriter.new_constant(zeros)
-    if isinstance(before, Convolution):
+    if isinstance(before, Filtering):
         changes["moments"] = _moments(before, layer, affine, rewriter)
     return before.replace(**changes)
 
@@ -140,7 +139,7 @@ def _into_batch_norm(before: BatchNorm, layer: Layer, affine: _Affine, rewriter:
 
 
 def _moments(
-    before: Convolution | BatchNorm, layer: Layer, affine: _Affine, rewriter: Rewriter
+    before: Filtering | BatchNorm, layer: Layer, affine: _Affine, rewriter: Rewriter
 ) -> str | None:
     """Name the moments of what `layer` wrote."""
     if isinstance(layer, BatchNorm):

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from hexsim.graph.ir import Network
 from hexsim.graph.passes._rewriter import Rewriter, absorbed
-from hexsim.layers import BatchNorm, Convolution, Elementwise, FullyConnected, Neuron
+from hexsim.layers import (
+    BatchNorm,
+    Convolution,
+    Deconvolution,
+    Elementwise,
+    FullyConnected,
+    Neuron,
+)
 
 
 def fuse_clamps(network: Network) -> Network:
     """Let layers end in the clamp that follows them.
 
-    1. A clamp whose input only it reads goes into the Convolution, FullyConnected, Elementwise,
-       BatchNorm or clamp that writes it; that layer keeps its name and writes the clamp's output.
+    1. A clamp whose input only it reads goes into the Convolution, Deconvolution,
+       FullyConnected, Elementwise, BatchNorm or clamp that writes it; that layer keeps its name
+       and writes the clamp's output.
     2. A layer may take several clamps, one after the other.
     """
     rewriter = Rewriter(network)
@@ -20,7 +28,7 @@ def fuse_clamps(network: Network) -> Network:
         if isinstance(layer, Neuron) and layer.function == "clamp":
             before = rewriter.private_producer(layer.inputs[0])
         match before:
-            case Convolution() | FullyConnected() | Elementwise() | BatchNorm():
+            case Convolution() | Deconvolution() | FullyConnected() | Elementwise() | BatchNorm():
                 pass
             case Neuron(function="clamp"):
                 pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Concat, Neuron, Pad, Permute, Reshape, StridedSlice
+from hexsim.layers import Concat, Neuron, Pad, Permute, Reshape, Resize, StridedSlice
 
 
 def remove_no_ops(network: Network) -> Network:
@@ -11,7 +11,8 @@ def remove_no_ops(network: Network) -> Network:
 
     1. A Permute of a Permute becomes one Permute.
     2. A Permute that keeps the order, a Reshape to the same shape, a clamp without limits, a
-       Concat of one tensor, a StridedSlice of the whole tensor and a Pad of nothing are no-ops.
+       Concat of one tensor, a StridedSlice of the whole tensor, a Pad of nothing and a Resize
+       with scales of one are no-ops.
     3. Readers of a no-op's output read its input instead.
     4. If the output is an output of the network, the layer that writes the input writes it
        under that name; where that cannot be (the input is itself an input or output of the
@@ -62,6 +63,9 @@ def is_no_op(layer: Layer, network: Network) -> bool:
             return len(layer.inputs) == 1
         case Pad():
             return not any((*layer.begins, *layer.ends))
+        case Resize():
+            _, height, width, _ = network.shape(layer.inputs[0])
+            return layer.scales_of(height, width) == (1, 1)
         case StridedSlice():
             return not layer.parts
         case _:

@@ -16,6 +16,7 @@ from hexsim.hvx.kernels import (
     concat,
     convert,
     convolution,
+    deconvolution,
     depthwise_convolution,
     elementwise,
     fully_connected,
@@ -27,6 +28,7 @@ from hexsim.hvx.kernels import (
     pad,
     pooling,
     prelu,
+    resize,
     softmax,
     strided_slice,
 )
@@ -41,6 +43,7 @@ from hexsim.layers import (
     Concat,
     Convert,
     Convolution,
+    Deconvolution,
     Elementwise,
     FullyConnected,
     LocalResponseNorm,
@@ -50,6 +53,7 @@ from hexsim.layers import (
     Pooling,
     Prelu,
     Reshape,
+    Resize,
     Softmax,
     StridedSlice,
 )
@@ -60,7 +64,7 @@ from hexsim.work import NodeWork
 __all__ = ["Target", "activation_l2_bytes", "kernel_streams", "node_work"]
 
 
-_DERIVED = (Concat, Convert, Convolution, Elementwise, FullyConnected, Neuron)
+_DERIVED = (Concat, Convert, Convolution, Deconvolution, Elementwise, FullyConnected, Neuron)
 """Layers whose models take 16-bit activations themselves."""
 
 
@@ -78,6 +82,7 @@ _MODELS: dict[type[Layer], _Model] = {
     ColourConversion: colour_conversion,
     Concat: concat,
     Convert: convert,
+    Deconvolution: deconvolution,
     Elementwise: elementwise,
     FullyConnected: fully_connected,
     LocalResponseNorm: local_response_norm,
@@ -87,6 +92,7 @@ _MODELS: dict[type[Layer], _Model] = {
     Pooling: pooling,
     Prelu: prelu,
     Reshape: layout_change,
+    Resize: resize,
     Softmax: softmax,
     StridedSlice: strided_slice,
 }

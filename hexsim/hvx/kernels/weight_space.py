@@ -14,8 +14,10 @@ from __future__ import annotations
 from hexsim.hvx.kernels._blocking import prefetch_bytes
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels.convolution import Blocking, DenseShape
+from hexsim.hvx.kernels.deconvolution import dense_shape, has_vector_code
 from hexsim.hvx.layout import sheets
-from hexsim.layers import Convolution, FullyConnected
+from hexsim.layers import Convolution, Deconvolution, FullyConnected
+from hexsim.phases import in_phases
 from hexsim.plan import KernelCall
 
 
@@ -29,10 +31,17 @@ def _weight_bytes(call: KernelCall, target: Target) -> int:
     layer = call.layer
     if isinstance(layer, FullyConnected):
         return target.l2_bytes
+    if isinstance(layer, Deconvolution) and has_vector_code(call):
+        if layer.groups > 1:
+            return _weight_bytes(in_phases(call), target)
+        return _group_bytes(Blocking(dense_shape(call), target))
     if not isinstance(layer, Convolution):
         return 0
     if layer.is_depthwise(call.operands[0][-1]):
         return call.parameter_bytes
-    blocking = Blocking(DenseShape.of(call, layer), target)
+    return _group_bytes(Blocking(DenseShape.of(call, layer), target))
+
+
+def _group_bytes(blocking: Blocking) -> int:
     slices = blocking.group if blocking.in_vtcm else blocking.group + 1
     return min(slices, sheets(blocking.shape.channels)) * blocking.shape.slice_bytes

@@ -20,6 +20,7 @@ from hexsim.onnx_io.operators import (
     matrices,
     normalisation,
     pooling,
+    resize,
 )
 
 Translator = Callable[[Node, Importer], None]
@@ -33,5 +34,6 @@ TRANSLATORS: Mapping[str, Translator] = {
     **normalisation.TRANSLATORS,
     **pooling.TRANSLATORS,
     **extent.TRANSLATORS,
+    **resize.TRANSLATORS,
 }
 """By operator of the standard domain."""

@@ -8,29 +8,37 @@ from hexsim.onnx_io.node import Node, NotALayerError
 
 def read_window(node: Node, kernel: tuple[int, int], size: tuple[int, int]) -> Window:
     """Return the window of `node` over an input of `size` (height, width), auto_pad resolved."""
-    strides = _pair(node, "strides")
-    dilations = _pair(node, "dilations")
+    strides = pair(node, "strides", 1)
+    dilations = pair(node, "dilations", 1)
+    mode = node.text("auto_pad", "NOTSET")
+    if mode in ("SAME_UPPER", "SAME_LOWER"):
+        pads = _same_pads(mode, size, Window(kernel, strides, dilations=dilations))
+    else:
+        pads = read_pads(node)
+    if min(*strides, *dilations, *kernel) < 1:
+        raise ValueError("kernel, strides and dilations must be at least 1")
+    return Window(kernel, strides, pads, dilations, bool(node.integer("ceil_mode", 0)))
+
+
+def read_pads(node: Node) -> tuple[int, int, int, int]:
+    """Return (top, left, bottom, right) of a node whose pads do not depend on its input."""
     pads = node.integers("pads") or (0, 0, 0, 0)
     if len(pads) != 4:
         raise NotALayerError("not 2-D")
     mode = node.text("auto_pad", "NOTSET")
-    if mode in ("SAME_UPPER", "SAME_LOWER"):
-        pads = _same_pads(mode, size, Window(kernel, strides, dilations=dilations))
-    elif mode == "VALID":
-        pads = (0, 0, 0, 0)
-    elif mode != "NOTSET":
+    if mode == "VALID":
+        return 0, 0, 0, 0
+    if mode != "NOTSET":
         raise ValueError(f"attribute auto_pad has the unknown value '{mode}'")
     if min(pads) < 0:
         raise NotALayerError("negative pads")
-    if min(*strides, *dilations, *kernel) < 1:
-        raise ValueError("kernel, strides and dilations must be at least 1")
     top, left, bottom, right = pads
-    ceil_mode = bool(node.integer("ceil_mode", 0))
-    return Window(kernel, strides, (top, left, bottom, right), dilations, ceil_mode)
+    return top, left, bottom, right
 
 
-def _pair(node: Node, attribute: str) -> tuple[int, int]:
-    values = node.integers(attribute) or (1, 1)
+def pair(node: Node, attribute: str, default: int) -> tuple[int, int]:
+    """Return an attribute that is (height, width); both are `default` if it is absent."""
+    values = node.integers(attribute) or (default, default)
     if len(values) != 2:
         raise NotALayerError("not 2-D")
     return values[0], values[1]

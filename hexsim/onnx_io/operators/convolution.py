@@ -1,33 +1,26 @@
-"""Conv: 2-D with constant weights."""
+"""Conv and ConvTranspose: 2-D with constant weights."""
 
 from __future__ import annotations
 
-from hexsim.layers import Convolution
+from dataclasses import replace
+
+from hexsim.graph.ir import Tensor
+from hexsim.layers import Convolution, Deconvolution, Window
 from hexsim.onnx_io.axis_order import channels_last
 from hexsim.onnx_io.importer import Importer
+from hexsim.onnx_io.known import Array, Known
 from hexsim.onnx_io.node import Node, NotALayerError
-from hexsim.onnx_io.operators._windows import read_window
+from hexsim.onnx_io.operators._windows import pair, read_pads, read_window
 
 
 def conv(node: Node, net: Importer) -> None:
     """Conv becomes Convolution; the weight O x I x H x W becomes H x W x I x O."""
-    data = net.tensor(node.input(0), rank=4)
-    weight = net.array(node.input(1))
-    bias = net.array(node.input(2)) if node.input(2) else None
-    if len(weight.shape) != 4:
-        raise ValueError(f"the weight has shape {list(weight.shape)}, expected four axes")
+    data, weight, groups = _operands(node, net)
     outputs, inputs, height, width = weight.shape
-    kernel = node.integers("kernel_shape") or (height, width)
-    if kernel != (height, width):
-        raise ValueError(f"kernel_shape {list(kernel)} does not fit weight {list(weight.shape)}")
-    groups = node.integer("group", 1)
     _, channels, *size = data.source_shape
     if channels != inputs * groups or outputs % groups:
-        raise ValueError(
-            f"weight {list(weight.shape)} with group {groups} does not fit {channels} channels"
-        )
-    if bias is not None and bias.shape != (outputs,):
-        raise NotALayerError("bias is not one number per output channel")
+        raise _misfit(weight, groups, channels)
+    bias = _bias(node, net, outputs)
     window = read_window(node, (height, width), (size[0], size[1]))
     net.add(
         Convolution(
@@ -40,7 +33,7 @@ def conv(node: Node, net: Importer) -> None:
                 (height, width, inputs, outputs),
                 lambda array: array.transpose(2, 3, 1, 0),
             ),
-            bias=net.as_is(bias.name) if bias is not None else None,
+            bias=bias,
             window=window,
             groups=groups,
             output_channels=outputs,
@@ -49,4 +42,95 @@ def conv(node: Node, net: Importer) -> None:
     )
 
 
-TRANSLATORS = {"Conv": conv}
+def conv_transpose(node: Node, net: Importer) -> None:
+    """ConvTranspose becomes Deconvolution; I x O / groups x H x W becomes H x W x I / groups x O.
+
+    Pads that crop more than a window, and negative ones, are left out.
+    """
+    data, weight, groups = _operands(node, net)
+    inputs, outputs, height, width = weight.shape
+    _, channels, *size = data.source_shape
+    if channels != inputs or inputs % groups:
+        raise _misfit(weight, groups, channels)
+    bias = _bias(node, net, outputs * groups)
+    window = Window((height, width), pair(node, "strides", 1), (0,) * 4, pair(node, "dilations", 1))
+    more = pair(node, "output_padding", 0)
+    window = replace(window, pads=_cropped(node, window, more, (size[0], size[1])))
+    if any(pad >= reach for pad, reach in zip(window.pads, window.reach * 2, strict=True)):
+        raise NotALayerError("crops more than a window")
+    if min(window.pads) < 0 or any(
+        added >= max(step, apart)
+        for added, step, apart in zip(more, window.strides, window.dilations, strict=True)
+    ):
+        raise NotALayerError("extends the output")
+
+    shape = (height, width, inputs // groups, groups * outputs)
+
+    def last_is_output(array: Array) -> Array:
+        parts = array.reshape(groups, inputs // groups, outputs, height, width)
+        return parts.transpose(3, 4, 1, 0, 2).reshape(shape)
+
+    net.add(
+        Deconvolution(
+            name=node.name,
+            inputs=(net.channels_last(data.name),),
+            outputs=(node.output,),
+            weight=net.constant(weight.name, f"hwio_{groups}", shape, last_is_output),
+            bias=bias,
+            window=window,
+            output_padding=more,
+            groups=groups,
+            output_channels=groups * outputs,
+        ),
+        channels_last(4),
+    )
+
+
+def _operands(node: Node, net: Importer) -> tuple[Tensor, Known, int]:
+    """The image, the weight and the number of groups."""
+    data = net.tensor(node.input(0), rank=4)
+    weight = net.array(node.input(1))
+    if len(weight.shape) != 4:
+        raise ValueError(f"the weight has shape {list(weight.shape)}, expected four axes")
+    kernel = node.integers("kernel_shape") or weight.shape[2:]
+    if kernel != weight.shape[2:]:
+        raise ValueError(f"kernel_shape {list(kernel)} does not fit weight {list(weight.shape)}")
+    return data, weight, node.integer("group", 1)
+
+
+def _misfit(weight: Known, groups: int, channels: int) -> ValueError:
+    return ValueError(
+        f"weight {list(weight.shape)} with group {groups} does not fit {channels} channels"
+    )
+
+
+def _bias(node: Node, net: Importer, outputs: int) -> str | None:
+    """Name of the bias, None without one."""
+    if not node.input(2):
+        return None
+    bias = net.array(node.input(2))
+    if bias.shape != (outputs,):
+        raise NotALayerError("bias is not one number per output channel")
+    return net.as_is(bias.name)
+
+
+def _cropped(
+    node: Node, window: Window, more: tuple[int, int], size: tuple[int, int]
+) -> tuple[int, int, int, int]:
+    """What the output of a ConvTranspose loses at its (top, left, bottom, right)."""
+    mode = node.text("auto_pad", "NOTSET")
+    wanted = node.integers("output_shape")
+    if wanted is None and mode not in ("SAME_UPPER", "SAME_LOWER"):
+        return read_pads(node)
+    sizes = wanted or tuple(n * step for n, step in zip(size, window.strides, strict=True))
+    begins, ends = [], []
+    for axis, out in enumerate(sizes[-2:]):
+        full = (size[axis] - 1) * window.strides[axis] + window.reach[axis] + more[axis]
+        total = full - out
+        small, large = total // 2, total - total // 2
+        begins.append(small if mode == "SAME_UPPER" else large)
+        ends.append(large if mode == "SAME_UPPER" else small)
+    return begins[0], begins[1], ends[0], ends[1]
+
+
+TRANSLATORS = {"Conv": conv, "ConvTranspose": conv_transpose}

@@ -1,7 +1,8 @@
 """Which tensors stay float, and with how many bits, when overrides ask for it.
 
 1. A layer is all float or all fixed: float if its output is asked for, fixed if nobody asks.
-2. Of a convolution or fully connected layer the weight and the bias may ask as well; then output,
+2. Of a layer with weights that are codes (a convolution, a deconvolution, fully connected) the
+   weight and the bias may ask as well; then output,
    weight and bias all become float. The first of them that is asked for states the width; that of
    the bias may be set by the options. Layers that share a weight share its fate.
 3. An input of the network, or a constant that is an operand, is float if it is asked for itself,
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Convolution, FullyConnected, Opaque
+from hexsim.layers import Opaque, Weighted
 from hexsim.quantization.encodings import FloatBits
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides.outcome import Outcome
@@ -93,7 +94,7 @@ def never_coded(target: str, network: Network) -> str:
     if tensor is not None and tensor.dtype != "float32":
         return f"it holds {tensor.dtype} numbers"
     for layer in network.layers:
-        if target in layer.parameters and not isinstance(layer, Convolution | FullyConnected):
+        if target in layer.parameters and not isinstance(layer, Weighted):
             return f"layer '{layer.name}' ({layer.type}) keeps its parameters as they are"
     return ""
 
@@ -127,12 +128,12 @@ def _float_layers(asked: Mapping[str, FloatBits], network: Network) -> dict[str,
 
 def _roles(layer: Layer) -> tuple[str, ...]:
     """What makes a layer float, in order of precedence."""
-    weighted = isinstance(layer, Convolution | FullyConnected)
+    weighted = isinstance(layer, Weighted)
     return (*layer.outputs, *layer.parameters) if weighted else layer.outputs
 
 
 def _is_bias(name: str, layer: Layer) -> bool:
-    return isinstance(layer, Convolution | FullyConnected) and name == layer.bias
+    return isinstance(layer, Weighted) and name == layer.bias
 
 
 def _operands(network: Network) -> Iterator[str]:

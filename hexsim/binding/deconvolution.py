@@ -1,0 +1,43 @@
+"""Deconvolution: acc = preload + sum of (x - zx) * (w - zw) over the windows that reach a pixel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.binding.call import BoundCall
+from hexsim.binding.convolution import requantise_products
+from hexsim.binding.requantise import Requantise
+from hexsim.binding.source import Source
+from hexsim.binding.weights import Weights, bind_weights
+from hexsim.layers import Deconvolution, Phases, Window
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundDeconvolution(BoundCall):
+    """Dense, grouped or depthwise; weights and tail are those of a convolution.
+
+    Input pixel i reaches the output pixels i * stride + tap * dilation - pad that exist. `phases`
+    is the convolution that adds the same products.
+    """
+
+    weights: Weights
+    window: Window
+    groups: int
+    phases: Phases
+    tail: Requantise
+
+
+def bind_deconvolution(layer: Deconvolution, source: Source) -> BoundDeconvolution:
+    """Turn a deconvolution into integers."""
+    inputs, output = source.ends(layer)
+    weights = bind_weights(layer.weight, layer, source)
+    return BoundDeconvolution(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        weights=weights,
+        window=layer.window,
+        groups=layer.groups,
+        phases=layer.phases(*inputs[0].shape[1:3]),
+        tail=requantise_products(layer, inputs[0], weights, output, source),
+    )

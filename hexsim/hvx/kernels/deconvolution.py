@@ -1,0 +1,93 @@
+"""Deconvolution: a convolution of all phases, then their pixels woven together.
+
+Channels of each phase begin a sheet of their own, so that weaving moves whole pixels. It works on
+rows that have just been made, so they are not moved through DDR in between. Grouped ones are
+slices, convolutions and a concat before that, as a grouped convolution is.
+
+Strides above four run as scalar code: SNPE's documentation calls them slow. How Hexagon NN does
+the others is not in its published kernels; that it reduces them to convolutions is assumed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from hexsim.hvx.kernels import grouped_convolution
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._reference import reference_stage
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._wide import is_wide, twice_stage
+from hexsim.hvx.kernels.convolution import DenseShape, cost_model, dense_stage, dense_streams
+from hexsim.hvx.layout import PIXELS, SHEET, as_nhwc, ceil_div, row_vectors, sheets
+from hexsim.hvx.streams import Kernel, elementwise, reference
+from hexsim.hvx.streams.weave import MOST, weave_pixels
+from hexsim.layers import Convolution, Deconvolution
+from hexsim.memory import Traffic
+from hexsim.phases import in_phases
+from hexsim.plan import KernelCall
+from hexsim.work import NodeWork, Stage
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The loops of the convolution, then the weaving; or scalar code."""
+    if not has_vector_code(call):
+        return (reference.multiply_add(target.machine),)
+    if _layer(call).groups > 1:
+        return (*grouped_convolution.streams(in_phases(call), target), *_weaving(call, target))
+    return (*dense_streams(dense_shape(call), target), *_weaving(call, target))
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Blocks of the convolution, then rows of the result."""
+    if not has_vector_code(call):
+        (slow,) = streams(call, target)
+        moved = traffic.reading(call.parameter_bytes)
+        stage = reference_stage(slow, call.macs, math.prod(call.results[0]), moved)
+        return NodeWork((stage,), "generic")
+    weaving = _weaving(call, target)
+    reading = replace(traffic, write_bytes=0) if weaving else traffic
+    if _layer(call).groups > 1:
+        made = grouped_convolution.work(in_phases(call), target, reading)
+        made = replace(made, cost_model="generic")
+    else:
+        shape = dense_shape(call)
+        made = NodeWork((dense_stage(shape, target, reading),), cost_model(shape, target))
+    woven = tuple(_woven(call, kernel, target, traffic) for kernel in weaving)
+    return replace(made, stages=(*made.stages, *woven), nodes=made.nodes + len(woven))
+
+
+def has_vector_code(call: KernelCall) -> bool:
+    """False for the strides that SNPE calls slow."""
+    return max(_layer(call).window.strides) <= MOST
+
+
+def dense_shape(call: KernelCall) -> DenseShape:
+    """Shape of the convolution of all phases, the channels of each filled up to whole sheets."""
+    inner = in_phases(call)
+    assert isinstance(inner.layer, Convolution)
+    layer = _layer(call)
+    filled = math.prod(layer.window.strides) * sheets(layer.output_channels) * SHEET
+    return replace(DenseShape.of(inner, inner.layer), channels=filled)
+
+
+def _layer(call: KernelCall) -> Deconvolution:
+    assert isinstance(call.layer, Deconvolution)
+    return call.layer
+
+
+def _weaving(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """What puts pixels of a row in turn; rows alone are copied; nothing for a stride of one."""
+    down, right = _layer(call).window.strides
+    if right > 1:
+        return (weave_pixels(target.machine, right),)
+    return (elementwise.copy(target.machine),) if down > 1 else ()
+
+
+def _woven(call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic) -> Stage:
+    batch, height, width, channels = as_nhwc(call.results[0])
+    tiles = sheets(channels) * ceil_div(row_vectors(width) * PIXELS, kernel.cost.pixels)
+    row = RowCost.of(kernel.cost, tiles, sheets(channels))
+    written = traffic.part(is_first=False, is_last=True)
+    stage = row_stage(batch * height, row, target.workers, written, target.l2_bytes)
+    return twice_stage(stage) if is_wide(call) else stage

@@ -1,0 +1,62 @@
+"""Resize: twice the size in a loop of its own, other sizes by a stand-in.
+
+SNPE's documentation calls only these fast: twice the size, and a depth of at least a vector or,
+with the width, a power of two. For others a nearest pixel costs what moving elements costs, a
+bilinear one what averaging four taps costs, both reported as generic.
+
+Source: Hexagon NN, resizebilinear_d32_h.S (two threads at most); the loops with pixel centres and
+of nearest pixels are ours.
+"""
+
+from __future__ import annotations
+
+from hexsim.hvx.kernels._moved import move_stream
+from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.layout import VECTOR_BYTES
+from hexsim.hvx.streams import Kernel, pooling, resize
+from hexsim.layers import Resize
+from hexsim.memory import Traffic
+from hexsim.plan import KernelCall
+from hexsim.work import NodeWork
+
+_THREADS = 2
+_TAPS = 4
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The loop for twice the size, or what stands for another."""
+    return (_by_two(call, target) or _any(call, target),)
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Rows of the result."""
+    (kernel,) = streams(call, target)
+    threads = min(_THREADS, target.workers)
+    stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)
+    return NodeWork((stage,), "kernel" if _by_two(call, target) else "generic")
+
+
+def _by_two(call: KernelCall, target: Target) -> Kernel | None:
+    layer = _layer(call)
+    _, height, width, channels = call.operands[0]
+    powers = not (channels & (channels - 1) or width & (width - 1))
+    if layer.scales_of(height, width) != (2, 2) or (channels < VECTOR_BYTES and not powers):
+        return None
+    centred = layer.coordinates in ("half_pixel", "pytorch_half_pixel")
+    if layer.kind == "nearest":
+        return resize.nearest_by_two(target.machine)
+    if centred:
+        return resize.bilinear_by_two_centred(target.machine)
+    return resize.bilinear_by_two(target.machine) if layer.coordinates == "asymmetric" else None
+
+
+def _any(call: KernelCall, target: Target) -> Kernel:
+    if _layer(call).kind == "nearest":
+        return move_stream(target, whole_vectors=False)
+    return pooling.average_any(target.machine, _TAPS)
+
+
+def _layer(call: KernelCall) -> Resize:
+    assert isinstance(call.layer, Resize)
+    return call.layer

@@ -1,0 +1,105 @@
+"""Deconvolution (transposed convolution): every input pixel adds its window to the output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hexsim.graph.ir import Layer, Shape
+from hexsim.layers._clamp import NO_CLAMP, Clamp
+from hexsim.layers._window import Window
+
+
+@dataclass(frozen=True)
+class Phases:
+    """A deconvolution as one convolution of stride one.
+
+    Output positions that lie whole strides apart read the same taps: there are `counts` (height,
+    width) such phases. A convolution with `window` makes all of them side by side, `counts` times
+    as many channels at every position; woven together they are the output, once the first `crop`
+    rows and columns are left out, and what reaches beyond its size.
+    """
+
+    window: Window
+    counts: tuple[int, int]
+    crop: tuple[int, int]
+
+    @property
+    def number(self) -> int:
+        """How many phases there are."""
+        return math.prod(self.counts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deconvolution(Layer):
+    """2-D transposed convolution of an NHWC tensor.
+
+    Input pixel i adds to the positions i * stride + tap * dilation - pad; `window.pads` crop the
+    result and `output_padding` (height, width) extends it at the end. Parameters have the forms of
+    a `Convolution`: `weight` is (kernel height, kernel width, input channels / groups, output
+    channels), not flipped. Pads are smaller than the window's reach.
+    """
+
+    type: ClassVar[str] = "deconvolution"
+
+    weight: str
+    bias: str | None = None
+    window: Window
+    output_padding: tuple[int, int] = (0, 0)
+    groups: int = 1
+    clamp: Clamp = NO_CLAMP
+    moments: str | None = None
+    output_channels: int
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """(N, H', W', output channels)."""
+        batch, height, width, _ = inputs[0]
+        return ((batch, *self._size(height, width), self.output_channels),)
+
+    def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
+        """One multiply-accumulate per input element, tap and output channel of its group."""
+        return math.prod(inputs[0]) * self.window.taps * self.output_channels // self.groups
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Weight, then bias."""
+        return (self.weight,) if self.bias is None else (self.weight, self.bias)
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """The moments, if they are known."""
+        return () if self.moments is None else (self.moments,)
+
+    def phases(self, height: int, width: int) -> Phases:
+        """Return the convolution that computes it for an image of that size."""
+        window = self.window
+        kernel, begins, ends, crop = [], [], [], []
+        for axis, (size, out) in enumerate(
+            zip((height, width), self._size(height, width), strict=True)
+        ):
+            step, begin = window.strides[axis], window.pads[axis]
+            taps = -(-window.reach[axis] // step)
+            kernel.append(taps)
+            begins.append(taps - 1 - begin // step)
+            ends.append((begin + out - 1) // step - (size - 1))
+            crop.append(begin % step)
+        return Phases(
+            Window((kernel[0], kernel[1]), pads=(begins[0], begins[1], ends[0], ends[1])),
+            window.strides,
+            (crop[0], crop[1]),
+        )
+
+    def _size(self, height: int, width: int) -> tuple[int, int]:
+        """(height, width) of the output, by the ONNX rule."""
+        window = self.window
+        sizes = [
+            (size - 1) * window.strides[axis]
+            + window.reach[axis]
+            - window.pads[axis]
+            - window.pads[axis + 2]
+            + self.output_padding[axis]
+            for axis, size in enumerate((height, width))
+        ]
+        return sizes[0], sizes[1]

@@ -1,0 +1,58 @@
+"""Resize: an image of another size, its pixels the nearest or between the four around them.
+
+Source of the modes: ONNX, Resize. Cubic interpolation, antialiasing and cropping are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from hexsim.graph.ir import Layer, Shape
+
+CoordinateMode = Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"]
+NearestMode = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resize(Layer):
+    """Samples an NHWC tensor at other heights and widths.
+
+    Either `scales` or `size` (both height, width) is given; with `scales` the size is rounded
+    down. `coordinates` says where an output pixel lies in the input, and, of the nearest kind,
+    `rounding` which pixel that is.
+    """
+
+    type: ClassVar[str] = "resize"
+
+    kind: Literal["nearest", "bilinear"]
+    scales: tuple[float, float] | None = None
+    size: tuple[int, int] | None = None
+    coordinates: CoordinateMode = "half_pixel"
+    rounding: NearestMode = "round_prefer_floor"
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """(N, H', W', C)."""
+        batch, height, width, channels = inputs[0]
+        if self.size is not None:
+            return ((batch, *self.size, channels),)
+        scaled = (
+            int(np.float32(size) * np.float32(scale))  # in single, as ONNX has it
+            for size, scale in zip((height, width), self._scales, strict=True)
+        )
+        return ((batch, *scaled, channels),)
+
+    def scales_of(self, height: int, width: int) -> tuple[float, float]:
+        """(height, width) of an output pixel's step into the input, inverted, for that input."""
+        if self.size is None:
+            return self._scales
+        return self.size[0] / height, self.size[1] / width
+
+    @property
+    def _scales(self) -> tuple[float, float]:
+        if self.scales is None:
+            raise ValueError(f"layer '{self.name}' has neither scales nor a size")
+        return self.scales
