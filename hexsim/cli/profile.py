@@ -17,6 +17,7 @@ from hexsim.cli._options import (
     parse_runtime,
 )
 from hexsim.cli._output import require_outputs
+from hexsim.cli._overrides import tell_use
 from hexsim.cli._simulated import Circumstances, Hardware, Power
 
 
@@ -57,6 +58,7 @@ def profile(
     )
     with status() as progress:
         case = run_case(model, platform, parse_runtime(runtime), conditions, progress)
+    tell_use(case.network, case.overrides)
     if json is not None:
         write_text(json, benchmark_json([case]))
     if csv is not None:

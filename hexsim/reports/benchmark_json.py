@@ -37,6 +37,7 @@ def _case(case: Case) -> dict[str, Any]:
         "stack": case.stack,
         "runtime": case.runtime,
         "given": case.given,
+        "overrides": None if case.overrides is None else asdict(case.overrides),
         "perf_profile": case.perf_profile,
         "buffer": case.buffer,
         "total_inference_us": timing.total_us,

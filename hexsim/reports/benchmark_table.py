@@ -60,6 +60,9 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
         notes.append(
             f"Quantised first, on seeded inputs, for {', '.join(here)}: no float networks there."
         )
+    for case in cases:
+        if case.overrides is not None:
+            notes.append(f"{case.network}, when quantised: {case.overrides}.")
     if any(case.runtime == "aip" and not _uses_hta(case) for case in cases):
         notes.append("aip runs on HVX alone, as it does for files without HTA sections.")
     if any(_uses_hta(case) and not case.uncertainty for case in cases):
