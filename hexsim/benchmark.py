@@ -27,7 +27,7 @@ from hexsim.results import Result
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.simulator import Workload, simulate
 from hexsim.stacks import BufferType
-from hexsim.uncertainty import Uncertainty, sweep
+from hexsim.uncertainty import Scope, Uncertainty, sweep
 
 EVALUATION_INPUTS = 4
 """Seeded inputs on which a runtime's answers are compared with float; none is a calibration
@@ -84,13 +84,16 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What all cases of one benchmark share."""
+    """What all cases of one benchmark share.
+
+    `sweep` gives times an interval: everything, or only those of the tensor engine (None: none).
+    """
 
     perf_profile: str | None = None
     idle_ms: float = 0.0
     buffer: BufferType | None = None
     cpu_fallback: bool = True
-    uncertainty: bool = False
+    sweep: Scope | None = None
     accuracy: bool = True
     quantize: bool = False
     override_params: bool = False
@@ -234,9 +237,9 @@ class _Models:
             return simulate(alone, changed.chip, changed.stack)
 
         interval = None
-        if conditions.uncertainty:
+        if conditions.sweep == "everything" or (conditions.sweep and timing.uses_hta):
             self._progress(f"{name} on {runtime}: uncertainty")
-            interval = sweep(platform, run)
+            interval = sweep(platform, run, conditions.sweep)
         cut, saved_us = _fastest(model, platform, conditions) if choose_cut else (None, 0.0)
         return Case(
             network=name,

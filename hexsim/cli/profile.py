@@ -51,7 +51,7 @@ def profile(
     conditions = circumstances.conditions(
         platform,
         power,
-        uncertainty=uncertainty,
+        sweep="everything" if uncertainty else None,
         accuracy=False,
         input_dims=parse_input_dims(input_dim),
         recorded=trace is not None,
