@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
@@ -116,7 +117,7 @@ def quantize(
     from hexsim import container
     from hexsim.cli._bitwidths import bit_widths
     from hexsim.cli._progress import bar
-    from hexsim.files import write_text
+    from hexsim.files import replacing
     from hexsim.hta.offline import compile_all, orders
     from hexsim.loading import applied_overrides, load_container
     from hexsim.quantization.input_list import read_input_list
@@ -194,9 +195,11 @@ def quantize(
     }
     command = " ".join(f"{key}={value}" for key, value in words.items() if value)
     metadata = replace(source.metadata, quantizer_command=f"hexsim quantize {command}")
-    container.write(target, done.model, metadata)
-    if encodings_report is not None:
-        write_text(encodings_report, encodings_json(done.model))
+    with ExitStack() as both:  # none is left if the other cannot be written
+        if encodings_report is not None:
+            report = both.enter_context(replacing(encodings_report))
+            report.write(encodings_json(done.model).encode())
+        container.write(target, done.model, metadata)
     if source.overrides and not override_params:
         print(unused_line(source.overrides), file=sys.stderr)
     log = (*optimization_log(done), *override_log(done.model), *quantizer_log(done.model, target))
