@@ -2,10 +2,10 @@
 
 python -m benchmarks.first_run [--networks mobilenet_v2 ...] [--rounds 5]
 
-Each process starts from a quantised .dlc file. Cold means an empty cache of kernels, which the
-process fills; warm means the cache that it left. Python's own compiled files are there in both.
-`--help` is what a process takes that runs nothing. CPU seconds of all threads, so that other
-load on the machine counts little.
+Each process starts from a quantised .dlc file. Cold means an empty cache, which the process fills
+with kernels and with what it measured to choose between them; warm means the cache that it left.
+Python's own compiled files are there in both. `--help` is what a process takes that runs nothing.
+CPU seconds of all threads, so that other load on the machine counts little.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -66,8 +67,7 @@ def measure(network: str, rounds: int) -> str:
         run += ["-o", str(folder / "output"), "--threads", "1"]
         cpu_s(folder, *run)
         for _ in range(rounds):
-            for path in (folder / "cache").glob("**/*.nb?"):
-                path.unlink()
+            shutil.rmtree(folder / "cache")
             cold.append(cpu_s(folder, *run))
             warm.append(cpu_s(folder, *run))
             idle.append(cpu_s(folder, "--help"))

@@ -1,7 +1,7 @@
 """Exact int8 inference beside onnxruntime's, in one process, taking turns.
 
 python -m benchmarks.int8_against_onnxruntime [--networks alexnet …] [--weights tensor channel …]
-    [--rounds 15] [--threads 1 2] [--models FOLDER] [--breakdown]
+    [--rounds 15] [--threads 1 2] [--models FOLDER] [--breakdown] [--avx2]
 
 A ratio is onnxruntime's time over ours within one round: above 1, ours is faster. Opponents are
 
@@ -14,7 +14,8 @@ inputs: ours by hexsim, theirs by `quantize_static` (QDQ). Both start from float
 float outputs. One thread is measured in CPU time of that thread, several (ours too) in elapsed
 time, which neighbours on the machine disturb. The trained networks of the folder HEXSIM_REAL_DATA
 can be named by their own folders. `--models` keeps what is quantised for the next run.
-`--breakdown` prints instead where our time goes, by kind of layer.
+`--breakdown` prints instead where our time goes, by kind of layer. `--avx2` holds both sides to
+AVX2 without VNNI, whatever the CPU has (benchmarks/held_to_avx2.py).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import io
 import logging
 import os
 import statistics
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -44,6 +46,7 @@ from onnxruntime.quantization import (
 )
 
 import hexsim
+from benchmarks import held_to_avx2
 from hexsim import container, models
 from hexsim.binding import BoundCall, BoundConvolution, bind
 from hexsim.container import Metadata
@@ -228,8 +231,10 @@ def kind_of(call: BoundCall) -> str:
     return f"{'Depthwise' if depthwise else name} {height}x{width} step {step}"
 
 
-def saturation() -> str:
-    """What onnxruntime's u8 by s8 product is on this CPU where pairs of products exceed int16."""
+def saturation() -> tuple[bool, str]:
+    """Whether onnxruntime's u8 by s8 product saturates on this CPU, and what it is where pairs of
+    products exceed int16.
+    """
     depth = 512
     graph = helper.make_graph(
         [helper.make_node("MatMulInteger", ["x", "w"], ["y"])],
@@ -248,8 +253,9 @@ def saturation() -> str:
     codes = {"x": np.full((16, depth), 255, np.uint8), "w": np.full((depth, 16), 127, np.int8)}
     (found,) = session.run(None, codes)
     right = 255 * 127 * depth
-    verdict = "exact" if (found == right).all() else "NOT exact: it saturates"
-    return f"onnxruntime's u8 x s8 on this CPU: {found[0, 0]} of {right}, {verdict}"
+    saturates = bool((found != right).any())
+    verdict = "NOT exact: it saturates" if saturates else "exact"
+    return saturates, f"onnxruntime's u8 x s8 on this CPU: {found[0, 0]} of {right}, {verdict}"
 
 
 def main() -> None:
@@ -261,10 +267,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--models", type=Path)
     parser.add_argument("--breakdown", action="store_true")
+    parser.add_argument("--avx2", action="store_true")
+    parser.add_argument("--held", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.avx2 and not given.held:
+        others = [one for one in sys.argv[1:] if one != "--avx2"]
+        sys.exit(held_to_avx2.run_again("benchmarks.int8_against_onnxruntime", ["--held", *others]))
     logging.getLogger().setLevel(logging.ERROR)  # onnxruntime's advice on preprocessing
     vector = sorted(f[1:] for f in compiled_features() if f.startswith("+avx"))
-    print(f"our kernels are compiled for {' '.join(vector) or 'no AVX'}\n{saturation()}")
+    saturates, verdict = saturation()
+    print(f"our kernels are compiled for {' '.join(vector) or 'no AVX'}\n{verdict}")
+    if given.held and not saturates:
+        sys.exit("onnxruntime is not held to AVX2: its copy still uses VNNI")
     if not given.breakdown:
         print(
             "onnxruntime's time / ours, min median max\n"

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-_INT32, _BYTE = ir.IntType(32), ir.IntType(8)
+from hexsim.int8.vector_ir import BYTE, INT32, INT64, WORD, load, repeat, store
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -19,7 +18,7 @@ def load_int32(typing: Any, address: Any) -> Any:
     """The int32 at an intp address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(builder.inttoptr(arguments[0], _INT32.as_pointer()))
+        return builder.load(builder.inttoptr(arguments[0], INT32.as_pointer()))
 
     return types.int32(types.intp), generate
 
@@ -29,19 +28,33 @@ def store_int32(typing: Any, address: Any, value: Any) -> Any:
     """Write an int32 at an intp address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[1], builder.inttoptr(arguments[0], _INT32.as_pointer()))
+        builder.store(arguments[1], builder.inttoptr(arguments[0], INT32.as_pointer()))
         return context.get_dummy_value()
 
     return types.void(types.intp, types.int32), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def copy_byte(typing: Any, source: Any, target: Any) -> Any:
-    """Copy one byte between two intp addresses."""
+def copy_bytes(typing: Any, source: Any, target: Any, count: Any) -> Any:
+    """Copy `count` bytes, a few, between addresses; all intp."""
+    return types.void(*[types.intp] * 3), _copy_bytes
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        source, target = (builder.inttoptr(one, _BYTE.as_pointer()) for one in arguments)
-        builder.store(builder.load(source), target)
-        return context.get_dummy_value()
 
-    return types.void(types.intp, types.intp), generate
+def _copy_bytes(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    *addresses, count = arguments
+
+    def copy(at: Any, kind: Any) -> None:
+        source, target = (builder.add(address, at) for address in addresses)
+        store(builder, load(builder, source, kind), target)
+
+    def word(state: list[Any]) -> list[Any]:
+        copy(state[0], INT64)
+        return [builder.add(state[0], INT64(8))]
+
+    repeat(builder, builder.lshr(count, INT64(3)), [INT64(0)], word, maybe_none=True)
+    for kind in (INT32, WORD, BYTE):
+        size = kind.width // 8
+        some = builder.icmp_signed("!=", builder.and_(count, INT64(size)), INT64(0))
+        with builder.if_then(some):
+            copy(builder.and_(count, INT64(-2 * size)), kind)
+    return context.get_dummy_value()

@@ -1,8 +1,8 @@
-"""Where compiled kernels are kept between runs.
+"""Where compiled kernels are kept between runs, and what was measured with them.
 
-The folder's name holds a hash of the source of this package, of numba's version and of the CPU.
-Numba checks only the file that defines a kernel, so a change in a helper it inlines would otherwise
-leave a stale kernel in use.
+The folder's name holds a hash of the source of this package, of numba's version, and of the CPU and
+those of its features that kernels are compiled for. Numba checks only the file that defines a
+kernel, so a change in a helper it inlines would otherwise leave a stale kernel in use.
 
 In it each signature has a folder of its own. Numba's index numbers the signatures of a function,
 and two processes that add one at the same moment give both the same number: the code of one then
@@ -18,21 +18,23 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-import llvmlite.binding as llvm
 import numba
+
+from hexsim.int8.features import compiled_for
 
 
 def kernel_cache(signature: str) -> Path | None:
-    """Return the folder for compiled kernels of that signature, or None if none can be written.
-
-    It lies in $HEXSIM_CACHE_DIR, else $XDG_CACHE_HOME/hexsim, else ~/.cache/hexsim.
-    """
-    folder = _writable_folder()
+    """Return the folder for compiled kernels of that signature, or None if none can be written."""
+    folder = cache_folder()
     return None if folder is None else folder / hashlib.sha256(signature.encode()).hexdigest()[:16]
 
 
 @cache
-def _writable_folder() -> Path | None:
+def cache_folder() -> Path | None:
+    """Return the folder of all that is kept with these kernels, or None if none can be written.
+
+    It lies in $HEXSIM_CACHE_DIR, else $XDG_CACHE_HOME/hexsim, else ~/.cache/hexsim.
+    """
     folder = _cache_root() / f"kernels-{_makers_hash()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -51,8 +53,8 @@ def _cache_root() -> Path:
 
 
 def _makers_hash() -> str:
-    """Hash of all that decides what the code of a kernel is."""
-    digest = hashlib.sha256(f"{numba.__version__} {llvm.get_host_cpu_name()}".encode())
+    """Hash of all that decides what the code of a kernel is, and how long it takes."""
+    digest = hashlib.sha256(f"{numba.__version__} {compiled_for()}".encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

@@ -2,7 +2,8 @@
 
 A window is a few runs of consecutive elements: kernel rows when columns are not dilated, single
 taps otherwise. No patch matrix is built; kernels take the start of each output pixel's window and
-the offsets of its runs. `hexsim.int8.choice` says which kernel multiplies; their values are equal.
+the offsets of its runs. `hexsim.int8.algorithms` says which kernel multiplies; their values are
+equal.
 """
 
 from __future__ import annotations
@@ -14,41 +15,17 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
-from hexsim.int8 import guarded_product, panels, tiled_product
-from hexsim.int8.choice import choose
+from hexsim.int8 import panels
+from hexsim.int8.code_sums import add_codes
 from hexsim.int8.guarded_panels import GuardedPanels, pack_guarded
-from hexsim.int8.guarded_tile import ROWS
-from hexsim.int8.microkernel import COLUMNS, STEP_BYTES, tile_of
+from hexsim.int8.jit import Template
+from hexsim.int8.microkernel import COLUMNS, GUARDED, STEP_BYTES, Tile, tile_of
 from hexsim.int8.padded import Int64, PaddedInput
 from hexsim.int8.plain_product import convolve_plain
-from hexsim.int8.prepared import Out, PreparedCall
-from hexsim.int8.step import FIRST, LAST, Row, Scratch, Step, Work, Workspace
-
-_FEW_PIXELS = 800
-"""Up to so many pixels threads share out channels, so that each reads a part of the weights."""
-
-
-def _pieces(
-    pixels: int, panels: int, tile_rows: int, tile_panels: int = 1
-) -> tuple[tuple[int | Row, ...], tuple[int, int]]:
-    """First and last pixel and panel of a piece, and a step's rows and grain: one or the other."""
-    if pixels <= _FEW_PIXELS and panels > tile_panels:
-        return (0, pixels, FIRST, LAST), (panels, tile_panels)
-    return (FIRST, LAST, 0, panels), (pixels, tile_rows)
-
-
-def prepare_convolution(call: BoundConvolution) -> PreparedCall:
-    """Prepare a dense or grouped convolution for the kernel that suits it."""
-    codes = _ByCodes(call)
-    match choose(lambda: codes.guarded.pays):
-        case "portable":
-            return PlainConvolution(call)
-        case "pairs":
-            return TiledConvolution(_ByDistances(call))
-        case "dots":
-            return TiledConvolution(codes)
-        case "guarded":
-            return GuardedConvolution(codes)
+from hexsim.int8.prepared import Out
+from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.int8.tiled_product import convolve_guarded, convolve_tiled
+from hexsim.int8.tiles import Column, PanelTable, Tiles, pieces
 
 
 class _Runs:
@@ -103,15 +80,22 @@ class _Product:
             self.starts, self.offsets, runs.length, runs.groups, runs.group_channels, runs.columns
         )  # fmt: skip
 
+    @cached_property
+    def item_bytes(self) -> int:
+        """Bytes of an activation."""
+        return np.dtype(self.padded.dtype).itemsize
+
     @property
-    def panel_constants(self) -> tuple[int | Int32, ...]:
-        """Zero point of the weights, and the tail by panels."""
-        tail = self.tail
-        constants = (self.preload, tail.multiplier, tail.shift)
-        return (
-            self.weight_zero, *(panels.pad_to_panels(one, self.runs.groups) for one in constants),
-            int(tail.shift.any()), tail.low, tail.high,
-        )  # fmt: skip
+    def steps_per_run(self) -> int:
+        """Steps of each run, the last partly used."""
+        return -(-self.runs.length * self.item_bytes // STEP_BYTES)
+
+    @cached_property
+    def step_offsets(self) -> Int64:
+        """Bytes from a pixel's window to each step."""
+        runs = self.item_bytes * self.offsets.reshape(-1, 1)
+        steps: Int64 = (runs + STEP_BYTES * np.arange(self.steps_per_run)).reshape(-1)
+        return steps
 
     @property
     def panel_count(self) -> int:
@@ -119,7 +103,7 @@ class _Product:
         return self.runs.groups * -(-self.runs.columns // COLUMNS)
 
 
-class _ByDistances(_Product):
+class ByDistances(_Product):
     """int16 distances from both zero points."""
 
     def __init__(self, call: BoundConvolution) -> None:
@@ -129,7 +113,7 @@ class _ByDistances(_Product):
         self.weights = call.weights.codes.astype(np.int16) - np.int16(call.weights.zero_point)
 
 
-class _ByCodes(_Product):
+class ByCodes(_Product):
     """Codes by signed weights (hexsim.int8.panels)."""
 
     def __init__(self, call: BoundConvolution) -> None:
@@ -143,15 +127,15 @@ class _ByCodes(_Product):
     @cached_property
     def guarded(self) -> GuardedPanels:
         """The weights packed against saturation."""
-        steps = -(-self.runs.length // STEP_BYTES)
-        return pack_guarded(panels.pack_panels(self.matrix), self.offsets, steps)
+        packed = panels.pack_panels(self.matrix)
+        return pack_guarded(packed, self.offsets, self.steps_per_run)
 
 
 class PlainConvolution:
     """Weights are packed (groups, columns, runs, run), int16."""
 
     def __init__(self, call: BoundConvolution) -> None:
-        product = _ByDistances(call)
+        product = ByDistances(call)
         self._padded, self._pixels = product.padded, product.starts.size
         packed = np.ascontiguousarray(product.matrix.transpose(2, 3, 0, 1)).reshape(-1)
         tail = call.tail
@@ -164,57 +148,66 @@ class PlainConvolution:
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         x, copying = self._padded.copied(inputs[0], workspace)
-        where, rows = _pieces(self._pixels, self._channels, 1)
+        where, rows = pieces(self._pixels, self._channels, 1)
         arguments = (x, *self._constants, output.reshape(-1), *where)
         return [*copying, Step(convolve_plain(output.dtype), arguments, *rows)]
 
 
-class TiledConvolution:
+class _Tiled:
+    """Tiles of `tile`; `weights` packed, and the offset in bytes of each step.
+
+    `steps` tells of each panel its first step, pairs of steps, single steps, and first offset.
+    """
+
+    def __init__(
+        self, product: _Product, tile: Tile, kernel: Template, weights: panels.Steps,
+        offsets: Int64, steps: tuple[Column, Column, Column, Column],
+    ) -> None:  # fmt: skip
+        runs, tail, item_bytes = product.runs, product.tail, product.item_bytes
+        self._padded, self._pixels = product.padded, product.starts.size
+        group, panel = np.divmod(np.arange(product.panel_count), product.panel_count // runs.groups)
+        column = COLUMNS * panel
+        table = PanelTable(
+            *steps, input=group * runs.group_channels * item_bytes, addends=group * self._pixels,
+            column=group * runs.columns + column, rest=runs.columns - column,
+        )  # fmt: skip
+        constants = (product.preload, tail.multiplier, tail.shift)
+        self._tiles = Tiles(
+            kernel, tile, item_bytes * product.starts, offsets, table.stacked(), weights,
+            panels.panel_constants(constants, runs.groups), tail,
+        )  # fmt: skip
+        self._sums = (
+            product.starts, product.offsets, runs.length, runs.group_channels, product.weight_zero
+        )  # fmt: skip
+        self._summed_groups = runs.groups if product.weight_zero else 0
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        x, copying = self._padded.copied(inputs[0], workspace)
+        work: list[Work] = [*copying]
+        addends = workspace.empty((self._summed_groups, self._pixels), np.int32)
+        if addends.size:
+            work.append(Step(add_codes, (x, *self._sums, addends, FIRST, LAST), self._pixels))
+        return [*work, self._tiles.step(x, addends, output)]
+
+
+class TiledConvolution(_Tiled):
     """Weights are packed by `hexsim.int8.panels`."""
 
     def __init__(self, product: _Product) -> None:
-        packed = panels.pack_panels(product.matrix).view(np.uint8)
-        self._padded = product.padded
-        self._constants = (*product.geometry, packed, *product.panel_constants)
-        self._pixels, self._panels = product.starts.size, product.panel_count
-        self._offsets = product.offsets.size
-        self._tile = tile_of(np.dtype(product.padded.dtype).itemsize)
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        x, copying = self._padded.copied(inputs[0], workspace)
-        tile = self._tile
-        where, rows = _pieces(self._pixels, self._panels, tile.rows, tile.panels)
-        arguments = (
-            x, *self._constants, output.reshape(-1), *where, tile.rows, tile.panels,
-            Scratch(self._offsets, np.int64), Scratch(tile.rows, np.int64),
-            Scratch(tiled_product.BLOCK, np.int32),
-            Scratch(tile.rows * tile.panels * COLUMNS, np.int32),
-            Scratch(tile.rows * COLUMNS, np.uint8),
+        offsets = product.step_offsets
+        steps = (offsets.size * np.arange(product.panel_count), 0, offsets.size, 0)
+        super().__init__(
+            product, tile_of(product.item_bytes), convolve_tiled,
+            panels.pack_panels(product.matrix), offsets, steps,
         )  # fmt: skip
-        multiply = tiled_product.convolve_tiled(x.dtype, output.dtype)
-        return [*copying, Step(multiply, arguments, *rows)]
 
 
-class GuardedConvolution:
+class GuardedConvolution(_Tiled):
     """Weights are packed by `hexsim.int8.guarded_panels`."""
 
-    def __init__(self, product: _ByCodes) -> None:
+    def __init__(self, product: ByCodes) -> None:
         packed = product.guarded
-        self._padded = product.padded
-        self._constants = (
-            *product.geometry, packed.weights.view(np.uint8), *product.panel_constants
-        )  # fmt: skip
-        self._pixels, self._panels = product.starts.size, product.panel_count
-        self._steps = (packed.offsets, packed.table)
-
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
-        """See PreparedCall."""
-        x, copying = self._padded.copied(inputs[0], workspace)
-        where, rows = _pieces(self._pixels, self._panels, ROWS)
-        arguments = (
-            x, *self._constants, output.reshape(-1), *where,
-            *self._steps, Scratch(ROWS, np.int64), Scratch(guarded_product.BLOCK, np.int32),
-            Scratch(ROWS * COLUMNS, np.int32), Scratch(ROWS * COLUMNS, np.uint8),
-        )  # fmt: skip
-        return [*copying, Step(guarded_product.convolve_guarded(output.dtype), arguments, *rows)]
+        first, twos, ones = packed.table.T
+        steps = (first, twos, ones, first)
+        super().__init__(product, GUARDED, convolve_guarded, packed.weights, packed.offsets, steps)

@@ -13,14 +13,16 @@ from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.requantise import Requantise
 from hexsim.graph.ir import Shape
 from hexsim.int8.choice import use_vectors
-from hexsim.int8.depthwise_tile import CHANNELS, PIXELS
+from hexsim.int8.depthwise_tile import BY_CHANNEL, ORDER, pack_taps
 from hexsim.int8.jit import template
+from hexsim.int8.microkernel import COLUMNS
 from hexsim.int8.padded import Int16, Int64, PaddedInput
-from hexsim.int8.panels import pad_to_panels
+from hexsim.int8.panels import panel_constants
 from hexsim.int8.prepared import SUM_BYTES, Out
 from hexsim.int8.requantise import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
-from hexsim.int8.tiled_depthwise import depthwise_tiled, pack
+from hexsim.int8.tiled_product import convolve_channels
+from hexsim.int8.tiles import PanelTable, Tiles
 from hexsim.layers import Window
 
 
@@ -36,17 +38,26 @@ class PreparedDepthwise:
         self._padded = PaddedInput(shape, window, zero_point)
         self._starts = self._padded.starts()
         self._offsets = self._padded.tap_offsets().ravel()
+        self._weights = np.ascontiguousarray(weights).reshape(-1)
         self._tail = tail
-        self._tiled = use_vectors()
-        constants = (tail.preload.astype(np.int32, copy=False), tail.multiplier, tail.shift)
-        if self._tiled:
-            even = np.append(self._offsets, self._offsets[-1:])[: (self._offsets.size + 1) & ~1]
-            self._offsets = even * np.dtype(np.int16).itemsize
-            self._weights = pack(weights.reshape(-1, shape[3]))
-            self._constants = tuple(pad_to_panels(one, 1) for one in constants)
-        else:
-            self._weights = np.ascontiguousarray(weights).reshape(-1)
-            self._constants = constants
+        self._constants = (tail.preload.astype(np.int32, copy=False), tail.multiplier, tail.shift)
+        self._tiles = self._tiled(weights) if use_vectors() else None
+
+    def _tiled(self, weights: Int16) -> Tiles:
+        item_bytes, channels = weights.itemsize, self._padded.shape[3]
+        pairs = -(-self._offsets.size // 2)
+        offsets = item_bytes * np.append(self._offsets, self._offsets[-1:])[: 2 * pairs]
+        panel = np.arange(-(-channels // COLUMNS))
+        column = COLUMNS * panel
+        table = PanelTable(
+            first=panel * pairs, twos=0, ones=pairs, offsets=0, input=item_bytes * column,
+            addends=0, column=column, rest=channels - column,
+        )  # fmt: skip
+        constants = panel_constants(self._constants, 1).reshape(-1, COLUMNS)[:, list(ORDER)]
+        return Tiles(
+            convolve_channels, BY_CHANNEL, item_bytes * self._starts, offsets, table.stacked(),
+            pack_taps(weights.reshape(-1, channels)), constants.reshape(-1), self._tail,
+        )  # fmt: skip
 
     @classmethod
     def of_convolution(cls, call: BoundConvolution) -> PreparedDepthwise:
@@ -64,21 +75,15 @@ class PreparedDepthwise:
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        tail, channels = self._tail, self._padded.shape[3]
         x, copying = self._padded.copied(inputs[0], workspace)
-        constants = (self._starts, self._offsets, channels, self._weights, *self._constants)
-        pixels = (output.reshape(-1), FIRST, LAST)
-        if self._tiled:
-            multiply = depthwise_tiled(output.dtype)
-            arguments = (
-                x, *constants, int(tail.shift.any()), tail.low, tail.high, *pixels,
-                Scratch(PIXELS, np.int64), Scratch(PIXELS, np.int32),
-                Scratch(PIXELS * CHANNELS, np.int32), Scratch(PIXELS * CHANNELS, np.uint8),
-            )  # fmt: skip
-        else:
-            multiply = _depthwise(output.dtype)
-            arguments = (x, *constants, tail.low, tail.high, *pixels, Scratch(channels, np.int32))
-        return [*copying, Step(multiply, arguments, self._starts.size, grain=PIXELS)]
+        if self._tiles is not None:
+            return [*copying, self._tiles.step(x, np.empty(0, np.int32), output)]
+        tail, channels = self._tail, self._padded.shape[3]
+        arguments = (
+            x, self._starts, self._offsets, channels, self._weights, *self._constants, tail.low,
+            tail.high, output.reshape(-1), FIRST, LAST, Scratch(channels, np.int32),
+        )  # fmt: skip
+        return [*copying, Step(_depthwise(output.dtype), arguments, self._starts.size)]
 
 
 @template(

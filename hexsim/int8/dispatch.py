@@ -1,4 +1,4 @@
-"""Which kernel runs a bound call: the one place where kernels are chosen."""
+"""Which kernel runs a bound call; `hexsim.int8.algorithms` knows which convolution."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from hexsim.binding import (
     BoundSoftmax,
     BoundSum,
 )
+from hexsim.int8.algorithms import prepare_convolution
 from hexsim.int8.colour_conversion import PreparedChannelPick, PreparedNv21
-from hexsim.int8.convolution import prepare_convolution
 from hexsim.int8.depthwise import PreparedDepthwise
 from hexsim.int8.elementwise import (
     PreparedExtremum,

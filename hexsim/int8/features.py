@@ -10,5 +10,21 @@ def compiled_features() -> frozenset[str]:
 
     These are what the CPU has, less what NUMBA_CPU_FEATURES or NUMBA_ENABLE_AVX take away.
     """
-    _, _, features = cpu_target.target_context.codegen().magic_tuple()
-    return frozenset(features.split(","))
+    return frozenset(compiled_for()[2].split(","))
+
+
+def compiled_for() -> tuple[str, str, str]:
+    """Return the platform, the CPU and the features numba compiles for."""
+    platform, cpu, features = cpu_target.target_context.codegen().magic_tuple()
+    return platform, cpu, features
+
+
+def has_vectors() -> bool:
+    """Return whether there are registers of 32 bytes and integer arithmetic in them."""
+    return "+avx2" in compiled_features()
+
+
+def has_dots() -> bool:
+    """Return whether the CPU multiplies bytes four at a time."""
+    found = compiled_features()
+    return "+avxvnni" in found or {"+avx512vnni", "+avx512vl"} <= found

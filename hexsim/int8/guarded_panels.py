@@ -29,9 +29,10 @@ _LOADS = 4 * COLUMNS
 _TRIED = 24
 """How many of the lightest steps left are tried for a pair (99 % of those of Gaussian weights)."""
 
-_TWO_COST, _ONE_COST, _PLAIN_COST = 5, 3, 4
-"""Instructions: two guarded steps together, one alone, one step as two pairs of int16."""
-_WORTH_IT = 0.95
+PAIRED, _SINGLE = 5, 3
+"""Instructions for LANES channels: two steps together, and one alone (`guarded_tile`)."""
+LANES = 8
+"""Channels of a vector of sums."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,10 @@ class GuardedPanels:
     plain_steps: int
 
     @property
-    def pays(self) -> bool:
-        """True if the panels take fewer instructions than pairs of int16."""
+    def instructions(self) -> float:
+        """Instructions for a step as it was before packing, of LANES channels."""
         twos, ones = self.table[:, 1].sum(), self.table[:, 2].sum()
-        guarded = _TWO_COST * twos + _ONE_COST * ones
-        return bool(guarded < _WORTH_IT * _PLAIN_COST * self.plain_steps)
+        return float((PAIRED * twos + _SINGLE * ones) / self.plain_steps)
 
 
 def pack_guarded(panels: npt.NDArray[np.int8], offsets: Int64, steps: int) -> GuardedPanels:

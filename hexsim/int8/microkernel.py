@@ -4,15 +4,21 @@ Accumulators stay in registers for the whole sum. Each step takes four bytes of 
 pixel, broadcast, and four bytes of weights of every channel, and adds their products to int32:
 
 - int16 activations: two, by `vpmaddwd`, for any weights of 9 bits;
-- u8 activations: four, by `vpdpbusd`, for signed 8-bit weights.
+- u8 activations: four, by `vpdpbusd`, for signed 8-bit weights;
+- u8 activations without VNNI: `vpmaddubsw` adds two products in 16 bits, where it would saturate
+  had `hexsim.int8.guarded_panels` not packed the weights so that no sum gets there. Two such sums
+  of two steps are added in 16 bits, and one `vpmaddwd` by ones adds them to int32: five
+  instructions for eight products of a channel, where pairs of int16 take eight.
 
-Both are exact and wrap modulo 2^32. The type of the activations selects the instruction, and the
-CPU's features the width of the registers. docs/int8-kernels.md has the drawing.
+All are exact and wrap modulo 2^32. A table says where the activations of each step are, so that no
+loop knows of windows. docs/int8-kernels.md has the drawing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -20,6 +26,18 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from hexsim.int8.features import compiled_features
+from hexsim.int8.vector_ir import (
+    BYTE,
+    INT32,
+    INT64,
+    WORD,
+    broadcast,
+    call,
+    constants,
+    load,
+    repeat,
+    store,
+)
 
 COLUMNS = 16
 """Output channels per panel of weights."""
@@ -36,9 +54,17 @@ class Tile:
     lanes: int
     instruction: str
 
+    @property
+    def sums(self) -> Any:
+        """The type of a register of sums."""
+        return ir.VectorType(INT32, self.lanes)
 
-PAIRS = Tile(6, 1, 8, "llvm.x86.avx2.pmadd.wd")
+
+_MULTIPLY_PAIRS = "llvm.x86.avx2.pmadd.wd"
+PAIRS = Tile(6, 1, 8, _MULTIPLY_PAIRS)
 """12 accumulators of the 16 registers."""
+GUARDED = Tile(4, 1, 8, "llvm.x86.avx2.pmadd.ub.sw")
+"""8 accumulators, 4 vectors of weights, ones and 3 in passing, of the 16 registers."""
 DOTS_256 = Tile(6, 1, 8, "llvm.x86.avx512.vpdpbusd.256")
 DOTS_512 = Tile(7, 2, 16, "llvm.x86.avx512.vpdpbusd.512")
 """14 accumulators of the 32 registers; more rows run out of registers for their addresses."""
@@ -51,144 +77,120 @@ def tile_of(element_bytes: int) -> Tile:
     return DOTS_512 if "+avx512vnni" in compiled_features() else DOTS_256
 
 
-_I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
+@dataclass(frozen=True)
+class Factors:
+    """What a tile multiplies, as values of the IR.
+
+    `bases` has an address of activations for each row, and `offsets` is the address of a table of
+    the bytes from there to each step. `weights` is the address of (panels, steps, COLUMNS,
+    STEP_BYTES), a panel every `panel_bytes`. Of the steps, `twos` times two are taken together,
+    which only guarded weights allow, then `ones` one by one.
+    """
+
+    bases: Sequence[Any]
+    offsets: Any
+    weights: Any
+    panel_bytes: Any
+    twos: Any
+    ones: Any
 
 
-def _load(builder: Any, address: Any, kind: Any) -> Any:
-    value = builder.load(builder.inttoptr(address, kind.as_pointer()))
-    value.align = 1
-    return value
+def summed(
+    builder: Any, tile: Tile, panels: int, factors: Factors, sums: Sequence[Any]
+) -> list[Any]:
+    """Emit the product; return `sums` with it added, vectors of one row after the other."""
+    state = [factors.offsets, factors.weights, *sums]
+    turn = partial(_turn, builder, tile, panels, factors)
+    if tile is GUARDED:
+        state = repeat(builder, factors.twos, state, partial(turn, 2), maybe_none=True)
+    one_by_one = repeat(builder, factors.ones, state, partial(turn, 1), maybe_none=tile is GUARDED)
+    return one_by_one[2:]
 
 
-def _broadcast(builder: Any, address: Any, kind: Any) -> Any:
-    empty = ir.Constant(kind, ir.Undefined)
-    step = builder.insert_element(empty, _load(builder, address, _I32), _I32(0))
-    return builder.shuffle_vector(step, empty, ir.Constant(kind, [0] * kind.count))
+def _turn(
+    builder: Any, tile: Tile, panels: int, factors: Factors, together: int, state: list[Any]
+) -> list[Any]:
+    offsets, weights, *sums = state
+    places = [
+        load(builder, builder.add(offsets, INT64(8 * step)), INT64) for step in range(together)
+    ]
+    columns = [
+        [
+            load(
+                builder, builder.add(start, INT64(STEP_BYTES * (COLUMNS * step + lane))), tile.sums
+            )
+            for step in range(together)
+        ]
+        for start in _panel_starts(builder, weights, factors.panel_bytes, panels)
+        for lane in range(0, COLUMNS, tile.lanes)
+    ]
+    after = []
+    for row, base in enumerate(factors.bases):
+        activations = [
+            broadcast(builder, load(builder, builder.add(base, place), INT32), tile.sums)
+            for place in places
+        ]
+        for v, column in enumerate(columns):
+            total = sums[row * len(columns) + v]
+            after.append(_multiply_add(builder, tile, total, activations, column))
+    return [
+        builder.add(offsets, INT64(8 * together)),
+        builder.add(weights, INT64(STEP_BYTES * COLUMNS * together)),
+        *after,
+    ]
 
 
-def _multiply_add(builder: Any, tile: Tile, total: Any, x: Any, y: Any) -> Any:
-    kind = total.type
-    if tile is not PAIRS:
-        return builder.call(_declared(builder, tile, kind, [kind] * 3), [total, x, y])
-    pairs = ir.VectorType(_I16, 2 * tile.lanes)
-    operands = [builder.bitcast(x, pairs), builder.bitcast(y, pairs)]
-    return builder.add(total, builder.call(_declared(builder, tile, kind, [pairs] * 2), operands))
+def _panel_starts(builder: Any, weights: Any, panel_bytes: Any, panels: int) -> list[Any]:
+    return [builder.add(weights, builder.mul(panel_bytes, INT64(panel))) for panel in range(panels)]
 
 
-def _declared(builder: Any, tile: Tile, result: Any, operands: Any) -> Any:
-    known = builder.module.globals.get(tile.instruction)
-    kind = ir.FunctionType(result, operands)
-    return known or ir.Function(builder.module, kind, tile.instruction)
-
-
-_ARGUMENTS = [types.intp] * 7
+def _multiply_add(
+    builder: Any, tile: Tile, total: Any, activations: list[Any], weights: list[Any]
+) -> Any:
+    words = ir.VectorType(WORD, 2 * tile.lanes)
+    if tile is PAIRS:
+        x, y = (builder.bitcast(*one, words) for one in (activations, weights))
+        return builder.add(total, call(builder, tile.instruction, tile.sums, x, y))
+    if tile is not GUARDED:
+        return call(builder, tile.instruction, tile.sums, total, *activations, *weights)
+    codes = ir.VectorType(BYTE, 4 * tile.lanes)
+    short, *others = (
+        call(builder, tile.instruction, words, *(builder.bitcast(one, codes) for one in pair))
+        for pair in zip(activations, weights, strict=True)
+    )
+    for other in others:
+        short = builder.add(short, other)
+    ones = constants(words, 1)
+    return builder.add(total, call(builder, _MULTIPLY_PAIRS, tile.sums, short, ones))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def multiply_tile(
-    typing: Any, x: Any, rows: Any, offsets: Any, taps: Any, steps: Any, weights: Any,
-    panel_bytes: Any, tile: Any,
+    typing: Any, x: Any, rows: Any, offsets: Any, steps: Any, weights: Any, panel_bytes: Any,
+    tile: Any,
 ) -> Any:  # fmt: skip
-    """Store into `tile` the sums over `taps` runs of `steps` steps of every panel of a tile.
+    """Store into `tile` the sums over `steps` steps of every panel of a tile.
 
-    `x` is the array of activations, for its type. All others are intp, all but the counts
-    addresses. `rows` holds the tile's addresses of activations; `offsets` holds `taps` offsets in
-    bytes, added to each; `weights` is (panels, taps, steps, COLUMNS, STEP_BYTES), a panel every
-    `panel_bytes`; `tile` is int32 (rows, panels, COLUMNS). Both counts are at least 1.
+    `x` is the array of activations, for its type. All others are intp, all but the count
+    addresses. `rows` holds the tile's addresses of activations; `offsets` holds the offset in bytes
+    of each step, added to each; `weights` is (panels, steps, COLUMNS, STEP_BYTES), a panel every
+    `panel_bytes`; `tile` is int32 (rows, panels, COLUMNS). There is at least one step.
     """
-    return types.void(x, *_ARGUMENTS), _for_type(x, whole=True)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def multiply_panel(
-    typing: Any, x: Any, rows: Any, offsets: Any, taps: Any, steps: Any, weights: Any,
-    panel_bytes: Any, tile: Any,
-) -> Any:  # fmt: skip
-    """The same for one panel; `tile` keeps its layout."""
-    return types.void(x, *_ARGUMENTS), _for_type(x, whole=False)
-
-
-def _for_type(x: Any, *, whole: bool) -> Any:
-    tile = tile_of(x.dtype.bitwidth // 8)
-    panels = tile.panels if whole else 1
+    shape = tile_of(x.dtype.bitwidth // 8)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _multiply(builder, tile, panels, arguments[1:])
+        store_product(builder, shape, shape.panels, arguments[1:])
         return context.get_dummy_value()
 
-    return generate
+    return types.void(x, *[types.intp] * 6), generate
 
 
-def _multiply(builder: Any, shape: Tile, panels: int, arguments: Any) -> None:
-    rows, offsets, taps, steps, weights, panel_bytes, tile = arguments
-    sum_type = ir.VectorType(_I32, shape.lanes)
-    per_panel = COLUMNS // shape.lanes
-    vectors = panels * per_panel
-    bases = [_load(builder, builder.add(rows, _I64(8 * row)), _I64) for row in range(shape.rows)]
-    panel_starts = [builder.mul(panel_bytes, _I64(panel)) for panel in range(panels)]
-    entry = builder.block
-    tap_loop, step_loop, tap_end, done = (
-        builder.append_basic_block(name) for name in ("tap", "step", "tap_end", "done")
-    )
-    builder.branch(tap_loop)
-
-    builder.position_at_end(tap_loop)
-    tap, tap_weights = builder.phi(_I64), builder.phi(_I64)
-    tap_sums = [builder.phi(sum_type) for _ in range(shape.rows * vectors)]
-    offset = _load(builder, builder.add(offsets, builder.shl(tap, _I64(3))), _I64)
-    starts = [builder.add(base, offset) for base in bases]
-    builder.branch(step_loop)
-
-    builder.position_at_end(step_loop)
-    step, step_weights = builder.phi(_I64), builder.phi(_I64)
-    sums = [builder.phi(sum_type) for _ in range(shape.rows * vectors)]
-    columns = [
-        _load(
-            builder,
-            builder.add(builder.add(step_weights, start), _I64(STEP_BYTES * shape.lanes * v)),
-            sum_type,
-        )
-        for start in panel_starts
-        for v in range(per_panel)
-    ]
-    position = builder.mul(step, _I64(STEP_BYTES))
-    new_sums = list(sums)
-    for row, start in enumerate(starts):
-        activations = _broadcast(builder, builder.add(start, position), sum_type)
-        for v, column in enumerate(columns):
-            at = row * vectors + v
-            new_sums[at] = _multiply_add(builder, shape, new_sums[at], activations, column)
-    next_step = builder.add(step, _I64(1))
-    next_weights = builder.add(step_weights, _I64(STEP_BYTES * COLUMNS))
-    builder.cbranch(builder.icmp_signed("<", next_step, steps), step_loop, tap_end)
-
-    builder.position_at_end(tap_end)
-    next_tap = builder.add(tap, _I64(1))
-    builder.cbranch(builder.icmp_signed("<", next_tap, taps), tap_loop, done)
-
-    zeros = [ir.Constant(sum_type, None)] * len(sums)
-    _join([tap, tap_weights, *tap_sums], entry, [_I64(0), weights, *zeros])
-    _join([tap, tap_weights, *tap_sums], tap_end, [next_tap, next_weights, *new_sums])
-    _join([step, step_weights, *sums], tap_loop, [_I64(0), tap_weights, *tap_sums])
-    _join([step, step_weights, *sums], step_loop, [next_step, next_weights, *new_sums])
-
-    builder.position_at_end(done)
-    line = ir.VectorType(_I32, COLUMNS)
-    for row in range(shape.rows):
-        for panel in range(panels):
-            at = row * vectors + panel * per_panel
-            total = new_sums[at]
-            if per_panel > 1:  # one store, because what follows loads whole lines
-                lanes = ir.Constant(line, list(range(COLUMNS)))
-                total = builder.shuffle_vector(total, new_sums[at + 1], lanes)
-            place = COLUMNS * (row * shape.panels + panel)
-            target = builder.inttoptr(
-                builder.add(tile, _I64(STEP_BYTES * place)), line.as_pointer()
-            )
-            builder.store(total, target).align = 4
-
-
-def _join(phis: list[Any], block: Any, values: list[Any]) -> None:
-    """Give each phi the value it takes when control comes from `block`."""
-    for phi, value in zip(phis, values, strict=True):
-        phi.add_incoming(value, block)
+def store_product(builder: Any, tile: Tile, panels: int, arguments: Sequence[Any]) -> None:
+    """Emit what `multiply_tile` does."""
+    rows, offsets, steps, weights, panel_bytes, target = arguments
+    bases = [load(builder, builder.add(rows, INT64(8 * row)), INT64) for row in range(tile.rows)]
+    vectors = tile.rows * panels * COLUMNS // tile.lanes
+    factors = Factors(bases, offsets, weights, panel_bytes, INT64(0), steps)
+    sums = summed(builder, tile, panels, factors, [constants(tile.sums, 0)] * vectors)
+    for at, one in enumerate(sums):
+        store(builder, one, builder.add(target, INT64(STEP_BYTES * tile.lanes * at)))

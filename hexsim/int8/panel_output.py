@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hexsim.int8.addresses import copy_byte, load_int32, store_int32
+from hexsim.int8.addresses import copy_bytes, load_int32, store_int32
 from hexsim.int8.jit import inlined
 from hexsim.int8.microkernel import COLUMNS
 from hexsim.int8.prepared import SUM_BYTES
@@ -52,5 +52,4 @@ def store_panel(
             scratch, COLUMNS,
         )  # fmt: skip
         for row in range(count):
-            for i in range(valid):
-                copy_byte(scratch + row * COLUMNS + i, out + row * channels + i)
+            copy_bytes(scratch + row * COLUMNS, out + row * channels, valid)

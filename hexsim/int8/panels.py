@@ -11,6 +11,7 @@ symmetric weights and otherwise one number per pixel.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -59,3 +60,9 @@ def pad_to_panels(per_channel: Int32, groups: int) -> Int32:
     whole = np.zeros((groups, -(-columns // COLUMNS) * COLUMNS), np.int32)
     whole[:, :columns] = per_channel.reshape(groups, columns)
     return whole.reshape(-1)
+
+
+def panel_constants(constants: Sequence[Int32], groups: int) -> Int32:
+    """Arrays (channels,) -> flat (groups, panels, arrays, COLUMNS), unused columns zero."""
+    padded = [pad_to_panels(one, groups).reshape(-1, 1, COLUMNS) for one in constants]
+    return np.concatenate(padded, axis=1).reshape(-1)

@@ -26,24 +26,23 @@ def dots_are_exact() -> bool:
     sums = np.empty((tile.rows, tile.panels * COLUMNS), np.int32)
     rows = x.ctypes.data + x.shape[1] * np.arange(tile.rows)
     _multiply(
-        x.reshape(-1), rows.astype(np.int64), np.zeros(1, np.int64), _STEPS,
+        x.reshape(-1), rows.astype(np.int64), STEP_BYTES * np.arange(_STEPS),
         weights.view(np.uint8).reshape(-1), weights[0].nbytes, sums.reshape(-1),
     )  # fmt: skip
     matrix = weights.transpose(1, 3, 0, 2).reshape(x.shape[1], -1)
     return np.array_equal(sums, x.astype(np.int64) @ matrix.astype(np.int64))
 
 
-@kernel("void(uint8[::1],int64[::1],int64[::1],int64,uint8[::1],int64,int32[::1])")
+@kernel("void(uint8[::1],int64[::1],int64[::1],uint8[::1],int64,int32[::1])")
 def _multiply(
     x: Codes,
     rows: Int64,
     offsets: Int64,
-    steps: int,
     weights: Codes,
     panel_bytes: int,
     sums: Int64,
 ) -> None:
     multiply_tile(
-        x, rows.ctypes.data, offsets.ctypes.data, offsets.size, steps, weights.ctypes.data,
+        x, rows.ctypes.data, offsets.ctypes.data, offsets.size, weights.ctypes.data,
         panel_bytes, sums.ctypes.data,
     )  # fmt: skip

@@ -1,113 +1,174 @@
-"""Convolution as tiles of `hexsim.int8.microkernel`.
+"""Convolution as tiles of `hexsim.int8.product_tile`: one loop over pixels and panels of weights.
 
 The activations' type selects the product: int16 distances from the zero point, or u8 codes. With
 codes the weights are those of `hexsim.int8.panels`, whose zero point costs one sum of codes per
-pixel.
+pixel (`hexsim.int8.code_sums`).
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from hexsim.binding.call import Codes, Int32
-from hexsim.int8.jit import template
-from hexsim.int8.microkernel import COLUMNS, STEP_BYTES, multiply_panel, multiply_tile
+from hexsim.int8.addresses import copy_bytes
+from hexsim.int8.jit import inlined, template
+from hexsim.int8.microkernel import COLUMNS, STEP_BYTES
 from hexsim.int8.padded import Int64, Padded
-from hexsim.int8.panel_output import store_panel
 from hexsim.int8.prepared import SUM_BYTES, Out
-
-BLOCK = 112
-"""Pixels for which a panel of weights is read once (24 to 768 measured alike with 1 MB of L2)."""
-
-
-@template(
-    "void({0}[::1],int64[::1],int64[::1],int64,int64,int64,int64,uint8[::1],int32,"
-    "int32[::1],int32[::1],int32[::1],int64,int32,int32,{1}[::1],int64,int64,int64,int64,"
-    "int64,int64,int64[::1],int64[::1],int32[::1],int32[::1],uint8[::1])"
+from hexsim.int8.product_tile import (
+    TAIL_BYTES,
+    convolve_channels_tile,
+    convolve_guarded_tile,
+    convolve_tile,
 )
-def convolve_tiled(
+
+_BLOCK = 84
+"""Pixels for which a panel of weights is read once (24 to 768 measured alike with 1 MB of L2); a
+multiple of the rows of every tile."""
+
+_STEP_WEIGHTS = STEP_BYTES * COLUMNS
+"""Bytes of a panel's weights for one step."""
+
+FIRST, TWOS, ONES, OFFSETS, INPUT, ADDENDS, COLUMN, REST = range(8)
+"""A panel's row of the table; `hexsim.int8.tiles.PanelTable` has the meanings."""
+
+SHIFTS, LOW, HIGH, TILE_ROWS, TILE_PANELS = range(5)
+"""The settings: not zero if any shift is, the limits of codes, pixels and panels of a tile."""
+
+
+@inlined
+def _convolve(
+    multiply: Any,
     x: Padded,
     starts: Int64,
     offsets: Int64,
-    run: int,
-    groups: int,
-    group_channels: int,
-    columns: int,
+    table: Int64,
     weights: Codes,
-    weight_zero: int,
-    preload: Int32,
-    multiplier: Int32,
-    shift: Int32,
-    shifts: int,
-    low: int,
-    high: int,
+    constants: Int32,
+    addends: Int32,
+    settings: Int64,
     out: Out,
     first_pixel: int,
     last_pixel: int,
     first_panel: int,
     last_panel: int,
-    tile_rows: int,
-    tile_panels: int,
-    byte_offsets: Int64,
-    rows: Int64,
-    addends: Int32,
-    tile: Int32,
-    codes: Codes,
+    scratch: Codes,
 ) -> None:
-    """Compute some pixels of some panels; `byte_offsets` to `codes` are scratch of the thread."""
-    channels = groups * columns
-    steps = (run * x.itemsize + STEP_BYTES - 1) // STEP_BYTES
-    panels = (columns + COLUMNS - 1) // COLUMNS
-    panel_bytes = offsets.size * steps * COLUMNS * STEP_BYTES
-    for tap in range(offsets.size):
-        byte_offsets[tap] = x.itemsize * offsets[tap]
-    line = SUM_BYTES * COLUMNS
-    addends[:] = 0
-    x_at, weights_at, rows_at = x.ctypes.data, weights.ctypes.data, rows.ctypes.data
-    tile_at, addends_at, scratch_at = tile.ctypes.data, addends.ctypes.data, codes.ctypes.data
-    preload_at, multiplier_at = preload.ctypes.data, multiplier.ctypes.data
-    shift_at, out_at, offsets_at = shift.ctypes.data, out.ctypes.data, byte_offsets.ctypes.data
-    for block in range(first_pixel, last_pixel, BLOCK):
-        end = min(block + BLOCK, last_pixel)
-        at, summed = first_panel, -1
+    tile_rows, tile_panels = settings[TILE_ROWS], settings[TILE_PANELS]
+    shifts, low, high = settings[SHIFTS], settings[LOW], settings[HIGH]
+    row_bytes = out.itemsize * out.shape[1]
+    x_at, starts_at, offsets_at = x.ctypes.data, starts.ctypes.data, offsets.ctypes.data
+    weights_at, constants_at = weights.ctypes.data, constants.ctypes.data
+    addends_at, out_at = addends.ctypes.data, out.ctypes.data
+    scratch_at = np.int64(scratch.ctypes.data)  # signed as what follows from arithmetic
+    for block in range(first_pixel, last_pixel, _BLOCK):
+        end = min(block + _BLOCK, last_pixel)
+        at = first_panel
         while at < last_panel:
-            group = at // panels
-            panel = at - group * panels
-            here = min(tile_panels, panels - panel, last_panel - at)
-            first_channel = group * group_channels
-            if weight_zero != 0 and summed != group:
-                for pixel in range(block, end):
-                    total = np.int32(0)
-                    for tap in range(offsets.size):
-                        start = starts[pixel] + offsets[tap] + first_channel
-                        values = x[start : start + run]
-                        for k in range(run):
-                            total += np.int32(values[k])
-                    addends[pixel - block] = np.int32(-weight_zero * total)
-                summed = group
-            base = x_at + x.itemsize * first_channel
+            left = (table[at, REST] + COLUMNS - 1) // COLUMNS
+            panels = min(tile_panels, left, last_panel - at)
+            line = out.itemsize * COLUMNS * panels
+            used = min(line, out.itemsize * table[at, REST])
+            twos, ones = table[at, TWOS], table[at, ONES]
+            panel_bytes = _STEP_WEIGHTS * (2 * twos + ones)
+            first_x, first_offset = x_at + table[at, INPUT], offsets_at + 8 * table[at, OFFSETS]
+            first_weight = weights_at + _STEP_WEIGHTS * table[at, FIRST]
+            first_out = out_at + out.itemsize * table[at, COLUMN]
             for pixel in range(block, end, tile_rows):
-                for row in range(tile_rows):
-                    rows[row] = base + x.itemsize * starts[min(pixel + row, end - 1)]
-                if here == tile_panels:
-                    multiply_tile(
-                        x, rows_at, offsets_at, offsets.size, steps,
-                        weights_at + at * panel_bytes, panel_bytes, tile_at,
-                    )  # fmt: skip
-                else:
-                    multiply_panel(
-                        x, rows_at, offsets_at, offsets.size, steps,
-                        weights_at + at * panel_bytes, panel_bytes, tile_at,
-                    )  # fmt: skip
-                for part in range(here):
-                    column = (panel + part) * COLUMNS
-                    constants = line * (at + part)
-                    to = out_at + out.itemsize * (pixel * channels + group * columns + column)
-                    store_panel(
-                        min(tile_rows, end - pixel), tile_at + line * part, line * tile_panels,
-                        addends_at + SUM_BYTES * (pixel - block),
-                        preload_at + constants, multiplier_at + constants, shift_at + constants,
-                        shifts, low, high, scratch_at, to, channels, min(COLUMNS, columns - column),
-                        out.itemsize,
-                    )  # fmt: skip
-            at += here
+                count = min(tile_rows, end - pixel)
+                to, step = first_out + row_bytes * pixel, row_bytes
+                added = 0
+                if addends.size:
+                    added = addends_at + SUM_BYTES * (table[at, ADDENDS] + pixel)
+                if used < line:
+                    to, step = scratch_at, line
+                multiply(
+                    x, out, panels, first_x, starts_at + 8 * pixel, first_offset, twos, ones,
+                    first_weight, panel_bytes, constants_at + TAIL_BYTES * at, added, shifts, low,
+                    high, to, step, count,
+                )  # fmt: skip
+                if used < line:
+                    to = first_out + row_bytes * pixel
+                    for row in range(count):
+                        copy_bytes(scratch_at + line * row, to + row_bytes * row, used)
+            at += panels
+
+
+_SIGNATURE = (
+    "void({0}[::1],int64[::1],int64[::1],int64[:,::1],uint8[::1],int32[::1],int32[::1],int64[::1],"
+    "{1}[:,::1],int64,int64,int64,int64,uint8[::1])"
+)
+
+
+@template(_SIGNATURE)
+def convolve_tiled(
+    x: Padded,
+    starts: Int64,
+    offsets: Int64,
+    table: Int64,
+    weights: Codes,
+    constants: Int32,
+    addends: Int32,
+    settings: Int64,
+    out: Out,
+    first_pixel: int,
+    last_pixel: int,
+    first_panel: int,
+    last_panel: int,
+    scratch: Codes,
+) -> None:
+    """Compute some pixels of some panels; `scratch` is of the thread."""
+    _convolve(
+        convolve_tile, x, starts, offsets, table, weights, constants, addends, settings, out,
+        first_pixel, last_pixel, first_panel, last_panel, scratch,
+    )  # fmt: skip
+
+
+@template(_SIGNATURE)
+def convolve_guarded(
+    x: Padded,
+    starts: Int64,
+    offsets: Int64,
+    table: Int64,
+    weights: Codes,
+    constants: Int32,
+    addends: Int32,
+    settings: Int64,
+    out: Out,
+    first_pixel: int,
+    last_pixel: int,
+    first_panel: int,
+    last_panel: int,
+    scratch: Codes,
+) -> None:
+    """The same for guarded weights."""
+    _convolve(
+        convolve_guarded_tile, x, starts, offsets, table, weights, constants, addends, settings,
+        out, first_pixel, last_pixel, first_panel, last_panel, scratch,
+    )  # fmt: skip
+
+
+@template(_SIGNATURE)
+def convolve_channels(
+    x: Padded,
+    starts: Int64,
+    offsets: Int64,
+    table: Int64,
+    weights: Codes,
+    constants: Int32,
+    addends: Int32,
+    settings: Int64,
+    out: Out,
+    first_pixel: int,
+    last_pixel: int,
+    first_panel: int,
+    last_panel: int,
+    scratch: Codes,
+) -> None:
+    """The same for channels that are not summed."""
+    _convolve(
+        convolve_channels_tile, x, starts, offsets, table, weights, constants, addends, settings,
+        out, first_pixel, last_pixel, first_panel, last_panel, scratch,
+    )  # fmt: skip

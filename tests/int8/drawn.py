@@ -102,11 +102,11 @@ def assert_equals_twin(call, inputs, kernels=("",)):
         for pieces in (1, 3):
             output = np.full(call.output.shape, 77, call.output.encoding.dtype)
             for work in prepared.steps(inputs, output, Workspace()):
-                _in_pieces(work, pieces)
+                in_pieces(work, pieces)
             np.testing.assert_array_equal(output, expected, err_msg=f"kernels '{choice}', {pieces}")
 
 
-def _in_pieces(work, pieces):
+def in_pieces(work, pieces):
     """Do a step's rows as threads might: in pieces, the last one first."""
     if not isinstance(work, Step):
         work()

@@ -16,9 +16,9 @@ def kernel_cache():
 
 @pytest.fixture(autouse=True)
 def _forget():
-    cache._writable_folder.cache_clear()
+    cache.cache_folder.cache_clear()
     yield
-    cache._writable_folder.cache_clear()
+    cache.cache_folder.cache_clear()
 
 
 def test_own_variable_comes_first(monkeypatch, tmp_path):
@@ -33,7 +33,7 @@ def test_shared_variable_then_home(monkeypatch, tmp_path):
     monkeypatch.delenv("HEXSIM_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "shared"))
     assert kernel_cache().parent == tmp_path / "shared" / "hexsim"
-    cache._writable_folder.cache_clear()
+    cache.cache_folder.cache_clear()
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert kernel_cache().parent == tmp_path / "home" / ".cache" / "hexsim"
@@ -47,11 +47,11 @@ def test_an_edit_of_any_file_changes_the_folder(monkeypatch, tmp_path):
         (package / source.name).write_bytes(source.read_bytes())
     monkeypatch.setattr(cache, "__file__", str(package / "cache.py"))
     before = kernel_cache()
-    cache._writable_folder.cache_clear()
+    cache.cache_folder.cache_clear()
     assert kernel_cache() == before
     with (package / "requantise.py").open("a") as file:
         file.write("# edited\n")
-    cache._writable_folder.cache_clear()
+    cache.cache_folder.cache_clear()
     assert kernel_cache() != before
 
 
@@ -65,7 +65,7 @@ def test_no_folder_where_none_can_be_made(monkeypatch, tmp_path):
 def test_no_folder_where_it_is_read_only(monkeypatch, tmp_path):
     monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path))
     kernel_cache().chmod(0o500)
-    cache._writable_folder.cache_clear()
+    cache.cache_folder.cache_clear()
     assert kernel_cache() is None
 
 

@@ -19,7 +19,7 @@ from tests.int8.drawn import (
 )
 from tests.int8.single_layer import assert_within, run_layer
 
-ALL = ("portable", "pairs", "guarded", "dots")
+ALL = ("portable", "pairs", "guarded", "dots", "winograd")
 
 
 @st.composite

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from hexsim.int8.guarded_panels import BOUND, pack_guarded
+from hexsim.int8.guarded_panels import BOUND, PAIRED, pack_guarded
 from hexsim.int8.panels import pack_panels
 
 RNG = np.random.default_rng(5)
@@ -45,10 +45,10 @@ def test_no_sum_can_saturate_and_none_is_lost(kind):
         np.testing.assert_array_equal(summed, panel)
 
 
-def test_small_weights_pair_and_pay_extremes_do_not():
+def test_small_weights_pair_and_extremes_are_split():
     offsets, steps = np.arange(RUNS) * RUN, -(-RUN // 4)
     small = pack_guarded(pack_panels((kinds()["gauss"] // 4).astype(np.int8)), offsets, steps)
-    assert small.pays
     assert (small.table[:, 2] <= 1).all()
+    assert small.instructions <= (PAIRED * (RUNS * steps - 1) / 2 + 3) / (RUNS * steps)
     large = pack_guarded(pack_panels(kinds()["uniform"]), offsets, steps)
-    assert not large.pays
+    assert large.instructions > 2 * small.instructions

@@ -55,7 +55,7 @@ def test_a_template_is_a_kernel_for_each_type(folder):
 def test_two_processes_that_compile_at_once_do_not_swap_their_code(monkeypatch, tmp_path):
     """One process saves all of its entry between the other's index and the other's code."""
     monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path))
-    cache._writable_folder.cache_clear()
+    cache.cache_folder.cache_clear()
     template = jit.template("void({0}[::1])")(add_one)
     kinds = [np.dtype(np.uint8), np.dtype(np.int32)]
     save_data = caching.IndexDataCacheFile._save_data
@@ -77,4 +77,4 @@ def test_two_processes_that_compile_at_once_do_not_swap_their_code(monkeypatch, 
         values = np.zeros(3, kind)
         again(kind)(values)
         np.testing.assert_array_equal(values, 1)
-    cache._writable_folder.cache_clear()
+    cache.cache_folder.cache_clear()
