@@ -80,8 +80,8 @@ def measure(path: Path) -> str:
     packed = arena = 0
     for _, subnet in executor._steps:
         assert isinstance(subnet, IntegerSubnet)
-        packed += held([call.prepared for call in subnet._calls], set())
-        arena += sum(ready.arena.nbytes for ready in subnet._made.values())
+        packed += held(subnet.packed, set())
+        arena += held(list(subnet.codes.values()), set())
     codes = executor.plan.stored_bytes
     numbers = (growth / 1e6, packed / 1e6, arena / 1e6, growth / (packed + arena), packed / codes)
     return "{:9.1f} {:9.1f} {:12.1f} {:8.2f} {:9.2f}".format(*numbers)

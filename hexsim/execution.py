@@ -75,7 +75,7 @@ def _executor(
 ) -> SubnetExecutor:
     if subnet.runtime not in FIXED_POINT:
         if runtime in FIXED_POINT and isinstance(model, QuantizedNetwork) and model.floats:
-            return MixedSubnet(subnet, model)
+            return MixedSubnet(subnet, model, threads)
         network = model.network if isinstance(model, QuantizedNetwork) else model
         part = network.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
         return FloatEngine(part, precision=_PRECISIONS[subnet.runtime], threads=threads)

@@ -26,14 +26,17 @@ _Kind = Literal["convert", 16, 32]
 
 
 class MixedSubnet:
-    """A CPU subnet made ready to run, float32 at its edges."""
+    """A CPU subnet made ready to run, float32 at its edges.
 
-    def __init__(self, subnet: PlannedSubnet, model: QuantizedNetwork) -> None:
+    `threads` share the work of a layer, 0 for one per core.
+    """
+
+    def __init__(self, subnet: PlannedSubnet, model: QuantizedNetwork, threads: int = 0) -> None:
         self._outputs = subnet.outputs
         part = model.network.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
         part = part.with_layers(part.layers, constants=_as_stored(part, model))
         runs = groupby(part.layers, key=lambda layer: _kind(layer, model))
-        self._runs = [_run(kind, tuple(layers), part, model) for kind, layers in runs]
+        self._runs = [_run(kind, tuple(layers), part, model, threads) for kind, layers in runs]
 
     def run(self, inputs: Mapping[str, FloatArray]) -> Values:
         """Return the outputs for `inputs`, arrays by tensor name in stored order."""
@@ -66,7 +69,7 @@ def _kind(layer: Layer, model: QuantizedNetwork) -> _Kind:
 
 
 def _run(
-    kind: _Kind, layers: Sequence[Layer], part: Network, model: QuantizedNetwork
+    kind: _Kind, layers: Sequence[Layer], part: Network, model: QuantizedNetwork, threads: int
 ) -> _Conversions | FloatEngine:
     if kind == "convert":
         return _Conversions(layers, part, model)
@@ -81,7 +84,7 @@ def _run(
     ]
     inputs = [name for name in read if name not in written]
     precision: Precision = "half_results" if kind == 16 else "float32"
-    return FloatEngine(part.subnetwork(layers, inputs, outputs), precision=precision)
+    return FloatEngine(part.subnetwork(layers, inputs, outputs), None, precision, threads)
 
 
 def _as_stored(part: Network, model: QuantizedNetwork) -> list[Constant]:

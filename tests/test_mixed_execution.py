@@ -7,9 +7,10 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from hexsim import mixed_execution
 from hexsim.execution import PlanExecutor
-from hexsim.graph.ir import FloatArray
-from hexsim.host.float_execution import FloatEngine
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.host.float_execution import FloatEngine, Precision
 from hexsim.layers import Convert
 from hexsim.partition import partition
 from hexsim.plan import make_plan
@@ -149,3 +150,18 @@ def test_float_runtimes_compute_all_in_floats(runtime: Runtime) -> None:
     np.testing.assert_allclose(
         run(mixed(16), feed, runtime), expected, atol=1e-3 if runtime == "gpu" else 0
     )
+
+
+def test_threads_reach_the_float_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    engine = mixed_execution.FloatEngine
+
+    def noted(network: Network, outputs: None, precision: Precision, threads: int) -> FloatEngine:
+        given.append(threads)
+        return engine(network, outputs, precision, threads)
+
+    monkeypatch.setattr(mixed_execution, "FloatEngine", noted)
+    model = mixed(32)
+    plan = make_plan(model, "dsp", partition(model, "dsp"))
+    PlanExecutor(plan, model, threads=3)
+    assert set(given) == {3}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hexsim.binding import bind
 from hexsim.container import Metadata, read, write
 from hexsim.errors import HexsimError
 from hexsim.execution import PlanExecutor
@@ -10,6 +11,8 @@ from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.container.made import small_network
+from tests.int8 import naive
+from tests.int8.single_layer import codes_of
 
 NETWORK = small_network()
 INPUTS = [{"in": np.random.default_rng(1).standard_normal((1, 8, 8, 3), dtype=np.float32)}]
@@ -72,3 +75,20 @@ def test_4_bit_weights_run_in_the_8_bit_kernels(axis, packed, chip, tmp_path):
     for name, value in first.items():
         assert np.array_equal(value, second[name])
         assert np.ptp(value) > 0
+
+
+@pytest.mark.parametrize("axis", [False, True])
+@pytest.mark.parametrize("chip", ["sd835", "sd855"])
+def test_packed_weights_reach_the_kernels_as_the_twins_see_them(axis, chip, tmp_path):
+    model = _model(weight_bits=4, axis_weights=axis, pack_4_bit_weights=True)
+    write(tmp_path / "m.dlc", model, Metadata())
+    stored = read(tmp_path / "m.dlc").model
+    platform = Platform.load(chip)
+    (subnet,) = platform.plan(stored, "dsp").subnets
+    calls = tuple(bind(subnet, stored, signed_weights=platform.signed_weights("dsp")))
+    codes = codes_of(subnet, calls, INPUTS[0])
+    for call in calls:
+        inputs = [codes[x.name] if x.codes is None else x.codes for x in call.inputs]
+        np.testing.assert_array_equal(codes[call.output.name], naive.run(call, inputs))
+    parameters = model.parameters.values()
+    assert {encoding.bitwidth for encoding in parameters} == {4}

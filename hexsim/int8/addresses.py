@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
@@ -58,3 +59,14 @@ def _copy_bytes(context: Any, builder: Any, signature: Any, arguments: Any) -> A
         with builder.if_then(some):
             copy(builder.and_(count, INT64(-2 * size)), kind)
     return context.get_dummy_value()
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def floats_at(typing: Any, address: Any) -> Any:
+    """The int64 address as a pointer to float32, for `numba.carray`."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], ir.FloatType().as_pointer())
+
+    pointer = types.CPointer(types.float32)  # type: ignore[attr-defined]
+    return pointer(types.int64), generate

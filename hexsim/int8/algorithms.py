@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -46,23 +47,41 @@ class _Layer:
 class _Algorithm:
     """Which convolutions it admits, how it prepares them, and the rest of a `Candidate`.
 
-    Instructions are those for four products of each of 8 channels.
+    Instructions are those for four products of each of 8 channels. `weight_bytes` are those of a
+    packed weight.
     """
 
     name: Name
     admits: Callable[[BoundConvolution], bool]
     prepare: Callable[[_Layer], PreparedCall]
     instructions: float
+    weight_bytes: int
     counted: Callable[[_Layer], float] | None = None
     doubt: float = DOUBT
 
     def candidate(self, layer: _Layer) -> Candidate:
-        """The algorithm as a candidate for `layer`."""
-        counted = None if self.counted is None else partial(self.counted, layer)
+        """The algorithm as a candidate for `layer`.
+
+        Instructions that could have run while weights came from memory are added: for few pixels
+        they are the cost.
+        """
+        pixels = math.prod(layer.call.output.shape[:3])
+        waiting = _FOUR_BY_LANES * self.weight_bytes * _PER_BYTE / pixels
+        counted = None
+        if self.counted is not None:
+            count = self.counted
+
+            def counted() -> float:
+                return count(layer) + waiting
+
         prepare = partial(self.prepare, layer)
-        return Candidate(self.name, self.instructions, prepare, counted, self.doubt)
+        return Candidate(self.name, self.instructions + waiting, prepare, counted, self.doubt)
 
 
+_FOUR_BY_LANES = 4 * LANES
+"""Weights of four products of each of 8 channels."""
+_PER_BYTE = 0.5
+"""Instructions that run while a byte comes from memory (assumed: 25 GB/s, 3 a clock at 4 GHz)."""
 _LOOPS = 13
 """What plain loops are worth in instructions (calibrated: 21 GMAC/s where pairs do 70)."""
 _PAIRS = 4
@@ -76,18 +95,22 @@ _TRANSFORMS = 4.0
 channels or tiles are few (docs/int8-kernels.md), so where it may be faster it is measured."""
 
 ALGORITHMS = (
-    _Algorithm("portable", lambda call: True, lambda layer: PlainConvolution(layer.call), _LOOPS),
+    _Algorithm(
+        "portable", lambda call: True, lambda layer: PlainConvolution(layer.call), _LOOPS, 2
+    ),
     _Algorithm(
         "pairs",
         lambda call: has_vectors(),
         lambda layer: TiledConvolution(layer.distances),
         _PAIRS,
+        2,
     ),
     _Algorithm(
         "guarded",
         lambda call: has_vectors(),
         lambda layer: GuardedConvolution(layer.codes),
         PAIRED / 2,
+        1,
         lambda layer: layer.codes.guarded.instructions,
     ),
     _Algorithm(
@@ -95,6 +118,7 @@ ALGORITHMS = (
         lambda call: has_dots() and dots_are_exact(),
         lambda layer: TiledConvolution(layer.codes),
         _DOTS,
+        1,
         lambda layer: LANES / tile_of(1).lanes,
     ),
     _Algorithm(
@@ -102,6 +126,7 @@ ALGORITHMS = (
         lambda call: has_vectors() and admits_winograd(call),
         lambda layer: WinogradConvolution(layer.call),
         min(_WINOGRAD.values()),
+        8,
         lambda layer: _WINOGRAD[pair_tile() is PAIRS],
         _TRANSFORMS,
     ),

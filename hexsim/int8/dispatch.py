@@ -31,7 +31,7 @@ from hexsim.int8.elementwise import (
     PreparedSum,
     PreparedWideProduct,
 )
-from hexsim.int8.fully_connected import PreparedFullyConnected
+from hexsim.int8.fully_connected import prepare_fully_connected
 from hexsim.int8.local_response_norm import PreparedLocalResponseNorm
 from hexsim.int8.lookup import PreparedLookup
 from hexsim.int8.movement import (
@@ -73,7 +73,7 @@ def _prepare_narrow(call: BoundCall) -> PreparedCall:
         case BoundConvolution():
             return _prepare_convolution(call)
         case BoundFullyConnected():
-            return PreparedFullyConnected(call)
+            return prepare_fully_connected(call)
         case BoundMaxPool():
             return PreparedMaxPool(call)
         case BoundAveragePool():

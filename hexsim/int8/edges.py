@@ -1,43 +1,75 @@
 """The edges of a fixed-point subnet: floats become codes, codes become floats.
 
-The values are those of `Encoding.quantize` and `Encoding.dequantize`, bit for bit; whole arrays of
-doubles would cost more than some networks.
+Both are steps like any other; only where the floats lie is new in every run. The values are those
+of `Encoding.quantize` and `Encoding.dequantize`, bit for bit; whole arrays of doubles would cost
+more than some networks.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from numba import carray
 
-from hexsim.binding.call import Codes
+from hexsim.binding.call import Codes, Int64, Real
 from hexsim.graph.ir import FloatArray
+from hexsim.int8.addresses import floats_at
 from hexsim.int8.jit import template
+from hexsim.int8.step import ALIGNMENT, FIRST, LAST, Step
 from hexsim.quantization.encodings import Encoding
 
 
-def quantize(values: FloatArray, encoding: Encoding, codes: Codes) -> None:
-    """Write the codes of finite `values` under an asymmetric encoding into contiguous `codes`."""
-    flat = np.ascontiguousarray(values, np.float32).reshape(-1)
-    kernel = _quantize(codes.dtype)
-    kernel(flat, encoding.delta, encoding.offset, encoding.steps, codes.reshape(-1))
+class Entrance:
+    """Where finite floats become codes of an asymmetric encoding, in contiguous `codes`."""
+
+    def __init__(self, encoding: Encoding, codes: Codes) -> None:
+        self._place = np.zeros(1, np.int64)
+        constants = np.array([encoding.delta, encoding.offset, encoding.steps], np.float64)
+        arguments = (self._place, constants, codes.reshape(-1), FIRST, LAST)
+        self.step = Step(_quantize(codes.dtype), arguments, codes.size, ALIGNMENT)
+
+    def take(self, values: FloatArray) -> FloatArray:
+        """Let the step read `values`, of the shape of the codes.
+
+        Returns the array that it reads; the caller keeps it until the step is done.
+        """
+        read = np.ascontiguousarray(values, np.float32)
+        self._place[0] = read.ctypes.data
+        return read
 
 
-def dequantize(codes: Codes, encoding: Encoding) -> FloatArray:
-    """Return the reals of `codes` under an encoding of at most 16 bits."""
-    table = encoding.dequantize(np.arange(encoding.steps + 1))
-    values = np.empty(codes.shape, np.float32)
-    _dequantize(codes.dtype)(codes.reshape(-1), table, values.reshape(-1))
-    return values
+class Exit:
+    """Where contiguous `codes` of an encoding of at most 16 bits become floats."""
+
+    def __init__(self, encoding: Encoding, codes: Codes) -> None:
+        self._place = np.zeros(1, np.int64)
+        self._shape = codes.shape
+        table = encoding.dequantize(np.arange(encoding.steps + 1))
+        arguments = (codes.reshape(-1), table, self._place, FIRST, LAST)
+        self.step = Step(_dequantize(codes.dtype), arguments, codes.size, ALIGNMENT)
+
+    def give(self) -> FloatArray:
+        """Return a new array, which the step fills; the caller keeps it until then."""
+        values: FloatArray = np.empty(self._shape, np.float32)
+        self._place[0] = values.ctypes.data
+        return values
 
 
-@template("void(float32[::1],float64,float64,float64,{0}[::1])")
-def _quantize(values: FloatArray, delta: float, offset: float, steps: float, codes: Codes) -> None:
-    for i in range(values.size):
+@template("void(int64[::1],float64[::1],{0}[::1],int64,int64)")
+def _quantize(place: Int64, constants: Real, codes: Codes, first: int, last: int) -> None:
+    delta, offset, steps = constants[0], constants[1], constants[2]
+    values = carray(floats_at(place[0]), codes.size)[first:last]
+    part = codes[first:last]
+    for i in range(part.size):
         code = np.floor(np.float64(values[i]) / delta - offset + 0.5)
-        codes[i] = np.int32(min(max(code, 0.0), steps))
+        part[i] = np.int32(min(max(code, 0.0), steps))
 
 
-@template("void({0}[::1],float32[::1],float32[::1])")
-def _dequantize(codes: Codes, table: npt.NDArray[np.float32], values: FloatArray) -> None:
-    for i in range(codes.size):
-        values[i] = table[codes[i]]
+@template("void({0}[::1],float32[::1],int64[::1],int64,int64)")
+def _dequantize(
+    codes: Codes, table: npt.NDArray[np.float32], place: Int64, first: int, last: int
+) -> None:
+    values = carray(floats_at(place[0]), codes.size)[first:last]
+    part = codes[first:last]
+    for i in range(part.size):
+        values[i] = table[part[i]]

@@ -32,6 +32,36 @@ def words(argument: Any) -> list[int]:
     return [*nobody, *counts, argument.ctypes.data, *argument.shape, *argument.strides]
 
 
+def check(kernel: Kernel, arguments: Sequence[Any]) -> None:
+    """Raise TypeError unless `arguments` are what the signature of `kernel` says.
+
+    Entries take whatever they find, so this is the only place where a wrong type, number of
+    dimensions or memory order would be noticed.
+    """
+    wanted = kernel.types
+    if len(arguments) != len(wanted):
+        raise TypeError(f"{kernel.name} takes {len(wanted)} arguments, not {len(arguments)}")
+    for at, (argument, kind) in enumerate(zip(arguments, wanted, strict=True)):
+        if not _fits(argument, kind):
+            found = type(argument).__name__
+            if isinstance(argument, np.ndarray):
+                order = "contiguous" if argument.flags.c_contiguous else "strided"
+                found = f"{order} array of {argument.dtype}, {argument.ndim} dimensions"
+            raise TypeError(f"{kernel.name}: argument {at} is no {kind} but {found}")
+
+
+def _fits(argument: Any, kind: Any) -> bool:
+    if not isinstance(kind, types.Array):
+        return isinstance(kind, types.Integer) and isinstance(argument, int | np.integer)
+    return (
+        isinstance(argument, np.ndarray)
+        and argument.dtype.name == kind.dtype.name
+        and argument.ndim == kind.ndim
+        and (kind.layout != "C" or argument.flags.c_contiguous)
+        and argument.flags.aligned
+    )
+
+
 def entries(kernels: Iterable[Kernel]) -> dict[Kernel, int]:
     """Return the addresses of the entries of `kernels`, compiling what is needed."""
     wanted = tuple(dict.fromkeys(kernels))

@@ -30,7 +30,7 @@ _TRIED = 24
 """How many of the lightest steps left are tried for a pair (99 % of those of Gaussian weights)."""
 
 PAIRED, _SINGLE = 5, 3
-"""Instructions for LANES channels: two steps together, and one alone (`guarded_tile`)."""
+"""Instructions for LANES channels: two steps together, and one alone (`microkernel`)."""
 LANES = 8
 """Channels of a vector of sums."""
 

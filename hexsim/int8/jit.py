@@ -1,10 +1,11 @@
 """Kernels: functions that numba compiles for one signature, when they are first called.
 
 A network pays only for the kernels it uses, and only once per machine: compiled code is kept in
-`hexsim.int8.cache`. Kernels release the GIL, check nothing and allocate nothing; the callers in
-this package check shapes and types. Inside a kernel, loop over a slice instead of indexing with a
-computed start (LLVM then knows no index is negative and vectorises), and copy arrays element by
-element (assigning an array to a slice costs more than a second of compilation).
+`hexsim.int8.cache`. Kernels release the GIL, check nothing and allocate nothing: the shapes of what
+layers exchange are checked in `hexsim.int8.runner`, the types of arguments in
+`hexsim.int8.entry.check`. Inside a kernel, loop over a slice instead of indexing with a computed
+start (LLVM then knows no index is negative and vectorises), and copy arrays element by element
+(assigning an array to a slice costs more than a second of compilation).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import config
+from numba.core import config, sigutils
 
 from hexsim.int8.cache import kernel_cache
 
@@ -33,6 +34,17 @@ class Kernel:
     def __call__(self, *arguments: object) -> None:
         """Run on `arguments`, whose types and sizes the caller vouches for."""
         self._compiled(*arguments)
+
+    @property
+    def name(self) -> str:
+        """Where it is defined."""
+        return f"{self.function.__module__}.{self.function.__name__}"
+
+    @cached_property
+    def types(self) -> tuple[Any, ...]:
+        """numba's types of the arguments."""
+        arguments, _ = sigutils.normalize_signature(self.signature)
+        return tuple(arguments)
 
     def compiled_result(self) -> Any:
         """Return numba's record of the compiled function: signature, library, name."""

@@ -27,9 +27,3 @@ class PreparedCall(Protocol):
         repeated. They have the types of the call's encodings, with one exception: a kernel of
         8-bit operands that accumulates writes its sums, preload included, into an int32 output.
         """
-
-
-def execute(prepared: PreparedCall, inputs: Sequence[Codes], output: Out) -> None:
-    """Write the result of `inputs` into `output`, once, in this thread."""
-    for work in prepared.steps(inputs, output, Workspace()):
-        work()

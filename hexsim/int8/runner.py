@@ -7,13 +7,15 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from hexsim.binding import BoundCall, Operand
 from hexsim.binding.call import Codes
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray
 from hexsim.int8.arena import Life, place
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.edges import dequantize, quantize
+from hexsim.int8.edges import Entrance, Exit
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.program import Program
 from hexsim.int8.step import Work, Workspace, aligned
@@ -22,8 +24,9 @@ from hexsim.int8.step import Work, Workspace, aligned
 class IntegerSubnet:
     """Bound calls in execution order, and the tensors that enter and leave.
 
-    Inside a call `threads` threads share the rows (0: as many as there are cores); the values do
-    not depend on them. Several threads may call it, which then wait for each other.
+    Inside a call `threads` threads share the rows (0: `cores.default_threads`); the values do not
+    depend on them. Several threads may call it, which then wait for each other. `packed` and
+    `codes` are what takes its memory: calls with their weights, and tensors, which share theirs.
     """
 
     def __init__(
@@ -33,45 +36,38 @@ class IntegerSubnet:
         outputs: Sequence[str],
         threads: int = 1,
     ) -> None:
-        self.inputs = tuple(inputs)
-        self.outputs = tuple(outputs)
-        self._threads = threads
-        self._calls = [_Call(one.inputs, one.output, prepare(one)) for one in calls]
-        self._operands: dict[str, Operand] = {
-            operand.name: operand for call in self._calls for operand in (*call.inputs, call.output)
-        }
+        called = [_Call(one.inputs, one.output, prepare(one)) for one in calls]
+        operands = {x.name: x for call in called for x in (*call.inputs, call.output)}
+        codes = _placed(called, inputs, outputs)
+        self._inputs = {n: Entrance(operands[n].encoding, codes[n]) for n in inputs}
+        self._outputs = {n: Exit(operands[n].encoding, codes[n]) for n in outputs}
+        self._shapes = {name: operands[name].shape for name in inputs}
+        self.packed = [call.prepared for call in called]
+        self.codes = codes
+        sizes = Workspace()
+        _work(called, codes, sizes)
+        work: list[Work] = [one.step for one in self._inputs.values()]
+        work += _work(called, codes, Workspace(sizes.needed))
+        work += [one.step for one in self._outputs.values()]
+        self._program = Program(work, threads)
         self._turn = threading.Lock()
-        self._made: dict[bool, _Ready] = {}
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return the outputs as float32, all arrays in stored order.
 
         Raises HexsimError for an input of another shape than the network's.
         """
-        with self._turn:
-            codes = self._execute(inputs, keep=False)
-            return {n: dequantize(codes[n], self._operands[n].encoding) for n in self.outputs}
-
-    def run_codes(self, inputs: Mapping[str, FloatArray]) -> dict[str, Codes]:
-        """Return the codes of every tensor of the subnet, its inputs included."""
-        with self._turn:
-            return {n: codes.copy() for n, codes in self._execute(inputs, keep=True).items()}
-
-    def _execute(self, inputs: Mapping[str, FloatArray], *, keep: bool) -> Mapping[str, Codes]:
-        for name in self.inputs:
-            if inputs[name].shape != self._operands[name].shape:
+        for name, shape in self._shapes.items():
+            if inputs[name].shape != shape:
                 raise HexsimError(
-                    f"input '{name}' has shape {inputs[name].shape}, the network expects "
-                    f"{self._operands[name].shape}"
+                    f"input '{name}' has shape {inputs[name].shape}, the network expects {shape}"
                 )
-        if keep not in self._made:
-            kept = self._operands if keep else self.outputs
-            self._made[keep] = _Ready(self._calls, self.inputs, kept, self._threads)
-        ready = self._made[keep]
-        for name in self.inputs:
-            quantize(inputs[name], self._operands[name].encoding, ready.codes[name])
-        ready.program.run()
-        return ready.codes
+        with self._turn:
+            read = [entrance.take(inputs[name]) for name, entrance in self._inputs.items()]
+            results = {name: way_out.give() for name, way_out in self._outputs.items()}
+            self._program.run()
+            del read  # the program was reading it
+            return results
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,45 +78,45 @@ class _Call:
     output: Operand
     prepared: PreparedCall
 
+    def steps(self, codes: Mapping[str, Codes], workspace: Workspace) -> Sequence[Work]:
+        """Its work on the tensors `codes`; raises HexsimError for one unlike its operand."""
+        inputs = [_checked(x, codes[x.name] if x.codes is None else x.codes) for x in self.inputs]
+        output = _checked(self.output, codes[self.output.name])
+        return self.prepared.steps(inputs, output, workspace)
 
-class _Ready:
-    """Memory for the tensors of a subnet and the program that fills it.
 
-    `codes` are the tensors in their places; those that are not `kept` share them.
-    """
+def _checked(operand: Operand, codes: Codes) -> Codes:
+    """`codes`, which kernels take for a contiguous array of the operand's shape and type."""
+    dtype = operand.encoding.dtype
+    if (codes.shape, codes.dtype) != (operand.shape, dtype):
+        raise HexsimError(
+            f"tensor '{operand.name}' has {codes.dtype} codes of shape {codes.shape}, its encoding "
+            f"and layer say {dtype} {operand.shape}; quantise the model again"
+        )
+    return np.ascontiguousarray(codes)
 
-    def __init__(
-        self,
-        calls: Sequence[_Call],
-        inputs: Sequence[str],
-        kept: Iterable[str],
-        threads: int,
-    ) -> None:
-        tensors = {
-            operand.name: operand
-            for call in calls
-            for operand in (*call.inputs, call.output)
-            if operand.codes is None
-        }
-        starts, size = place(_lives(calls, inputs, kept))
-        self.arena = aligned(size)
-        self.codes = {
-            name: self.arena[starts[name] : starts[name] + _bytes(operand)]
-            .view(operand.encoding.dtype)
-            .reshape(operand.shape)
-            for name, operand in tensors.items()
-        }
-        sizes = Workspace()
-        self._work(calls, sizes)
-        self.program = Program(self._work(calls, Workspace(sizes.needed)), threads)
 
-    def _work(self, calls: Sequence[_Call], workspace: Workspace) -> list[Work]:
-        work: list[Work] = []
-        for call in calls:
-            workspace.next_call()
-            operands = [self.codes[x.name] if x.codes is None else x.codes for x in call.inputs]
-            work += call.prepared.steps(operands, self.codes[call.output.name], workspace)
-        return work
+def _placed(
+    calls: Sequence[_Call], inputs: Sequence[str], outputs: Sequence[str]
+) -> dict[str, Codes]:
+    """The tensors in memory; those that are not outputs share it."""
+    tensors = {x.name: x for call in calls for x in (*call.inputs, call.output) if x.codes is None}
+    starts, size = place(_lives(calls, inputs, outputs))
+    arena = aligned(size)
+    return {
+        name: arena[starts[name] : starts[name] + _bytes(operand)]
+        .view(operand.encoding.dtype)
+        .reshape(operand.shape)
+        for name, operand in tensors.items()
+    }
+
+
+def _work(calls: Sequence[_Call], codes: Mapping[str, Codes], workspace: Workspace) -> list[Work]:
+    work: list[Work] = []
+    for call in calls:
+        workspace.next_call()
+        work += call.steps(codes, workspace)
+    return work
 
 
 def _lives(calls: Sequence[_Call], inputs: Sequence[str], kept: Iterable[str]) -> dict[str, Life]:

@@ -58,6 +58,11 @@ class Step:
     rows: int
     grain: int = 1
 
+    @property
+    def bytes(self) -> int:
+        """Bytes of all arrays that it reads or writes."""
+        return sum(one.nbytes for one in self.arguments if isinstance(one, np.ndarray))
+
     def __call__(self) -> None:
         """Do all rows now, in this thread."""
         self.piece(0, self.rows)

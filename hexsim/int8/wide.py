@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,13 @@ from hexsim.binding import (
     BoundFullyConnected,
     BoundSum,
 )
-from hexsim.binding.bytes_of import byte_codes, byte_operands, byte_weights
+from hexsim.binding.bytes_of import byte_operands, byte_weights
 from hexsim.binding.call import Codes, Int64
 from hexsim.binding.requantise import Requantise
-from hexsim.int8.jit import template
-from hexsim.int8.prepared import PreparedCall, execute
+from hexsim.int8.jit import kernel, template
+from hexsim.int8.prepared import Out, PreparedCall
 from hexsim.int8.requantise import requantise_wide
-from hexsim.int8.step import Work, Workspace
+from hexsim.int8.step import ALIGNMENT, FIRST, LAST, Scratch, Step, Work, Workspace
 
 Linear = BoundConvolution | BoundFullyConnected | BoundBatchNorm | BoundAveragePool | BoundSum
 
@@ -43,18 +42,34 @@ class PreparedBytes:
         self._kernels = [prepare(one) for _, _, one in passes]
         self._finish = WideTail(call, [8 * (byte + weight) for byte, weight, _ in passes])
 
-    def steps(
-        self, inputs: Sequence[Codes], output: npt.NDArray[np.integer[Any]], workspace: Workspace
-    ) -> list[Work]:
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        return [partial(self._run, inputs, output)]
+        work: list[Work] = []
+        planes = {
+            byte: [_byte_plane(x, byte, workspace, work) for x in inputs]
+            for byte in dict.fromkeys(self._bytes)
+        }
+        sums = workspace.empty((len(self._kernels), *output.shape), np.int32)
+        for byte, narrow, out in zip(self._bytes, self._kernels, sums, strict=True):
+            work += narrow.steps(planes[byte], out, workspace)
+        return [*work, self._finish.step(sums, output)]
 
-    def _run(self, inputs: Sequence[Codes], output: npt.NDArray[np.integer[Any]]) -> None:
-        sums = np.empty((len(self._kernels), *output.shape), np.int32)
-        bytes_of = {byte: [byte_codes(x, byte) for x in inputs] for byte in set(self._bytes)}
-        for byte, kernel, out in zip(self._bytes, self._kernels, sums, strict=True):
-            execute(kernel, bytes_of[byte], out)
-        self._finish(sums, output)
+
+def _byte_plane(codes: Codes, byte: int, workspace: Workspace, work: list[Work]) -> Codes:
+    """One byte of each code; what makes it is added to `work`."""
+    if codes.dtype.itemsize == 1:
+        return codes
+    plane = workspace.empty(codes.shape, np.uint8)
+    arguments = (codes.reshape(-1), 8 * byte, plane.reshape(-1), FIRST, LAST)
+    work.append(Step(_take_byte, arguments, codes.size, ALIGNMENT))
+    return plane
+
+
+@kernel("void(uint16[::1],int64,uint8[::1],int64,int64)")
+def _take_byte(codes: Codes, place: int, plane: Codes, first: int, last: int) -> None:
+    source, target = codes[first:last], plane[first:last]
+    for i in range(target.size):
+        target[i] = np.uint8(source[i] >> place)
 
 
 def _passes(call: Linear) -> list[tuple[int, int, Linear]]:
@@ -96,21 +111,25 @@ class WideTail:
         if isinstance(call, BoundAveragePool):
             self._entries = np.ascontiguousarray(call.tail_of).reshape(-1)
 
-    def __call__(
-        self, sums: npt.NDArray[np.signedinteger[Any]], output: npt.NDArray[np.integer[Any]]
-    ) -> None:
-        """Write the codes of `sums`, one array of the output's shape for each place."""
+    def step(self, sums: npt.NDArray[np.signedinteger[Any]], output: Out) -> Step:
+        """Return what writes the codes of `sums`, one array of the output's shape per place."""
         tail, columns = self._tail, output.shape[-1] if output.ndim else 1
-        _finish(sums.dtype, output.dtype)(
+        rows = output.reshape(-1, columns)
+        arguments = (
             sums.reshape(len(sums), -1, columns), self._places, self._entries, self._step,
             self._preload, tail.multiplier, tail.shift, tail.fraction_bits, tail.low, tail.high,
-            output.reshape(-1, columns), np.empty(columns, np.int64),
+            rows, Scratch(columns, np.int64), FIRST, LAST,
         )  # fmt: skip
+        return Step(_finish(sums.dtype, output.dtype), arguments, len(rows))
+
+    def __call__(self, sums: npt.NDArray[np.signedinteger[Any]], output: Out) -> None:
+        """Do that step now."""
+        self.step(sums, output)()
 
 
 @template(
     "void({0}[:,:,::1],int64[::1],int32[::1],int64,int64[::1],int32[::1],int32[::1],int64,"
-    "int64,int64,{1}[:,::1],int64[::1])"
+    "int64,int64,{1}[:,::1],int64[::1],int64,int64)"
 )
 def _finish(
     sums: npt.NDArray[np.signedinteger[Any]],
@@ -125,8 +144,10 @@ def _finish(
     high: int,
     out: npt.NDArray[Any],
     totals: Int64,
+    first_row: int,
+    last_row: int,
 ) -> None:
-    for row in range(out.shape[0]):
+    for row in range(first_row, last_row):
         first = np.int64(entries[row % entries.size])
         codes = out[row]
         totals[:] = 0

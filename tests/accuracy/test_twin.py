@@ -8,12 +8,12 @@ from hexsim.accuracy.twin import Twin
 from hexsim.binding import bind
 from hexsim.graph.ir import Network, Tensor
 from hexsim.host.float_execution import FloatEngine
-from hexsim.int8.runner import IntegerSubnet
 from hexsim.layers import Neuron
 from hexsim.partition import partition
 from hexsim.plan import make_plan
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
+from tests.int8.single_layer import codes_of
 
 
 def test_codes_of_every_tensor_made_real() -> None:
@@ -21,7 +21,7 @@ def test_codes_of_every_tensor_made_real() -> None:
     floats, others = Twin(model, "dsp", signed_weights=True).run(feed)
     (planned,) = make_plan(model, "dsp", partition(model.network, "dsp")).subnets
     calls = tuple(bind(planned, model, signed_weights=True))
-    codes = IntegerSubnet(calls, planned.inputs, planned.outputs).run_codes(feed)
+    codes = codes_of(planned, calls, feed)
     assert set(codes) == set(others) == set(floats)
     for name, values in codes.items():
         encoding = model.activations[name]

@@ -5,6 +5,7 @@ import numpy as np
 from hexsim.binding import bind
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.runner import IntegerSubnet
+from hexsim.int8.step import Workspace
 from hexsim.partition import Subnet
 from hexsim.plan import make_plan
 from hexsim.quantization.encodings import Encoding
@@ -49,6 +50,13 @@ def subnet_of(model, signed_weights=False):
     return IntegerSubnet(calls, subnet.inputs, subnet.outputs)
 
 
+def codes_of(subnet, calls, feed, threads=1):
+    """The codes of every tensor of a subnet, its inputs included."""
+    tensors = {x.name: x for call in calls for x in (*call.inputs, call.output) if x.codes is None}
+    reals = IntegerSubnet(calls, subnet.inputs, list(tensors), threads).run(feed)
+    return {name: tensors[name].encoding.quantize(array) for name, array in reals.items()}
+
+
 def run_layer(layer, feeds, output_range, constants=None, signed_weights=False, bits=8):
     """Run one layer; return its float result, the reals its kernel saw, and the output's step."""
     constants = constants or {}
@@ -78,3 +86,9 @@ def assert_within(result, expected, step, steps=0.75):
 
 def _range(array):
     return float(np.min(array)), float(np.max(array))
+
+
+def execute(prepared, inputs, output):
+    """Write the result of `inputs` into `output`, once, in this thread."""
+    for work in prepared.steps(inputs, output, Workspace()):
+        work()

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,10 +14,10 @@ from hexsim.int8 import algorithms
 from hexsim.int8.convolution import GuardedConvolution, PlainConvolution, TiledConvolution
 from hexsim.int8.features import has_vectors
 from hexsim.int8.kept_choices import KeptChoices
-from hexsim.int8.prepared import execute
 from hexsim.layers import Window
 from tests.int8 import naive
 from tests.int8.drawn import encoding
+from tests.int8.single_layer import execute
 
 SMALL, LARGE = 8, 90
 """Spread of weights: the first are packed without a split, the second take more than pairs do."""
@@ -29,8 +30,8 @@ def convolution(spread=SMALL, deep=64, channels=32, bits=8):
     codes = np.clip(np.rint(rng.normal(0, spread, (1, 1, deep, channels))), -128, 127)
     return BoundConvolution(
         layer="conv",
-        inputs=(Operand("x", (1, 3, 5, deep), encoding(3)),),
-        output=Operand("y", (1, 3, 5, channels), encoding(0, bits=bits)),
+        inputs=(Operand("x", (1, 30, 50, deep), encoding(3)),),
+        output=Operand("y", (1, 30, 50, channels), encoding(0, bits=bits)),
         weights=Weights(codes.astype(np.int8), 0, np.ones(channels)),
         window=Window((1, 1)),
         groups=1,
@@ -139,7 +140,7 @@ def test_everything_that_decides_the_time_is_in_the_question(cpu):
     assert len(asked) == 4
     assert algorithms.describe(convolution(LARGE)) == algorithms.describe(convolution())
     assert algorithms.describe(convolution()) == (
-        "1x3x5x64 by 1x1x64x32, groups 1, step 1x1, dilation 1x1, pads 0x0x0x0, symmetric int8, "
+        "1x30x50x64 by 1x1x64x32, groups 1, step 1x1, dilation 1x1, pads 0x0x0x0, symmetric int8, "
         "codes"
     )
 
@@ -160,3 +161,15 @@ def test_unknown_choice_is_refused(monkeypatch):
     monkeypatch.setenv("HEXSIM_KERNELS", "fast")
     with pytest.raises(HexsimError, match="HEXSIM_KERNELS is 'fast'"):
         algorithms.prepare_convolution(convolution())
+
+
+def test_few_pixels_take_the_algorithm_that_reads_fewer_bytes(cpu):
+    cpu(vectors=True, dots=False)
+    call = convolution(LARGE)
+    one = replace(
+        call,
+        inputs=(replace(call.inputs[0], shape=(1, 1, 1, 64)),),
+        output=replace(call.output, shape=(1, 1, 1, 32)),
+    )
+    assert name_of(algorithms.prepare_convolution(call)) == "pairs"
+    assert name_of(algorithms.prepare_convolution(one)) == "guarded"

@@ -5,8 +5,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.int8.edges import dequantize, quantize
+from hexsim.int8.edges import Entrance, Exit
 from hexsim.quantization.encodings import Encoding
+
+
+def quantize(values, encoding):
+    codes = np.full(values.shape, 77, encoding.dtype)
+    entrance = Entrance(encoding, codes)
+    read = entrance.take(values)
+    entrance.step()
+    assert read.shape == values.shape
+    return codes
+
+
+def dequantize(codes, encoding):
+    way_out = Exit(encoding, codes)
+    values = way_out.give()
+    way_out.step()
+    return values
 
 
 @pytest.mark.parametrize("bits", [8, 16])
@@ -19,8 +35,7 @@ def test_codes_and_reals(bits: int, low: float, high: float, drawn: list[float])
     encoding = Encoding.from_range(low, high, bits)
     ties = (np.arange(4) + 0.5 + encoding.offset) * encoding.delta
     values = np.float32([*drawn, *ties, -3e38, 3e38, 0.0])
-    codes = np.empty(values.shape, encoding.dtype)
-    quantize(values, encoding, codes)
+    codes = quantize(values, encoding)
     np.testing.assert_array_equal(codes, encoding.quantize(values))
     np.testing.assert_array_equal(dequantize(codes, encoding), encoding.dequantize(codes))
 
@@ -34,6 +49,18 @@ def test_every_code_has_its_real() -> None:
 def test_values_in_any_memory_order() -> None:
     encoding = Encoding.from_range(0, 12)
     values = np.asfortranarray(np.arange(12, dtype=np.float32).reshape(3, 4))
-    codes = np.empty((3, 4), np.uint8)
-    quantize(values, encoding, codes)
+    codes = quantize(values, encoding)
     np.testing.assert_array_equal(codes, encoding.quantize(values))
+
+
+def test_pieces_are_the_whole() -> None:
+    encoding = Encoding.from_range(-3, 5)
+    values = np.linspace(-4, 6, 200, dtype=np.float32)
+    codes = np.zeros(200, np.uint8)
+    entrance, way_out = Entrance(encoding, codes), Exit(encoding, codes)
+    entrance.take(values)
+    entrance.step.piece(64, 200), entrance.step.piece(0, 64)
+    np.testing.assert_array_equal(codes, encoding.quantize(values))
+    reals = way_out.give()
+    way_out.step.piece(128, 200), way_out.step.piece(0, 128)
+    np.testing.assert_array_equal(reals, encoding.dequantize(codes))

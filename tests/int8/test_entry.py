@@ -1,6 +1,9 @@
 """Entries hand over every type of argument, and are made once."""
 
+import re
+
 import numpy as np
+import pytest
 
 from hexsim.int8.entry import entries
 from hexsim.int8.jit import kernel
@@ -25,3 +28,23 @@ def test_types_and_strides_reach_the_kernel() -> None:
 def test_an_entry_is_made_once() -> None:
     first = entries([_columns, _columns])
     assert entries([_columns]) == first
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({0: np.zeros((4, 6), np.int8)}, "argument 0 is no array(uint8, 2d, A) but contiguous"),
+        ({0: np.zeros(4, np.uint8)}, "contiguous array of uint8, 1 dimensions"),
+        ({1: 0.5}, "argument 1 is no int32 but float"),
+        ({1: np.zeros(1, np.int32)}, "argument 1 is no int32"),
+        ({2: np.zeros(8, np.float32)[::2]}, "but strided array of float32"),
+        ({2: 7}, "argument 2 is no array(float32, 1d, C) but int"),
+    ],
+)
+def test_wrong_arguments_never_reach_machine_code(changed, said) -> None:
+    right = [np.zeros((4, 6), np.uint8), 3, np.zeros(24, np.float32), FIRST, LAST]
+    arguments = tuple(changed.get(at, argument) for at, argument in enumerate(right))
+    with pytest.raises(TypeError, match=re.escape(said)):
+        Program([Step(_columns, arguments, 4)], 1)
+    with pytest.raises(TypeError, match="takes 5 arguments, not 4"):
+        Program([Step(_columns, tuple(right[1:]), 4)], 1)

@@ -4,10 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexsim.binding import BoundFullyConnected
-from hexsim.int8.fully_connected import transposed
 from hexsim.layers import RELU, FullyConnected
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails, weights
 from tests.int8.single_layer import assert_within, run_layer
+
+KERNELS = ("", "portable", "pairs", "guarded")
 
 
 @st.composite
@@ -32,7 +33,7 @@ def fully_connected(draw):
 @settings(max_examples=100, deadline=None)
 def test_equals_twin(case):
     call, codes = case
-    assert_equals_twin(call, [codes])
+    assert_equals_twin(call, [codes], KERNELS)
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -56,11 +57,3 @@ def test_close_to_float(signed):
     # The second rounding of signed weights (each within half a step of 1/127 of its channel's
     # largest) is a random walk over 180 terms, not a bound, so it gets more room.
     assert_within(result, np.minimum(expected, 40), step, steps=2.5 if signed else 0.75)
-
-
-@pytest.mark.parametrize("shape", [(1, 5), (32, 7), (75, 40)])
-def test_strips_transpose_the_whole_matrix(shape: tuple[int, int]) -> None:
-    codes = np.random.default_rng(0).integers(-128, 128, shape, np.int8)
-    result = transposed(codes)
-    assert result.flags.c_contiguous
-    np.testing.assert_array_equal(result, codes.T)

@@ -1,9 +1,11 @@
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
+from hexsim.int8 import program
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.layers import (
     NO_CLAMP,
@@ -18,7 +20,7 @@ from hexsim.layers import (
 )
 from hexsim.quantization.encodings import Encoding
 from tests.int8 import naive
-from tests.int8.single_layer import bound, quantized, subnet_of
+from tests.int8.single_layer import bound, codes_of, quantized, subnet_of
 
 
 def branching_network(batch=1):
@@ -66,7 +68,7 @@ def branching_network(batch=1):
 def test_every_tensor_equals_the_twins(signed_weights):
     model, images = branching_network(batch=2)
     subnet, calls = bound(model, signed_weights)
-    codes = IntegerSubnet(calls, subnet.inputs, subnet.outputs).run_codes({"x": images})
+    codes = codes_of(subnet, calls, {"x": images})
     expected = {"x": model.activations["x"].quantize(images)}
     for call in calls:
         inputs = [expected[x.name] if x.codes is None else x.codes for x in call.inputs]
@@ -79,9 +81,8 @@ def test_every_tensor_equals_the_twins(signed_weights):
 
 def test_run_returns_the_outputs_as_real_values():
     model, images = branching_network()
-    subnet = subnet_of(model)
-    codes = subnet.run_codes({"x": images})
-    outputs = subnet.run({"x": images})
+    codes = codes_of(*bound(model), {"x": images})
+    outputs = subnet_of(model).run({"x": images})
     assert list(outputs) == ["d", "p"]
     for name, array in outputs.items():
         assert array.dtype == np.float32
@@ -90,10 +91,10 @@ def test_run_returns_the_outputs_as_real_values():
 
 def test_a_batch_is_its_items():
     model, images = branching_network(batch=3)
-    together = subnet_of(model).run_codes({"x": images})
-    single = subnet_of(branching_network()[0])
+    together = codes_of(*bound(model), {"x": images})
+    single = bound(branching_network()[0])
     for item in range(3):
-        alone = single.run_codes({"x": images[item : item + 1]})
+        alone = codes_of(*single, {"x": images[item : item + 1]})
         for name, array in alone.items():
             np.testing.assert_array_equal(together[name][item], array[0], err_msg=name)
 
@@ -130,14 +131,14 @@ def test_wrong_shape_is_refused():
 
 
 @pytest.mark.parametrize("batch", [1, 3])
-def test_threads_change_nothing(batch):
+def test_threads_change_nothing(monkeypatch, batch):
     model, images = branching_network(batch)
     subnet, calls = bound(model)
-    expected = subnet_of(model).run_codes({"x": images})
+    expected = codes_of(subnet, calls, {"x": images})
+    monkeypatch.setattr(program, "_LEAST_SHARED", 0)
     for threads in (2, 3, 0):
-        shared = IntegerSubnet(calls, subnet.inputs, subnet.outputs, threads)
-        for _ in range(5):
-            codes = shared.run_codes({"x": images})
+        for _ in range(3):
+            codes = codes_of(subnet, calls, {"x": images}, threads)
             for name, array in expected.items():
                 np.testing.assert_array_equal(codes[name], array, err_msg=f"{name}, {threads}")
 
@@ -147,13 +148,19 @@ def test_runs_do_not_remember_each_other():
     subnet = subnet_of(model)
     first = subnet.run({"x": images})
     before = {name: array.copy() for name, array in first.items()}
-    kept = subnet.run_codes({"x": images})
-    copies = {name: array.copy() for name, array in kept.items()}
     other = subnet.run({"x": -images})
-    subnet.run_codes({"x": -images})
     assert not np.array_equal(other["p"], before["p"])
     for name, array in before.items():
         np.testing.assert_array_equal(first[name], array)
         np.testing.assert_array_equal(subnet.run({"x": images})[name], array)
-    for name, array in copies.items():
-        np.testing.assert_array_equal(kept[name], array)
+
+
+def test_constants_unlike_their_operand_are_refused():
+    model, _ = branching_network()
+    subnet, calls = bound(model)
+    (call,) = (one for one in calls if one.layer == "add")
+    constant = replace(call.inputs[2], codes=call.inputs[2].codes[..., :3])
+    spoilt = replace(call, inputs=(*call.inputs[:2], constant))
+    others = [spoilt if one is call else one for one in calls]
+    with pytest.raises(HexsimError, match=r"tensor 'c' has uint8 codes of shape \(3,\), its"):
+        IntegerSubnet(others, subnet.inputs, subnet.outputs)

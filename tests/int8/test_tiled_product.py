@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from hexsim.binding import BoundConvolution, Operand, Requantise, Weights
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.prepared import execute
 from hexsim.layers import Window
 from tests.int8.drawn import assert_equals_twin, encoding
+from tests.int8.single_layer import execute
 from tests.int8.test_requantise import CASES
 
 CODES = np.arange(11 * 64, dtype=np.uint8).reshape(1, 1, 11, 64)

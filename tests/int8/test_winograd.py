@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from hexsim.binding import BoundConvolution, Requantise, Weights
 from hexsim.int8.choice import use_vectors
-from hexsim.int8.prepared import execute
 from hexsim.int8.program import Program
 from hexsim.int8.step import Step, Workspace
 from hexsim.int8.winograd import WinogradConvolution, admits_winograd
 from hexsim.layers import Window
 from tests.int8 import naive
 from tests.int8.drawn import arrays, in_pieces, operands, tails
+from tests.int8.single_layer import execute
 from tests.int8.test_convolution import fixed_operand, spread_tail
 
 needs_vectors = pytest.mark.skipif(not use_vectors(), reason="the tile has vectors of AVX2")

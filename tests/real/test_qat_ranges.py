@@ -21,12 +21,12 @@ from hexsim.graph.ir import Network
 from hexsim.host.float_execution import FloatEngine
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.prepared import execute
-from hexsim.int8.runner import IntegerSubnet
 from hexsim.layers import Convolution, Reshape
 from hexsim.platform import Platform
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
+from tests.int8.single_layer import codes_of
 from tests.real.litert import Litert
 from tests.real.tflite_file import TfliteFile, TfliteTensor, read_tflite
 from tests.real.two_roundings import convolved
@@ -119,8 +119,8 @@ def _calls(trained: Trained, chip: str) -> tuple[BoundCall, ...]:
 def _codes(trained: Trained, chip: str = "sd835") -> dict[str, np.ndarray]:
     """Codes of every tensor, stacked over the photos."""
     network = trained.network
-    subnet = IntegerSubnet(_calls(trained, chip), network.inputs, network.outputs)
-    runs = [subnet.run_codes(feed) for feed in trained.real.inputs]
+    calls = _calls(trained, chip)
+    runs = [codes_of(network, calls, feed) for feed in trained.real.inputs]
     return {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
 
 
