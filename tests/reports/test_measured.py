@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hexsim import data
@@ -19,6 +21,7 @@ def test_a_measured_time_is_held_against_its_own_figure(factor: float, outside: 
         (),
     )
     assert is_outside(row, scaled) is outside
+    assert not is_outside(row, replace(scaled, scope="tensor engine")), "it speaks of no other"
 
 
 def test_the_resolution_of_a_measurement_is_granted() -> None:
