@@ -9,7 +9,8 @@ from typing import Literal, get_args
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.quantization.bias_correction import Correction, Weighted, correct_biases
+from hexsim.layers import Weighted
+from hexsim.quantization.bias_correction import Correction, correct_biases
 from hexsim.quantization.equalization import Equalization, equalize
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
