@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.background import load as load_background
+from hexsim.errors import HexsimError
 from hexsim.execution import PlanExecutor, stored_inputs
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.hta.offline import orders, with_hta
@@ -27,8 +28,8 @@ from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
+from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.quantization.quantized import QuantizedNetwork, require_float
-from hexsim.quantization.quantizer import quantize as _quantize
 from hexsim.results import LayerTiming, Result, Timeline
 from hexsim.runtimes import Runtime
 from hexsim.seeded_inputs import as_bytes, seeded_inputs
@@ -55,11 +56,13 @@ guide calls 5 to 10 enough to try."""
 class Simulation:
     """What one simulated inference took and, if inputs were given, what it answered.
 
-    `outputs` maps ONNX output names to float32 arrays in the ONNX file's axis order.
+    `outputs` maps ONNX output names to float32 arrays in the ONNX file's axis order. `overrides`
+    tells what became of each that was given.
     """
 
     timing: Result
     outputs: dict[str, FloatArray] | None
+    overrides: tuple[KeyOutcome, ...] = ()
 
     @property
     def total_us(self) -> float:
@@ -145,11 +148,13 @@ def simulate(
     power_collapse: bool = True,
     background: Iterable[str | Path] = (),
     cpu_fallback: bool = True,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Simulation:
     """Simulate one inference of `model` on `runtime` of `chip`.
 
     Without `inputs` only time is simulated and no weight is touched. A float network on dsp is
-    quantised at load, which lengthens its initialisation. `idle_ms` is how long the phone had
+    quantised at load, which lengthens its initialisation; `overrides` (see `read_overrides`) are
+    then applied, none otherwise. `idle_ms` is how long the phone had
     been idle before the call, `power_collapse` whether DSP and tensor engine then fall asleep;
     `background` names loads (or their TOML files) whose clients use the
     DSP meanwhile, their latencies being in `timing.clients`. Raises HexsimError for anything that
@@ -160,7 +165,11 @@ def simulate(
     platform = Platform.load(chip, stack)
     if not power_collapse:
         platform = platform.without_power_collapse()
-    plan = platform.plan(model, runtime, cpu_fallback=cpu_fallback)
+    loaded = as_loaded(model, platform, runtime, overrides) if overrides else model
+    plan = platform.plan(loaded, runtime, cpu_fallback=cpu_fallback)
+    if loaded is not model:
+        plan = plan.of_float_file()
+    outcomes = loaded.overrides if isinstance(loaded, QuantizedNetwork) and overrides else ()
     timing = platform.simulate(
         plan,
         perf_profile=perf_profile,
@@ -168,22 +177,35 @@ def simulate(
         background=tuple(load_background(name) for name in background),
     )
     if inputs is None:
-        return Simulation(timing, None)
+        return Simulation(timing, None, outcomes)
     network = plan.network
     feed = _stored(network, inputs)
-    model = as_loaded(model, platform, runtime)
-    outputs = PlanExecutor(plan, model, signed_weights=platform.signed_weights(runtime)).run(feed)
-    return Simulation(timing, {n: _source(network, n, a) for n, a in outputs.items()})
+    loaded = as_loaded(loaded, platform, runtime)
+    outputs = PlanExecutor(plan, loaded, signed_weights=platform.signed_weights(runtime)).run(feed)
+    return Simulation(timing, {n: _source(network, n, a) for n, a in outputs.items()}, outcomes)
 
 
 def as_loaded(
-    model: Network | QuantizedNetwork, platform: Platform, runtime: Runtime
+    model: Network | QuantizedNetwork,
+    platform: Platform,
+    runtime: Runtime,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Network | QuantizedNetwork:
-    """`model` as `runtime` computes it: quantised on seeded inputs if it does that at load."""
-    quantises = platform.load_rule(runtime, quantized=False).effect == "quantise"
-    if isinstance(model, QuantizedNetwork) or not quantises:
-        return model
-    return _quantize(model, seeded_calibration(model), platform.quantization_options)
+    """`model` as `runtime` computes it: quantised on seeded inputs if it does that at load.
+
+    Raises HexsimError if there are `overrides` and it does not.
+    """
+    quantised = isinstance(model, QuantizedNetwork)
+    effect = platform.load_rule(runtime, quantized=quantised).effect
+    if not isinstance(model, QuantizedNetwork) and effect == "quantise":
+        return platform.quantize(model, seeded_calibration(model), overrides)
+    if overrides:
+        what = "quantised already" if quantised else "not quantised at load"
+        raise HexsimError(
+            f"overrides are applied when a network is quantised, and '{model.name}' is {what} on "
+            f"{runtime} of {platform.stack.name}; leave them out, or quantise it with them first"
+        )
+    return model
 
 
 def seeded_calibration(

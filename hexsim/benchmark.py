@@ -11,23 +11,23 @@ from hexsim.accuracy.agreement import Agreement, agreement
 from hexsim.accuracy.scores import class_scores, scored
 from hexsim.api import seeded_calibration
 from hexsim.background import Background
+from hexsim.container import Container
 from hexsim.errors import HexsimError
 from hexsim.execution import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.host.float_execution import FloatEngine
-from hexsim.hta.offline import Order, compile_all
 from hexsim.interference import Interference, interference
-from hexsim.loading import is_builtin, load
+from hexsim.loading import applied_overrides, is_builtin, load_container
 from hexsim.partitioning import Found, LayerTimes, Prices, compiled_sections, search
 from hexsim.plan import Plan
 from hexsim.platform import Platform
+from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
-from hexsim.quantization.quantizer import quantize
 from hexsim.results import Result
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.simulator import Workload, simulate
 from hexsim.stacks import BufferType
-from hexsim.uncertainty import Uncertainty, sweep
+from hexsim.uncertainty import Scope, Uncertainty, sweep
 
 EVALUATION_INPUTS = 4
 """Seeded inputs on which a runtime's answers are compared with float; none is a calibration
@@ -46,6 +46,7 @@ class Case:
 
     `builtin` tells a built-in network, whose measurements are known, from a file of any name.
     `cut` is the fastest cut of aip, if other runtimes were asked for too; it would save `saved_us`.
+    `overrides` says what became of those of a float file that is quantised, here or at load.
     `timing` is that of the network alone; `interference` tells how it fares beside other clients.
     """
 
@@ -64,6 +65,7 @@ class Case:
     given: Given = "float"
     cut: Found | None = None
     saved_us: float = 0.0
+    overrides: OverrideUse | None = None
 
     @property
     def fastest_us(self) -> float:
@@ -82,15 +84,19 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What all cases of one benchmark share."""
+    """What all cases of one benchmark share.
+
+    `sweep` gives times an interval: everything, or only those of the tensor engine (None: none).
+    """
 
     perf_profile: str | None = None
     idle_ms: float = 0.0
     buffer: BufferType | None = None
     cpu_fallback: bool = True
-    uncertainty: bool = False
+    sweep: Scope | None = None
     accuracy: bool = True
     quantize: bool = False
+    override_params: bool = False
     hta: bool = True
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
@@ -107,7 +113,9 @@ def run_benchmark(
     """Yield what becomes of each source (file or built-in network) and runtime, in that order.
 
     With `conditions.quantize` a float network is quantised before it meets a runtime that only
-    loads quantised ones, calibrated on seeded inputs. `progress` is told what is going on.
+    loads quantised ones, calibrated on seeded inputs. With `conditions.override_params` that, and
+    what a runtime does at load, applies the overrides that the file holds. `progress` is told
+    what is going on.
     """
     for source in sources:
         models = _Models.load(source, platform, conditions, progress)
@@ -154,14 +162,16 @@ class _Models:
     def __init__(
         self,
         source: str,
-        loaded: Network | QuantizedNetwork,
+        read: Container,
         platform: Platform,
         conditions: Conditions,
         progress: Callable[[str], None],
     ) -> None:
-        self.network = float_network(loaded)
+        self.network = float_network(read.model)
         self._source = source
-        self._loaded = loaded
+        self._loaded = read.model
+        self._held = read.overrides
+        self._overrides = applied_overrides(read, source, asked=conditions.override_params)
         self._platform = platform
         self._conditions = conditions
         self._progress = progress
@@ -176,25 +186,26 @@ class _Models:
     ) -> _Models:
         """Load the network that `source` names."""
         progress(f"loading {source}")
-        loaded = load(source, input_dims=conditions.input_dims)
-        return cls(source, loaded, platform, conditions, progress)
+        read = load_container(source, input_dims=conditions.input_dims)
+        return cls(source, read, platform, conditions, progress)
 
     def for_runtime(self, runtime: Runtime) -> Network | QuantizedNetwork:
         """The network as the runtime loads it: as it is, or quantised where floats are refused.
 
         What is quantised here for aip gets HTA sections, unless the conditions leave them out.
         """
-        if self._given(runtime) != "quantised here":
-            return self._loaded
-        if runtime != "aip" or not self._conditions.hta:
+        if self._given(runtime) == "quantised here":
+            return self._platform.prepared(self.quantized, runtime, hta=self._conditions.hta)
+        if self._overrides and self._quantises(runtime):
             return self.quantized
-        platform = self._platform
-        compiled, _ = compile_all(self.quantized, [Order(platform.chip, platform.stack)])
-        return compiled
+        return self._loaded
 
     def plan(self, model: Network | QuantizedNetwork, runtime: Runtime) -> Plan:
         """The plan of `model`; raise HexsimError if the runtime refuses it."""
-        return self._platform.plan(model, runtime, cpu_fallback=self._conditions.cpu_fallback)
+        fallback = self._conditions.cpu_fallback
+        plan = self._platform.plan(model, runtime, cpu_fallback=fallback)
+        at_load = plan.quantized and self._given(runtime) == "float"
+        return plan.of_float_file() if at_load else plan
 
     def case(
         self,
@@ -226,9 +237,9 @@ class _Models:
             return simulate(alone, changed.chip, changed.stack)
 
         interval = None
-        if conditions.uncertainty:
+        if conditions.sweep == "everything" or (conditions.sweep and timing.uses_hta):
             self._progress(f"{name} on {runtime}: uncertainty")
-            interval = sweep(platform, run)
+            interval = sweep(platform, run, conditions.sweep)
         cut, saved_us = _fastest(model, platform, conditions) if choose_cut else (None, 0.0)
         return Case(
             network=name,
@@ -246,6 +257,7 @@ class _Models:
             given=self._given(runtime),
             cut=cut,
             saved_us=saved_us,
+            overrides=self._use(runtime),
         )
 
     def _given(self, runtime: Runtime) -> Given:
@@ -260,8 +272,19 @@ class _Models:
         if isinstance(self._loaded, QuantizedNetwork):
             return self._loaded
         self._progress(f"quantising {self.network.name}")
-        options = self._platform.quantization_options
-        return quantize(self.network, seeded_calibration(self.network), options)
+        inputs = seeded_calibration(self.network)
+        return self._platform.quantize(self.network, inputs, self._overrides)
+
+    def _quantises(self, runtime: Runtime) -> bool:
+        """True if the runtime quantises floats at load."""
+        return self._platform.load_rule(runtime, quantized=False).effect == "quantise"
+
+    def _use(self, runtime: Runtime) -> OverrideUse | None:
+        """What became of overrides, if the network is float and is quantised for the runtime."""
+        if runtime not in FIXED_POINT or isinstance(self._loaded, QuantizedNetwork):
+            return None
+        outcomes = self.quantized.overrides if self._overrides else ()
+        return OverrideUse.of(self._held, outcomes)
 
     def _agreement(self, model: Network | QuantizedNetwork, runtime: Runtime) -> Agreement:
         """How near the class scores of a runtime and what it loaded come to those in float."""

@@ -14,9 +14,9 @@ from hexsim.errors import HexsimError
 
 def require_folder(path: Path) -> None:
     """Raise HexsimError unless `path` can be made: asked before long work, not after it."""
-    if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
-        reason = "it is a folder" if path.is_dir() else "no such folder, or it is not writable"
-        raise HexsimError(f"cannot write '{path}': {reason}")
+    _require_file(path)
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise HexsimError(f"cannot write '{path}': no such folder, or it is not writable")
 
 
 @contextmanager
@@ -24,8 +24,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """Yield a temporary file beside `path` that takes its place when the block ends.
 
     If the block raises, `path` stays as it was and nothing is left behind. Raises HexsimError if
-    the folder does not exist or cannot be written.
+    the folder does not exist or cannot be written, or if `path` is a device, a pipe or a folder,
+    which a file must not displace.
     """
+    _require_file(path)
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
@@ -51,6 +53,13 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write `text` (UTF-8) to `path`; errors as those of `replacing`."""
     write_bytes(path, text.encode("utf-8"))
+
+
+def _require_file(path: Path) -> None:
+    if path.is_dir():
+        raise HexsimError(f"cannot write '{path}': it is a folder")
+    if path.exists() and not path.is_file():
+        raise HexsimError(f"cannot write '{path}': it is no ordinary file; name another one")
 
 
 def _unwritable(path: Path, error: OSError) -> HexsimError:

@@ -51,6 +51,26 @@ def load_container(
     return _from_onnx(str(source), input_dims, optimised, overrides)
 
 
+def applied_overrides(read: Container, source: str | Path, *, asked: bool) -> Overrides:
+    """The overrides of what was `read` from `source`, if they are `asked` for, else none.
+
+    Raises HexsimError if they are asked for and there is none, or nothing is left to quantise.
+    """
+    if not asked:
+        return NO_OVERRIDES
+    if isinstance(read.model, QuantizedNetwork):
+        raise HexsimError(
+            f"'{source}' is quantised already, and --override-params is about quantising; leave "
+            "it out, or give the float file"
+        )
+    if not read.overrides:
+        raise HexsimError(
+            f"'{source}' holds no overrides for --override-params; convert the model with "
+            "--quantization-overrides, or leave the option out"
+        )
+    return read.overrides
+
+
 def is_dlc(source: str | Path) -> bool:
     """True if the name of `source` is that of a .dlc file."""
     return Path(source).suffix.lower() == ".dlc"

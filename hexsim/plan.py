@@ -122,6 +122,12 @@ class Plan:
     stored_bytes: int
     floats: frozenset[str] = frozenset()
 
+    def of_float_file(self) -> Plan:
+        """The same calls from a file that holds floats, which are quantised when it is loaded."""
+        return replace(
+            self, quantized=False, stored_bytes=self.network.total_parameters * _FLOAT_BYTES
+        )
+
     def calls(self) -> Iterator[KernelCall]:
         """All kernel calls in execution order."""
         for subnet in self.subnets:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,11 +10,13 @@ from hexsim import chips, stacks
 from hexsim.background import Background
 from hexsim.chips.chip import Chip
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Network
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.hta.offline import Order, compile_all
 from hexsim.load_rules import LoadRule, load_rule
 from hexsim.partition import partition
 from hexsim.plan import Plan, make_plan
 from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.results import Result
 from hexsim.runtimes import Runtime
@@ -123,6 +126,30 @@ class Platform:
             recorded=recorded,
         )
         return simulate(workload, self.chip, self.stack)
+
+    def quantize(
+        self,
+        network: Network,
+        inputs: Iterable[Mapping[str, FloatArray]],
+        overrides: Overrides = NO_OVERRIDES,
+        progress: Callable[[int], None] = lambda done: None,
+    ) -> QuantizedNetwork:
+        """Quantise as the stack does at load; arguments and errors as in the quantiser."""
+        from hexsim.quantization.quantizer import quantize
+
+        return quantize(network, inputs, self.quantization_options, progress, overrides)
+
+    def prepared(
+        self, model: QuantizedNetwork, runtime: Runtime, *, hta: bool = True
+    ) -> QuantizedNetwork:
+        """What was quantised here as `runtime` loads it: for aip with all sections that compile.
+
+        Without `hta` there are none.
+        """
+        if runtime != "aip" or not hta:
+            return model
+        compiled, _ = compile_all(model, [Order(self.chip, self.stack)])
+        return compiled
 
     @property
     def quantization_options(self) -> QuantizationOptions:

@@ -297,6 +297,11 @@ class Result:
         return self.inferences[0].layers
 
     @property
+    def uses_hta(self) -> bool:
+        """True if the tensor engine computes a layer of the first inference."""
+        return any(layer.engine == "hta" for layer in self.layers)
+
+    @property
     def overheads(self) -> tuple[Overhead, ...]:
         """Named overheads of the first inference."""
         return self.inferences[0].overheads

@@ -27,8 +27,8 @@ from hexsim.host.float_execution import FloatEngine
 from hexsim.inputs.source import InputSource
 from hexsim.plan import Plan
 from hexsim.platform import Platform
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
-from hexsim.quantization.quantizer import quantize
 from hexsim.results import Result
 from hexsim.runtimes import FIXED_POINT, Runtime
 
@@ -62,12 +62,16 @@ class Choice:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What all choices share; `labels` has the class of each item."""
+    """What all choices share; `labels` has the class of each item.
+
+    `overrides` are applied when the float file is quantised at load.
+    """
 
     perf_profile: str | None = None
     idle_ms: float = 0.0
     cpu_fallback: bool = True
     labels: Sequence[int] | None = None
+    overrides: Overrides = NO_OVERRIDES
 
 
 def tradeoff(
@@ -119,8 +123,13 @@ class _Bench:
         rule = self._platform.load_rule(runtime, quantized=isinstance(model, QuantizedNetwork))
         if rule.effect == "refuse":
             return Choice(kind, size, runtime, "refused", refusal=rule.sentence)
+        loaded = model
         try:
-            plan = self._plan(model, runtime)
+            if rule.effect == "quantise" and self._conditions.overrides:
+                loaded = self._at_load(model)
+            plan = self._plan(loaded, runtime)
+            if loaded is not model:
+                plan = plan.of_float_file()
         except HexsimError as error:
             return Choice(kind, size, runtime, rule.sentence, refusal=str(error))
         timing = self._platform.simulate(
@@ -140,9 +149,9 @@ class _Bench:
     def _at_load(self, model: Model) -> QuantizedNetwork:
         """A float model as the runtime quantises it."""
         if self._quantised_at_load is None:
-            options = self._platform.quantization_options
-            network = float_network(model)
-            self._quantised_at_load = quantize(network, self._source.feeds(), options)
+            self._quantised_at_load = self._platform.quantize(
+                float_network(model), self._source.feeds(), self._conditions.overrides
+            )
         return self._quantised_at_load
 
     def _accuracy(self, values: str, model: Model, runtime: Runtime) -> Accuracy:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from hexsim.data.calibration import STANDARD_ERRORS, calibration
@@ -30,6 +30,11 @@ from hexsim.quantity import Quantity
 from hexsim.results import Result
 
 Side = Literal["chip", "stack"]
+Scope = Literal["everything", "tensor engine"]
+"""Which constants are moved: all, or those of the HTA and of handing subnets to it, of which next
+to nothing is published and which only aip reads."""
+
+_TENSOR_ENGINE = ("hta.", "partitioning.")
 _SIDES: tuple[Side, ...] = ("chip", "stack")
 
 
@@ -64,7 +69,8 @@ class Uncertainty:
     """The times at the constants as stated, and at the ends of the interval around them.
 
     `swings` are the constants that move the total time, the largest first; `shares` is what each
-    contributes to the sum of squares of the total time, in the same order, 0 .. 1.
+    contributes to the sum of squares of the total time, in the same order, 0 .. 1. `scope` says
+    which constants were moved.
     """
 
     low: Times
@@ -72,24 +78,27 @@ class Uncertainty:
     high: Times
     swings: tuple[Swing, ...]
     shares: tuple[float, ...]
+    scope: Scope = "everything"
 
 
-def sweep(platform: Platform, run: Callable[[Platform], Result]) -> Uncertainty:
-    """Repeat the simulation `run` at both ends of every constant of `platform` that it reads."""
+def sweep(
+    platform: Platform, run: Callable[[Platform], Result], scope: Scope = "everything"
+) -> Uncertainty:
+    """Repeat the simulation `run` at both ends of every constant in `scope` that it reads."""
 
     def times(changed: Platform) -> Times:
         result = run(changed)
         return Times(result.total_us, result.forward_us)
 
-    return swept(platform, times)
+    return swept(platform, times, scope)
 
 
 def swept(
     platform: Platform,
     times: Callable[[Platform], Times],
-    wanted: Callable[[str], bool] = lambda path: True,
+    scope: Scope = "everything",
 ) -> Uncertainty:
-    """Sweep any two positive figures; only constants whose dotted path is `wanted` are moved."""
+    """Sweep any two positive figures over the constants in `scope`."""
     with recorded() as reads:
         nominal = times(platform)
     swings = []
@@ -97,11 +106,11 @@ def swept(
         sheet: Datasheet = getattr(platform, side)
         read = reads.of(sheet)
         for path, constant, low, high in intervals(sheet):
-            if path in read and wanted(path):
+            if path in read and (scope == "everything" or path.startswith(_TENSOR_ENGINE)):
                 at_low, at_high = (times(_moved(platform, side, path, v)) for v in (low, high))
                 if {at_low, at_high} != {nominal}:
                     swings.append(Swing(sheet.name, path, constant, low, high, at_low, at_high))
-    return combined(nominal, swings)
+    return replace(combined(nominal, swings), scope=scope)
 
 
 def _moved(platform: Platform, side: Side, path: str, value: float) -> Platform:

@@ -9,6 +9,7 @@ from hexsim.accuracy.validation import validate
 from hexsim.api import compile_hta
 from hexsim.inputs.source import InputSource, seeded
 from hexsim.platform import Platform
+from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
 from hexsim.tradeoff import Choice, Conditions, tradeoff
 from tests.accuracy import culprits
 
@@ -98,3 +99,20 @@ def test_without_a_float_network_there_is_no_float_file() -> None:
     model = culprits.quantized("outlier")
     choices = tradeoff(None, model, Platform.load("sd835"), SOURCE)
     assert {choice.file for choice in choices} == {"quantised"}
+
+
+def test_overrides_count_when_the_float_file_is_quantised_at_load() -> None:
+    narrow = Overrides({"c1.out": IntegerOverride(8, (Range(0.0, 0.1),))})
+    plain, given = (chosen("sd835", Conditions(overrides=o)) for o in (NO_OVERRIDES, narrow))
+    before, after, codes = (
+        choices[file, "dsp"].accuracy
+        for choices, file in ((plain, "float"), (given, "float"), (given, "quantised"))
+    )
+    assert before is not None
+    assert after is not None
+    assert codes is not None
+    assert after.sqnr_db < before.sqnr_db - 5, "c1.out is cut to a tenth"
+    assert codes.sqnr_db > before.sqnr_db - 5, "that file was quantised without"
+    timed = given["float", "dsp"].timing
+    assert timed is not None
+    assert timed.init_part_ps("quantize") > 0

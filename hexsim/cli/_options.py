@@ -89,6 +89,10 @@ FloatModelOption = Annotated[
 QuantizeOption = Annotated[
     bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
 ]
+OverrideParamsOption = Annotated[
+    bool,
+    typer.Option("--override-params", help="Quantise with the overrides that the file holds."),
+]
 NoHtaOption = Annotated[
     bool, typer.Option("--no-hta", help="Compile no HTA sections into what is quantised here.")
 ]

@@ -13,6 +13,7 @@ from hexsim.cli._options import (
     NoFallbackOption,
     NoHtaOption,
     NoPowerCollapseOption,
+    OverrideParamsOption,
     ProfileOption,
     QuantizeOption,
     StackOption,
@@ -60,6 +61,7 @@ class Circumstances:
     buffer: BufferOption = None
     no_cpu_fallback: NoFallbackOption = False
     quantize: QuantizeOption = False
+    override_params: OverrideParamsOption = False
     no_hta: NoHtaOption = False
 
     def buffers(self, platform: Platform) -> BufferType | None:
@@ -81,6 +83,7 @@ class Circumstances:
             idle_ms=power.idle_ms,
             buffer=self.buffers(platform),
             cpu_fallback=not self.no_cpu_fallback,
+            override_params=self.override_params,
             hta=not self.no_hta,
             background=self.clients(),
             **{"quantize": self.quantize, **others},

@@ -63,7 +63,7 @@ def bench(
     conditions = circumstances.conditions(
         platform,
         power,
-        uncertainty=uncertainty,
+        sweep="everything" if uncertainty else "tensor engine",
         accuracy=not timing_only,
         quantize=circumstances.quantize or runtimes is None,
         input_dims=parse_input_dims(input_dim),

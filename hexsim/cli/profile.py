@@ -17,6 +17,7 @@ from hexsim.cli._options import (
     parse_runtime,
 )
 from hexsim.cli._output import require_outputs
+from hexsim.cli._overrides import tell_use
 from hexsim.cli._simulated import Circumstances, Hardware, Power
 
 
@@ -50,13 +51,14 @@ def profile(
     conditions = circumstances.conditions(
         platform,
         power,
-        uncertainty=uncertainty,
+        sweep="everything" if uncertainty else None,
         accuracy=False,
         input_dims=parse_input_dims(input_dim),
         recorded=trace is not None,
     )
     with status() as progress:
         case = run_case(model, platform, parse_runtime(runtime), conditions, progress)
+    tell_use(case.network, case.overrides)
     if json is not None:
         write_text(json, benchmark_json([case]))
     if csv is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from hexsim.cli._options import StackOption
+from hexsim.cli._options import OverrideParamsOption, StackOption
 from hexsim.cli._output import output_path, require_outputs
 from hexsim.errors import HexsimError
 
@@ -73,10 +74,7 @@ def quantize(
             "with cle. Repeat the option or write cle,bc.",
         ),
     ] = None,
-    override_params: Annotated[
-        bool,
-        typer.Option("--override-params", help="Apply the overrides that the file holds."),
-    ] = False,
+    override_params: OverrideParamsOption = False,
     float_bitwidth: Annotated[
         int | None,
         typer.Option(
@@ -119,13 +117,12 @@ def quantize(
     from hexsim import container
     from hexsim.cli._bitwidths import bit_widths
     from hexsim.cli._progress import bar
-    from hexsim.files import write_text
+    from hexsim.files import replacing
     from hexsim.hta.offline import compile_all, orders
-    from hexsim.loading import load_container
+    from hexsim.loading import applied_overrides, load_container
     from hexsim.quantization.input_list import read_input_list
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.quantization.options import QuantizationOptions
-    from hexsim.quantization.overrides import NO_OVERRIDES
     from hexsim.quantization.quantized import require_float
     from hexsim.reports.encodings_json import encodings_json
     from hexsim.reports.hta_log import hta_log
@@ -160,12 +157,7 @@ def quantize(
     source = load_container(model)
     network = require_float(source.model)
     _require_batch_of_one(network)
-    if override_params and not source.overrides:
-        raise HexsimError(
-            f"'{model}' holds no overrides for --override-params; convert the model with "
-            "--quantization-overrides, or leave the option out"
-        )
-    overrides = source.overrides if override_params else NO_OVERRIDES
+    overrides = applied_overrides(source, model, asked=override_params)
     if hta_partitions and not enable_hta:
         raise HexsimError("--hta-partitions says what --enable-hta compiles; give both")
     asked = orders(hta_partitions or (), chip, stack) if enable_hta else ()
@@ -203,9 +195,11 @@ def quantize(
     }
     command = " ".join(f"{key}={value}" for key, value in words.items() if value)
     metadata = replace(source.metadata, quantizer_command=f"hexsim quantize {command}")
-    container.write(target, done.model, metadata)
-    if encodings_report is not None:
-        write_text(encodings_report, encodings_json(done.model))
+    with ExitStack() as both:  # none is left if the other cannot be written
+        if encodings_report is not None:
+            report = both.enter_context(replacing(encodings_report))
+            report.write(encodings_json(done.model).encode())
+        container.write(target, done.model, metadata)
     if source.overrides and not override_params:
         print(unused_line(source.overrides), file=sys.stderr)
     log = (*optimization_log(done), *override_log(done.model), *quantizer_log(done.model, target))

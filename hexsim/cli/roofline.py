@@ -12,12 +12,14 @@ from hexsim.cli._options import (
     CsvOption,
     InputDimOption,
     JsonOption,
+    OverrideParamsOption,
     ProfileOption,
     QuantizeOption,
     parse_input_dims,
     parse_runtime,
 )
 from hexsim.cli._output import require_outputs
+from hexsim.cli._overrides import tell_use
 from hexsim.cli._simulated import Hardware
 
 
@@ -30,6 +32,7 @@ def roofline(
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
     quantize: QuantizeOption = False,
+    override_params: OverrideParamsOption = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Draw the chart: a .png or .svg file.")
     ] = None,
@@ -54,10 +57,12 @@ def roofline(
         perf_profile=perf_profile,
         accuracy=False,
         quantize=quantize,
+        override_params=override_params,
         input_dims=parse_input_dims(input_dim),
     )
     with status() as progress:
         case = run_case(model, platform, parse_runtime(runtime), conditions, progress)
+    tell_use(case.network, case.overrides)
     chart = roofline(case, platform)
     if json is not None:
         write_text(json, roofline_json(chart))

@@ -14,12 +14,14 @@ from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
     InputDimOption,
     NoFallbackOption,
+    OverrideParamsOption,
     ThreadsOption,
     TraceOption,
     parse_input_dims,
     parse_runtime,
 )
 from hexsim.cli._output import require_outputs
+from hexsim.cli._overrides import tell_use
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 
@@ -46,6 +48,7 @@ def run(
     ] = False,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
+    override_params: OverrideParamsOption = False,
     threads: ThreadsOption = 0,
     trace: TraceOption = None,
 ) -> None:
@@ -53,10 +56,11 @@ def run(
     from hexsim.api import as_loaded
     from hexsim.execution import PlanExecutor
     from hexsim.files import write_text
-    from hexsim.loading import load
+    from hexsim.loading import applied_overrides, load_container
     from hexsim.net_run import observed, wanted
     from hexsim.net_run import run as run_all
-    from hexsim.quantization.quantized import float_network
+    from hexsim.quantization.overrides.use import OverrideUse
+    from hexsim.quantization.quantized import QuantizedNetwork, float_network
     from hexsim.reports.trace import trace_json
 
     require_outputs((trace,), (model, inputs.input_list))
@@ -65,13 +69,15 @@ def run(
     platform, asked = hardware.platform(), parse_runtime(runtime)
     if debug and asked == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
-    loaded = load(model, input_dims=parse_input_dims(input_dim))
+    read = load_container(model, input_dims=parse_input_dims(input_dim))
+    loaded, overrides = read.model, applied_overrides(read, model, asked=override_params)
     network = float_network(loaded)
     source = inputs.source(network)
     chosen = [name for name in (set_output_tensors or "").split(",") if name]
     names = wanted(network, source.output_layers, (*source.output_tensors, *chosen), every=debug)
     platform.plan(loaded, asked, cpu_fallback=not no_cpu_fallback)  # refuses before long work
-    ready = observed(as_loaded(loaded, platform, asked), names)
+    coded = as_loaded(loaded, platform, asked, overrides)
+    ready = observed(coded, names)
     plan = platform.plan(ready, asked, cpu_fallback=not no_cpu_fallback)
     executor = PlanExecutor(
         plan, ready, signed_weights=platform.signed_weights(asked), threads=threads
@@ -80,6 +86,8 @@ def run(
         timing = platform.simulate(plan, recorded=True)
         name = f"{network.name} on {platform.chip.name} {asked}"
         write_text(trace, trace_json([(name, timing)]))
+    if coded is not loaded and isinstance(coded, QuantizedNetwork):
+        tell_use(network.name, OverrideUse.of(read.overrides, coded.overrides))
     typer.echo(f"{RULE}\nhexsim v{__version__}\n{RULE}")
     run_all(executor, source, output, names, _announce)
 

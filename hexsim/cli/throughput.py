@@ -15,6 +15,7 @@ from hexsim.cli._options import (
     parse_runtime,
 )
 from hexsim.cli._output import require_outputs
+from hexsim.cli._overrides import tell_use
 from hexsim.cli._per_model import per_model
 from hexsim.cli._simulated import Circumstances, Hardware
 from hexsim.errors import HexsimError, unknown
@@ -49,12 +50,12 @@ def throughput(
     trace: TraceOption = None,
 ) -> None:
     """Run instances of networks at once: throughput, latencies, utilisation and what limits."""
-    from hexsim.api import quantize as quantized
+    from hexsim.api import seeded_calibration
     from hexsim.cli._progress import status
     from hexsim.files import write_text
     from hexsim.graph.ir import Network
-    from hexsim.hta.offline import Order, compile_all
-    from hexsim.loading import load
+    from hexsim.loading import applied_overrides, load_container
+    from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.reports.throughput_json import throughput_json
     from hexsim.reports.throughput_table import throughput_text
     from hexsim.reports.trace import trace_json
@@ -75,20 +76,26 @@ def throughput(
         background=circumstances.clients(),
     )
     with status() as progress:
-        streams = []
+        streams, uses = [], {}
         for source, kind, count, hint in zip(model, runtimes, counts, hints, strict=True):
             progress(f"loading {source}")
-            loaded = load(source, input_dims=parse_input_dims(input_dim))
-            refused = platform.load_rule(kind, quantized=False).effect == "refuse"
-            if circumstances.quantize and refused and isinstance(loaded, Network):
-                progress(f"quantising {source}")
-                loaded = quantized(loaded, options=platform.quantization_options)
-                if kind == "aip" and not circumstances.no_hta:
-                    loaded, _ = compile_all(loaded, [Order(platform.chip, platform.stack)])
-            plan = platform.plan(loaded, kind, cpu_fallback=not circumstances.no_cpu_fallback)
+            read = load_container(source, input_dims=parse_input_dims(input_dim))
+            overrides = applied_overrides(read, source, asked=circumstances.override_params)
+            ready, effect = read.model, platform.load_rule(kind, quantized=False).effect
+            here = circumstances.quantize and effect == "refuse"
+            if isinstance(ready, Network) and (here or effect == "quantise"):
+                uses[ready.name] = OverrideUse.of(read.overrides)
+                if here or overrides:
+                    progress(f"quantising {source}")
+                    coded = platform.quantize(ready, seeded_calibration(ready), overrides)
+                    uses[ready.name] = OverrideUse.of(read.overrides, coded.overrides)
+                    ready = platform.prepared(coded, kind, hta=not circumstances.no_hta)
+            plan = platform.plan(ready, kind, cpu_fallback=not circumstances.no_cpu_fallback)
             streams.append(Stream(plan, count, hint))
         progress(f"{sum(counts)} instances on {platform.chip.name}")
         found = throughput(platform, streams, loop)
+    for name, use in uses.items():
+        tell_use(name, use)
     if json is not None:
         write_text(json, throughput_json(found, platform))
     if trace is not None:

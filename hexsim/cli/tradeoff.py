@@ -16,6 +16,8 @@ from hexsim.cli._options import (
     JsonOption,
     LabelsOption,
     NoFallbackOption,
+    NoHtaOption,
+    OverrideParamsOption,
     ProfileOption,
     parse_input_dims,
 )
@@ -36,6 +38,8 @@ def tradeoff(
     power: Power,
     input_dim: InputDimOption = None,
     no_cpu_fallback: NoFallbackOption = False,
+    override_params: OverrideParamsOption = False,
+    no_hta: NoHtaOption = False,
     json: JsonOption = None,
     csv: CsvOption = None,
 ) -> None:
@@ -52,17 +56,20 @@ def tradeoff(
     require_outputs((json, csv), (model, float_model, inputs.input_list, labels, calibration_list))
     platform = power.of(hardware.platform())
     platform.stack.profile(perf_profile)
-    floats, quantised, reference = compared.both(model, float_model, parse_input_dims(input_dim))
-    network = floats or float_network(quantised)
+    dims = parse_input_dims(input_dim)
+    floats, given = compared.both(model, float_model, dims, override_params=override_params)
+    network = floats or float_network(given.model)
     source = inputs.source(network)
     classes = compared.labelled(labels, source, network)
-    codes, encodings = compared.quantized(
-        quantised, calibration_list, source, platform.quantization_options
+    codes, encodings = compared.quantized(given, platform, calibration_list, source)
+    if codes is not given.model and "aip" in platform.runtimes:
+        codes = platform.prepared(codes, "aip", hta=not no_hta)
+    conditions = Conditions(
+        perf_profile, power.idle_ms, not no_cpu_fallback, classes, given.overrides
     )
-    conditions = Conditions(perf_profile, power.idle_ms, not no_cpu_fallback, classes)
     with status() as progress:
         choices = run_tradeoff(floats, codes, platform, source, conditions, progress)
-    notes = (source.description, encodings, reference)
+    notes = (source.description, encodings, given.reference)
     where = (platform.chip.name, platform.stack.name)
     if json is not None:
         write_text(json, tradeoff_json(network.name, where, notes, choices, classes is not None))

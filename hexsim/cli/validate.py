@@ -17,6 +17,8 @@ from hexsim.cli._options import (
     InputDimOption,
     JsonOption,
     LabelsOption,
+    NoHtaOption,
+    OverrideParamsOption,
     ThreadsOption,
     parse_input_dims,
     parse_runtime,
@@ -50,6 +52,8 @@ def validate(
     input_dim: InputDimOption = None,
     calibration_list: CalibrationListOption = None,
     float_model: FloatModelOption = None,
+    override_params: OverrideParamsOption = False,
+    no_hta: NoHtaOption = False,
     layers: Annotated[
         bool, typer.Option("--layers", help="All layers in network order, not the worst ten.")
     ] = False,
@@ -80,18 +84,26 @@ def validate(
     platform, asked = hardware.platform(), parse_runtime(runtime)
     platform.chip.require(asked)
     platform.stack.require(asked)
-    if asked not in FIXED_POINT and (sensitivity or explain or calibration_list is not None):
+    if asked not in FIXED_POINT and (
+        sensitivity or explain or override_params or calibration_list is not None
+    ):
         raise HexsimError(
-            f"runtime {asked} computes in floats; --sensitivity, --explain and "
+            f"runtime {asked} computes in floats; --sensitivity, --explain, --override-params and "
             f"--calibration-list are for {', '.join(sorted(FIXED_POINT))}"
         )
-    loaded, reference = compared.loaded(model, float_model, parse_input_dims(input_dim))
+    dims = parse_input_dims(input_dim)
+    given = compared.loaded(model, float_model, dims, override_params=override_params)
+    loaded, reference = given.model, given.reference
     platform.require(loaded, asked)
     network = float_network(loaded)
     source = inputs.source(network)
     classes = compared.labelled(labels, source, network)
     if asked in FIXED_POINT:
-        loaded, encodings = compared.quantized(loaded, calibration_list, source)
+        coded, encodings = compared.quantized(given, platform, calibration_list, source)
+        here = coded is not loaded
+        loaded = platform.prepared(coded, asked, hta=not no_hta) if here else coded
+        if here:
+            platform.require(loaded, asked)
     else:
         loaded, encodings = network, f"{asked} computes in floats, nothing is quantised"
     signed, on_hta = platform.signed_weights(asked), platform.on_hta(loaded, asked)
@@ -108,7 +120,9 @@ def validate(
             threads=threads,
             progress=progress,
         )
-    notes = (source.description, encodings, reference)
+    notes: tuple[str, ...] = (source.description, encodings, reference)
+    if asked == "aip":
+        notes += (f"{len(on_hta)} of {len(network.layers)} layers on the tensor engine",)
     study = Study(network.name, platform.chip.name, asked, notes, found)
     if isinstance(loaded, QuantizedNetwork) and (sensitivity or explain):
         first = islice(source.feeds(), EXPERIMENT_INPUTS)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Literal, get_args
 
@@ -26,6 +27,8 @@ _SUM_BYTES = 4
 _ENOUGH = 256
 """Tiles of one layer beyond which a finer cut hides next to nothing more of the first fetch."""
 _READ_AND_WRITE = 2
+_REMEMBERED = 1024
+"""Layers whose tiles are kept: networks repeat layers, and sweeps of constants whole networks."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,15 @@ class Tile:
     stage_clocks: int
     write_bytes: int
 
-    @property
+    @cached_property
     def clocks(self) -> int:
         """The array and the stage behind it work at once."""
         return max(self.array_clocks, self.stage_clocks)
+
+    @cached_property
+    def moved_bytes(self) -> int:
+        """What the DMA moves."""
+        return self.activation_bytes + self.weight_bytes + self.write_bytes
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,7 @@ class _Cut:
         return math.prod(math.ceil(size / piece) for size, piece in sizes)
 
 
+@lru_cache(_REMEMBERED)
 def tiles(shape: MacShape, array: MacArray, room: Room) -> tuple[Tile, ...]:
     """Return the tiles of a layer in the order in which they run."""
     cuts = _cuts(shape, array, room)
@@ -86,8 +95,8 @@ def tiles(shape: MacShape, array: MacArray, room: Room) -> tuple[Tile, ...]:
 
 
 def _estimate(plan: tuple[Tile, ...], room: Room) -> float:
-    moved = sum(tile.activation_bytes + tile.weight_bytes + tile.write_bytes for tile in plan)
-    busy = sum(tile.clocks + room.command_clocks for tile in plan)
+    moved = sum(tile.moved_bytes for tile in plan)
+    busy = sum(tile.clocks for tile in plan) + len(plan) * room.command_clocks
     exposed = plan[0].activation_bytes + plan[0].weight_bytes + plan[-1].write_bytes
     return max(moved / room.dma_bytes_per_clk, busy) + exposed / room.dma_bytes_per_clk
 
@@ -102,8 +111,16 @@ def _cuts(shape: MacShape, array: MacArray, room: Room) -> list[_Cut]:
         if not fitting and depth <= array.depth_lanes:
             fitting = sizes[-1:]  # nothing smaller exists: the engine would spill
         if fitting:
-            return [_Cut(*size, depth, stays) for size in fitting for stays in get_args(Stays)]
+            return [
+                _Cut(*size, depth, stays) for size in fitting for stays in _orders(shape, *size)
+            ]
         depth = math.ceil(depth / 2)
+
+
+def _orders(shape: MacShape, rows: int, channels: int) -> tuple[Stays, ...]:
+    """Both orders, or one where they are the same because only one kind of piece changes."""
+    orders: tuple[Stays, ...] = get_args(Stays)
+    return orders if rows < shape.rows and channels < shape.channels else orders[:1]
 
 
 def _fits(shape: MacShape, room: Room, rows: int, channels: int, depth: int) -> bool:
@@ -134,26 +151,33 @@ def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Ti
         grid = [(row, channel) for channel in channels for row in rows]
     else:
         grid = [(row, channel) for row in rows for channel in channels]
+    per_group = shape.channels // shape.groups
+    known: dict[tuple[int, ...], Tile] = {}
     held_rows = held_weights = (-1, -1)
     for ((row, height), (channel, wide)), (piece, depth) in product(grid, depths):
-        activations = math.ceil(shape.input_bytes(height) * depth / shape.depth)
-        results = shape.output_bytes(height, wide)
-        sums = height * shape.width * wide * _SUM_BYTES * _READ_AND_WRITE
+        fetches_rows = not room.input_held and held_rows != (row, piece)
+        fetches_weights = held_weights != (channel, piece)
         is_last = piece == len(depths) - 1
-        yield Tile(
-            0 if room.input_held or held_rows == (row, piece) else activations,
-            0 if held_weights == (channel, piece) else shape.weight_bytes(wide, depth),
-            array.clocks(
-                shape,
-                rows=height,
-                channels=wide,
-                depth=depth,
-                bits=8 * shape.activation_bytes,
-                first=channel * cut.channels,
-            ),
-            array.stage_clocks(results if is_last else sums),
-            results if is_last and not room.output_held else 0,
-        )
+        phase = channel * cut.channels % per_group
+        key = (height, wide, depth, phase, is_last, fetches_rows, fetches_weights)
+        if key not in known:
+            results = shape.output_bytes(height, wide)
+            sums = height * shape.width * wide * _SUM_BYTES * _READ_AND_WRITE
+            known[key] = Tile(
+                math.ceil(shape.input_bytes(height) * depth / shape.depth) if fetches_rows else 0,
+                shape.weight_bytes(wide, depth) if fetches_weights else 0,
+                array.clocks(
+                    shape,
+                    rows=height,
+                    channels=wide,
+                    depth=depth,
+                    bits=8 * shape.activation_bytes,
+                    first=phase,
+                ),
+                array.stage_clocks(results if is_last else sums),
+                results if is_last and not room.output_held else 0,
+            )
+        yield known[key]
         held_rows, held_weights = (row, piece), (channel, piece)
 
 

@@ -28,16 +28,6 @@ class WrittenGraph:
     model: onnx.ModelProto
     weights: dict[str, Array]
 
-    def complete(self) -> onnx.ModelProto:
-        """Return the model with all weights inside, at most 2 GB."""
-        model = onnx.ModelProto()
-        model.CopyFrom(self.model)
-        for tensor in model.graph.initializer:
-            if tensor.name in self.weights:
-                array = self.weights[tensor.name]
-                tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
-        return model
-
 
 class GraphBuilder:
     """Nodes and initialisers written so far, with the rounding of one precision.

@@ -19,9 +19,6 @@ from hexsim.uncertainty import Times, swept
 
 Sections = tuple[range, ...]
 
-_SWEPT = ("hta.", "partitioning.")
-"""Constants of which next to nothing is published, and which only aip reads."""
-
 
 @dataclass(frozen=True)
 class Found:
@@ -64,7 +61,7 @@ def search(prices: Prices) -> Found:
     if best == default:
         low = high = 1.0
     else:
-        doubt = swept(times.platform, gain, lambda path: path.startswith(_SWEPT))
+        doubt = swept(times.platform, gain, "tensor engine")
         low, high = doubt.low.total_us, doubt.high.total_us
     return Found(
         best_ids=all_listed(times.network, best),

@@ -143,7 +143,7 @@ def _with_bias(
     network, old = model.network, model.network.constants[layer.bias]
     bias = Constant(old.name, old.shape, old.finite().astype(np.float64) + shift, old.dtype)
     network = network.with_layers(network.layers, constants=[bias])
-    if options.bias_bits != 8:
+    if old.name not in model.parameters:  # which stands for the accumulator's scale
         return replace(model, network=network)
     encoding = encode(MinMax(minimum_range=options.minimum_range), bias.value())
     return replace(model, network=network, parameters={**model.parameters, bias.name: encoding})

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.layers import Weighted
 from hexsim.quantization.bias_correction import Correction, correct_biases
 from hexsim.quantization.equalization import Equalization, equalize
 from hexsim.quantization.options import QuantizationOptions
@@ -45,26 +46,38 @@ def quantize_optimized(
 ) -> Optimized:
     """Quantise `network` with `optimizations` around it; `count` inputs are told to `bar`.
 
-    Raises HexsimError for what `quantize` and `parse_optimizations` refuse, and for overrides of a
-    network that is to be equalised, since they hold for tensors as they were.
+    A range in `overrides` holds for the values a tensor had. So it is ignored, and that is
+    reported, where equalization rescaled the tensor or constant, and for biases that are to be
+    corrected. Raises HexsimError for what `quantize` and `parse_optimizations` refuse.
     """
     chosen, options = parse_optimizations(optimizations), options or QuantizationOptions()
-    if chosen and overrides:
-        raise HexsimError(
-            "overrides hold for the network as it is, and cross-layer equalization rescales its "
-            "tensors; leave out --override-params or --optimizations"
-        )
     equalization = equalize(network) if "cle" in chosen else None
     if equalization is not None:
         network = equalization.network
     with bar("calibrating", count) as progress:
-        model = quantize(network, inputs(), options, progress, overrides)
+        outdated = _outdated(network, equalization, corrects="bc" in chosen)
+        model = quantize(network, inputs(), options, progress, overrides, outdated)
     model = replace(model, equalized=equalization is not None)
     corrections: tuple[Correction, ...] = ()
     if "bc" in chosen:
         with bar("correcting biases", len(network.layers)) as progress:
             model, corrections = correct_biases(model, inputs, options, progress)
     return Optimized(model, equalization, corrections)
+
+
+def _outdated(
+    network: Network, equalization: Equalization | None, *, corrects: bool
+) -> dict[str, str]:
+    """The tensors and constants whose values are other ones than those of the float file."""
+    biases: set[str] = set()
+    if corrects:
+        weighted = (layer for layer in network.layers if isinstance(layer, Weighted))
+        biases = {layer.bias for layer in weighted if layer.bias is not None}
+    rescaled = equalization.rescaled if equalization else frozenset()
+    return {
+        **{name: f"bias correction changes '{name}'" for name in biases},
+        **{name: f"cross-layer equalization rescaled '{name}'" for name in rescaled},
+    }
 
 
 def parse_optimizations(words: Sequence[str]) -> tuple[Optimization, ...]:

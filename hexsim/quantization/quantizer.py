@@ -35,7 +35,7 @@ from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.floats import FloatTensor
-from hexsim.quantization.overrides.settle import Given, settle
+from hexsim.quantization.overrides.settle import NOTHING, Given, settle
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.rules.choice import (
     activation_rule,
@@ -53,15 +53,17 @@ def quantize(
     options: QuantizationOptions | None = None,
     progress: Callable[[int], None] = lambda done: None,
     overrides: Overrides = NO_OVERRIDES,
+    outdated: Mapping[str, str] = NOTHING,
 ) -> QuantizedNetwork:
     """Quantise `network`, calibrating activations on `inputs` (arrays in stored order).
 
-    `overrides` take the place of what calibration and weight rules would choose. Raises
+    `overrides` take the place of what calibration and weight rules would choose, but for tensors
+    and constants that are `outdated` (see `settle`). Raises
     HexsimError for NaN or infinite weights, for unusable inputs, and for overrides that
     contradict the options, cannot be stored, or belong to another network.
     """
     options = options or QuantizationOptions()
-    settled = settle(overrides, network, options)
+    settled = settle(overrides, network, options, outdated)
     seen = observe(
         network, inputs, progress, with_histograms=activation_rule(options).needs_histogram
     )

@@ -29,7 +29,8 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
     Rows are "Load", "Deserialize", "Create", "Init" (their sum), "RPC Init Time" (part of create),
     "Total Inference Time", "Forward Propagate", then `layer_000 (Name:data Type:data)`
     and so on, numbered as snpe-dlc-info numbers layers: the inputs of the network come first.
-    `us_low` and `us_high` are the ends of the interval, empty where none was asked for.
+    `us_low` and `us_high` are the ends of the interval, empty where there is none: it takes
+    --uncertainty, but for aip with sections, where they are of the tensor engine's constants.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -37,6 +37,7 @@ def _case(case: Case) -> dict[str, Any]:
         "stack": case.stack,
         "runtime": case.runtime,
         "given": case.given,
+        "overrides": None if case.overrides is None else asdict(case.overrides),
         "perf_profile": case.perf_profile,
         "buffer": case.buffer,
         "total_inference_us": timing.total_us,
@@ -105,6 +106,7 @@ def _uncertainty(case: Case, found: Uncertainty | None) -> dict[str, Any] | None
     if found is None:
         return None
     return {
+        "swept": found.scope,
         "total_inference_us": [found.low.total_us, found.high.total_us],
         "forward_propagate_us": [found.low.forward_us, found.high.forward_us],
         "measured_outside_ms": {

@@ -12,8 +12,15 @@ from hexsim.data import Measurement
 from hexsim.reports.measured import is_outside, measured
 from hexsim.reports.text import table
 from hexsim.simtime import PS_PER_MS
-from hexsim.uncertainty import Uncertainty
+from hexsim.uncertainty import Scope, Uncertainty
 
+_SWEPT: dict[Scope, str] = {
+    "everything": "x .. y: where the time may lie by what is not known of assumed and calibrated "
+    "constants, about nine chances in ten; shares are of the squared width.",
+    "tensor engine": "x .. y: where the time may lie, about nine chances in ten, by what is not "
+    "known of the HTA, of whose inside nothing is published, and of handing subnets to it; "
+    "--uncertainty sweeps the other constants too; shares are of the squared width.",
+}
 _DOMINANT = 3
 """Constants named as those that matter most."""
 
@@ -31,11 +38,7 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
     notes = [f"{one.network} on {one.runtime} is left out: {one.reason}." for one in refusals]
     if any(measured(c, forward=f) for c in cases for f in (False, True)):
         notes.append("[x]: measured on the device; its sources are in measured_latency.csv.")
-    if any(case.uncertainty for case in cases):
-        notes.append(
-            "x .. y: where the time may lie by what is not known of assumed and calibrated "
-            "constants, about nine chances in ten; shares are of the squared width."
-        )
+    notes += [_SWEPT[case.uncertainty.scope] for case in cases if case.uncertainty]
     if any(
         _mark(case, row)
         for case in cases
@@ -60,13 +63,11 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
         notes.append(
             f"Quantised first, on seeded inputs, for {', '.join(here)}: no float networks there."
         )
-    if any(case.runtime == "aip" and not _uses_hta(case) for case in cases):
+    for case in cases:
+        if case.overrides is not None:
+            notes.append(f"{case.network}, when quantised: {case.overrides}.")
+    if any(case.runtime == "aip" and not case.timing.uses_hta for case in cases):
         notes.append("aip runs on HVX alone, as it does for files without HTA sections.")
-    if any(_uses_hta(case) and not case.uncertainty for case in cases):
-        notes.append(
-            "Nothing of the inside of the HTA is published: its array, memory and costs are "
-            "assumed, and --uncertainty gives the interval that they leave."
-        )
     if any(case.interference for case in cases):
         notes.append(
             "Tables of networks are those without clients. Tables of clients: without the network "
@@ -80,10 +81,6 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
                 f"bytes and operations: {', '.join(generic)}."
             )
     return "\n".join(dict.fromkeys(notes))
-
-
-def _uses_hta(case: Case) -> bool:
-    return any(layer.engine == "hta" for layer in case.timing.layers)
 
 
 def _network_table(cases: list[Case]) -> str:

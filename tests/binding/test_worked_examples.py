@@ -7,9 +7,9 @@ from hexsim.binding.local_response_norm import bind_local_response_norm, power_k
 from hexsim.binding.requantise import common_scale, requantise, rescale_table
 from hexsim.binding.softmax import bind_softmax
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.prepared import execute
 from hexsim.layers import LocalResponseNorm, Softmax
 from hexsim.quantization.encodings import Encoding
+from tests.int8.single_layer import execute
 
 
 def encoding(delta, zero_point):

@@ -10,6 +10,7 @@ import pytest
 from onnx import helper
 
 from hexsim import api, container
+from hexsim.errors import HexsimError
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.overrides import IntegerOverride, Range
 from hexsim.quantization.quantized import QuantizedNetwork
@@ -216,3 +217,78 @@ def test_a_flag_without_overrides_and_a_report_over_a_model(
     assert "would overwrite" in refused(f"{line} --encodings-report m.dlc")
     assert "two outputs" in refused(f"{line} --encodings-report q.dlc")
     assert "no such folder" in refused(f"{line} --encodings-report none/r.json")
+
+
+NARROW = {"activation_encodings": {"r": [{"bitwidth": 8, "min": 0.0, "max": 0.5}]}}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "bench --model {} --runtime dsp",
+        "bench --model {} --chip sd865 --runtime dsp --quantize",
+        "profile {}",
+        "roofline {}",
+        "validate {}",
+        "tradeoff {}",
+        "run {} --input-list list.txt",
+        "throughput {} --inferences 1",
+    ],
+)
+def test_what_quantises_by_itself_applies_them_if_asked_and_tells(
+    command: Command, refused: Callable[[str], str], folder: Path, line: str
+) -> None:
+    (folder / "e.json").write_text(json.dumps({**NARROW, "param_encodings": {}}))
+    convert(command)
+    convert(command, "-o plain.dlc")
+    code, out, err = command(f"{line.format('m.dlc')} --override-params")
+    assert code == 0
+    assert "overrides of the file: 1 applied, 0 ignored, 0 unmatched" in out + err
+    _, out, err = command(line.format("m.dlc"))
+    assert "overrides of the file not applied: 1 (--override-params" in out + err
+    _, out, err = command(line.format("plain.dlc"))
+    assert "overrides" not in out + err
+    plain = line.format("plain.dlc")
+    assert "holds no overrides for --override-params" in refused(f"{plain} --override-params")
+
+
+def test_they_change_what_a_float_file_answers_and_costs_at_load(
+    command: Command, folder: Path
+) -> None:
+    convert(command)
+    read = container.read("m.dlc")
+    assert not isinstance(read.model, QuantizedNetwork)
+    x = np.random.default_rng(3).normal(0, 1, (1, 3, 4, 4))
+    plain = api.simulate("m.dlc", inputs=x)
+    mixed = api.simulate("m.dlc", inputs=x, overrides=read.overrides)
+    assert plain.overrides == ()
+    assert [told.outcome for told in mixed.overrides].count("applied") == 5
+    quantised = api.simulate(api.quantize(read.model, overrides=read.overrides), inputs=x)
+    assert mixed.outputs is not None
+    assert quantised.outputs is not None
+    np.testing.assert_array_equal(mixed.outputs["y"], quantised.outputs["y"])
+    assert mixed.total_us == quantised.total_us != plain.total_us, "tanh runs on the CPU"
+    assert "quantize" in {part.name for part in mixed.timing.init}
+    assert "quantize" not in {part.name for part in quantised.timing.init}
+
+
+@pytest.mark.usefixtures("folder")
+def test_overrides_are_refused_where_nothing_is_quantised(command: Command) -> None:
+    convert(command)
+    command("quantize m.dlc --input-list list.txt -o q.dlc")
+    overrides = api.read_overrides("m.dlc")
+    with pytest.raises(HexsimError, match="'m' is not quantised at load on cpu"):
+        api.simulate("m.dlc", runtime="cpu", overrides=overrides)
+    with pytest.raises(HexsimError, match="'m' is quantised already on dsp"):
+        api.simulate("q.dlc", overrides=overrides)
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_flag_is_refused_for_what_is_quantised(
+    command: Command, refused: Callable[[str], str]
+) -> None:
+    convert(command)
+    command("quantize m.dlc --input-list list.txt -o q.dlc")
+    for line in ("bench --model q.dlc", "validate q.dlc", "profile q.dlc"):
+        assert "'q.dlc' is quantised already" in refused(f"{line} --override-params")
+    assert "computes in floats" in refused("validate m.dlc --runtime cpu --override-params")

@@ -1,6 +1,7 @@
 """`hexsim quantize` calibrates on raw files and keeps what the quantiser made, exactly."""
 
 import io
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from hexsim import api, container
 from hexsim.container import Metadata
 from hexsim.graph.ir import Constant
+from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork
@@ -277,3 +279,41 @@ def test_optimizations_that_are_refused(refused: Callable[[str], str]) -> None:
     line = "quantize m.dlc --input-list list.txt -o q.dlc --optimizations"
     assert "never run without cross-layer equalization" in refused(f"{line} bc")
     assert "unknown optimization 'cel'" in refused(f"{line} cel")
+
+
+@pytest.mark.usefixtures("calibration")
+def test_neither_file_is_left_if_the_other_cannot_be_written(
+    refused: Callable[[str], str], tmp_path: Path
+) -> None:
+    """A name of 250 letters is legal, that of its temporary file is not."""
+    line = "quantize m.dlc --input-list list.txt"
+    long = "r" * 250
+    assert "File name too long" in refused(f"{line} -o q.dlc --encodings-report {long}")
+    assert "File name too long" in refused(f"{line} -o {long} --encodings-report r.json")
+    os.mkfifo(tmp_path / "pipe")
+    assert "no ordinary file" in refused(f"{line} -o pipe")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.usefixtures("calibration")
+@pytest.mark.parametrize("options", ["", "--axis-quant", "--use-enhanced-quantizer"])
+@pytest.mark.parametrize("scale", [0.0, 1e-40])
+def test_nothing_but_zeros_is_quantised(
+    command: Command, tmp_path: Path, options: str, scale: float
+) -> None:
+    """Zeros, and weights too small for a normal float, get finite encodings."""
+    made = small_network()
+    constants = [
+        Constant(name, one.shape, one.finite() * np.float32(scale))
+        for name, one in made.constants.items()
+    ]
+    container.write(tmp_path / "z.dlc", made.with_layers(made.layers, constants=constants))
+    np.zeros((1, 8, 8, 3), np.float32).tofile(tmp_path / "zero.raw")
+    (tmp_path / "zeros.txt").write_text("zero.raw\n")
+    code, _, err = command(f"quantize z.dlc --input-list zeros.txt -o q.dlc {options}")
+    assert code == 0, err
+    model = container.read(tmp_path / "q.dlc").model
+    assert isinstance(model, QuantizedNetwork)
+    for one in (*model.activations.values(), *model.parameters.values()):
+        channels = one.channels if isinstance(one, AxisEncoding) else (one,)
+        assert all(np.isfinite(c.delta) and c.delta > 0 for c in channels)

@@ -180,3 +180,22 @@ def test_sections_of_the_file_run_on_the_tensor_engine_of_their_chip(
         assert command(line.format(*options) + " --sensitivity --explain")[0] == 0
         document = json.loads((tmp_path / "v.json").read_text())
         assert document["output_sqnr_db"] == pytest.approx(expected, abs=1e-9), options
+
+
+def test_what_is_quantised_here_for_aip_gets_sections_unless_told_not_to(
+    command: Command, tmp_path: Path
+) -> None:
+    model = quantize(culprits.network("outlier"), culprits.inputs(4))
+    expected = [
+        validate(model, culprits.inputs(4), "aip", signed_weights=on).output_sqnr_db
+        for on in (False, True)
+    ]
+    assert expected[0] != expected[1]
+    found = []
+    for options, layers in (("", "5 of 5"), ("--no-hta", "0 of 5")):
+        line = f"validate m.dlc --input-list list.txt --runtime aip --chip sd855 {options}"
+        code, out, _ = command(f"{line} --json v.json")
+        assert code == 0
+        assert f"{layers} layers on the tensor engine" in out
+        found.append(json.loads((tmp_path / "v.json").read_text())["output_sqnr_db"])
+    assert found == pytest.approx(expected, abs=1e-9)

@@ -3,9 +3,10 @@
 import pytest
 
 from hexsim.errors import HexsimError
+from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.equalization import equalize
-from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
-from hexsim.quantization.overrides import IntegerOverride, Overrides, Range
+from hexsim.quantization.optimizations import Optimization, parse_optimizations, quantize_optimized
+from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Overrides, Range
 from hexsim.quantization.quantizer import quantize
 from tests.quantization.equalization.made import Made, inputs
 
@@ -41,10 +42,49 @@ def test_what_runs() -> None:
     assert both.model.parameters["a.b"] != cle.model.parameters["a.b"]
 
 
-def test_overrides_and_equalization_exclude_each_other() -> None:
-    network = Made().conv("a", 8).conv("b", 4).network()
-    overrides = Overrides(activations={"a.y": IntegerOverride(8, (Range(0.0, 1.0),))})
-    with pytest.raises(HexsimError, match="leave out --override-params or --optimizations"):
-        quantize_optimized(network, inputs, optimizations=["cle"], overrides=overrides)
-    given = quantize_optimized(network, inputs, overrides=overrides).model
-    assert given.activations["a.y"].max == pytest.approx(1.0, abs=0.01)
+RANGE = IntegerOverride(8, (Range(-1.0, 1.0),))
+ACCUMULATOR = IntegerOverride(32, (Range(-1.0, 1.0),))
+
+
+@pytest.mark.parametrize(
+    ("words", "ignored"),
+    [
+        ([], set()),
+        (["cle"], {"a.y", "a.w", "b.w", "b.b"}),
+        (["cle", "bc"], {"a.y", "a.w", "b.w", "b.b", "alone.b"}),
+    ],
+)
+def test_ranges_of_what_is_changed_are_ignored_and_all_others_applied(
+    words: list[Optimization], ignored: set[str]
+) -> None:
+    """The pooling layer ends the chain a, b; alone is outside of any."""
+    network = Made().conv("a", 8).conv("b", 4).pool().conv("alone", 4).network()
+    overrides = Overrides(
+        dict.fromkeys(("in", "a.y", "b.y", "alone.y"), RANGE),
+        {
+            **dict.fromkeys(("a.w", "b.w", "b.b", "alone.w", "alone.b"), RANGE),
+            "a.b": ACCUMULATOR,
+        },
+    )
+    model = quantize_optimized(network, inputs, optimizations=words, overrides=overrides).model
+    told = {one.key: one for one in model.overrides}
+    assert {key for key, one in told.items() if one.outcome == "ignored"} == ignored
+    assert {one.outcome for key, one in told.items() if key not in ignored} == {"applied"}
+    for key in told.keys() - ignored - {"a.b"}:
+        encoding = model.encoding(key)
+        assert isinstance(encoding, Encoding)
+        assert encoding.delta == pytest.approx(2 / 255)
+    for key in ignored:
+        what = "bias correction changes" if key == "alone.b" else "rescaled"
+        assert f"{what} '{key}'" in told[key].reason
+        assert model.origins[key] != "override"
+    assert "a.b" not in model.parameters, "it stays at the accumulator's scale, corrected or not"
+
+
+def test_float_layers_stay_float_beside_optimizations() -> None:
+    network = Made().conv("a", 8).conv("b", 4).pool().conv("alone", 4).network()
+    overrides = Overrides(parameters={"alone.w": FloatOverride(32), "b.w": FloatOverride(16)})
+    done = quantize_optimized(network, inputs, optimizations=["cle", "bc"], overrides=overrides)
+    assert done.model.floats["alone.w"] == 32
+    assert done.model.floats["b.w"] == 16
+    assert [one.layer for one in done.corrections] == ["a"]

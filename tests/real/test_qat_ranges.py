@@ -20,13 +20,12 @@ from hexsim.binding import BoundCall, BoundConvolution, bind
 from hexsim.graph.ir import Network
 from hexsim.host.float_execution import FloatEngine
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.prepared import execute
 from hexsim.layers import Convolution, Reshape
 from hexsim.platform import Platform
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
-from tests.int8.single_layer import codes_of
+from tests.int8.single_layer import codes_of, execute
 from tests.real.litert import Litert
 from tests.real.tflite_file import TfliteFile, TfliteTensor, read_tflite
 from tests.real.two_roundings import convolved

@@ -1,28 +1,64 @@
 """Footnotes of the benchmark say what stands behind times on the tensor engine."""
 
+import csv
+import json
+from dataclasses import replace
+
 import pytest
 
-from hexsim.benchmark import Case, Conditions, run_benchmark
+from hexsim.benchmark import Case, Conditions, run_benchmark, run_case
 from hexsim.platform import Platform
-from hexsim.reports.benchmark_table import footnotes
+from hexsim.reports.benchmark_csv import benchmark_csv
+from hexsim.reports.benchmark_json import benchmark_json
+from hexsim.reports.benchmark_table import benchmark_tables, footnotes
+from hexsim.uncertainty import Scope
 
-ASSUMED = "Nothing of the inside of the HTA is published"
+ENGINE = "what is not known of the HTA"
+EVERYTHING = "what is not known of assumed and calibrated constants"
 ALONE = "aip runs on HVX alone"
 
 
 @pytest.mark.parametrize(
-    ("conditions", "expected"),
+    ("sweep", "hta", "note"),
     [
-        (Conditions(accuracy=False, quantize=True), (True, False)),
-        (Conditions(accuracy=False, quantize=True, hta=False), (False, True)),
-        (Conditions(accuracy=False, quantize=True, uncertainty=True), (False, False)),
+        ("tensor engine", True, ENGINE),
+        ("tensor engine", False, ALONE),
+        ("everything", True, EVERYTHING),
     ],
 )
-def test_times_of_the_tensor_engine_point_to_their_interval(
-    conditions: Conditions, expected: tuple[bool, bool]
-) -> None:
+def test_an_interval_says_which_constants_leave_it(sweep: Scope, hta: bool, note: str) -> None:
+    conditions = Conditions(accuracy=False, quantize=True, hta=hta, sweep=sweep)
     results = run_benchmark(
         ["conv1x1_16to16@8x8"], Platform.load("sd855"), ["aip"], conditions, lambda what: None
     )
-    notes = footnotes([case for case in results if isinstance(case, Case)])
-    assert (ASSUMED in notes, ALONE in notes) == expected
+    cases = [case for case in results if isinstance(case, Case)]
+    notes, table = footnotes(cases), benchmark_tables(cases)
+    assert [one in notes for one in (ENGINE, ALONE, EVERYTHING)] == [
+        one == note for one in (ENGINE, ALONE, EVERYTHING)
+    ]
+    assert ("between" in table) == ("aip hangs on" in table) == (note != ALONE)
+
+
+def test_only_aip_has_the_interval_of_the_tensor_engine() -> None:
+    conditions = Conditions(accuracy=False, quantize=True, sweep="tensor engine")
+    platform = Platform.load("sd865")
+    results = run_benchmark(["conv1x1_768to768"], platform, ["dsp", "aip"], conditions)
+    dsp, aip = (case for case in results if isinstance(case, Case))
+    assert dsp.uncertainty is None
+    assert aip.uncertainty is not None
+    assert aip.uncertainty.low < aip.uncertainty.nominal < aip.uncertainty.high
+    prefixes = {swing.path.split(".")[0] for swing in aip.uncertainty.swings}
+    assert "hta" in prefixes <= {"hta", "partitioning"}
+    wider = replace(conditions, sweep="everything")
+    everything = run_case("conv1x1_768to768", platform, "aip", wider)
+    assert everything.uncertainty is not None
+    assert everything.uncertainty.high.total_us >= aip.uncertainty.high.total_us
+    document = json.loads(benchmark_json([dsp, aip]))["results"]
+    assert [found["uncertainty"] and found["uncertainty"]["swept"] for found in document] == [
+        None,
+        "tensor engine",
+    ]
+    header, *rows = csv.reader(benchmark_csv([dsp, aip]).splitlines())
+    row_name, low = header.index("row"), header.index("us_low")
+    totals = [row for row in rows if row[row_name] == "Total Inference Time"]
+    assert [bool(row[low]) for row in totals] == [False, True]

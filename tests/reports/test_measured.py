@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hexsim import data
@@ -22,6 +24,7 @@ def test_a_measured_time_is_held_against_its_own_figure(factor: float, outside: 
         (),
     )
     assert is_outside(row, scaled) is outside
+    assert not is_outside(row, replace(scaled, scope="tensor engine")), "it speaks of no other"
 
 
 @pytest.mark.parametrize(("buffer", "shown"), [("tf8", (2.947,)), ("float", ())])

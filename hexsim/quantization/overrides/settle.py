@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 
@@ -38,6 +39,9 @@ from hexsim.quantization.overrides.override import (
 )
 from hexsim.quantization.overrides.targets import Missing, Targets, require_this_network
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
+"""No tensor is outdated."""
+
 
 @dataclass(frozen=True)
 class Given:
@@ -56,16 +60,23 @@ class Settled:
     outcomes: tuple[KeyOutcome, ...] = ()
 
 
-def settle(overrides: Overrides, network: Network, options: QuantizationOptions) -> Settled:
+def settle(
+    overrides: Overrides,
+    network: Network,
+    options: QuantizationOptions,
+    outdated: Mapping[str, str] = NOTHING,
+) -> Settled:
     """Decide about every override.
 
+    `outdated` has the tensors and constants for which no range given holds, and why; widths of
+    floats and the accumulator's scale depend on no values and are taken all the same.
     Raises HexsimError if an override contradicts the options or cannot be stored, or if no key at
     all belongs to this network.
     """
     require_this_network(overrides, network)
     targets = Targets(network, overrides)
     floats = float_tensors(overrides, network, targets, options)
-    settling = _Settling(network, options, targets, floats)
+    settling = _Settling(network, options, targets, floats, outdated)
     for section, keys in overrides.sections():
         for key in sorted(keys, key=partial(_rank, keys, overrides)):
             settling.decide(section, key, keys[key])
@@ -87,6 +98,7 @@ class _Settling:
         options: QuantizationOptions,
         targets: Targets,
         floats: Mapping[str, FloatTensor],
+        outdated: Mapping[str, str],
     ) -> None:
         self.given: dict[str, Given] = {}
         self.outcomes: dict[tuple[Section, str], KeyOutcome] = {}
@@ -94,6 +106,7 @@ class _Settling:
         self._options = options
         self._targets = targets
         self._floats = floats
+        self._outdated = outdated
         self._keys: dict[str, tuple[Section, str]] = {}
 
     def decide(self, section: Section, key: str, override: Override) -> None:
@@ -118,6 +131,9 @@ class _Settling:
                 self._note(section, key, override.source, "ignored", reason)
                 return
             applied = self._applied(key, target, override)
+            if applied.encoding is not None and target in self._outdated:
+                self._note(section, key, override.source, "ignored", self._outdated[target])
+                return
             if self.given.get(target, applied).encoding != applied.encoding:
                 reason = f"'{target}' is given otherwise by '{self._keys[target][1]}'"
                 self._note(section, key, override.source, "ignored", reason)

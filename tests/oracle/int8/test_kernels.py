@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.prepared import execute
 from tests.int8 import naive
+from tests.int8.single_layer import execute
 from tests.oracle.int8 import golden, qemu
 from tests.oracle.int8.cases import CASES, drawn
 

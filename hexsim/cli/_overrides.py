@@ -1,0 +1,16 @@
+"""Says what became of overrides where a command quantises by itself and has no notes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hexsim.quantization.overrides.use import OverrideUse
+
+
+def tell_use(network: str, use: OverrideUse | None) -> None:
+    """Print a line, in the quantiser's log style, if there were overrides."""
+    if use is not None:
+        level = "INFO" if use.applied else "WARNING"
+        print(f"[{level}] {network}: {use}", file=sys.stderr)
