@@ -19,7 +19,8 @@ class Measurement:
     """One published latency.
 
     `idle_ms` is the idle time before the call, `buffer` the type of its user buffers; both are
-    None if unknown.
+    None if unknown. Buffers are inferred: the rules of MLPerf Inference v0.5 leave conversion to
+    UINT8 untimed and let inputs lie in memory that the accelerator sees.
     `input_nhwc` is the input shape, `resolution_ms` the rounding or spread of the number.
     """
 
