@@ -52,7 +52,7 @@ from hexsim.binding import BoundCall, BoundConvolution, bind
 from hexsim.container import Metadata
 from hexsim.execution import PlanExecutor, stored_inputs
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.features import compiled_features
+from hexsim.int8.machine_code.features import compiled_features
 from hexsim.int8.step import Workspace
 from hexsim.loading import load_container
 from hexsim.platform import Platform
