@@ -49,7 +49,8 @@ class _Algorithm:
     """Which convolutions it admits, how it prepares them, and the rest of a `Candidate`.
 
     Instructions are those for four products of each of 8 channels. `weight_bytes` are those of a
-    packed weight.
+    packed weight. What an algorithm `beats` is no candidate beside it: it reads as many bytes with
+    more instructions, and to count those its weights would have to be packed.
     """
 
     name: Name
@@ -59,6 +60,7 @@ class _Algorithm:
     weight_bytes: int
     counted: Callable[[_Layer], float] | None = None
     doubt: float = DOUBT
+    beats: Name | None = None
 
     def candidate(self, layer: _Layer) -> Candidate:
         """The algorithm as a candidate for `layer`.
@@ -121,6 +123,7 @@ ALGORITHMS = (
         _DOTS,
         1,
         lambda layer: LANES / tile_of(1).lanes,
+        beats="guarded",
     ),
     _Algorithm(
         "winograd",
@@ -144,7 +147,9 @@ def prepare_convolution(call: BoundConvolution) -> PreparedCall:
     for one in ALGORITHMS:
         if one.name == named and one.admits(call):
             return one.prepare(layer)
-    candidates = [one.candidate(layer) for one in ALGORITHMS if one.admits(call)]
+    admitted = [one for one in ALGORITHMS if one.admits(call)]
+    beaten = {one.beats for one in admitted}
+    candidates = [one.candidate(layer) for one in admitted if one.name not in beaten]
     return choose(candidates, describe(call), partial(seconds_of, call=call), kept_choices())
 
 

@@ -45,6 +45,14 @@ def convolution(spread=SMALL, deep=64, channels=32, bits=8):
     )
 
 
+def single_pixel(call):
+    return replace(
+        call,
+        inputs=(replace(call.inputs[0], shape=(1, 1, 1, 64)),),
+        output=replace(call.output, shape=(1, 1, 1, 32)),
+    )
+
+
 @pytest.fixture
 def cpu(monkeypatch):
     """Set what the CPU has; nothing is measured, and nothing is known."""
@@ -163,13 +171,16 @@ def test_unknown_choice_is_refused(monkeypatch):
         algorithms.prepare_convolution(convolution())
 
 
+def test_weights_are_not_packed_for_what_another_beats(cpu, monkeypatch):
+    cpu(vectors=True, dots=True)
+    monkeypatch.setattr(
+        algorithms.ByCodes, "guarded", property(lambda layer: pytest.fail("packed"))
+    )
+    assert name_of(algorithms.prepare_convolution(single_pixel(convolution()))) == "dots"
+
+
 def test_few_pixels_take_the_algorithm_that_reads_fewer_bytes(cpu):
     cpu(vectors=True, dots=False)
     call = convolution(LARGE)
-    one = replace(
-        call,
-        inputs=(replace(call.inputs[0], shape=(1, 1, 1, 64)),),
-        output=replace(call.output, shape=(1, 1, 1, 32)),
-    )
     assert name_of(algorithms.prepare_convolution(call)) == "pairs"
-    assert name_of(algorithms.prepare_convolution(one)) == "guarded"
+    assert name_of(algorithms.prepare_convolution(single_pixel(call))) == "guarded"
