@@ -138,7 +138,9 @@ def test_no_transpose_is_moved_past_opaque_ones(
         helper.make_node("Resize", names, ["r"], name="n", mode="cubic", **attributes),
         helper.make_node("MaxPool", ["r"], ["y"], name="p", kernel_shape=[2, 2]),
     ]
-    kinds = {type(la) for la in agree(onnx_model(nodes, IMAGE, ["y"], {"s": given}, 18)).read.layers}
+    kinds = {
+        type(la) for la in agree(onnx_model(nodes, IMAGE, ["y"], {"s": given}, 18)).read.layers
+    }
     assert {Opaque, Pooling} <= kinds
 
 
