@@ -25,7 +25,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from hexsim.int8.features import has_vectors
+from hexsim.int8.machine_code.features import has_vectors
 
 OURS = {
     "NUMBA_CPU_NAME": "haswell",

@@ -1,7 +1,7 @@
 """Exact int8 inference beside onnxruntime's, in one process, taking turns.
 
 python -m benchmarks.int8_against_onnxruntime [--networks alexnet …] [--weights tensor channel …]
-    [--rounds 15] [--threads 1 2] [--models FOLDER] [--breakdown] [--avx2]
+    [--rounds 15] [--threads 1 2] [--models FOLDER] [--breakdown] [--avx2] [--block NAME]
 
 A ratio is onnxruntime's time over ours within one round: above 1, ours is faster. Opponents are
 
@@ -15,7 +15,8 @@ float outputs. One thread is measured in CPU time of that thread, several (ours 
 time, which neighbours on the machine disturb. The trained networks of the folder HEXSIM_REAL_DATA
 can be named by their own folders. `--models` keeps what is quantised for the next run.
 `--breakdown` prints instead where our time goes, by kind of layer. `--avx2` holds both sides to
-AVX2 without VNNI, whatever the CPU has (benchmarks/held_to_avx2.py).
+AVX2 without VNNI, whatever the CPU has (benchmarks/held_to_avx2.py). `--block` also writes the
+table between the marks of that name in docs/int8-kernels.md.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnxruntime
@@ -47,12 +48,13 @@ from onnxruntime.quantization import (
 
 import hexsim
 from benchmarks import held_to_avx2
+from benchmarks.pages import DOCS, with_block
 from hexsim import container, models
 from hexsim.binding import BoundCall, BoundConvolution, bind
 from hexsim.container import Metadata
 from hexsim.execution import PlanExecutor, stored_inputs
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.features import compiled_features
+from hexsim.int8.machine_code.features import compiled_features
 from hexsim.int8.step import Workspace
 from hexsim.loading import load_container
 from hexsim.platform import Platform
@@ -67,6 +69,7 @@ WEIGHTS = {
     "asymmetric": (QuantizationOptions(), "sd835"),
 }
 """Our quantiser's mode, and a chip whose kernels take such weights as they are."""
+OPPONENTS = ("u8u8", "u8s8", "float32")
 INPUTS = 8
 """Calibration inputs: enough for encodings; what they are does not change the time."""
 
@@ -170,23 +173,63 @@ def take_turns(runs: dict[str, Run], rounds: int, clock: Callable[[], float]) ->
     return seconds
 
 
-def ratios(network: str, weights: str, threads: int, rounds: int, folder: Path) -> str:
-    """One line of the table."""
+class Ratios(NamedTuple):
+    """One line of the table; `seconds` of ours and of the opponents by kind, round by round.
+
+    An opponent that `quantize_static` fails to make is missing.
+    """
+
+    network: str
+    weights: str
+    threads: int
+    mine: list[float]
+    seconds: dict[str, list[float]]
+
+    def of(self, kind: str) -> tuple[float, float, float] | None:
+        """Least, median and largest ratio."""
+        if kind not in self.seconds:
+            return None
+        each = [one / own for one, own in zip(self.seconds[kind], self.mine, strict=True)]
+        return min(each), statistics.median(each), max(each)
+
+    def line(self) -> str:
+        """As text."""
+        cells = [
+            "-".rjust(17) if found is None else " ".join(f"{one:5.2f}" for one in found)
+            for found in map(self.of, OPPONENTS)
+        ]
+        times = " ".join(
+            f"{1e3 * statistics.median(one):7.2f}" for one in (self.mine, *self.seconds.values())
+        )
+        return (
+            f"{self.network:<22} {self.weights:<11} {self.threads:>7}  {'   '.join(cells)}  {times}"
+        )
+
+    def markdown(self) -> str:
+        """As a row of a Markdown table."""
+        cells = [
+            "-" if found is None else "{:.2f} **{:.2f}** {:.2f}".format(*found)
+            for found in map(self.of, OPPONENTS)
+        ]
+        ours = f"{1e3 * statistics.median(self.mine):.2f}"
+        return f"| {' | '.join((self.network, self.weights, str(self.threads), *cells, ours))} |"
+
+
+MARKDOWN_HEAD = """\
+| network | weights | threads | exact int8 (u8u8) | default int8 (u8s8) | float32 | ours, ms |
+| --- | --- | --- | --- | --- | --- | --- |"""
+
+
+def ratios(network: str, weights: str, threads: int, rounds: int, folder: Path) -> Ratios:
+    """Measure one line of the table."""
     feeds = list(seeded_inputs(shapes_of(network, folder), INPUTS))
     model = ours(network, weights, folder, feeds)
     runs = {"ours": executor(model, weights, threads, feeds[0])}
-    for kind in ("u8u8", "u8s8", "float32"):
-        runs[kind] = theirs(network, kind, weights, threads, folder, feeds)
+    for kind in OPPONENTS:
+        with contextlib.suppress(ValueError):  # quantize_static fails on some biases per channel
+            runs[kind] = theirs(network, kind, weights, threads, folder, feeds)
     seconds = take_turns(runs, rounds, time.thread_time if threads == 1 else time.perf_counter)
-    mine = seconds.pop("ours")
-    cells = []
-    for column in seconds.values():
-        parts = sorted(other / own for other, own in zip(column, mine, strict=True))
-        cells.append(f"{parts[0]:5.2f} {statistics.median(parts):5.2f} {parts[-1]:5.2f}")
-    times = [1e3 * statistics.median(x) for x in (mine, *seconds.values())]
-    return f"{network:<22} {weights:<11} {threads:>7}  {'   '.join(cells)}   " + " ".join(
-        f"{time:6.1f}" for time in times
-    )
+    return Ratios(network, weights, threads, seconds.pop("ours"), seconds)
 
 
 def breakdown(network: str, weights: str, rounds: int, folder: Path) -> str:
@@ -268,6 +311,7 @@ def main() -> None:
     parser.add_argument("--models", type=Path)
     parser.add_argument("--breakdown", action="store_true")
     parser.add_argument("--avx2", action="store_true")
+    parser.add_argument("--block")
     parser.add_argument("--held", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.avx2 and not given.held:
@@ -285,6 +329,7 @@ def main() -> None:
             f"{'network':<22} {'weights':<11} threads  {'u8u8':<17}   {'u8s8':<17}   "
             f"{'float32':<17}   ms: ours, u8u8, u8s8, float32"
         )
+    rows = []
     with contextlib.ExitStack() as stack:
         folder = given.models or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
@@ -294,7 +339,12 @@ def main() -> None:
                     print(breakdown(network, weights, given.rounds, folder), flush=True)
                     continue
                 for threads in given.threads:
-                    print(ratios(network, weights, threads, given.rounds, folder), flush=True)
+                    rows.append(ratios(network, weights, threads, given.rounds, folder))
+                    print(rows[-1].line(), flush=True)
+    if given.block:
+        page = DOCS / "int8-kernels.md"
+        table = "\n".join((MARKDOWN_HEAD, *(row.markdown() for row in rows)))
+        page.write_text(with_block(page.read_text("utf-8"), given.block, table), "utf-8")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from unittest.mock import patch
 from benchmarks.int8_against_onnxruntime import INPUTS, NETWORKS, WEIGHTS, ours, shapes_of
 from benchmarks.memory import held
 from hexsim.binding import BoundConvolution, bind
-from hexsim.int8.algorithms import ALGORITHMS, prepare_convolution
+from hexsim.int8.choice.algorithms import ALGORITHMS, prepare_convolution
 from hexsim.platform import Platform
 from hexsim.seeded_inputs import seeded_inputs
 

@@ -1,7 +1,22 @@
 """Exact integer kernels: what a fixed-point runtime computes, under docs/arithmetic.md.
 
-`runner.IntegerSubnet` runs bound calls: `dispatch.prepare` chooses a kernel for each, which says in
-`step.Step`s what there is to do, and a `program.Program` does it (docs/running.md). Kernels are
-numba functions on NHWC u8 tensors, compiled when first used and kept on disk. They know nothing of
-time, encodings or networks: hexsim.binding hands them integers.
+`runner.IntegerSubnet` runs bound calls. `dispatch.prepare` finds for each who computes it, which
+says in `step.Step`s what there is to do (`prepared.PreparedCall`); a `programs.program.Program`
+does it. From the top down:
+
+    runner, edges      a subnet from floats to floats
+    dispatch           who computes a call
+    wide               16-bit operands, byte by byte
+    fully_connected    a convolution whose pixels are the batch
+    choice             which of several algorithms computes a convolution, measured where in doubt
+    products           convolutions as matrix products, from padding and packing to the inner loop
+    winograd           3x3 convolutions with a quarter of the products
+    passes             everything without products: windows, element by element, tables, copies
+    requantise         sums to codes
+    programs           the table of steps, its threads, where activations lie
+    machine_code       compiling, the cache on disk, vectors and addresses as LLVM IR
+
+Kernels are numba functions on NHWC u8 tensors, compiled when first used and kept on disk. They know
+nothing of time, encodings or networks: hexsim.binding hands them integers. docs/int8-kernels.md
+explains tiles, packing and exactness, docs/running.md how a subnet runs.
 """

@@ -1,4 +1,4 @@
-"""Which kernel runs a bound call; `hexsim.int8.algorithms` knows which convolution."""
+"""Which kernel runs a bound call; `choice.algorithms` knows which convolution."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from hexsim.binding import (
     BoundSoftmax,
     BoundSum,
 )
-from hexsim.int8.algorithms import prepare_convolution
-from hexsim.int8.colour_conversion import PreparedChannelPick, PreparedNv21
-from hexsim.int8.deconvolution import PreparedDeconvolution
-from hexsim.int8.depthwise import PreparedDepthwise
-from hexsim.int8.elementwise import (
+from hexsim.int8.choice.algorithms import prepare_convolution
+from hexsim.int8.fully_connected import prepare_fully_connected
+from hexsim.int8.passes.colour_conversion import PreparedChannelPick, PreparedNv21
+from hexsim.int8.passes.elementwise import (
     PreparedExtremum,
     PreparedProduct,
     PreparedSum,
     PreparedWideProduct,
 )
-from hexsim.int8.fully_connected import prepare_fully_connected
-from hexsim.int8.local_response_norm import PreparedLocalResponseNorm
-from hexsim.int8.lookup import PreparedLookup
-from hexsim.int8.movement import (
+from hexsim.int8.passes.local_response_norm import PreparedLocalResponseNorm
+from hexsim.int8.passes.lookup import PreparedLookup
+from hexsim.int8.passes.movement import (
     PreparedConcat,
     PreparedPad,
     PreparedRearrange,
     PreparedSlice,
 )
-from hexsim.int8.pooling import PreparedAveragePool, PreparedMaxPool
+from hexsim.int8.passes.pooling import PreparedAveragePool, PreparedMaxPool
+from hexsim.int8.passes.resize import PreparedBilinear, PreparedNearest
+from hexsim.int8.passes.softmax import PreparedSoftmax
 from hexsim.int8.prepared import PreparedCall
-from hexsim.int8.resize import PreparedBilinear, PreparedNearest
-from hexsim.int8.softmax import PreparedSoftmax
-from hexsim.int8.wide import PreparedBytes
-from hexsim.int8.wide_response_norm import PreparedWideResponseNorm
+from hexsim.int8.products.deconvolution import PreparedDeconvolution
+from hexsim.int8.products.depthwise import PreparedDepthwise
+from hexsim.int8.wide.by_bytes import PreparedBytes
+from hexsim.int8.wide.response_norm import PreparedWideResponseNorm
 
 
 def prepare(call: BoundCall) -> PreparedCall:

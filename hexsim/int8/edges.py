@@ -13,8 +13,8 @@ from numba import carray
 
 from hexsim.binding.call import Codes, Int64, Real
 from hexsim.graph.ir import FloatArray
-from hexsim.int8.addresses import floats_at
-from hexsim.int8.jit import template
+from hexsim.int8.machine_code.addresses import floats_at
+from hexsim.int8.machine_code.jit import template
 from hexsim.int8.step import ALIGNMENT, FIRST, LAST, Step
 from hexsim.quantization.encodings import Encoding
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.fully_connected import BoundFullyConnected
-from hexsim.int8.algorithms import prepare_convolution
+from hexsim.int8.choice.algorithms import prepare_convolution
 from hexsim.int8.prepared import PreparedCall
 from hexsim.layers import Window
 

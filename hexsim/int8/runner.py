@@ -13,11 +13,11 @@ from hexsim.binding import BoundCall, Operand
 from hexsim.binding.call import Codes
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray
-from hexsim.int8.arena import Life, place
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.edges import Entrance, Exit
 from hexsim.int8.prepared import PreparedCall
-from hexsim.int8.program import Program
+from hexsim.int8.programs.arena import Life, place
+from hexsim.int8.programs.program import Program
 from hexsim.int8.step import Work, Workspace, aligned
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.int8.jit import Kernel
+from hexsim.int8.machine_code.jit import Kernel
 
 ALIGNMENT = 64
 """Bytes; a cache line, so that no two arrays share one."""

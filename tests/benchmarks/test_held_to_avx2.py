@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.held_to_avx2 import patched, run_again
-from hexsim.int8.features import has_vectors
+from hexsim.int8.machine_code.features import has_vectors
 
 XGETBV = b"\x31\xc9\x0f\x01\xd0"
 CPUID = b"\xb8\x07\0\0\0\xb9\x01\0\0\0\x0f\xa2"
@@ -32,7 +32,7 @@ def test_held_processes_saturate_and_have_no_dots(tmp_path, monkeypatch):
         pytest.skip("no AVX2 here")
     (tmp_path / "looks.py").write_text(
         "from benchmarks.int8_against_onnxruntime import saturation\n"
-        "from hexsim.int8.features import has_dots, has_vectors\n"
+        "from hexsim.int8.machine_code.features import has_dots, has_vectors\n"
         "raise SystemExit(int(saturation()[0]) + 2 * has_vectors() + 4 * has_dots())\n"
     )
     root = Path(__file__).parents[2]

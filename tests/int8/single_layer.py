@@ -5,11 +5,11 @@ import numpy as np
 from hexsim.binding import bind
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.runner import IntegerSubnet
-from hexsim.int8.step import Workspace
 from hexsim.partition import Subnet
 from hexsim.plan import make_plan
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantized import QuantizedNetwork
+from tests.int8.guarded_memory import BEHIND, GuardedWorkspace, guarded, run_guarded
 
 
 def quantized(layers, inputs, constants, encodings, outputs):
@@ -89,6 +89,9 @@ def _range(array):
 
 
 def execute(prepared, inputs, output):
-    """Write the result of `inputs` into `output`, once, in this thread."""
-    for work in prepared.steps(inputs, output, Workspace()):
-        work()
+    """Write the result of `inputs` into `output`, once, with forbidden pages behind all memory."""
+    codes = [guarded(x, BEHIND) for x in inputs]
+    result = guarded(output, BEHIND)
+    for work in prepared.steps(codes, result, GuardedWorkspace(BEHIND)):
+        run_guarded(work, 1, BEHIND)
+    output[...] = result

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.int8 import program
+from hexsim.int8.programs import program
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.layers import (
     NO_CLAMP,

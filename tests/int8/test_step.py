@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hexsim.int8.jit import kernel
+from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace, aligned
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from hexsim.binding import Requantise
 from tests.int8 import naive
-from tests.int8.test_requantise import requantise_all
+from tests.int8.requantise.test_scalar import requantise_all
 from tests.oracle.int8 import golden, primitives, qemu
 from tests.oracle.int8.primitives import Step
 

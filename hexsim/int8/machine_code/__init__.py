@@ -1,0 +1,1 @@
+"""How kernels become machine code: compiling, cache on disk, vectors and addresses as LLVM IR."""

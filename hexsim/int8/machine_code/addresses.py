@@ -1,0 +1,72 @@
+"""Reading and writing at addresses, for functions that kernels call in their inner loops.
+
+An array handed to such a function would have its references counted at every call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from hexsim.int8.machine_code.vector_ir import BYTE, INT32, INT64, WORD, load, repeat, store
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load_int32(typing: Any, address: Any) -> Any:
+    """The int32 at an intp address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(builder.inttoptr(arguments[0], INT32.as_pointer()))
+
+    return types.int32(types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store_int32(typing: Any, address: Any, value: Any) -> Any:
+    """Write an int32 at an intp address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[1], builder.inttoptr(arguments[0], INT32.as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.int32), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def copy_bytes(typing: Any, source: Any, target: Any, count: Any) -> Any:
+    """Copy `count` bytes, a few, between addresses; all intp."""
+    return types.void(*[types.intp] * 3), _copy_bytes
+
+
+def _copy_bytes(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    *addresses, count = arguments
+
+    def copy(at: Any, kind: Any) -> None:
+        source, target = (builder.add(address, at) for address in addresses)
+        store(builder, load(builder, source, kind), target)
+
+    def word(state: list[Any]) -> list[Any]:
+        copy(state[0], INT64)
+        return [builder.add(state[0], INT64(8))]
+
+    repeat(builder, builder.lshr(count, INT64(3)), [INT64(0)], word, maybe_none=True)
+    for kind in (INT32, WORD, BYTE):
+        size = kind.width // 8
+        some = builder.icmp_signed("!=", builder.and_(count, INT64(size)), INT64(0))
+        with builder.if_then(some):
+            copy(builder.and_(count, INT64(-2 * size)), kind)
+    return context.get_dummy_value()
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def floats_at(typing: Any, address: Any) -> Any:
+    """The int64 address as a pointer to float32, for `numba.carray`."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], ir.FloatType().as_pointer())
+
+    pointer = types.CPointer(types.float32)  # type: ignore[attr-defined]
+    return pointer(types.int64), generate

@@ -1,0 +1,64 @@
+"""Where compiled kernels are kept between runs, and what was measured with them.
+
+The folder's name holds a hash of the source of this package, of numba's version, and of the CPU and
+those of its features that kernels are compiled for. Numba checks only the file that defines a
+kernel, so a change in a helper it inlines would otherwise leave a stale kernel in use.
+
+In it each signature has a folder of its own. Numba's index numbers the signatures of a function
+and the targets it is compiled for, and two processes that add one at the same moment give both the
+same number: the code of one then answers for the other, until the folder is deleted. With one
+signature and one target each there is nothing to number, and whoever writes last writes the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numba
+
+from hexsim.int8.machine_code.features import compiled_for
+
+_PACKAGE = Path(__file__).parents[1]
+"""All of hexsim.int8."""
+
+
+def kernel_cache(signature: str) -> Path | None:
+    """Return the folder for compiled kernels of that signature, or None if none can be written."""
+    folder = cache_folder()
+    return None if folder is None else folder / hashlib.sha256(signature.encode()).hexdigest()[:16]
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Return the folder of all that is kept with these kernels, or None if none can be written.
+
+    It lies in $HEXSIM_CACHE_DIR, else $XDG_CACHE_HOME/hexsim, else ~/.cache/hexsim.
+    """
+    folder = _cache_root() / f"kernels-{_makers_hash()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return None
+
+
+def _cache_root() -> Path:
+    own = os.environ.get("HEXSIM_CACHE_DIR")
+    if own:
+        return Path(own)
+    shared = os.environ.get("XDG_CACHE_HOME")
+    return (Path(shared) if shared else Path(os.path.expanduser("~")) / ".cache") / "hexsim"
+
+
+def _makers_hash() -> str:
+    """Hash of all that decides what the code of a kernel is, and how long it takes."""
+    digest = hashlib.sha256(f"{numba.__version__} {compiled_for()}".encode())
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        name = path.relative_to(_PACKAGE).as_posix()
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]

@@ -1,0 +1,106 @@
+"""Entries: machine code that calls a kernel with arguments it finds in memory.
+
+numba passes arrays and numbers in a way of its own, which differs with every signature. An entry
+takes the address of 64-bit words instead, so that one loop can call any kernel
+(`programs.program`). A word per machine argument: an integer is one, an array those of numba's
+structure for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
+
+from hexsim.int8.machine_code.jit import Kernel
+
+_WORD = ir.IntType(64)
+_ENTRY = ir.FunctionType(ir.VoidType(), [_WORD.as_pointer()])
+_NAME = "hexsim.entry"
+
+
+def words(argument: Any) -> list[int]:
+    """Return the words of an integer or an array, which the caller keeps alive."""
+    if not isinstance(argument, np.ndarray):
+        return [int(argument)]
+    nobody, counts = [0, 0], [argument.size, argument.itemsize]  # whoever owns the array does
+    return [*nobody, *counts, argument.ctypes.data, *argument.shape, *argument.strides]
+
+
+def check(kernel: Kernel, arguments: Sequence[Any]) -> None:
+    """Raise TypeError unless `arguments` are what the signature of `kernel` says.
+
+    Entries take whatever they find, so this is the only place where a wrong type, number of
+    dimensions or memory order would be noticed.
+    """
+    wanted = kernel.types
+    if len(arguments) != len(wanted):
+        raise TypeError(f"{kernel.name} takes {len(wanted)} arguments, not {len(arguments)}")
+    for at, (argument, kind) in enumerate(zip(arguments, wanted, strict=True)):
+        if not _fits(argument, kind):
+            found = type(argument).__name__
+            if isinstance(argument, np.ndarray):
+                order = "contiguous" if argument.flags.c_contiguous else "strided"
+                found = f"{order} array of {argument.dtype}, {argument.ndim} dimensions"
+            raise TypeError(f"{kernel.name}: argument {at} is no {kind} but {found}")
+
+
+def _fits(argument: Any, kind: Any) -> bool:
+    if not isinstance(kind, types.Array):
+        return isinstance(kind, types.Integer) and isinstance(argument, int | np.integer)
+    return (
+        isinstance(argument, np.ndarray)
+        and argument.dtype.name == kind.dtype.name
+        and argument.ndim == kind.ndim
+        and (kind.layout != "C" or argument.flags.c_contiguous)
+        and argument.flags.aligned
+    )
+
+
+def entries(kernels: Iterable[Kernel]) -> dict[Kernel, int]:
+    """Return the addresses of the entries of `kernels`, compiling what is needed."""
+    wanted = tuple(dict.fromkeys(kernels))
+    with global_compiler_lock:
+        missing = [kernel for kernel in wanted if kernel not in _known]
+        if missing:
+            _known.update(_made(missing))
+    return {kernel: _known[kernel] for kernel in wanted}
+
+
+_known: dict[Kernel, int] = {}
+_libraries: list[Any] = []
+"""Entries live as long as the process."""
+
+
+def _made(kernels: Sequence[Kernel]) -> dict[Kernel, int]:
+    """Entries of all `kernels`, compiled together because each time costs milliseconds."""
+    names = {kernel: f"{_NAME}.{len(_known) + at}" for at, kernel in enumerate(kernels)}
+    library = cpu_target.target_context.codegen().create_library(names[kernels[0]])
+    module = library.create_ir_module(library.name)
+    for kernel, name in names.items():
+        _generate(ir.Function(module, _ENTRY, name), kernel)
+    library.add_ir_module(module)
+    library.finalize()
+    _libraries.append(library)
+    return {kernel: library.get_pointer_to_function(name) for kernel, name in names.items()}
+
+
+def _generate(function: Any, kernel: Kernel) -> None:
+    compiled = kernel.compiled_result()
+    convention = cpu_target.target_context.call_conv
+    kind = convention.get_function_type(types.none, compiled.signature.args)
+    builder = ir.IRBuilder(function.append_basic_block())
+    result, raised, *arguments = kind.args
+    values = [builder.alloca(one.pointee) for one in (result, raised)]
+    for at, argument in enumerate(arguments):
+        word = builder.load(builder.gep(function.args[0], [_WORD(at)]))
+        pointer = isinstance(argument, ir.PointerType)
+        values.append((builder.inttoptr if pointer else builder.trunc)(word, argument))
+    address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    builder.call(builder.inttoptr(_WORD(address), kind.as_pointer()), values)
+    builder.ret_void()

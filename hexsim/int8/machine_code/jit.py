@@ -1,0 +1,99 @@
+"""Kernels: functions that numba compiles for one signature, when they are first called.
+
+A network pays only for the kernels it uses, and only once per machine: compiled code is kept in
+`machine_code.cache`. Kernels release the GIL, check nothing and allocate nothing: the shapes of
+what layers exchange are checked in `hexsim.int8.runner`, the types of arguments in
+`machine_code.entry.check`. Inside a kernel, loop over a slice instead of indexing with a computed
+start (LLVM then knows no index is negative and vectorises), and copy arrays element by element
+(assigning an array to a slice costs more than a second of compilation).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import config, sigutils
+
+from hexsim.int8.machine_code.cache import kernel_cache
+
+_compiling = threading.RLock()
+
+
+class Kernel:
+    """A compiled function without result; `signature` is numba's: "void(int32[::1])"."""
+
+    def __init__(self, function: Callable[..., None], signature: str) -> None:
+        self.function = function
+        self.signature = signature
+
+    def __call__(self, *arguments: object) -> None:
+        """Run on `arguments`, whose types and sizes the caller vouches for."""
+        self._compiled(*arguments)
+
+    @property
+    def name(self) -> str:
+        """Where it is defined."""
+        return f"{self.function.__module__}.{self.function.__name__}"
+
+    @cached_property
+    def types(self) -> tuple[Any, ...]:
+        """numba's types of the arguments."""
+        arguments, _ = sigutils.normalize_signature(self.signature)
+        return tuple(arguments)
+
+    def compiled_result(self) -> Any:
+        """Return numba's record of the compiled function: signature, library, name."""
+        (result,) = self._compiled.overloads.values()
+        return result
+
+    @cached_property
+    def _compiled(self) -> Any:
+        folder = kernel_cache(self.signature)
+        with _compiling:
+            before = config.CACHE_DIR
+            config.CACHE_DIR = "" if folder is None else str(folder)
+            try:
+                return numba.njit(self.signature, nogil=True, cache=folder is not None)(
+                    self.function
+                )
+            finally:
+                config.CACHE_DIR = before
+
+
+def kernel(signature: str) -> Callable[[Callable[..., None]], Kernel]:
+    """Decorate a function as a kernel of that signature."""
+    return lambda function: Kernel(function, signature)
+
+
+class Template:
+    """A kernel for several element types, a kernel of its own for each; `{0}`, `{1}` in the
+    signature stand for them.
+    """
+
+    def __init__(self, function: Callable[..., None], signature: str) -> None:
+        self._function = function
+        self._signature = signature
+        self._made: dict[tuple[str, ...], Kernel] = {}
+
+    def __call__(self, *types: np.dtype[Any]) -> Kernel:
+        """Return the kernel for elements of `types`."""
+        names = tuple(kind.name for kind in types)
+        if names not in self._made:
+            self._made[names] = Kernel(self._function, self._signature.format(*names))
+        return self._made[names]
+
+
+def template(signature: str) -> Callable[[Callable[..., None]], Template]:
+    """Decorate a function as a kernel for several element types."""
+    return lambda function: Template(function, signature)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function that kernels call; it becomes part of each."""
+    decorated: Callable[..., Any] = numba.njit(inline="always")(function)
+    return decorated

@@ -1,0 +1,1 @@
+"""Kernels without products: windows, element by element, tables, copies."""

@@ -1,0 +1,122 @@
+"""Resize: pixels copied from the nearest place, or four of them added by their weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.binding.call import Codes, Int32
+from hexsim.binding.resize import WEIGHT_BITS, BoundBilinear, BoundNearest
+from hexsim.int8.machine_code.jit import template
+from hexsim.int8.panel import COLUMNS
+from hexsim.int8.passes.lookup import look_up
+from hexsim.int8.prepared import SUM_BYTES, Out
+from hexsim.int8.requantise.rows import requantise_rows
+from hexsim.int8.requantise.scalar import requantise
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+
+
+class PreparedNearest:
+    """Pixels copied, then the table."""
+
+    def __init__(self, call: BoundNearest) -> None:
+        self._rows, self._columns = call.rows, call.columns
+        self._table = call.table
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        arguments = (inputs[0], self._rows, self._columns, output, FIRST, LAST)
+        work: list[Work] = [Step(_nearest(output.dtype), arguments, math.prod(output.shape[:2]))]
+        if self._table is not None:
+            work.append(look_up(output, self._table.reshape(1, -1), output))
+        return work
+
+
+class PreparedBilinear:
+    """Sums of four codes, requantised."""
+
+    def __init__(self, call: BoundBilinear) -> None:
+        self._rows, self._columns = call.rows, call.columns
+        self._zero_point, self._tail = call.inputs[0].zero_point, call.tail
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        tail, row = self._tail, math.prod(output.shape[2:])
+        # The weights of a pixel add up to one, so the zero point is a constant.
+        start = int(tail.preload[0]) - (self._zero_point << 2 * WEIGHT_BITS)
+        start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
+        arguments = (
+            inputs[0], self._rows, self._columns, start, tail.multiplier[0], tail.shift[0],
+            tail.low, tail.high, output, FIRST, LAST,
+            Scratch(row, np.int32), Scratch(max(row // COLUMNS, COLUMNS), np.int32),
+            Scratch(COLUMNS, np.int32), Scratch(COLUMNS, np.int32),
+        )  # fmt: skip
+        add = _bilinear(output.dtype)
+        return [Step(add, arguments, math.prod(output.shape[:2]))]
+
+
+@template("void({0}[:,:,:,::1],int32[::1],int32[::1],{0}[:,:,:,::1],int64,int64)")
+def _nearest(x: Codes, rows: Int32, columns: Int32, out: Out, first: int, last: int) -> None:
+    for row_of_all in range(first, last):
+        image = row_of_all // out.shape[1]
+        oy = row_of_all - image * out.shape[1]
+        for ox in range(out.shape[2]):
+            source, target = x[image, rows[oy], columns[ox]], out[image, oy, ox]
+            for c in range(target.size):
+                target[c] = source[c]
+
+
+@template(
+    "void(uint8[:,:,:,::1],int32[:,::1],int32[:,::1],int64,int32,int32,int32,int32,"
+    "{0}[:,:,:,::1],int64,int64,int32[::1],int32[::1],int32[::1],int32[::1])"
+)
+def _bilinear(
+    x: Codes,
+    rows: Int32,
+    columns: Int32,
+    start: int,
+    multiplier: int,
+    shift: int,
+    low: int,
+    high: int,
+    out: Out,
+    first: int,
+    last: int,
+    sums: Int32,
+    none: Int32,
+    multipliers: Int32,
+    shifts: Int32,
+) -> None:
+    none[:] = 0
+    multipliers[:] = multiplier
+    shifts[:] = shift
+    one, channels = np.int64(1 << WEIGHT_BITS), out.shape[3]
+    for row_of_all in range(first, last):
+        image = row_of_all // out.shape[1]
+        oy = row_of_all - image * out.shape[1]
+        above, below, down = x[image, rows[oy, 0]], x[image, rows[oy, 1]], np.int64(rows[oy, 2])
+        for ox in range(out.shape[2]):
+            left, right, aside = columns[ox, 0], columns[ox, 1], np.int64(columns[ox, 2])
+            a, b, c, d = above[left], above[right], below[left], below[right]
+            wa, wb = (one - down) * (one - aside), (one - down) * aside
+            wc, wd = down * (one - aside), down * aside
+            pixel = sums[ox * channels : (ox + 1) * channels]
+            for k in range(pixel.size):
+                pixel[k] = np.int32(start + wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k])
+        row = out[image, oy].reshape(-1)
+        if out.itemsize == SUM_BYTES:
+            for k in range(row.size):
+                row[k] = sums[k]
+        else:
+            # Rows of the vector requantise; what is left of the last one, by itself.
+            whole = row.size // COLUMNS
+            if whole:
+                requantise_rows(
+                    whole, sums.ctypes.data, SUM_BYTES * COLUMNS, none.ctypes.data,
+                    none.ctypes.data, multipliers.ctypes.data, shifts.ctypes.data, shift, low, high,
+                    row.ctypes.data, COLUMNS,
+                )  # fmt: skip
+            for k in range(whole * COLUMNS, row.size):
+                row[k] = requantise(sums[k], multiplier, shift, low, high)

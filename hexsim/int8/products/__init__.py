@@ -1,0 +1,1 @@
+"""Convolutions: implicit matrix products, from what is padded and packed to the inner loop."""

@@ -1,0 +1,192 @@
+"""The inner loop of a matrix product as LLVM IR: a tile of pixels by channels in registers.
+
+Accumulators stay in registers for the whole sum. Each step takes four bytes of activations of every
+pixel, broadcast, and four bytes of weights of every channel, and adds their products to int32:
+
+- int16 activations: two, by `vpmaddwd`, for any weights of 9 bits;
+- u8 activations: four, by `vpdpbusd`, for signed 8-bit weights;
+- u8 activations without VNNI: `vpmaddubsw` adds two products in 16 bits, where it would saturate
+  had `products.guarded_panels` not packed the weights so that no sum gets there. Two such sums
+  of two steps are added in 16 bits, and one `vpmaddwd` by ones adds them to int32: five
+  instructions for eight products of a channel, where pairs of int16 take eight.
+
+All are exact and wrap modulo 2^32. A table says where the activations of each step are, so that no
+loop knows of windows. docs/int8-kernels.md has the drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from hexsim.int8.machine_code.features import compiled_features
+from hexsim.int8.machine_code.vector_ir import (
+    BYTE,
+    INT32,
+    INT64,
+    WORD,
+    broadcast,
+    call,
+    constants,
+    load,
+    repeat,
+    store,
+)
+from hexsim.int8.panel import COLUMNS, STEP_BYTES
+
+
+@dataclass(frozen=True)
+class Tile:
+    """`rows` pixels by `panels` panels, in registers of `lanes` int32."""
+
+    rows: int
+    panels: int
+    lanes: int
+    instruction: str
+
+    @property
+    def sums(self) -> Any:
+        """The type of a register of sums."""
+        return ir.VectorType(INT32, self.lanes)
+
+
+_MULTIPLY_PAIRS = "llvm.x86.avx2.pmadd.wd"
+PAIRS = Tile(6, 1, 8, _MULTIPLY_PAIRS)
+"""12 accumulators of the 16 registers."""
+GUARDED = Tile(4, 1, 8, "llvm.x86.avx2.pmadd.ub.sw")
+"""8 accumulators, 4 vectors of weights, ones and 3 in passing, of the 16 registers."""
+DOTS_256 = Tile(6, 1, 8, "llvm.x86.avx512.vpdpbusd.256")
+DOTS_512 = Tile(7, 2, 16, "llvm.x86.avx512.vpdpbusd.512")
+"""14 accumulators of the 32 registers; more rows run out of registers for their addresses."""
+
+
+def tile_of(element_bytes: int) -> Tile:
+    """The tile for activations of that size."""
+    if element_bytes == 2:
+        return PAIRS
+    return DOTS_512 if "+avx512vnni" in compiled_features() else DOTS_256
+
+
+@dataclass(frozen=True)
+class Factors:
+    """What a tile multiplies, as values of the IR.
+
+    `bases` has an address of activations for each row, and `offsets` is the address of a table of
+    the bytes from there to each step. `weights` is the address of (panels, steps, COLUMNS,
+    STEP_BYTES), a panel every `panel_bytes`. Of the steps, `twos` times two are taken together,
+    which only guarded weights allow, then `ones` one by one.
+    """
+
+    bases: Sequence[Any]
+    offsets: Any
+    weights: Any
+    panel_bytes: Any
+    twos: Any
+    ones: Any
+
+
+def summed(
+    builder: Any, tile: Tile, panels: int, factors: Factors, sums: Sequence[Any]
+) -> list[Any]:
+    """Emit the product; return `sums` with it added, vectors of one row after the other."""
+    state = [factors.offsets, factors.weights, *sums]
+    turn = partial(_turn, builder, tile, panels, factors)
+    if tile is GUARDED:
+        state = repeat(builder, factors.twos, state, partial(turn, 2), maybe_none=True)
+    one_by_one = repeat(builder, factors.ones, state, partial(turn, 1), maybe_none=tile is GUARDED)
+    return one_by_one[2:]
+
+
+def _turn(
+    builder: Any, tile: Tile, panels: int, factors: Factors, together: int, state: list[Any]
+) -> list[Any]:
+    offsets, weights, *sums = state
+    places = [
+        load(builder, builder.add(offsets, INT64(8 * step)), INT64) for step in range(together)
+    ]
+    columns = [
+        [
+            load(
+                builder, builder.add(start, INT64(STEP_BYTES * (COLUMNS * step + lane))), tile.sums
+            )
+            for step in range(together)
+        ]
+        for start in _panel_starts(builder, weights, factors.panel_bytes, panels)
+        for lane in range(0, COLUMNS, tile.lanes)
+    ]
+    after = []
+    for row, base in enumerate(factors.bases):
+        activations = [
+            broadcast(builder, load(builder, builder.add(base, place), INT32), tile.sums)
+            for place in places
+        ]
+        for v, column in enumerate(columns):
+            total = sums[row * len(columns) + v]
+            after.append(_multiply_add(builder, tile, total, activations, column))
+    return [
+        builder.add(offsets, INT64(8 * together)),
+        builder.add(weights, INT64(STEP_BYTES * COLUMNS * together)),
+        *after,
+    ]
+
+
+def _panel_starts(builder: Any, weights: Any, panel_bytes: Any, panels: int) -> list[Any]:
+    return [builder.add(weights, builder.mul(panel_bytes, INT64(panel))) for panel in range(panels)]
+
+
+def _multiply_add(
+    builder: Any, tile: Tile, total: Any, activations: list[Any], weights: list[Any]
+) -> Any:
+    words = ir.VectorType(WORD, 2 * tile.lanes)
+    if tile is PAIRS:
+        x, y = (builder.bitcast(*one, words) for one in (activations, weights))
+        return builder.add(total, call(builder, tile.instruction, tile.sums, x, y))
+    if tile is not GUARDED:
+        return call(builder, tile.instruction, tile.sums, total, *activations, *weights)
+    codes = ir.VectorType(BYTE, 4 * tile.lanes)
+    short, *others = (
+        call(builder, tile.instruction, words, *(builder.bitcast(one, codes) for one in pair))
+        for pair in zip(activations, weights, strict=True)
+    )
+    for other in others:
+        short = builder.add(short, other)
+    ones = constants(words, 1)
+    return builder.add(total, call(builder, _MULTIPLY_PAIRS, tile.sums, short, ones))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply_tile(
+    typing: Any, x: Any, rows: Any, offsets: Any, steps: Any, weights: Any, panel_bytes: Any,
+    tile: Any,
+) -> Any:  # fmt: skip
+    """Store into `tile` the sums over `steps` steps of every panel of a tile.
+
+    `x` is the array of activations, for its type. All others are intp, all but the count
+    addresses. `rows` holds the tile's addresses of activations; `offsets` holds the offset in bytes
+    of each step, added to each; `weights` is (panels, steps, COLUMNS, STEP_BYTES), a panel every
+    `panel_bytes`; `tile` is int32 (rows, panels, COLUMNS). There is at least one step.
+    """
+    shape = tile_of(x.dtype.bitwidth // 8)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        store_product(builder, shape, shape.panels, arguments[1:])
+        return context.get_dummy_value()
+
+    return types.void(x, *[types.intp] * 6), generate
+
+
+def store_product(builder: Any, tile: Tile, panels: int, arguments: Sequence[Any]) -> None:
+    """Emit what `multiply_tile` does."""
+    rows, offsets, steps, weights, panel_bytes, target = arguments
+    bases = [load(builder, builder.add(rows, INT64(8 * row)), INT64) for row in range(tile.rows)]
+    vectors = tile.rows * panels * COLUMNS // tile.lanes
+    factors = Factors(bases, offsets, weights, panel_bytes, INT64(0), steps)
+    sums = summed(builder, tile, panels, factors, [constants(tile.sums, 0)] * vectors)
+    for at, one in enumerate(sums):
+        store(builder, one, builder.add(target, INT64(STEP_BYTES * tile.lanes * at)))

@@ -1,0 +1,68 @@
+"""Weights as the micro-kernel reads them: panels of COLUMNS channels, step by step.
+
+8-bit products multiply codes by signed weights; with x the code, z_x its zero point, and weights w
+of zero point z_w, both less 128 if the weights are unsigned,
+
+    sum of (x - z_x) * (w - z_w) = sum of x * w - z_w * sum of x - z_x * sum of (w - z_w)
+
+The last term is a constant of the channel and goes into the preload, the one before it is zero for
+symmetric weights and otherwise one number per pixel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.binding.call import Int32
+from hexsim.binding.weights import Weights
+from hexsim.int8.panel import COLUMNS, STEP_BYTES
+
+Int8 = npt.NDArray[np.int8]
+Steps = npt.NDArray[np.signedinteger[Any]]
+
+_U8_TO_S8 = 128
+
+
+def as_signed(weights: Weights) -> tuple[Int8, int]:
+    """Return 8-bit weights as s8 with their zero point."""
+    if weights.codes.dtype == np.uint8:
+        flipped = (weights.codes ^ np.uint8(_U8_TO_S8)).view(np.int8)
+        return flipped, weights.zero_point - _U8_TO_S8
+    return weights.codes.astype(np.int8, copy=False), weights.zero_point
+
+
+def less_codes_zero(preload: Int32, weights: Int8, weight_zero: int, zero_point: int) -> Int32:
+    """Return the preload with which codes are multiplied instead of distances from `zero_point`."""
+    depth = weights.size // weights.shape[-1]
+    sums = weights.reshape(depth, -1).sum(axis=0, dtype=np.int64) - depth * weight_zero
+    moved: Int32 = (preload - zero_point * sums).astype(np.int32)  # modulo 2^32
+    return moved
+
+
+def pack_panels(weights: Steps) -> Steps:
+    """(runs, run, groups, columns) -> flat (groups, panels, runs, steps, COLUMNS, step)."""
+    step = STEP_BYTES // weights.itemsize
+    runs, run, groups, columns = weights.shape
+    panels, steps = -(-columns // COLUMNS), -(-run // step)
+    whole = np.zeros((runs, step * steps, groups, panels * COLUMNS), weights.dtype)
+    whole[:, :run, :, :columns] = weights
+    split = whole.reshape(runs, steps, step, groups, panels, COLUMNS)
+    return np.ascontiguousarray(split.transpose(3, 4, 0, 1, 5, 2)).reshape(-1)
+
+
+def pad_to_panels(per_channel: Int32, groups: int) -> Int32:
+    """(channels,) -> flat (groups, panels, COLUMNS), unused columns zero."""
+    columns = per_channel.size // groups
+    whole = np.zeros((groups, -(-columns // COLUMNS) * COLUMNS), np.int32)
+    whole[:, :columns] = per_channel.reshape(groups, columns)
+    return whole.reshape(-1)
+
+
+def panel_constants(constants: Sequence[Int32], groups: int) -> Int32:
+    """Arrays (channels,) -> flat (groups, panels, arrays, COLUMNS), unused columns zero."""
+    padded = [pad_to_panels(one, groups).reshape(-1, 1, COLUMNS) for one in constants]
+    return np.concatenate(padded, axis=1).reshape(-1)

@@ -1,0 +1,160 @@
+"""One tile of a convolution from codes to codes: the product, then its tail, all in registers.
+
+Sums begin as the preload, so that the tail need not add it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numba.core import types
+from numba.extending import intrinsic
+
+from hexsim.int8.machine_code.vector_ir import INT32, INT64, broadcast, load, shuffled, store, when
+from hexsim.int8.panel import COLUMNS
+from hexsim.int8.prepared import SUM_BYTES
+from hexsim.int8.products.depthwise_tile import BY_CHANNEL, ORDER, summed_by_channel
+from hexsim.int8.products.microkernel import GUARDED, Factors, Tile, summed, tile_of
+from hexsim.int8.requantise.rows import Tail, store_rows
+
+TAIL_BYTES = 3 * SUM_BYTES * COLUMNS
+"""Bytes of a panel's constants: COLUMNS preloads, then multipliers, then shifts."""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A shape, the loop that sums into it, and the channel of each of a panel's columns."""
+
+    tile: Tile
+    summed: Callable[..., list[Any]] = summed
+    order: Sequence[int] = range(COLUMNS)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a tile's results go: rows from address `to`, `step` bytes apart, `count` of them.
+
+    `item_bytes` tells codes from sums.
+    """
+
+    to: Any
+    step: Any
+    count: Any
+    item_bytes: int
+
+    def rows(self, builder: Any, tile: Tile, panel: int) -> list[Any]:
+        """Addresses of a panel's rows; those behind `count` are the last, to be stored first."""
+        places = [builder.add(self.to, INT64(COLUMNS * self.item_bytes * panel))]
+        for row in range(1, tile.rows):
+            inside = builder.icmp_signed("<", INT64(row), self.count)
+            step = builder.select(inside, self.step, INT64(0))
+            places.append(builder.add(places[-1], step))
+        return places
+
+
+def _tail_at(builder: Any, constants: Any, limits: Sequence[Any]) -> Tail:
+    """The tail of the panel whose constants are at an address; `limits`: shifts, low, high."""
+    addresses = (builder.add(constants, INT64(SUM_BYTES * COLUMNS * row)) for row in range(3))
+    return Tail(*addresses, *limits)
+
+
+def _store_sums(
+    builder: Any, rows: Sequence[Sequence[Any]], places: Sequence[Any], order: Sequence[int]
+) -> None:
+    """Emit the store of rows of COLUMNS sums, the first row last."""
+    line = [order.index(channel) for channel in range(COLUMNS)]
+    for row, place in reversed(list(zip(rows, places, strict=True))):
+        store(builder, shuffled(builder, row[0], row[-1], line), place)
+
+
+def _tile(
+    builder: Any, kind: _Kind, panels: int, bases: Sequence[Any], product: Sequence[Any],
+    tails: Sequence[Any], place: _Place,
+) -> None:  # fmt: skip
+    tile = kind.tile
+    offsets, twos, ones, weights, panel_bytes = product
+    constants, addends, *limits = tails
+    of_panels = [
+        _tail_at(builder, builder.add(constants, INT64(TAIL_BYTES * panel)), limits)
+        for panel in range(panels)
+    ]
+    preloads = [
+        load(builder, builder.add(tail.preload, INT64(SUM_BYTES * lane)), tile.sums)
+        for tail in of_panels
+        for lane in range(0, COLUMNS, tile.lanes)
+    ]
+    factors = Factors(bases, offsets, weights, panel_bytes, twos, ones)
+
+    def with_addends() -> list[Any]:
+        sums: list[Any] = []
+        for row in range(tile.rows):
+            addend = load(builder, builder.add(addends, INT64(SUM_BYTES * row)), INT32)
+            spread = broadcast(builder, addend, tile.sums)
+            sums.extend(builder.add(preload, spread) for preload in preloads)
+        return sums
+
+    some = builder.icmp_signed("!=", addends, INT64(0))
+    sums = when(builder, some, preloads * tile.rows, with_addends)
+    sums = kind.summed(builder, tile, panels, factors, sums)
+    vectors = COLUMNS // tile.lanes
+    for panel, tail in enumerate(of_panels):
+        firsts = range(vectors * panel, len(sums), vectors * panels)
+        rows = [sums[first : first + vectors] for first in firsts]
+        places = place.rows(builder, tile, panel)
+        if place.item_bytes == SUM_BYTES:
+            _store_sums(builder, rows, places, kind.order)
+        else:
+            store_rows(builder, rows, tail, places, kind.order)
+
+
+def _typed(x: Any, out: Any, kind: _Kind) -> tuple[Any, Callable[..., Any]]:
+    tile = kind.tile
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _, _, panels, base, starts, *rest = arguments
+        product, tails, (to, step, count) = rest[:5], rest[5:10], rest[10:]
+        bases = [
+            builder.add(base, load(builder, builder.add(starts, INT64(8 * row)), INT64))
+            for row in range(tile.rows)
+        ]
+        place = _Place(to, step, count, out.dtype.bitwidth // 8)
+        if tile.panels == 1:
+            _tile(builder, kind, 1, bases, product, tails, place)
+        else:
+            whole = builder.icmp_signed("==", panels, INT64(tile.panels))
+            with builder.if_else(whole) as (then, otherwise):
+                with then:
+                    _tile(builder, kind, tile.panels, bases, product, tails, place)
+                with otherwise:
+                    _tile(builder, kind, 1, bases, product, tails, place)
+        return context.get_dummy_value()
+
+    return types.void(x, out, *[types.intp] * 16), generate
+
+
+def _intrinsic(kind_of: Callable[[int], _Kind]) -> Any:
+    @intrinsic  # type: ignore[untyped-decorator]
+    def convolve(
+        typing: Any, x: Any, out: Any, panels: Any, base: Any, starts: Any, offsets: Any,
+        twos: Any, ones: Any, weights: Any, panel_bytes: Any, constants: Any, addends: Any,
+        shifts: Any, low: Any, high: Any, to: Any, step: Any, count: Any,
+    ) -> Any:  # fmt: skip
+        """Compute and store `panels` panels (all of a tile's, or one) of a tile of pixels.
+
+        `x` and `out` are the arrays of activations and of the output, for their types; all others
+        are intp. A row's activations begin at address `base` plus the row's entry of the table
+        `starts`. `offsets` to `panel_bytes` are as in `microkernel.Factors`; `constants` is the
+        address of TAIL_BYTES for each panel, `addends` that of an int32 for each row, or 0;
+        `shifts` is zero if all shifts are. `count` rows of the tile are stored from address `to`,
+        `step` bytes apart.
+        """
+        return _typed(x, out, kind_of(x.dtype.bitwidth // 8))
+
+    return convolve
+
+
+convolve_tile = _intrinsic(lambda item_bytes: _Kind(tile_of(item_bytes)))
+convolve_guarded_tile = _intrinsic(lambda _: _Kind(GUARDED))
+convolve_channels_tile = _intrinsic(lambda _: _Kind(BY_CHANNEL, summed_by_channel, ORDER))

@@ -1,0 +1,174 @@
+"""Convolution as tiles of `products.product_tile`: one loop over pixels and panels of weights.
+
+The activations' type selects the product: int16 distances from the zero point, or u8 codes. With
+codes the weights are those of `products.panels`, whose zero point costs one sum of codes per
+pixel (`products.code_sums`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hexsim.binding.call import Codes, Int32, Int64
+from hexsim.int8.machine_code.addresses import copy_bytes
+from hexsim.int8.machine_code.jit import inlined, template
+from hexsim.int8.panel import COLUMNS, STEP_BYTES
+from hexsim.int8.prepared import SUM_BYTES, Out
+from hexsim.int8.products.padded import Padded
+from hexsim.int8.products.product_tile import (
+    TAIL_BYTES,
+    convolve_channels_tile,
+    convolve_guarded_tile,
+    convolve_tile,
+)
+
+_BLOCK = 84
+"""Pixels for which a panel of weights is read once (24 to 768 measured alike with 1 MB of L2); a
+multiple of the rows of every tile."""
+
+_STEP_WEIGHTS = STEP_BYTES * COLUMNS
+"""Bytes of a panel's weights for one step."""
+
+FIRST, TWOS, ONES, OFFSETS, INPUT, ADDENDS, COLUMN, REST = range(8)
+"""A panel's row of the table; `hexsim.int8.tiles.PanelTable` has the meanings."""
+
+SHIFTS, LOW, HIGH, TILE_ROWS, TILE_PANELS = range(5)
+"""The settings: not zero if any shift is, the limits of codes, pixels and panels of a tile."""
+
+
+@inlined
+def _convolve(
+    multiply: Any,
+    x: Padded,
+    starts: Int64,
+    offsets: Int64,
+    table: Int64,
+    weights: Codes,
+    constants: Int32,
+    addends: Int32,
+    settings: Int64,
+    out: Out,
+    first_pixel: int,
+    last_pixel: int,
+    first_panel: int,
+    last_panel: int,
+    scratch: Codes,
+) -> None:
+    tile_rows, tile_panels = settings[TILE_ROWS], settings[TILE_PANELS]
+    shifts, low, high = settings[SHIFTS], settings[LOW], settings[HIGH]
+    row_bytes = out.itemsize * out.shape[1]
+    x_at, starts_at, offsets_at = x.ctypes.data, starts.ctypes.data, offsets.ctypes.data
+    weights_at, constants_at = weights.ctypes.data, constants.ctypes.data
+    addends_at, out_at = addends.ctypes.data, out.ctypes.data
+    scratch_at = np.int64(scratch.ctypes.data)  # signed as what follows from arithmetic
+    for block in range(first_pixel, last_pixel, _BLOCK):
+        end = min(block + _BLOCK, last_pixel)
+        at = first_panel
+        while at < last_panel:
+            left = (table[at, REST] + COLUMNS - 1) // COLUMNS
+            panels = min(tile_panels, left, last_panel - at)
+            line = out.itemsize * COLUMNS * panels
+            used = min(line, out.itemsize * table[at, REST])
+            twos, ones = table[at, TWOS], table[at, ONES]
+            panel_bytes = _STEP_WEIGHTS * (2 * twos + ones)
+            first_x, first_offset = x_at + table[at, INPUT], offsets_at + 8 * table[at, OFFSETS]
+            first_weight = weights_at + _STEP_WEIGHTS * table[at, FIRST]
+            first_out = out_at + out.itemsize * table[at, COLUMN]
+            for pixel in range(block, end, tile_rows):
+                count = min(tile_rows, end - pixel)
+                to, step = first_out + row_bytes * pixel, row_bytes
+                added = 0
+                if addends.size:
+                    added = addends_at + SUM_BYTES * (table[at, ADDENDS] + pixel)
+                if used < line:
+                    to, step = scratch_at, line
+                multiply(
+                    x, out, panels, first_x, starts_at + 8 * pixel, first_offset, twos, ones,
+                    first_weight, panel_bytes, constants_at + TAIL_BYTES * at, added, shifts, low,
+                    high, to, step, count,
+                )  # fmt: skip
+                if used < line:
+                    to = first_out + row_bytes * pixel
+                    for row in range(count):
+                        copy_bytes(scratch_at + line * row, to + row_bytes * row, used)
+            at += panels
+
+
+_SIGNATURE = (
+    "void({0}[::1],int64[::1],int64[::1],int64[:,::1],uint8[::1],int32[::1],int32[::1],int64[::1],"
+    "{1}[:,::1],int64,int64,int64,int64,uint8[::1])"
+)
+
+
+@template(_SIGNATURE)
+def convolve_tiled(
+    x: Padded,
+    starts: Int64,
+    offsets: Int64,
+    table: Int64,
+    weights: Codes,
+    constants: Int32,
+    addends: Int32,
+    settings: Int64,
+    out: Out,
+    first_pixel: int,
+    last_pixel: int,
+    first_panel: int,
+    last_panel: int,
+    scratch: Codes,
+) -> None:
+    """Compute some pixels of some panels; `scratch` is of the thread."""
+    _convolve(
+        convolve_tile, x, starts, offsets, table, weights, constants, addends, settings, out,
+        first_pixel, last_pixel, first_panel, last_panel, scratch,
+    )  # fmt: skip
+
+
+@template(_SIGNATURE)
+def convolve_guarded(
+    x: Padded,
+    starts: Int64,
+    offsets: Int64,
+    table: Int64,
+    weights: Codes,
+    constants: Int32,
+    addends: Int32,
+    settings: Int64,
+    out: Out,
+    first_pixel: int,
+    last_pixel: int,
+    first_panel: int,
+    last_panel: int,
+    scratch: Codes,
+) -> None:
+    """The same for guarded weights."""
+    _convolve(
+        convolve_guarded_tile, x, starts, offsets, table, weights, constants, addends, settings,
+        out, first_pixel, last_pixel, first_panel, last_panel, scratch,
+    )  # fmt: skip
+
+
+@template(_SIGNATURE)
+def convolve_channels(
+    x: Padded,
+    starts: Int64,
+    offsets: Int64,
+    table: Int64,
+    weights: Codes,
+    constants: Int32,
+    addends: Int32,
+    settings: Int64,
+    out: Out,
+    first_pixel: int,
+    last_pixel: int,
+    first_panel: int,
+    last_panel: int,
+    scratch: Codes,
+) -> None:
+    """The same for channels that are not summed."""
+    _convolve(
+        convolve_channels_tile, x, starts, offsets, table, weights, constants, addends, settings,
+        out, first_pixel, last_pixel, first_panel, last_panel, scratch,
+    )  # fmt: skip

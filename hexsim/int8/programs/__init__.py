@@ -1,0 +1,1 @@
+"""A subnet's steps as one table that several threads go through; where activations lie."""

@@ -1,0 +1,45 @@
+"""The tails that accumulating kernels end with (hexsim.binding.requantise states them)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hexsim.int8.machine_code.jit import inlined
+
+
+@inlined
+def requantise(accumulator: int, multiplier: int, shift: int, low: int, high: int) -> np.uint8:
+    """One accumulator to one code; all int32, the result a u8 in low .. high.
+
+    Saturation of the left shift is decided before shifting, in 32 bits, which vectorises better
+    than a comparison in 64.
+    """
+    shifted = np.int32(accumulator << shift)
+    if accumulator > np.int32(0x7FFFFFFF) >> shift:
+        shifted = np.int32(0x7FFFFFFF)
+    if accumulator < np.int32(-0x80000000) >> shift:
+        shifted = np.int32(-0x80000000)
+    product = np.int64(shifted) * np.int64(multiplier) + np.int64(1 << 30)
+    code = np.int32(product >> np.int64(31))
+    return np.uint8(min(max(code, low), high))  # type: ignore[arg-type]
+
+
+@inlined
+def requantise_wide(
+    accumulator: int, multiplier: int, shift: int, fraction_bits: int, low: int, high: int
+) -> int:
+    """One accumulator with fraction bits (int64) to one code; multiplier and shift are int32."""
+    whole = accumulator >> np.int64(fraction_bits)
+    rest = np.int32(accumulator - (whole << np.int64(fraction_bits)))
+    held = np.int32(min(max(whole, np.int64(-0x80000000)), np.int64(0x7FFFFFFF)))
+    shifted = np.int32(held << shift)
+    if held > np.int32(0x7FFFFFFF) >> shift:
+        shifted = np.int32(0x7FFFFFFF)
+    if held < np.int32(-0x80000000) >> shift:
+        shifted = np.int32(-0x80000000)
+    more = np.int64(rest) * np.int64(multiplier)
+    down = np.int64(fraction_bits + 16 - shift)
+    more = more >> max(down, np.int64(0)) << max(-down, np.int64(0))
+    total = np.int64(shifted) * np.int64(multiplier) + (more << np.int64(16)) + np.int64(1 << 30)
+    code = total >> np.int64(31)
+    return min(max(code, low), high)  # type: ignore[return-value]

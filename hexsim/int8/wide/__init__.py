@@ -1,0 +1,1 @@
+"""16-bit operands: what is linear byte by byte, the rest in 64 bits."""

@@ -1,0 +1,92 @@
+"""3x3 convolutions by Winograd's algorithm (hexsim.int8.winograd.maps), exact in 32 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hexsim.binding.call import Codes
+from hexsim.binding.convolution import BoundConvolution
+from hexsim.int8.panel import COLUMNS
+from hexsim.int8.prepared import Out
+from hexsim.int8.products.panels import pad_to_panels
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.winograd.maps import KERNEL, OUTPUTS, SQUARES
+from hexsim.int8.winograd.panels import pack_winograd, sums_fit
+from hexsim.int8.winograd.product import Places, convolve_winograd, transform_tiles
+from hexsim.int8.winograd.tile import pair_tile
+from hexsim.int8.winograd.transform import CHANNELS
+
+_BLOCK = 3
+"""Tiles of the micro-kernel for which weights are read once; 2 to 8 measured alike (within 5 %)."""
+_FEW_BLOCKS = 4
+"""Up to so many, all tiles are transformed before any is multiplied: they fit a cache (2 MB with
+128 channels), and threads can share out panels. Beyond, each block is when its turn comes."""
+
+
+def admits_winograd(call: BoundConvolution) -> bool:
+    """Return whether the result is exact: a dense 3x3 convolution of 8 bits, stride 1, not dilated.
+
+    No sum of products may reach `winograd_maps.LIMIT`; transforms fit 16 bits whatever the weights.
+    """
+    window = call.window
+    return (
+        window.kernel == (KERNEL, KERNEL)
+        and tuple(window.strides) == tuple(window.dilations) == (1, 1)
+        and call.groups == 1
+        and sums_fit(call.weights, call.inputs[0].zero_point)
+    )
+
+
+class WinogradConvolution:
+    """Weights are packed by `winograd.panels`; the call must admit it."""
+
+    def __init__(self, call: BoundConvolution) -> None:
+        _, height, width, channels = call.inputs[0].shape
+        batch, out_height, out_width, columns = call.output.shape
+        tail, self._tile = call.tail, pair_tile()
+        self._deep = -(-channels // CHANNELS) * CHANNELS
+        places = _places(batch, out_height, out_width)
+        self._tiles = len(places)
+        self._input = (
+            height, width, channels, self._deep, call.inputs[0].zero_point, *call.window.pads[:2],
+            places, Scratch(SQUARES * self._deep, np.uint8),
+        )  # fmt: skip
+        constants = (tail.preload.astype(np.int32, copy=False), tail.multiplier, tail.shift)
+        self._constants = (
+            out_height, out_width, columns, pack_winograd(call.weights),
+            *(pad_to_panels(one, 1) for one in constants), int(tail.shift.any()), tail.low,
+            tail.high,
+        )  # fmt: skip
+        self._groups = -(-columns // (COLUMNS * self._tile.panels))
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        tile, of_tile = self._tile, SQUARES * self._deep
+        block = tile.rows * min(_BLOCK, -(-self._tiles // tile.rows))
+        blocks = -(-self._tiles // block)
+        ready = blocks <= _FEW_BLOCKS
+        x = (inputs[0].reshape(-1), *self._input)
+        before: list[Work] = []
+        transformed: Any = Scratch(block * of_tile, np.int16)
+        if ready:
+            transformed = workspace.empty(blocks * block * of_tile, np.int16)
+            before = [Step(transform_tiles, (*x, transformed, FIRST, LAST), self._tiles)]
+        arguments = (
+            *x, transformed, int(ready), block, *self._constants, output.reshape(-1), FIRST, LAST,
+            tile.rows, tile.panels,
+            Scratch(SQUARES * block * tile.panels * COLUMNS, np.int32),
+            Scratch(OUTPUTS * OUTPUTS * COLUMNS, np.int32), Scratch(OUTPUTS, np.int32),
+            Scratch(OUTPUTS * COLUMNS, np.uint8),
+        )  # fmt: skip
+        grain = 1 if ready else self._groups
+        kernel = convolve_winograd(output.dtype)
+        return [*before, Step(kernel, arguments, blocks * self._groups, grain)]
+
+
+def _places(batch: int, height: int, width: int) -> Places:
+    """Where each tile of the output begins."""
+    every = np.mgrid[0:batch, 0:height:OUTPUTS, 0:width:OUTPUTS]
+    return np.ascontiguousarray(every.reshape(3, -1).T, dtype=np.int64)

@@ -1,0 +1,20 @@
+import pytest
+
+from hexsim.int8.machine_code import features
+
+
+@pytest.mark.parametrize(
+    ("found", "vectors", "dots"),
+    [
+        ("+sse2", False, False),
+        ("-avx2", False, False),
+        ("+avx2,-avxvnni", True, False),
+        ("+avx2,+avxvnni", True, True),
+        ("+avx2,+avx512vnni,+avx512vl", True, True),
+        ("+avx2,+avx512vnni", True, False),
+    ],
+)
+def test_features_tell_what_there_is(monkeypatch, found, vectors, dots):
+    monkeypatch.setattr(features, "compiled_for", lambda: ("linux", "cpu", found))
+    assert features.has_vectors() == vectors
+    assert features.has_dots() == dots

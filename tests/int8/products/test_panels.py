@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from hexsim.binding import Weights
+from hexsim.int8.products import panels
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16])
+def test_a_step_is_four_bytes_of_every_channel(dtype):
+    runs, run, groups, columns = 2, 5, 3, 18
+    weights = np.arange(runs * run * groups * columns).reshape(runs, run, groups, columns)
+    weights = (weights % 127).astype(dtype)
+    step = 4 // weights.itemsize
+    steps = -(-run // step)
+    packed = panels.pack_panels(weights).reshape(groups, 2, runs, steps, 16, step)
+    for (tap, k, group, column), weight in np.ndenumerate(weights):
+        place = packed[group, column // 16, tap, k // step, column % 16, k % step]
+        assert place == weight
+    assert np.count_nonzero(packed) == np.count_nonzero(weights)
+
+
+@pytest.mark.parametrize(("dtype", "zero"), [(np.uint8, 0), (np.uint8, 255), (np.int8, 0)])
+def test_codes_times_signed_weights_is_the_same_sum(dtype, zero):
+    info = np.iinfo(dtype)
+    rng = np.random.default_rng(1)
+    codes = rng.integers(info.min, info.max, (2, 3, 4, 5), dtype, endpoint=True)
+    codes[0] = info.min
+    weights, x_zero = Weights(codes, zero, np.ones(5)), 77
+    signed, signed_zero = panels.as_signed(weights)
+    preload = np.array([2**31 - 1, -(2**31), 0, 1, 2], np.int32)
+    moved = panels.less_codes_zero(preload, signed, signed_zero, x_zero)
+    x = rng.integers(0, 256, 24)
+    flat, flat_signed = (a.reshape(24, 5).astype(np.int64) for a in (codes, signed))
+    expected = preload + (x - x_zero) @ (flat - zero)
+    found = moved + x @ flat_signed - signed_zero * x.sum()
+    np.testing.assert_array_equal((found - expected) % 2**32, 0)
+
+
+def test_constants_of_unused_columns_are_zero():
+    padded = panels.pad_to_panels(np.arange(1, 7, dtype=np.int32), 2).reshape(2, 16)
+    np.testing.assert_array_equal(padded[:, :3], [[1, 2, 3], [4, 5, 6]])
+    assert not padded[:, 3:].any()

@@ -1,0 +1,44 @@
+"""Programs do every row once, in the order of their steps, with any number of threads."""
+
+import numpy as np
+import pytest
+
+from hexsim.int8.machine_code.jit import kernel
+from hexsim.int8.programs.program import Program
+from hexsim.int8.step import FIRST, LAST, Scratch, Step
+
+
+@kernel("void(int64[::1],int64,int64,int64)")
+def _double_and_add(numbers, value, first, last):
+    for i in range(first, last):
+        numbers[i] = 2 * numbers[i] + value
+
+
+@kernel("void(int64[::1],int64[::1],int64,int64[::1],int64)")
+def _running_sum(numbers, sums, first, scratch, last):
+    for i in range(first, last):
+        scratch[:] = 0
+        for k in range(i + 1):
+            scratch[k % scratch.size] += numbers[k]
+        sums[i] = scratch[0] + scratch[1] + scratch[2]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize(("rows", "grain"), [(1, 1), (7, 1), (7, 4), (200, 6)])
+def test_every_row_once_and_steps_in_order(threads: int, rows: int, grain: int) -> None:
+    numbers, sums = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    noted: list[int] = []
+    work = [
+        Step(_double_and_add, (numbers, 3, FIRST, LAST), rows, grain),
+        Step(_double_and_add, (numbers, 5, FIRST, LAST), rows, grain),
+        lambda: noted.append(int(numbers.sum())),
+        Step(_running_sum, (numbers, sums, FIRST, Scratch(3, np.int64), LAST), rows, grain),
+    ]
+    program = Program(work, threads)
+    for _ in range(20):
+        numbers[:] = np.arange(rows)
+        expected = 4 * np.arange(rows) + 11
+        program.run()
+        np.testing.assert_array_equal(numbers, expected)
+        np.testing.assert_array_equal(sums, np.cumsum(expected))
+        assert noted.pop() == expected.sum()

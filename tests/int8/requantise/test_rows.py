@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexsim.int8.machine_code.jit import kernel
+from hexsim.int8.panel import COLUMNS
+from hexsim.int8.requantise.rows import requantise_rows
+from tests.int8 import naive
+from tests.int8.requantise.test_scalar import CASES
+
+
+@kernel(
+    "void(int32[:,::1],int32[::1],int32[::1],int32[::1],int32[::1],int64,int32,int32,uint8[:,::1])"
+)
+def some_rows(sums, addends, preload, multiplier, shift, shifts, low, high, out):
+    requantise_rows(
+        sums.shape[0],
+        sums.ctypes.data,
+        4 * sums.shape[1],
+        addends.ctypes.data,
+        preload.ctypes.data,
+        multiplier.ctypes.data,
+        shift.ctypes.data,
+        shifts,
+        low,
+        high,
+        out.ctypes.data,
+        out.shape[1],
+    )
+
+
+@given(
+    st.lists(CASES, min_size=COLUMNS, max_size=COLUMNS),
+    st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=3),
+    st.booleans(),
+    st.tuples(st.integers(0, 255), st.integers(0, 255)),
+    st.integers(0, 5),
+)
+@settings(deadline=None)
+def test_equals_twin(cases, added, shifted, limits, gap):
+    total, multiplier, shift = np.array(cases, np.int32).T.copy()
+    if not shifted:
+        shift[:] = 0
+    addends = np.array(added, np.int32)
+    preload = np.arange(COLUMNS, dtype=np.int32) * 2**27
+    sums = np.full((len(added), COLUMNS + gap), 77, np.int32)
+    apart = total - preload.astype(np.int64) - addends[:, np.newaxis]
+    sums[:, :COLUMNS] = naive.wrap(apart)
+    out = np.full((len(added), COLUMNS + 2 * gap), 77, np.uint8)
+    low, high = sorted(limits)
+    some_rows(sums, addends, preload, multiplier, shift, int(shift.any()), low, high, out)
+    expected = naive.requantise(total, multiplier, shift, low, high)
+    np.testing.assert_array_equal(out[:, :COLUMNS], np.tile(expected, (len(added), 1)))
+    assert (out[:, COLUMNS:] == 77).all()
+
+
+@pytest.mark.parametrize("shifts", [0, 1])
+def test_ties_go_up(shifts):
+    sums = np.arange(-8, 8, dtype=np.int32).reshape(1, -1)
+    half, none = np.full(COLUMNS, 2**30, np.int32), np.zeros(COLUMNS, np.int32)
+    out = np.empty((1, COLUMNS), np.uint8)
+    some_rows(sums, none[:1], none, half, none, shifts, 0, 255, out)
+    np.testing.assert_array_equal(out, np.maximum(np.floor(sums / 2 + 0.5), 0))
