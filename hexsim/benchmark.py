@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -44,6 +45,7 @@ class Case:
     """One network on one runtime: its simulated time and, if asked, how far that may be off and
     how well the answers agree with float.
 
+    `source` is the file or built-in network as it was named by who asked.
     `builtin` tells a built-in network, whose measurements are known, from a file of any name.
     `cut` is the fastest cut of aip, if other runtimes were asked for too; it would save `saved_us`.
     `overrides` says what became of those of a float file that is quantised, here or at load.
@@ -51,6 +53,7 @@ class Case:
     """
 
     network: str
+    source: str
     chip: str
     stack: str
     perf_profile: str
@@ -78,8 +81,17 @@ class Refusal:
     """A network that a runtime does not take, with the sentence that says why."""
 
     network: str
+    source: str
     runtime: Runtime
     reason: str
+
+
+def told_apart(results: Iterable[Case | Refusal]) -> list[Case | Refusal]:
+    """Name networks by their sources where several sources hold networks of one name."""
+    listed = list(results)
+    named = {(one.network, one.source) for one in listed}
+    count = Counter(network for network, _ in named)
+    return [replace(one, network=one.source) if count[one.network] > 1 else one for one in listed]
 
 
 @dataclass(frozen=True)
@@ -117,14 +129,14 @@ def run_benchmark(
     what a runtime does at load, applies the overrides that the file holds. `progress` is told
     what is going on.
     """
-    for source in sources:
+    for source in dict.fromkeys(sources):
         models = _Models.load(source, platform, conditions, progress)
         for runtime in runtimes:
             model = models.for_runtime(runtime)
             try:
                 plan = models.plan(model, runtime)
             except HexsimError as error:
-                yield Refusal(models.network.name, runtime, str(error))
+                yield Refusal(models.network.name, source, runtime, str(error))
             else:
                 choice = runtime == "aip" and len(runtimes) > 1
                 yield models.case(model, plan, runtime, choose_cut=choice)
@@ -243,6 +255,7 @@ class _Models:
         cut, saved_us = _fastest(model, platform, conditions) if choose_cut else (None, 0.0)
         return Case(
             network=name,
+            source=self._source,
             chip=platform.chip.name,
             stack=platform.stack.name,
             perf_profile=conditions.perf_profile or platform.stack.default_profile,

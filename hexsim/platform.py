@@ -80,7 +80,8 @@ class Platform:
         if rule.effect == "refuse":
             raise HexsimError(
                 f"network '{network.name}' is float and {runtime} of {self.stack.name} refuses it: "
-                f"{rule.sentence}; quantise it first (hexsim quantize, or --quantize)"
+                f"{rule.sentence}; quantise it first (hexsim quantize; bench, profile, roofline "
+                "and throughput do with --quantize)"
             )
         cuts = partition(
             model,

@@ -56,6 +56,7 @@ def case(*layers: LayerTiming) -> Case:
     result = Result((inference,), Timeline((), total_ps), {}, ())
     return Case(
         network="net",
+        source="net.onnx",
         chip="sd835",
         stack="snpe-1.23",
         perf_profile="burst",

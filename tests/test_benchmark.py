@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hexsim import container
-from hexsim.benchmark import Case, Conditions, Refusal, run_benchmark, run_case
+from hexsim.benchmark import Case, Conditions, Refusal, run_benchmark, run_case, told_apart
 from hexsim.errors import HexsimError
 from hexsim.platform import Platform
 from hexsim.quantization.quantizer import quantize
@@ -73,3 +73,13 @@ def test_what_is_quantised_here_gets_sections(hta: bool, engines: set[str]) -> N
     case = run_case("squeezenet1_1", Platform.load("sd855"), "aip", conditions)
     assert {layer.engine for layer in case.timing.layers} == engines
     assert case.cut is None, "one runtime leaves no choice"
+
+
+def test_networks_of_one_name_are_called_by_their_files(files: tuple[Path, Path]) -> None:
+    paths = [str(path) for path in files]
+    conditions, platform = Conditions(accuracy=False), Platform.load("sd835")
+    results = list(run_benchmark([*paths, paths[0]], platform, ("cpu",), conditions))
+    assert len(results) == 2, "a file that is named twice counts once"
+    assert len({result.network for result in results}) == 1
+    assert [result.network for result in told_apart(results)] == paths
+    assert told_apart(results[:1]) == results[:1], "no other network has that name"

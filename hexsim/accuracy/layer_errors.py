@@ -6,6 +6,7 @@ noise a layer adds says more: its output's noise over signal less that of its no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -120,13 +121,18 @@ class ErrorStream:
             sqnr_db=stream.distance.sqnr_db,
             cosine=stream.distance.cosine,
             max_error=stream.distance.max_error,
-            added_noise=0.0 if before == after else after - before,
+            added_noise=0.0 if _same(before, after) else after - before,
             low=float(stream.low.min()),
             high=float(stream.high.max()),
             encoding=stream.encoding,
             clipped=stream.outside / stream.count if stream.count else 0.0,
             constant=stream.constant,
         )
+
+
+def _same(one: float, other: float) -> bool:
+    """True if ratios differ by no more than the rounding of sums, or both are infinite."""
+    return math.isclose(one, other, rel_tol=1e-9)
 
 
 def most_added(errors: tuple[LayerError, ...]) -> list[LayerError]:

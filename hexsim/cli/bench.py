@@ -47,7 +47,7 @@ def bench(
     trace: TraceOption = None,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
-    from hexsim.benchmark import Case, Refusal, run_benchmark
+    from hexsim.benchmark import Case, Refusal, run_benchmark, told_apart
     from hexsim.cli._progress import status
     from hexsim.files import write_text
     from hexsim.reports.background_table import background_tables
@@ -70,7 +70,7 @@ def bench(
         recorded=trace is not None,
     )
     with status() as progress:
-        results = list(
+        results = told_apart(
             run_benchmark(
                 model or DEFAULT_MODELS,
                 platform,

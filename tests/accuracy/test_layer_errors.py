@@ -6,8 +6,12 @@ import pytest
 from hexsim.accuracy.layer_errors import ErrorStream, TensorStream, most_added
 from hexsim.accuracy.metrics import cosine, max_error, sqnr_db
 from hexsim.accuracy.twin import Twin
+from hexsim.onnx_io.reader import read
 from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.quantizer import quantize
+from hexsim.seeded_inputs import seeded_inputs
 from tests.accuracy import culprits
+from tests.unet import unet
 
 
 def test_every_figure_is_that_of_all_inputs_together() -> None:
@@ -30,6 +34,18 @@ def test_every_figure_is_that_of_all_inputs_together() -> None:
         ratio = float(np.sum((floats - others) ** 2.0) / np.sum(floats.astype(float) ** 2))
         assert row.added_noise == pytest.approx(ratio - before, rel=1e-4, abs=1e-7)
         before = ratio
+
+
+def test_copies_add_no_noise() -> None:
+    """A nearest resize repeats codes: the same ratio, but for the rounding of longer sums."""
+    network = read(unet())
+    inputs = seeded_inputs({"image": network.shape("image")}, 3)
+    twin = Twin(quantize(network, inputs), "dsp", signed_weights=False)
+    stream = ErrorStream(twin)
+    for feed in inputs:
+        stream.add(*twin.run(feed))
+    (copied,) = [row for row in stream.errors() if row.tensor == "blocks"]
+    assert copied.added_noise == 0
 
 
 def test_clipping_counts_what_lies_outside_by_more_than_rounding() -> None:

@@ -9,7 +9,7 @@ import pytest
 from onnx import helper
 
 from hexsim.errors import HexsimError
-from hexsim.layers import Opaque, Resize
+from hexsim.layers import Opaque, Pooling, Resize
 from hexsim.onnx_io.reader import read
 
 IMAGE = {"x": (2, 3, 7, 10)}
@@ -119,6 +119,29 @@ def test_other_forms_are_opaque(
     inputs = 2 if opset == 10 else 3
     layer = the_layer(agree(resized(onnx_model, target, opset, inputs, **attributes)))
     assert isinstance(layer, Opaque)
+
+
+@pytest.mark.parametrize(
+    ("names", "given", "attributes"),
+    [
+        (["x", "", "s"], np.array([2, 3], np.float32), {"axes": [2, 3]}),
+        (["x", "", "", "s"], np.array([5], np.int64), {"axes": [-1]}),
+        (["x", "", "", "s"], np.array([2, 3, 5, 7], np.int64), {}),
+    ],
+    ids=["scales and axes", "sizes and axes", "all axes"],
+)
+def test_no_transpose_is_moved_past_opaque_ones(
+    names: list[str], given: np.ndarray, attributes: dict, onnx_model: Make, agree: Callable
+) -> None:
+    """Onnxruntime would: the pooling behind is a layer between transposes."""
+    nodes = [
+        helper.make_node("Resize", names, ["r"], name="n", mode="cubic", **attributes),
+        helper.make_node("MaxPool", ["r"], ["y"], name="p", kernel_shape=[2, 2]),
+    ]
+    kinds = {
+        type(la) for la in agree(onnx_model(nodes, IMAGE, ["y"], {"s": given}, 18)).read.layers
+    }
+    assert {Opaque, Pooling} <= kinds
 
 
 def test_other_axes_are_opaque(onnx_model: Make, agree: Callable) -> None:
