@@ -20,6 +20,7 @@ import math
 from dataclasses import dataclass
 
 from hexsim.benchmark import Case
+from hexsim.errors import HexsimError
 from hexsim.machine import Dsp, Machine
 from hexsim.platform import Platform
 from hexsim.results import LayerTiming
@@ -108,10 +109,18 @@ class Roofline:
 
 
 def roofline(case: Case, platform: Platform) -> Roofline:
-    """Put the layers of a case under the roofs of the engine of its runtime."""
+    """Put the layers of a case under the roofs of the engine of its runtime.
+
+    Raises HexsimError if none is there.
+    """
     roofs = _roofs(case, platform)
     layers = case.timing.layers
     on_chart = [layer for layer in layers if layer.engine == roofs.engine and layer.macs]
+    if not on_chart:
+        raise HexsimError(
+            f"no layer of {case.network} multiplies on {roofs.engine.upper()} with runtime "
+            f"{case.runtime}; give another --runtime"
+        )
     points = [Point(layer, *roofs.over(layer)) for layer in on_chart]
     shown_ps = sum(layer.duration_ps for layer in on_chart)
     return Roofline(

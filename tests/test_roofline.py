@@ -5,6 +5,7 @@ import math
 import pytest
 
 from hexsim.benchmark import Conditions, run_case
+from hexsim.errors import HexsimError
 from hexsim.platform import Platform
 from hexsim.roofline import Point, Roofline, roofline
 from hexsim.runtimes import Runtime
@@ -75,3 +76,11 @@ def test_cpu_and_gpu_have_a_roof_of_their_own(runtime: Runtime, engine: str) -> 
     assert found.roofs.engine == engine
     assert [memory.name for memory in found.roofs.memories] == ["DDR"]
     assert all(point.share_of_roof <= 1 for point in found.points)
+
+
+def test_a_network_without_layers_on_the_engine_is_refused() -> None:
+    platform = Platform.load("sd865")
+    conditions = Conditions(accuracy=False, quantize=True)
+    case = run_case("mobilenet_v1", platform, "aip", conditions)
+    with pytest.raises(HexsimError, match="multiplies on HVX with runtime aip"):
+        roofline(case, platform)

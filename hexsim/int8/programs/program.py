@@ -36,7 +36,7 @@ _PIECES = 4
 """Pieces per thread: enough that nobody waits long, few enough that weights are read few times."""
 _LEAST_SHARED = 1 << 15
 """Bytes of a step's arguments from which on threads share it; less is done before another core has
-them (measured)."""
+them (assumed: no other value was tried)."""
 
 
 class Program:
