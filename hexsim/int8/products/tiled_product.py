@@ -3,6 +3,9 @@
 The activations' type selects the product: int16 distances from the zero point, or u8 codes. With
 codes the weights are those of `products.panels`, whose zero point costs one sum of codes per
 pixel (`products.code_sums`).
+
+The kernels differ in the tile they call. Each is a function of its own, because compiled code is
+kept by function and signature (`machine_code.cache`).
 """
 
 from __future__ import annotations
