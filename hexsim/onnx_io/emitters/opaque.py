@@ -21,6 +21,8 @@ def emit_opaque(layer: Opaque, graph: GraphBuilder) -> None:
     """The node of the file; omitted inputs and outputs stay omitted."""
     node = onnx.NodeProto.FromString(layer.node)
     node.name = layer.name
+    if node.op_type == "Resize":
+        _count_from_the_front(node, len(layer.shapes[0]))
     inputs = _renamed(node.input, (graph.read(name) for name in layer.inputs))
     if node.op_type in _MISPLACED and graph.opset >= _FIRST_WITH_SEQUENCES:
         inputs[0] = _out_of_reach(inputs[0], graph)
@@ -35,6 +37,13 @@ def _renamed(old: Sequence[str], new: Iterable[str]) -> list[str]:
     """Replace the names that are not empty, in order."""
     names = iter(new)
     return [next(names) if name else "" for name in old]
+
+
+def _count_from_the_front(node: onnx.NodeProto, rank: int) -> None:
+    """Name axes by their number from the front: onnxruntime 1.20 to 1.23 crashes on others."""
+    for attribute in node.attribute:
+        if attribute.name == "axes":
+            attribute.ints[:] = [axis % rank for axis in attribute.ints]
 
 
 def _out_of_reach(name: str, graph: GraphBuilder) -> str:

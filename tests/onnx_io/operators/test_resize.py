@@ -9,6 +9,7 @@ import pytest
 from onnx import helper
 
 from hexsim.errors import HexsimError
+from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import Opaque, Pooling, Resize
 from hexsim.onnx_io.reader import read
 
@@ -97,10 +98,27 @@ def test_written_in_the_opset_that_an_opaque_layer_asks_for(
 
 
 def test_axes_may_be_given(onnx_model: Make, agree: Callable) -> None:
-    proto = helper.make_node("Resize", ["x", "", "", "s"], ["y"], name="n", axes=[-1, 2])
+    proto = helper.make_node("Resize", ["x", "", "", "s"], ["y"], name="n", axes=[3, 2])
     layer = the_layer(agree(onnx_model([proto], IMAGE, ["y"], {"s": [20, 14]}, 18)))
     assert isinstance(layer, Resize)
     assert layer.size == (14, 20)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "cubic"])
+def test_axes_may_be_counted_from_the_end(mode: str, onnx_model: Make) -> None:
+    """Not held against onnxruntime on the file itself, which crashes up to 1.23."""
+    results = []
+    for axes in ([-1, 2], [3, 2]):
+        proto = helper.make_node(
+            "Resize", ["x", "", "", "s"], ["y"], name="n", axes=axes, mode=mode
+        )
+        network = read(onnx_model([proto], IMAGE, ["y"], {"s": [20, 14]}, 18))
+        values = np.random.default_rng(3).normal(size=IMAGE["x"]).astype(np.float32)
+        (result,) = (
+            FloatEngine(network).run({"x": network.tensors["x"].from_source(values)}).values()
+        )
+        results.append(result)
+    np.testing.assert_array_equal(*results)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +143,7 @@ def test_other_forms_are_opaque(
     ("names", "given", "attributes"),
     [
         (["x", "", "s"], np.array([2, 3], np.float32), {"axes": [2, 3]}),
-        (["x", "", "", "s"], np.array([5], np.int64), {"axes": [-1]}),
+        (["x", "", "", "s"], np.array([5], np.int64), {"axes": [3]}),
         (["x", "", "", "s"], np.array([2, 3, 5, 7], np.int64), {}),
     ],
     ids=["scales and axes", "sizes and axes", "all axes"],
