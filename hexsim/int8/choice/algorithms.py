@@ -26,6 +26,7 @@ from hexsim.int8.products.guarded_panels import LANES, PAIRED
 from hexsim.int8.products.microkernel import PAIRS, tile_of
 from hexsim.int8.products.self_check import dots_are_exact
 from hexsim.int8.winograd.convolution import WinogradConvolution, admits_winograd
+from hexsim.int8.winograd.self_check import pairs_are_exact
 from hexsim.int8.winograd.tile import pair_tile
 
 
@@ -127,7 +128,7 @@ ALGORITHMS = (
     ),
     _Algorithm(
         "winograd",
-        lambda call: has_vectors() and admits_winograd(call),
+        lambda call: has_vectors() and admits_winograd(call) and pairs_are_exact(),
         lambda layer: WinogradConvolution(layer.call),
         min(_WINOGRAD.values()),
         8,
