@@ -13,8 +13,8 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 
 import hexsim
 from hexsim.container import Container
+from hexsim.container.loading import load_container
 from hexsim.layers import Convolution
-from hexsim.loading import load_container
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 
