@@ -19,11 +19,11 @@ from hexsim.container.loading import load
 from hexsim.files import write_text
 from hexsim.graph.ir import Network
 from hexsim.planning.partition import partition
-from hexsim.planning.plan import Plan, make_plan
+from hexsim.planning.plan import Plan
+from hexsim.planning.planner import make_plan
 from hexsim.planning.sections import automatic
 from hexsim.platform import Platform
 from hexsim.platforms import measurements
-from hexsim.quantization.quantized import float_network
 from hexsim.reports.text import table
 from hexsim.studies.uncertainty import Times, Uncertainty, sweep, swept
 from hexsim.timing.results import Result
@@ -37,17 +37,18 @@ _LARGEST = 3
 def whole(network: Network) -> Plan:
     """The network in one HTA subnet, whatever the rules of AIP say."""
     names = [layer.name for layer in network.layers]
-    return make_plan(network, "aip", partition(network, "aip", sections=[names]))
+    deployment = Deployment(Model(network), _SD855, "aip")
+    return deployment.with_sections([names], rules="1.25+").plan
 
 
 def with_sections(network: Network, platform: Platform) -> Plan:
     """The network on AIP with the sections that the compiler finds."""
     release = platform.stack.partitioning
+    model = Model(network)
     sections = [
-        [network.layers[at].name for at in section] for section in automatic(network, release)
+        [network.layers[at].name for at in section] for section in automatic(model, release)
     ]
-    cuts = partition(network, "aip", sections=sections, rules=release.rules)
-    return make_plan(network, "aip", cuts)
+    return Deployment(model, platform, "aip").with_sections(sections).plan
 
 
 def measured() -> tuple[measurements.Measurement, ...]:
@@ -58,7 +59,7 @@ def measured() -> tuple[measurements.Measurement, ...]:
 def predicted(row: measurements.Measurement) -> tuple[Result, Uncertainty]:
     """Simulate a row, and sweep every constant that this reads."""
     platform = Platform.load(row.chip, row.stack_model)
-    plan = whole(float_network(load(row.model)))
+    plan = whole(load(row.model).network)
     idle_ms = row.idle_ms or 0.0
     return (
         platform.simulate(plan, idle_ms=idle_ms),
@@ -110,8 +111,8 @@ class Beside:
     @classmethod
     def of(cls, name: str, platform: Platform) -> Beside:
         """Simulate a network, and sweep what only aip reads."""
-        network = float_network(load(name))
-        dsp = platform.simulate(make_plan(network, "dsp", partition(network, "dsp")))
+        network = load(name).network
+        dsp = platform.simulate(planned(network, "dsp"))
         plan = with_sections(network, platform)
 
         def gain(changed: Platform) -> Times:

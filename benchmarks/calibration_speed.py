@@ -15,10 +15,10 @@ import time
 from collections.abc import Callable
 
 import hexsim
-from hexsim.api import seeded_calibration
+from hexsim.inputs.seeded import seeded_calibration
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.calibration import observe
-from hexsim.quantization.quantized import require_float
+from hexsim.quantization.model import require_float
 
 NETWORKS = ["alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "resnet50", "squeezenet1_1"]
 

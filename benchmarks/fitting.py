@@ -23,15 +23,13 @@ import numpy.typing as npt
 from scipy.optimize import least_squares
 
 from hexsim.container.loading import load
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import Plan, make_plan
+from hexsim.planning.plan import Plan
 from hexsim.platform import Platform
 from hexsim.platforms import chips, measurements, stacks
 from hexsim.platforms.datasheet import Datasheet, recorded
 from hexsim.platforms.measurements.calibration import Trade
 from hexsim.platforms.quantity import Quantity
 from hexsim.platforms.stacks import BufferType
-from hexsim.quantization.quantized import float_network
 from hexsim.runtimes import Runtime
 
 MODEL_ERROR = 0.05
@@ -164,8 +162,7 @@ def _plan(run: Run) -> Plan:
 
     No weight is read: a float network is planned as the default quantiser would leave it.
     """
-    network = float_network(load(run.model))
-    return make_plan(network, run.runtime, partition(network, run.runtime))
+    return Deployment(load(run.model), _platform(run.chip, run.stack), run.runtime).plan
 
 
 def weights(rows: Sequence[measurements.Measurement]) -> Array:

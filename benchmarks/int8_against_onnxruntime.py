@@ -53,14 +53,15 @@ from hexsim import container, models
 from hexsim.binding import BoundCall, BoundConvolution, bind
 from hexsim.container import Metadata
 from hexsim.container.loading import load_container
-from hexsim.execution.plan_executor import PlanExecutor, stored_inputs
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.inputs.seeded import seeded_inputs
+from hexsim.inputs.stored import stored_inputs
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.machine_code.features import compiled_features
 from hexsim.int8.step import Workspace
 from hexsim.platform import Platform
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.quantized import QuantizedNetwork
 
 NETWORKS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1", "resnet50")
 WEIGHTS = {
@@ -84,7 +85,7 @@ class _Reader(CalibrationDataReader):  # type: ignore[misc]
         return next(self._feeds, None)
 
 
-def ours(network: str, weights: str, folder: Path, feeds: Sequence[Any]) -> QuantizedNetwork:
+def ours(network: str, weights: str, folder: Path, feeds: Sequence[Any]) -> Model:
     """Our quantised network, from `folder` if it is there."""
     path = folder / f"{network}_{weights}.dlc"
     if not path.exists():
@@ -93,7 +94,7 @@ def ours(network: str, weights: str, folder: Path, feeds: Sequence[Any]) -> Quan
             path, hexsim.quantize(float_network, feeds, WEIGHTS[weights][0]), Metadata()
         )
     model = load_container(path).model
-    assert isinstance(model, QuantizedNetwork)
+    assert model.quantized
     return model
 
 
@@ -145,12 +146,12 @@ def _trained() -> dict[str, Path]:
 def shapes_of(network: str, folder: Path) -> dict[str, tuple[int, ...]]:
     """Input shapes in ONNX axis order."""
     loaded = hexsim.load(_float_file(network, folder))
-    tensors = (loaded.network if isinstance(loaded, QuantizedNetwork) else loaded).tensors
-    names = (loaded.network if isinstance(loaded, QuantizedNetwork) else loaded).inputs
+    tensors = (loaded.network if loaded.quantized else loaded).tensors
+    names = (loaded.network if loaded.quantized else loaded).inputs
     return {name: tensors[name].source_shape for name in names}
 
 
-def executor(model: QuantizedNetwork, weights: str, threads: int, feed: Any) -> Run:
+def executor(model: Model, weights: str, threads: int, feed: Any) -> Run:
     """Our network ready to run on the first input."""
     platform = Platform.load(WEIGHTS[weights][1])
     plan = platform.plan(model, "dsp")

@@ -30,7 +30,6 @@ from hexsim.container import Metadata
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.platform import Platform
-from hexsim.quantization.quantized import QuantizedNetwork
 
 NETWORKS = ["alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "resnet50", "squeezenet1_1"]
 
@@ -46,7 +45,7 @@ def resident() -> int:
 def ran(path: Path) -> PlanExecutor:
     """The network of the file, after two runs."""
     model = hexsim.load(path)
-    assert isinstance(model, QuantizedNetwork)
+    assert model.quantized
     plan = Platform.load("sd835").plan(model, "dsp")
     executor = PlanExecutor(plan, model, threads=1)
     tensors = [model.network.tensors[name] for name in model.network.inputs]

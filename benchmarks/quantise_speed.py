@@ -38,8 +38,8 @@ import hexsim
 from hexsim import container, models
 from hexsim.container import Metadata
 from hexsim.inputs.seeded import seeded_inputs
+from hexsim.quantization.model import require_float
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.quantized import require_float
 
 Feed = Mapping[str, npt.NDArray[np.float32]]
 

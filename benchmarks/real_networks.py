@@ -15,9 +15,9 @@ import numpy.typing as npt
 from PIL import Image
 
 import hexsim
-from hexsim.execution.plan_executor import stored_inputs
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.quantization.quantized import require_float
+from hexsim.inputs.stored import stored_inputs
+from hexsim.quantization.model import require_float
 
 Feed = dict[str, FloatArray]
 Labels = tuple[frozenset[int], ...]

@@ -14,7 +14,6 @@ from hexsim.container.loading import load
 from hexsim.files import write_text
 from hexsim.platform import Platform
 from hexsim.q6_scheduler import PriorityHint
-from hexsim.quantization.quantized import float_network
 from hexsim.reports.throughput_table import throughput_text
 from hexsim.studies.throughput import Instance, Loop, Stream, Throughput, throughput
 from hexsim.timing.simtime import PS_PER_MS
@@ -61,7 +60,7 @@ def on_aip() -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for name in NETWORKS:
-        plan = with_sections(float_network(load(name)), SD855)
+        plan = with_sections(load(name).network, SD855)
         engines = Counter(subnet.engine for subnet in plan.subnets)
         two = throughput(SD855, [Stream(plan, 2)])
         used = {use.resource: use.share for use in two.uses}

@@ -18,38 +18,34 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.container.loading import load, load_container
-from hexsim.errors import HexsimError
-from hexsim.execution.plan_executor import PlanExecutor, stored_inputs
+from hexsim.deployment import AtLoad, deploy
+from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.hta.offline import orders, with_hta
-from hexsim.inputs.seeded import as_bytes, seeded_inputs
+from hexsim.inputs.seeded import seeded_calibration
+from hexsim.inputs.stored import stored_inputs
 from hexsim.platform import Platform
 from hexsim.platforms.background import load as load_background
+from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.outcome import KeyOutcome
-from hexsim.quantization.quantized import QuantizedNetwork, require_float
 from hexsim.runtimes import Runtime
 from hexsim.timing.results import LayerTiming, Result, Timeline
 
 Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
 
 __all__ = [
+    "Model",
     "QuantizationOptions",
     "Simulation",
     "compile_hta",
     "load",
     "quantize",
     "read_overrides",
-    "seeded_calibration",
     "simulate",
 ]
-
-CALIBRATION_INPUTS = 8
-"""Seeded inputs used when a float network is quantised at load and none are given; the SNPE
-guide calls 5 to 10 enough to try."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +77,18 @@ class Simulation:
 
 
 def quantize(
-    model: Network | QuantizedNetwork,
+    model: Model,
     inputs: Iterable[Inputs] | None = None,
     options: QuantizationOptions | None = None,
     overrides: Overrides = NO_OVERRIDES,
     optimizations: Sequence[Optimization] = (),
-) -> QuantizedNetwork:
-    """Quantise a float network.
+) -> Model:
+    """Quantise a float model.
 
     `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
     ONNX axis order; None takes seeded ones. `optimizations` are "cle", cross-layer equalization,
     and "bc", bias correction, which needs it. `overrides` (see `read_overrides`) replace what the
-    quantiser would choose; `QuantizedNetwork.overrides` tells what became of them. Raises
+    quantiser would choose; `Model.overrides` tells what became of them. Raises
     HexsimError if `model` is quantised already, or overrides are of no use to it.
     """
     network = require_float(model)
@@ -108,12 +104,12 @@ def quantize(
 
 
 def compile_hta(
-    model: QuantizedNetwork,
+    model: Model,
     chip: str | Path = "sd855",
     partitions: str = "",
     *,
     stack: str | Path | None = None,
-) -> QuantizedNetwork:
+) -> Model:
     """Return `model` with sections for the tensor engine of `chip`, which `aip` then uses.
 
     `partitions` lists the sections by layer ids, as in "0-11,15-20", perhaps for a chip that it
@@ -137,7 +133,7 @@ def read_overrides(source: str | Path) -> Overrides:
 
 
 def simulate(
-    model: Network | QuantizedNetwork | str | Path,
+    model: Model | str | Path,
     chip: str | Path = "sd835",
     runtime: Runtime = "dsp",
     inputs: Inputs | None = None,
@@ -165,60 +161,19 @@ def simulate(
     platform = Platform.load(chip, stack)
     if not power_collapse:
         platform = platform.without_power_collapse()
-    loaded = as_loaded(model, platform, runtime, overrides) if overrides else model
-    plan = platform.plan(loaded, runtime, cpu_fallback=cpu_fallback)
-    if loaded is not model:
-        plan = plan.of_float_file()
-    outcomes = loaded.overrides if isinstance(loaded, QuantizedNetwork) and overrides else ()
-    timing = platform.simulate(
-        plan,
+    at_load = AtLoad(model.network, platform, overrides=overrides)
+    deployment = deploy(model, platform, runtime, cpu_fallback=cpu_fallback, at_load=at_load)
+    timing = deployment.simulate(
         perf_profile=perf_profile,
         idle_ms=idle_ms,
         background=tuple(load_background(name) for name in background),
     )
     if inputs is None:
-        return Simulation(timing, None, outcomes)
-    network = plan.network
-    feed = _stored(network, inputs)
-    loaded = as_loaded(loaded, platform, runtime)
-    outputs = PlanExecutor(plan, loaded, signed_weights=platform.signed_weights(runtime)).run(feed)
-    return Simulation(timing, {n: _source(network, n, a) for n, a in outputs.items()}, outcomes)
-
-
-def as_loaded(
-    model: Network | QuantizedNetwork,
-    platform: Platform,
-    runtime: Runtime,
-    overrides: Overrides = NO_OVERRIDES,
-) -> Network | QuantizedNetwork:
-    """`model` as `runtime` computes it: quantised on seeded inputs if it does that at load.
-
-    Raises HexsimError if there are `overrides` and it does not.
-    """
-    quantised = isinstance(model, QuantizedNetwork)
-    effect = platform.load_rule(runtime, quantized=quantised).effect
-    if not isinstance(model, QuantizedNetwork) and effect == "quantise":
-        return platform.quantize(model, seeded_calibration(model), overrides)
-    if overrides:
-        what = "quantised already" if quantised else "not quantised at load"
-        raise HexsimError(
-            f"overrides are applied when a network is quantised, and '{model.name}' is {what} on "
-            f"{runtime} of {platform.stack.name}; leave them out, or quantise it with them first"
-        )
-    return model
-
-
-def seeded_calibration(
-    network: Network, count: int = CALIBRATION_INPUTS, seed: int = 0
-) -> list[dict[str, FloatArray]]:
-    """Seeded inputs for `network`, in stored order."""
-    shapes = {name: network.tensors[name].source_shape for name in network.inputs}
-    sets = seeded_inputs(shapes, count, seed)
-    for name, form in network.input_formats.items():
-        if form.type == "image":
-            for one in sets:
-                one[name] = as_bytes(one[name])
-    return [stored_inputs(network, one) for one in sets]
+        return Simulation(timing, None, deployment.overrides)
+    network = deployment.network
+    outputs = deployment.executor().run(_stored(network, inputs))
+    ordered = {name: _source(network, name, array) for name, array in outputs.items()}
+    return Simulation(timing, ordered, deployment.overrides)
 
 
 def _stored(network: Network, inputs: Inputs) -> dict[str, FloatArray]:

@@ -6,8 +6,8 @@ import numpy as np
 
 from hexsim.graph.ir import Constant, FloatArray, Network, Tensor
 from hexsim.layers import RELU, Convolution, Neuron, Window
+from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import FloatOverride, Overrides
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
 
 BIASED = ("conv2.y", "conv2.w", "conv2.b")
@@ -62,7 +62,7 @@ def feeds(count: int = 3) -> list[dict[str, FloatArray]]:
     return [{"in": rng.normal(0, 1, SHAPE).astype(np.float32)} for _ in range(count)]
 
 
-def mixed(bits: int = 32, *names: str) -> QuantizedNetwork:
+def mixed(bits: int = 32, *names: str) -> Model:
     """The chain quantised with the tensors `names` (conv2's output) as floats."""
     keys = {name: FloatOverride(bits) for name in names or ("conv2.y",)}  # type: ignore[arg-type]
     return quantize(chain(), feeds(), overrides=Overrides(keys))

@@ -26,9 +26,9 @@ from hexsim.layers import (
     StridedSlice,
     Window,
 )
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import KernelCall, Plan, make_plan
+from hexsim.planning.plan import KernelCall, Plan
 from hexsim.runtimes import Runtime
+from tests.deployed import planned
 
 
 def _untouched() -> np.ndarray:
@@ -110,7 +110,7 @@ class Sketch:
 
 
 def plan(network: Network, runtime: Runtime = "dsp") -> Plan:
-    return make_plan(network, runtime, partition(network, runtime))
+    return planned(network, runtime)
 
 
 def only_call(sketch: Sketch, output: str) -> KernelCall:

@@ -8,10 +8,10 @@ import pytest
 
 import hexsim
 from hexsim import models
-from hexsim.api import seeded_calibration
+from hexsim.inputs.seeded import seeded_calibration
 from hexsim.passes.input_formats import set_input_formats
+from hexsim.quantization.model import require_float
 from hexsim.quantization.optimizations import quantize_optimized
-from hexsim.quantization.quantized import require_float
 from tests.container.made import small_network, with_encodings
 from tests.digits.data import digits
 from tests.digits.networks import load

@@ -14,8 +14,8 @@ from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
 from hexsim.passes import optimise
 from hexsim.passes.resizing import resized
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.runtimes import Runtime
 from tests.unet import SIZE, unet
 
@@ -32,7 +32,7 @@ def images(count: int) -> list[np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def model(network: Network) -> QuantizedNetwork:
+def model(network: Network) -> Model:
     return hexsim.quantize(network, images(4))
 
 
@@ -89,32 +89,32 @@ def test_bias_correction_takes_deconvolutions(network: Network) -> None:
 
 
 def test_a_nearest_resize_keeps_its_encoding_and_a_bilinear_one_has_its_own(
-    model: QuantizedNetwork,
+    model: Model,
 ) -> None:
     codes = model.activations
     assert codes["blocks"] == codes["low"]
     assert codes["smooth"].max < codes["mixed"].max
 
 
-def test_a_container_gives_back_what_it_was_given(model: QuantizedNetwork, tmp_path: Path) -> None:
+def test_a_container_gives_back_what_it_was_given(model: Model, tmp_path: Path) -> None:
     path = tmp_path / "unet.dlc"
     container.write(path, model)
     again = container.read(path).model
-    assert isinstance(again, QuantizedNetwork)
+    assert again.quantized
     assert again.network.layers == model.network.layers
     for name in model.parameters:
         np.testing.assert_array_equal(again.codes(name), model.codes(name))
 
 
 @pytest.mark.parametrize("runtime", ["cpu", "gpu", "dsp", "aip", "fxp_cpu"])
-def test_every_runtime_takes_and_times_them(model: QuantizedNetwork, runtime: Runtime) -> None:
+def test_every_runtime_takes_and_times_them(model: Model, runtime: Runtime) -> None:
     result = hexsim.simulate(model, "sd855", runtime)
     times = {layer.name: layer for layer in result.layers}
     for name in GROWING:
         assert times[name].us > 0
 
 
-def test_the_tensor_engine_takes_them(model: QuantizedNetwork) -> None:
+def test_the_tensor_engine_takes_them(model: Model) -> None:
     (section,) = hexsim.compile_hta(model).hta
     assert set(GROWING) <= set(section.layers)
 

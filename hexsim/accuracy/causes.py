@@ -17,7 +17,7 @@ from hexsim.accuracy.layer_errors import LayerError
 from hexsim.graph.ir import FloatArray, Layer
 from hexsim.layers import Weighted
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 OUTLIER_RATIO = 8.0
 """From which the widest channel of a weight is called an outlier: the median channel then has
@@ -41,16 +41,16 @@ class Cause:
     tensor: str
     finding: str
     remedy: str
-    remedied: QuantizedNetwork
+    remedied: Model
 
 
-def suspects(layer: Layer, model: QuantizedNetwork, errors: Errors) -> tuple[Cause, ...]:
+def suspects(layer: Layer, model: Model, errors: Errors) -> tuple[Cause, ...]:
     """The causes that could be at work in `layer`."""
     found = (make(layer, model, errors) for make in CAUSES)
     return tuple(cause for cause in found if cause is not None)
 
 
-def weight_range(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause | None:
+def weight_range(layer: Layer, model: Model, errors: Errors) -> Cause | None:
     """One encoding for all channels of a weight, though their ranges differ."""
     if not isinstance(layer, Weighted):
         return None
@@ -82,7 +82,7 @@ def weight_range(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause
     )
 
 
-def coarse_bias(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause | None:
+def coarse_bias(layer: Layer, model: Model, errors: Errors) -> Cause | None:
     """An 8-bit bias, whose one step is coarse beside the output's."""
     if not isinstance(layer, Weighted) or layer.bias is None:
         return None
@@ -105,7 +105,7 @@ def coarse_bias(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause 
     )
 
 
-def clipped_activation(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause | None:
+def clipped_activation(layer: Layer, model: Model, errors: Errors) -> Cause | None:
     """Inputs or output with values outside the range of their encoding."""
     clipped = [row for row in _coded(layer, errors) if row.clipped]
     if not clipped:
@@ -120,7 +120,7 @@ def clipped_activation(layer: Layer, model: QuantizedNetwork, errors: Errors) ->
     )
 
 
-def unused_range(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause | None:
+def unused_range(layer: Layer, model: Model, errors: Errors) -> Cause | None:
     """Inputs or output that use only part of their encoding, so that the step is too coarse."""
     loose = [row for row in _coded(layer, errors) if not row.clipped and _used(row) < WELL_USED]
     if not loose:
@@ -136,7 +136,7 @@ def unused_range(layer: Layer, model: QuantizedNetwork, errors: Errors) -> Cause
     )
 
 
-CAUSES: tuple[Callable[[Layer, QuantizedNetwork, Errors], Cause | None], ...] = (
+CAUSES: tuple[Callable[[Layer, Model, Errors], Cause | None], ...] = (
     weight_range,
     coarse_bias,
     clipped_activation,
@@ -171,7 +171,7 @@ def _ranges(row: LayerError) -> str:
     )
 
 
-def _with_seen_ranges(model: QuantizedNetwork, rows: list[LayerError]) -> QuantizedNetwork:
+def _with_seen_ranges(model: Model, rows: list[LayerError]) -> Model:
     seen = {
         row.tensor: Encoding.from_range(row.low, row.high, row.encoding.bitwidth)
         for row in rows
@@ -188,13 +188,11 @@ def _dead(channel: int, layer: Layer, errors: Errors) -> str:
     return f"; that channel is dead: '{layer.output}' never changes there"
 
 
-def _values(model: QuantizedNetwork, name: str) -> FloatArray:
+def _values(model: Model, name: str) -> FloatArray:
     return model.network.constants[name].finite().astype(np.float32, copy=False)
 
 
-def _with_parameter(
-    model: QuantizedNetwork, name: str, encoding: AxisEncoding | None
-) -> QuantizedNetwork:
+def _with_parameter(model: Model, name: str, encoding: AxisEncoding | None) -> Model:
     """The model with another encoding of one parameter; None leaves 32 bits."""
     others = {n: e for n, e in model.parameters.items() if n != name}
     stored = {n: codes for n, codes in model.stored_codes.items() if n != name}

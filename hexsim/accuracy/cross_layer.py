@@ -15,14 +15,14 @@ from hexsim.graph.ir import FloatArray
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.equalization.chains import find_chains
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
 
 REMEDY = "equalise weights across layers (--optimizations cle)"
 
 
-def could_equalize(model: QuantizedNetwork, layers: Collection[str], errors: Errors) -> bool:
+def could_equalize(model: Model, layers: Collection[str], errors: Errors) -> bool:
     """True if one of `layers` has an outlier channel and stands in a chain that can share it.
 
     Not where some layers are float: the model's modes do not tell which ones to quantise again.
@@ -41,15 +41,13 @@ def could_equalize(model: QuantizedNetwork, layers: Collection[str], errors: Err
     )
 
 
-def equalized(
-    model: QuantizedNetwork, inputs: Iterable[Mapping[str, FloatArray]]
-) -> QuantizedNetwork:
+def equalized(model: Model, inputs: Iterable[Mapping[str, FloatArray]]) -> Model:
     """The model equalised and quantised again, calibrated on `inputs`."""
     quantized = quantize(equalize(model.network).network, inputs, _options(model))
     return replace(quantized, equalized=True)
 
 
-def _options(model: QuantizedNetwork) -> QuantizationOptions:
+def _options(model: Model) -> QuantizationOptions:
     """Options of the modes that `model` shows (the searching ones do not show).
 
     Where overrides gave single tensors another width, that of most tensors counts.

@@ -7,19 +7,17 @@ So what earlier layers did wrong does not count, and what removing a cause wins 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from hexsim.accuracy.causes import Cause, suspects
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.layer_errors import LayerError
-from hexsim.accuracy.outputs import cuts
+from hexsim.accuracy.outputs import layers_on, with_chosen
+from hexsim.deployment import Deployment
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Layer
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.planning.plan import make_plan
-from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.quantization.model import Model
 
 WORTH_SAYING_DB = 1.0
 """Smallest gain for which a cause is reported (our choice: a change one can measure again)."""
@@ -44,24 +42,18 @@ class Diagnosis:
 
 
 def diagnose(
-    model: QuantizedNetwork,
+    deployment: Deployment,
     errors: Sequence[LayerError],
     names: Sequence[str],
     inputs: Iterable[Mapping[str, FloatArray]],
-    *,
-    signed_weights: bool,
-    on_hta: AbstractSet[str] = frozenset(),
 ) -> tuple[Diagnosis, ...]:
-    """Explain the layers `names`, which run in fixed point; `errors` are those of all tensors.
-
-    Those in `on_hta` are tried on the tensor engine, for whose kernels no weights are rescaled.
-    """
-    network = model.network
-    runtimes = {row.layer: row.runtime for row in errors}
+    """Explain the layers `names`, which run in fixed point; `errors` are those of all tensors."""
+    network = deployment.network
+    takes = layers_on(deployment)
     trials = [
-        _Trials(layer, model, runtimes[layer.name], errors, signed_weights, on_hta)
+        _Trials(layer, deployment, errors)
         for layer in network.layers
-        if layer.name in names and runtimes[layer.name] in FIXED_POINT
+        if layer.name in names and layer.name in takes
     ]
     if not trials:
         return ()
@@ -78,22 +70,15 @@ def diagnose(
 class _Trials:
     """One layer as it is, and without each of its suspects."""
 
-    def __init__(
-        self,
-        layer: Layer,
-        model: QuantizedNetwork,
-        runtime: Runtime,
-        errors: Sequence[LayerError],
-        signed_weights: bool,
-        on_hta: AbstractSet[str],
-    ) -> None:
+    def __init__(self, layer: Layer, deployment: Deployment, errors: Sequence[LayerError]) -> None:
         self.layer = layer
+        model = deployment.loaded
         tensors = model.network.tensors
         self._inputs = [n for n in dict.fromkeys(layer.inputs) if n in tensors]
         self.tensors = (*self._inputs, *layer.outputs)
         self._causes = suspects(layer, model, {row.tensor: row for row in errors})
         models = (model, *(cause.remedied for cause in self._causes))
-        self._executors = [_alone(layer, m, runtime, signed_weights, on_hta) for m in models]
+        self._executors = [self._alone(deployment, one) for one in models]
         self._distances = [Distance() for _ in models]
 
     def add(self, values: Mapping[str, FloatArray]) -> None:
@@ -114,16 +99,7 @@ class _Trials:
         findings.sort(key=lambda finding: -finding.remedied_db)
         return Diagnosis(self.layer.name, self.layer.type, alone_db, tuple(findings))
 
-
-def _alone(
-    layer: Layer,
-    model: QuantizedNetwork,
-    runtime: Runtime,
-    signed_weights: bool,
-    on_hta: AbstractSet[str],
-) -> PlanExecutor:
-    inputs = [n for n in dict.fromkeys(layer.inputs) if n in model.network.tensors]
-    part = model.network.subnetwork([layer], inputs, layer.outputs)
-    single = replace(model, network=part)
-    plan = make_plan(single, runtime, cuts(part, runtime, {layer.name}, on_hta))
-    return PlanExecutor(plan, single, signed_weights=signed_weights)
+    def _alone(self, deployment: Deployment, model: Model) -> PlanExecutor:
+        part = model.network.subnetwork([self.layer], self._inputs, self.layer.outputs)
+        single = replace(model, network=part)
+        return with_chosen(deployment, single, {self.layer.name}).executor()

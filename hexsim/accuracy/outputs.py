@@ -7,55 +7,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from itertools import groupby
 
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.scores import class_scores, scored
-from hexsim.execution.plan_executor import PlanExecutor
-from hexsim.graph.ir import FloatArray, Layer, Network
+from hexsim.deployment import Deployment
+from hexsim.graph.ir import FloatArray, Layer
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.planning.partition import Subnet, partition
-from hexsim.planning.plan import make_plan
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.planning.subnet import Subnet
+from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Engine, Runtime
 
 
 class OutputJudge:
     """Compares runs of one network on `inputs`, which are kept, with their float outputs.
 
-    `network` is the network judged, without its final softmax; `takes` names its layers that
-    `runtime`, a fixed-point one, takes; those in `on_hta` run on the tensor engine.
+    `network` is the network judged, without its final softmax; `takes` names its layers that the
+    runtime of `deployment`, a fixed-point one, takes.
     """
 
-    def __init__(
-        self,
-        model: Network | QuantizedNetwork,
-        inputs: Iterable[Mapping[str, FloatArray]],
-        runtime: Runtime,
-        *,
-        signed_weights: bool,
-        on_hta: AbstractSet[str] = frozenset(),
-    ) -> None:
-        network = class_scores(float_network(model))
-        self.network = network
+    def __init__(self, deployment: Deployment, inputs: Iterable[Mapping[str, FloatArray]]) -> None:
+        self.deployment = deployment
+        self.network = class_scores(deployment.network)
         self.inputs = list(inputs)
-        self.takes = frozenset(layers_on(scored(model), runtime, on_hta))
-        self._runtime: Runtime = runtime
-        self._signed_weights = signed_weights
-        self._on_hta = on_hta
+        self.takes = layers_on(deployment) & {layer.name for layer in self.network.layers}
         engine = FloatEngine(self.network)
         self._references = [engine.run(feed) for feed in self.inputs]
 
-    def sqnr_db(self, model: QuantizedNetwork, chosen: AbstractSet[str]) -> float:
+    def sqnr_db(self, model: Model, chosen: AbstractSet[str]) -> float:
         """SQNR of all outputs together, the layers named in `chosen` running in integers.
 
         `model` is the network judged, or one with the same layers and other parameters.
         """
-        scored = replace(model, network=class_scores(model.network))
-        subnets = cuts(scored.network, self._runtime, chosen, self._on_hta)
-        plan = make_plan(scored, self._runtime, subnets)
-        executor = PlanExecutor(plan, scored, signed_weights=self._signed_weights)
+        executor = with_chosen(self.deployment, scored(model), chosen).executor()
         total = Distance()
         for feed, reference in zip(self.inputs, self._references, strict=True):
             run = executor.run(feed)
@@ -65,35 +49,27 @@ class OutputJudge:
         return total.sqnr_db
 
 
-def layers_on(
-    model: Network | QuantizedNetwork, runtime: Runtime, on_hta: AbstractSet[str] = frozenset()
-) -> tuple[str, ...]:
-    """Names of the layers that a fixed-point `runtime` takes, in order."""
-    return tuple(
-        layer.name
-        for subnet in partition(model, runtime, sections=(on_hta,))
-        if subnet.runtime in FIXED_POINT
-        for layer in subnet.layers
-    )
+def layers_on(deployment: Deployment) -> frozenset[str]:
+    """Names of the layers that a fixed-point runtime takes."""
+    taken = (subnet for subnet in deployment.subnets if subnet.runtime in FIXED_POINT)
+    return frozenset(layer.name for subnet in taken for layer in subnet.layers)
 
 
-def cuts(
-    network: Network,
-    runtime: Runtime,
-    chosen: AbstractSet[str],
-    on_hta: AbstractSet[str] = frozenset(),
-) -> list[Subnet]:
-    """Cut `network` so that just the layers named in `chosen` run on `runtime`.
+def with_chosen(deployment: Deployment, model: Model, chosen: AbstractSet[str]) -> Deployment:
+    """Deploy `model` so that just the layers named in `chosen` are on the runtime.
 
-    Those that are in `on_hta` too run on the tensor engine, the others on the main one.
+    `model` has layers of the one deployed; those that are on the tensor engine there are here, the
+    others on the runtime's main one.
     """
+    runtime, on_hta = deployment.runtime, deployment.on_hta
 
     def place(layer: Layer) -> tuple[Runtime, Engine]:
         if layer.name not in chosen:
             return "cpu", "cpu"
         return runtime, "hta" if layer.name in on_hta else MAIN_ENGINE[runtime]
 
-    return [
+    cut = [
         Subnet(where, engine, tuple(run), "others" if where == "cpu" else "chosen")
-        for (where, engine), run in groupby(network.layers, key=place)
+        for (where, engine), run in groupby(model.network.layers, key=place)
     ]
+    return deployment.with_cut(cut, model)

@@ -8,10 +8,10 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.equalization import equalize
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 
-def with_reference(model: QuantizedNetwork, reference: Network) -> QuantizedNetwork:
+def with_reference(model: Model, reference: Network) -> Model:
     """The codes and encodings of `model` over the float weights of `reference`.
 
     Convert layers are no part of the float file; they are inserted as the quantiser does it.

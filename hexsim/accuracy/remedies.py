@@ -16,8 +16,8 @@ from hexsim.accuracy import cross_layer
 from hexsim.accuracy.causes import suspects
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.outputs import OutputJudge
+from hexsim.quantization.model import Model
 from hexsim.quantization.movement import moves_codes
-from hexsim.quantization.quantized import QuantizedNetwork
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class RemedyTrial:
 
 
 def try_remedies(
-    model: QuantizedNetwork, errors: Sequence[LayerError], judge: OutputJudge
+    model: Model, errors: Sequence[LayerError], judge: OutputJudge
 ) -> tuple[RemedyTrial, ...]:
     """Try each remedy that a layer could do with on the whole network, then all; best first."""
     single = _remedies(model, errors, judge)
@@ -46,9 +46,7 @@ def try_remedies(
     return tuple(sorted(trials, key=lambda trial: -trial.after_db))
 
 
-def everywhere(
-    remedies: Sequence[str], model: QuantizedNetwork, errors: Sequence[LayerError]
-) -> QuantizedNetwork:
+def everywhere(remedies: Sequence[str], model: Model, errors: Sequence[LayerError]) -> Model:
     """The model with `remedies` applied to every layer that could do with them."""
     by_tensor = {row.tensor: row for row in errors}
     for remedy in remedies:
@@ -63,9 +61,7 @@ def everywhere(
     return replace(model, activations=activations)
 
 
-def _remedies(
-    model: QuantizedNetwork, errors: Sequence[LayerError], judge: OutputJudge
-) -> tuple[str, ...]:
+def _remedies(model: Model, errors: Sequence[LayerError], judge: OutputJudge) -> tuple[str, ...]:
     by_tensor = {row.tensor: row for row in errors}
     layers = (layer for layer in judge.network.layers if layer.name in judge.takes)
     found = (cause for layer in layers for cause in suspects(layer, model, by_tensor))

@@ -14,7 +14,7 @@ from hexsim.binding.weights import is_rescaled, signed_weights
 from hexsim.graph.ir import Layer
 from hexsim.layers import Weighted
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class RescalingLoss:
 
 
 def rescaling_losses(
-    model: QuantizedNetwork, layers: Sequence[Layer] | None = None
+    model: Model, layers: Sequence[Layer] | None = None
 ) -> tuple[RescalingLoss, ...]:
     """The loss of every weight that is rescaled, in the order of `layers` (default: all)."""
     chosen = model.network.layers if layers is None else layers
@@ -48,7 +48,7 @@ def worst(losses: Sequence[RescalingLoss]) -> RescalingLoss:
     return min(losses, key=lambda loss: loss.sqnr_db)
 
 
-def _loss(layer: Weighted, model: QuantizedNetwork, encoding: Encoding) -> RescalingLoss:
+def _loss(layer: Weighted, model: Model, encoding: Encoding) -> RescalingLoss:
     codes = model.codes(layer.weight)
     rescaled = signed_weights(codes, encoding)
     distance = Distance()

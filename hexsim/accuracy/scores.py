@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from hexsim.graph.ir import Network
 from hexsim.layers import Softmax
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 
 def class_scores(network: Network) -> Network:
@@ -30,8 +30,6 @@ def class_scores(network: Network) -> Network:
     return network.subnetwork(kept, network.inputs, tuple(outputs))
 
 
-def scored(model: Network | QuantizedNetwork) -> Network | QuantizedNetwork:
-    """The model, float or quantised, with class scores as outputs."""
-    if isinstance(model, QuantizedNetwork):
-        return replace(model, network=class_scores(model.network))
-    return class_scores(model)
+def scored(model: Model) -> Model:
+    """The model with class scores as outputs."""
+    return replace(model, network=class_scores(model.network))

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hexsim.accuracy.outputs import OutputJudge
+from hexsim.quantization.model import Model
 from hexsim.quantization.movement import moves_codes
-from hexsim.quantization.quantized import QuantizedNetwork
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Sensitivity:
 
 
 def sensitivity(
-    model: QuantizedNetwork,
+    model: Model,
     judge: OutputJudge,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Sensitivity:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
-from dataclasses import replace
 
-from hexsim.execution.plan_executor import PlanExecutor
-from hexsim.graph.ir import FloatArray, Network
+from hexsim.deployment import Deployment
+from hexsim.graph.ir import FloatArray
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import Plan, make_plan
-from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.planning.plan import Plan
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 Values = dict[str, FloatArray]
@@ -23,20 +18,11 @@ class Twin:
 
     `tensors` are the names observed: the inputs, every float32 tensor and the outputs.
     `runtimes` says which runtime computes each, or reads it if it is an input; `encodings` has
-    those that are codes there. `signed_weights` is for HVX, as in `PlanExecutor`; the layers named
-    in `on_hta` run on the tensor engine instead.
+    those that are codes there. `threads` share the work of a layer, 0 for one per core.
     """
 
-    def __init__(
-        self,
-        model: Network | QuantizedNetwork,
-        runtime: Runtime,
-        *,
-        signed_weights: bool,
-        on_hta: AbstractSet[str] = frozenset(),
-        threads: int = 0,
-    ) -> None:
-        network = float_network(model)
+    def __init__(self, deployment: Deployment, threads: int = 0) -> None:
+        network = deployment.network
         written = [
             name
             for layer in network.layers
@@ -46,11 +32,14 @@ class Twin:
         self.tensors = (*network.inputs, *written)
         self.network = network
         self._float = FloatEngine(network, outputs=written, threads=threads)
-        observed = _with_outputs(model, tuple(written))
-        plan = make_plan(observed, runtime, partition(observed, runtime, sections=(on_hta,)))
-        self._runtime = PlanExecutor(plan, observed, signed_weights=signed_weights, threads=threads)
-        self.runtimes = _runtimes(plan)
-        self.encodings = _encodings(self.runtimes, model)
+        observed = deployment.observing(written)
+        self._runtime = observed.executor(threads)
+        self.runtimes = _runtimes(observed.plan)
+        self.encodings = {
+            name: deployment.loaded.activations[name]
+            for name, runtime in self.runtimes.items()
+            if runtime in FIXED_POINT
+        }
 
     def run(self, feed: Mapping[str, FloatArray]) -> tuple[Values, Values]:
         """Return the values of `tensors` in float and on the runtime, in stored order.
@@ -70,13 +59,6 @@ class Twin:
         )
 
 
-def _with_outputs(
-    model: Network | QuantizedNetwork, names: tuple[str, ...]
-) -> Network | QuantizedNetwork:
-    network = replace(float_network(model), outputs=names)
-    return replace(model, network=network) if isinstance(model, QuantizedNetwork) else network
-
-
 def _runtimes(plan: Plan) -> dict[str, Runtime]:
     readers = {name: subnet.runtime for subnet in plan.subnets for name in subnet.inputs}
     writers = {
@@ -86,11 +68,3 @@ def _runtimes(plan: Plan) -> dict[str, Runtime]:
         for name in layer.outputs
     }
     return {**readers, **writers}
-
-
-def _encodings(
-    runtimes: Mapping[str, Runtime], model: Network | QuantizedNetwork
-) -> dict[str, Encoding]:
-    if not isinstance(model, QuantizedNetwork):
-        return {}
-    return {n: model.activations[n] for n, on in runtimes.items() if on in FIXED_POINT}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from hexsim.accuracy.classification import Hits
@@ -12,9 +11,8 @@ from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.layer_errors import ErrorStream, LayerError
 from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
 from hexsim.accuracy.twin import Twin
-from hexsim.graph.ir import FloatArray, Network
-from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.deployment import Deployment
+from hexsim.graph.ir import FloatArray
 
 Feed = Mapping[str, FloatArray]
 
@@ -34,26 +32,22 @@ class Validation:
 
 
 def validate(
-    model: Network | QuantizedNetwork,
+    deployment: Deployment,
     inputs: Iterable[Feed],
-    runtime: Runtime,
     *,
-    signed_weights: bool,
-    on_hta: AbstractSet[str] = frozenset(),
     labels: Sequence[int] | None = None,
     batch: int = 1,
     items: int | None = None,
     threads: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Validation:
-    """Compare `runtime` with float on `inputs` (at least one, arrays in stored order).
+    """Compare a runtime with float on `inputs` (at least one, arrays in stored order).
 
     Each input is a batch of `batch` items; `items` is their number without the padding of the
-    last one, by default all are full. `labels` has the class of each item. `signed_weights` and
-    `on_hta` are as in `Twin`. `threads` share the work of a layer, 0 for one per core. Memory is
-    bounded by the activations of one input.
+    last one, by default all are full. `labels` has the class of each item. `threads` share the
+    work of a layer, 0 for one per core. Memory is bounded by the activations of one input.
     """
-    twin = Twin(model, runtime, signed_weights=signed_weights, on_hta=on_hta, threads=threads)
+    twin = Twin(deployment, threads)
     stream, hits, outputs = ErrorStream(twin), Hits(), Distance()
     network = twin.network
     scored = [name for name in network.outputs if network.tensors[name].dtype == "float32"]
@@ -68,11 +62,12 @@ def validate(
             hits.add(expected, found, None if labels is None else labels[hits.inputs])
         progress(index + 1)
     losses: tuple[RescalingLoss, ...] = ()
-    if signed_weights and isinstance(model, QuantizedNetwork):
+    if deployment.signed_weights:
         on_hvx = [
             layer
-            for layer in network.layers
-            if twin.runtimes[layer.outputs[0]] in FIXED_POINT and layer.name not in on_hta
+            for subnet in deployment.subnets
+            for layer in subnet.layers
+            if subnet.engine == "hvx"
         ]
-        losses = rescaling_losses(model, on_hvx)
+        losses = rescaling_losses(deployment.loaded, on_hvx)
     return Validation(hits, labels is not None, outputs.sqnr_db, stream.errors(), losses)

@@ -58,7 +58,7 @@ from hexsim.layers import (
     StridedSlice,
 )
 from hexsim.planning.plan import PlannedSubnet
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 __all__ = [
     "BoundAveragePool",
@@ -89,9 +89,7 @@ __all__ = [
 ]
 
 
-def bind(
-    subnet: PlannedSubnet, model: QuantizedNetwork, *, signed_weights: bool
-) -> Iterator[BoundCall]:
+def bind(subnet: PlannedSubnet, model: Model, *, signed_weights: bool) -> Iterator[BoundCall]:
     """Yield the calls of `subnet` as integers, in execution order.
 
     Each is made when it is asked for, so that weights need not be in memory all at once.

@@ -10,7 +10,7 @@ from hexsim.binding.call import Operand, Real
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer
 from hexsim.layers import Convert
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Source:
     `signed_weights` is true for kernels that multiply by signed 8-bit weights (V65 and later).
     """
 
-    model: QuantizedNetwork
+    model: Model
     signed_weights: bool
 
     def operand(self, name: str, layer: Layer) -> Operand:

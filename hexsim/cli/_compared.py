@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
     from hexsim.platform import Platform
-    from hexsim.quantization.quantized import QuantizedNetwork
+    from hexsim.quantization.model import Model
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Given:
     `held` are the overrides of the float file, `overrides` those to be applied to it.
     """
 
-    model: Network | QuantizedNetwork
+    model: Model
     reference: str
     held: Overrides = NO_OVERRIDES
     overrides: Overrides = NO_OVERRIDES
@@ -42,11 +42,11 @@ def loaded(
     """
     from hexsim.accuracy.reference import with_reference
     from hexsim.container.loading import applied_overrides, load, load_container
-    from hexsim.quantization.quantized import QuantizedNetwork, require_float
+    from hexsim.quantization.model import require_float
 
     source = load_container(model, input_dims=dims)
     read, overrides = source.model, applied_overrides(source, model, asked=override_params)
-    if not isinstance(read, QuantizedNetwork):
+    if not read.quantized:
         if float_model is not None:
             raise HexsimError(
                 f"--float goes with a quantised model, and '{model}' is float; leave it out"
@@ -68,12 +68,11 @@ def both(
 ) -> tuple[Network | None, Given]:
     """The float network, if there is one, and what is quantised or to be."""
     from hexsim.container.loading import load
-    from hexsim.quantization.quantized import QuantizedNetwork, float_network
 
     checked = loaded(model, float_model, dims, override_params=override_params)
-    if not isinstance(checked.model, QuantizedNetwork):
-        return checked.model, checked
-    floats = None if float_model is None else float_network(checked.model)
+    if not checked.model.quantized:
+        return checked.model.network, checked
+    floats = None if float_model is None else checked.model.network
     return floats, replace(checked, model=load(model, input_dims=dims))
 
 
@@ -93,30 +92,32 @@ def quantized(
     platform: Platform,
     calibration_list: Path | None,
     source: InputSource,
-) -> tuple[QuantizedNetwork, str]:
+) -> tuple[Model, str]:
     """The model with encodings, and where they come from: the calibration list, else `source`.
 
     Seeded inputs are calibrated on others than those that are compared.
     """
-    from hexsim.api import seeded_calibration
     from hexsim.cli._progress import bar
+    from hexsim.inputs.seeded import seeded_calibration
     from hexsim.inputs.source import listed
+    from hexsim.quantization.model import require_float
     from hexsim.quantization.overrides.use import OverrideUse
-    from hexsim.quantization.quantized import QuantizedNetwork, require_float
 
     model, overrides = given.model, given.overrides
-    if isinstance(model, QuantizedNetwork):
+    if model.quantized:
         if calibration_list is not None:
             require_float(model)
         others = ", which suit the inputs it was calibrated on, not these" if source.seeded else ""
         return model, f"encodings of the file{others}"
+    network = model.network
     if calibration_list is not None:
-        source = listed(calibration_list, model)
+        source = listed(calibration_list, network)
     if source.seeded:
-        coded, on = platform.quantize(model, seeded_calibration(model), overrides), "seeded inputs"
+        coded = platform.quantize(network, seeded_calibration(network), overrides)
+        on = "seeded inputs"
     else:
         with bar("calibrating", source.sets) as progress:
-            coded = platform.quantize(model, source.feeds(), overrides, progress)
+            coded = platform.quantize(network, source.feeds(), overrides, progress)
         on = f"the {source.description}"
     use = OverrideUse.of(given.held, coded.overrides)
     return coded, f"quantised with default options on {on}{f'; {use}' if use else ''}"

@@ -35,10 +35,9 @@ class Inputs:
 
     def source(self, network: Network) -> InputSource:
         """Return the inputs of `network`: those named, else seeded ones."""
-        from hexsim.api import seeded_calibration
         from hexsim.inputs.pictures import Preprocessing, pictures
+        from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
         from hexsim.inputs.source import listed, seeded
-        from hexsim.studies.benchmark import EVALUATION_INPUTS
 
         how = self._preprocessing()
         if self.input_list is not None and self.images is not None:
@@ -52,7 +51,7 @@ class Inputs:
             )
         if self.input_list is not None:
             return listed(self.input_list, network)
-        return seeded(seeded_calibration(network, EVALUATION_INPUTS, seed=1), network)
+        return seeded(seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED), network)
 
     def _preprocessing(self) -> Preprocessing:
         from hexsim.inputs.pictures import Preprocessing

@@ -20,6 +20,7 @@ from hexsim.cli._options import (
 )
 
 if TYPE_CHECKING:
+    from hexsim.deployment.given import Preparation
     from hexsim.platform import Platform
     from hexsim.platforms.background import Background
     from hexsim.platforms.stacks import BufferType
@@ -82,9 +83,17 @@ class Circumstances:
             perf_profile=self.perf_profile,
             idle_ms=power.idle_ms,
             buffer=self.buffers(platform),
-            cpu_fallback=not self.no_cpu_fallback,
+            background=self.clients(),
+            **{"preparation": self.preparation(), **others},
+        )
+
+    def preparation(self, *, quantize: bool = False) -> Preparation:
+        """What may be done to a model; `quantize` asks for that without the option."""
+        from hexsim.deployment.given import Preparation
+
+        return Preparation(
+            quantize=quantize or self.quantize,
             override_params=self.override_params,
             hta=not self.no_hta,
-            background=self.clients(),
-            **{"quantize": self.quantize, **others},
+            cpu_fallback=not self.no_cpu_fallback,
         )

@@ -65,7 +65,7 @@ def bench(
         power,
         sweep="everything" if uncertainty else "tensor engine",
         accuracy=not timing_only,
-        quantize=circumstances.quantize or runtimes is None,
+        preparation=circumstances.preparation(quantize=runtimes is None),
         input_dims=parse_input_dims(input_dim),
         recorded=trace is not None,
     )

@@ -58,9 +58,9 @@ def convert(
     from hexsim.container.loading import is_dlc, load_container
     from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
     from hexsim.passes.input_formats import set_input_formats
+    from hexsim.quantization.model import Model, require_float
     from hexsim.quantization.overrides import NO_OVERRIDES
     from hexsim.quantization.overrides.aimet import read_aimet
-    from hexsim.quantization.quantized import require_float
     from hexsim.reports.fallback_table import fallback_table, opaque_lines
 
     if is_dlc(model):
@@ -99,7 +99,7 @@ def convert(
         converter_command=f"hexsim convert {command}",
         converter_version=__version__,
     )
-    container.write(target, network, metadata, source.overrides)
+    container.write(target, Model(network), metadata, source.overrides)
     for line in opaque_lines(network):
         print(f"WARNING - {line}", file=sys.stderr)
     if source.overrides:

@@ -12,8 +12,7 @@ from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.accuracy.rescaling import RescalingLoss
-    from hexsim.graph.ir import Network
-    from hexsim.quantization.quantized import QuantizedNetwork
+    from hexsim.quantization.model import Model
 
 
 def info(
@@ -50,17 +49,16 @@ def info(
         typer.echo("\n" + rescaling_table(losses, str(chip)))
 
 
-def _losses(model: Network | QuantizedNetwork, chip: str) -> tuple[RescalingLoss, ...]:
+def _losses(model: Model, chip: str) -> tuple[RescalingLoss, ...]:
     """What the chip's DSP loses by rescaling weights; nothing on a float network or before V65."""
     from hexsim.accuracy.rescaling import rescaling_losses
     from hexsim.platform import Platform
-    from hexsim.quantization.quantized import QuantizedNetwork
 
     platform = Platform.load(chip)
     platform.chip.require("dsp")
-    if not isinstance(model, QuantizedNetwork):
+    if not model.quantized:
         raise HexsimError(
             f"--chip tells what becomes of codes, and network '{model.name}' is float; quantise "
             "it first, or leave --chip out"
         )
-    return rescaling_losses(model) if platform.signed_weights("dsp") else ()
+    return rescaling_losses(model) if platform.chip.dsp.signed_weights else ()

@@ -15,12 +15,11 @@ def list_models() -> None:
     """List the built-in networks with their size."""
     from hexsim import models
     from hexsim.container.loading import load
-    from hexsim.quantization.quantized import float_network
     from hexsim.reports.text import table
 
     rows = []
     for name in models.names():
-        network = float_network(load(name))
+        network = load(name).network
         first = network.tensors[network.inputs[0]]
         rows.append(
             (

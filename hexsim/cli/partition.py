@@ -48,6 +48,7 @@ def partition(
     """Show the subnets of AIP, each cut with its reason and cost, and what the HTA refuses."""
     from hexsim.cli._progress import status
     from hexsim.container.loading import load
+    from hexsim.deployment import Deployment
     from hexsim.files import write_text
     from hexsim.reports.partition_json import partition_json
     from hexsim.reports.partition_svg import partition_svg
@@ -66,8 +67,9 @@ def partition(
     loaded = load(model, input_dims=parse_input_dims(input_dim))
     with status() as progress:
         progress(f"cutting {loaded.name}")
-        sections, source = chosen_sections(loaded, platform, hta_partitions)
-        prices = Prices(LayerTimes(loaded, platform, perf_profile))
+        deployment = Deployment(loaded, platform, "aip")
+        sections, source = chosen_sections(deployment, hta_partitions)
+        prices = Prices(LayerTimes(deployment, perf_profile))
         found = find(prices) if search else None
         survey = explain(prices, sections)
     if json is not None:

@@ -118,12 +118,12 @@ def quantize(
     from hexsim.cli._bitwidths import bit_widths
     from hexsim.cli._progress import bar
     from hexsim.container.loading import applied_overrides, load_container
+    from hexsim.deployment.offline_hta import compile_all, orders
     from hexsim.files import replacing
-    from hexsim.hta.offline import compile_all, orders
     from hexsim.inputs.input_list import read_input_list
+    from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.quantization.options import QuantizationOptions
-    from hexsim.quantization.quantized import require_float
     from hexsim.reports.encodings_json import encodings_json
     from hexsim.reports.hta_log import hta_log
     from hexsim.reports.optimization_log import optimization_log
@@ -162,7 +162,7 @@ def quantize(
         raise HexsimError("--hta-partitions says what --enable-hta compiles; give both")
     asked = orders(hta_partitions or (), chip, stack) if enable_hta else ()
     for order in asked:
-        order.check(network)
+        order.check(source.model)
     inputs = read_input_list(input_list, network)
     done = quantize_optimized(
         network,

@@ -41,6 +41,7 @@ def roofline(
 ) -> None:
     """Set every layer under the roofs of the chip: multiply-adds per byte and per second."""
     from hexsim.cli._progress import status
+    from hexsim.deployment.given import Preparation
     from hexsim.files import write_bytes, write_text
     from hexsim.reports.roofline_facts import roofline_csv, roofline_json
     from hexsim.reports.roofline_table import roofline_table
@@ -56,8 +57,7 @@ def roofline(
     conditions = Conditions(
         perf_profile=perf_profile,
         accuracy=False,
-        quantize=quantize,
-        override_params=override_params,
+        preparation=Preparation(quantize, override_params),
         input_dims=parse_input_dims(input_dim),
     )
     with status() as progress:

@@ -53,14 +53,12 @@ def run(
     trace: TraceOption = None,
 ) -> None:
     """Run every input of a list (or folder of pictures) and write the outputs as raw floats."""
-    from hexsim.api import as_loaded
     from hexsim.container.loading import applied_overrides, load_container
-    from hexsim.execution.net_run import observed, wanted
+    from hexsim.deployment import AtLoad, deploy
     from hexsim.execution.net_run import run as run_all
-    from hexsim.execution.plan_executor import PlanExecutor
+    from hexsim.execution.net_run import wanted
     from hexsim.files import write_text
     from hexsim.quantization.overrides.use import OverrideUse
-    from hexsim.quantization.quantized import QuantizedNetwork, float_network
     from hexsim.reports.trace import trace_json
 
     require_outputs((trace,), (model, inputs.input_list))
@@ -70,24 +68,20 @@ def run(
     if debug and asked == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     read = load_container(model, input_dims=parse_input_dims(input_dim))
-    loaded, overrides = read.model, applied_overrides(read, model, asked=override_params)
-    network = float_network(loaded)
+    overrides = applied_overrides(read, model, asked=override_params)
+    network = read.model.network
     source = inputs.source(network)
     chosen = [name for name in (set_output_tensors or "").split(",") if name]
     names = wanted(network, source.output_layers, (*source.output_tensors, *chosen), every=debug)
-    platform.plan(loaded, asked, cpu_fallback=not no_cpu_fallback)  # refuses before long work
-    coded = as_loaded(loaded, platform, asked, overrides)
-    ready = observed(coded, names)
-    plan = platform.plan(ready, asked, cpu_fallback=not no_cpu_fallback)
-    executor = PlanExecutor(
-        plan, ready, signed_weights=platform.signed_weights(asked), threads=threads
-    )
+    at_load = AtLoad(network, platform, overrides=overrides)
+    fallback = not no_cpu_fallback
+    deployment = deploy(read.model, platform, asked, cpu_fallback=fallback, at_load=at_load)
+    executor = deployment.observing(names).executor(threads)
     if trace is not None:
-        timing = platform.simulate(plan, recorded=True)
         name = f"{network.name} on {platform.chip.name} {asked}"
-        write_text(trace, trace_json([(name, timing)]))
-    if coded is not loaded and isinstance(coded, QuantizedNetwork):
-        tell_use(network.name, OverrideUse.of(read.overrides, coded.overrides))
+        write_text(trace, trace_json([(name, deployment.simulate(recorded=True))]))
+    if deployment.quantises:
+        tell_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
     typer.echo(f"{RULE}\nhexsim v{__version__}\n{RULE}")
     run_all(executor, source, output, names, _announce)
 

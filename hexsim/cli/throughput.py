@@ -50,12 +50,10 @@ def throughput(
     trace: TraceOption = None,
 ) -> None:
     """Run instances of networks at once: throughput, latencies, utilisation and what limits."""
-    from hexsim.api import seeded_calibration
     from hexsim.cli._progress import status
-    from hexsim.container.loading import applied_overrides, load_container
+    from hexsim.container.loading import load_container
+    from hexsim.deployment.given import GivenModel
     from hexsim.files import write_text
-    from hexsim.graph.ir import Network
-    from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.reports.throughput_json import throughput_json
     from hexsim.reports.throughput_table import throughput_text
     from hexsim.reports.trace import trace_json
@@ -77,21 +75,15 @@ def throughput(
     )
     with status() as progress:
         streams, uses = [], {}
+        preparation = circumstances.preparation()
         for source, kind, count, hint in zip(model, runtimes, counts, hints, strict=True):
             progress(f"loading {source}")
             read = load_container(source, input_dims=parse_input_dims(input_dim))
-            overrides = applied_overrides(read, source, asked=circumstances.override_params)
-            ready, effect = read.model, platform.load_rule(kind, quantized=False).effect
-            here = circumstances.quantize and effect == "refuse"
-            if isinstance(ready, Network) and (here or effect == "quantise"):
-                uses[ready.name] = OverrideUse.of(read.overrides)
-                if here or overrides:
-                    progress(f"quantising {source}")
-                    coded = platform.quantize(ready, seeded_calibration(ready), overrides)
-                    uses[ready.name] = OverrideUse.of(read.overrides, coded.overrides)
-                    ready = platform.prepared(coded, kind, hta=not circumstances.no_hta)
-            plan = platform.plan(ready, kind, cpu_fallback=not circumstances.no_cpu_fallback)
-            streams.append(Stream(plan, count, hint))
+            given = GivenModel(source, read, platform, preparation, progress)
+            deployment = given.deployment(kind)
+            if use := given.use(kind):
+                uses[given.model.name] = use
+            streams.append(Stream(deployment.plan, count, hint))
         progress(f"{sum(counts)} instances on {platform.chip.name}")
         found = throughput(platform, streams, loop)
     for name, use in uses.items():

@@ -46,8 +46,8 @@ def tradeoff(
     """Set file size, initialisation, inference and accuracy of every choice side by side."""
     from hexsim.cli import _compared as compared
     from hexsim.cli._progress import status
+    from hexsim.deployment.offline_hta import prepared
     from hexsim.files import write_text
-    from hexsim.quantization.quantized import float_network
     from hexsim.reports.tradeoff_data import tradeoff_csv, tradeoff_json
     from hexsim.reports.tradeoff_table import tradeoff_table
     from hexsim.studies.tradeoff import Conditions
@@ -58,12 +58,12 @@ def tradeoff(
     platform.stack.profile(perf_profile)
     dims = parse_input_dims(input_dim)
     floats, given = compared.both(model, float_model, dims, override_params=override_params)
-    network = floats or float_network(given.model)
+    network = floats or given.model.network
     source = inputs.source(network)
     classes = compared.labelled(labels, source, network)
     codes, encodings = compared.quantized(given, platform, calibration_list, source)
     if codes is not given.model and "aip" in platform.runtimes:
-        codes = platform.prepared(codes, "aip", hta=not no_hta)
+        codes = prepared(codes, platform, "aip", hta=not no_hta)
     conditions = Conditions(
         perf_profile, power.idle_ms, not no_cpu_fallback, classes, given.overrides
     )

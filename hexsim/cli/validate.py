@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from hexsim.accuracy.outputs import OutputJudge
     from hexsim.accuracy.sensitivity import Sensitivity
     from hexsim.accuracy.study import Study
-    from hexsim.quantization.quantized import QuantizedNetwork
 
 EXPERIMENT_INPUTS = 16
 """Inputs used by --sensitivity and --explain, the first of the list: each is run once or twice
@@ -73,8 +72,9 @@ def validate(
     from hexsim.accuracy.validation import validate as run_validation
     from hexsim.cli import _compared as compared
     from hexsim.cli._progress import bar
+    from hexsim.deployment import deploy
+    from hexsim.deployment.offline_hta import prepared
     from hexsim.files import write_text
-    from hexsim.quantization.quantized import QuantizedNetwork, float_network
     from hexsim.reports.validation_csv import validation_csv
     from hexsim.reports.validation_json import validation_json
     from hexsim.reports.validation_table import validation_text
@@ -95,25 +95,19 @@ def validate(
     given = compared.loaded(model, float_model, dims, override_params=override_params)
     loaded, reference = given.model, given.reference
     platform.require(loaded, asked)
-    network = float_network(loaded)
+    network = loaded.network
     source = inputs.source(network)
     classes = compared.labelled(labels, source, network)
+    encodings = f"{asked} computes in floats, nothing is quantised"
     if asked in FIXED_POINT:
         coded, encodings = compared.quantized(given, platform, calibration_list, source)
-        here = coded is not loaded
-        loaded = platform.prepared(coded, asked, hta=not no_hta) if here else coded
-        if here:
-            platform.require(loaded, asked)
-    else:
-        loaded, encodings = network, f"{asked} computes in floats, nothing is quantised"
-    signed, on_hta = platform.signed_weights(asked), platform.on_hta(loaded, asked)
+        if coded is not loaded:
+            loaded = prepared(coded, platform, asked, hta=not no_hta)
+    deployment = deploy(loaded, platform, asked)
     with bar("validating", source.sets) as progress:
         found = run_validation(
-            loaded,
+            deployment,
             source.feeds(),
-            asked,
-            signed_weights=signed,
-            on_hta=on_hta,
             labels=classes,
             batch=source.batch,
             items=source.items,
@@ -122,15 +116,15 @@ def validate(
         )
     notes: tuple[str, ...] = (source.description, encodings, reference)
     if asked == "aip":
-        notes += (f"{len(on_hta)} of {len(network.layers)} layers on the tensor engine",)
+        notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
     study = Study(network.name, platform.chip.name, asked, notes, found)
-    if isinstance(loaded, QuantizedNetwork) and (sensitivity or explain):
+    if asked in FIXED_POINT and (sensitivity or explain):
         first = islice(source.feeds(), EXPERIMENT_INPUTS)
-        judge = OutputJudge(loaded, first, asked, signed_weights=signed, on_hta=on_hta)
+        judge = OutputJudge(deployment, first)
         if sensitivity:
-            study = replace(study, sensitivity=_ranked(loaded, judge))
+            study = replace(study, sensitivity=_ranked(judge))
         if explain:
-            study = _explained(study, loaded, judge, signed, on_hta)
+            study = _explained(study, judge)
     if json is not None:
         write_text(json, validation_json(study))
     if csv is not None:
@@ -138,31 +132,28 @@ def validate(
     typer.echo(validation_text(study, every_layer=layers))
 
 
-def _ranked(model: QuantizedNetwork, judge: OutputJudge) -> Sensitivity:
+def _ranked(judge: OutputJudge) -> Sensitivity:
     from hexsim.accuracy.sensitivity import sensitivity
     from hexsim.cli._progress import status
 
     with status() as progress:
         return sensitivity(
-            model, judge, lambda done, total: progress(f"ranking layers: {done} of {total}")
+            judge.deployment.loaded,
+            judge,
+            lambda done, total: progress(f"ranking layers: {done} of {total}"),
         )
 
 
-def _explained(
-    study: Study,
-    model: QuantizedNetwork,
-    judge: OutputJudge,
-    signed: bool,
-    on_hta: frozenset[str],
-) -> Study:
+def _explained(study: Study, judge: OutputJudge) -> Study:
     from hexsim.accuracy.diagnosis import diagnose
     from hexsim.accuracy.layer_errors import most_added
     from hexsim.accuracy.remedies import try_remedies
 
     errors = study.validation.layers
     worst = dict.fromkeys(row.layer for row in most_added(errors) if row.added_noise > 0)
-    names = {layer.name for layer in model.network.layers}
+    deployment = judge.deployment
+    names = {layer.name for layer in deployment.network.layers}
     chosen = [name for name in worst if name in names][:EXPLAINED_LAYERS]
-    diagnoses = diagnose(model, errors, chosen, judge.inputs, signed_weights=signed, on_hta=on_hta)
-    remedies = try_remedies(model, errors, judge)
+    diagnoses = diagnose(deployment, errors, chosen, judge.inputs)
+    remedies = try_remedies(deployment.loaded, errors, judge)
     return replace(study, diagnoses=diagnoses, remedies=remedies)

@@ -9,9 +9,7 @@ import numpy as np
 
 from hexsim.container.inspection import LayerInfo, constants_by_role, inspect
 from hexsim.graph.ir import Constant, Network
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
-
-Model = Network | QuantizedNetwork
+from hexsim.quantization.model import Model
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def difference(first: Model, second: Model) -> Difference:
             for row, other in pairs
             if row.shapes != other.shapes
         ),
-        weights=tuple(_weights(float_network(first), float_network(second))),
+        weights=tuple(_weights(first.network, second.network)),
         outputs=tuple(
             Change(row.name, "outputs", row.outputs, other.outputs)
             for row, other in pairs
@@ -112,7 +110,7 @@ def _sections(first: Model, second: Model) -> Iterator[Change]:
 def _sections_by_chip(model: Model) -> dict[str, tuple[str, ...]]:
     """First and last layer of each section."""
     found: dict[str, tuple[str, ...]] = {}
-    for section in model.hta if isinstance(model, QuantizedNetwork) else ():
+    for section in model.hta if model.quantized else ():
         ends = f"{section.layers[0]} to {section.layers[-1]}"
         found[section.chip] = (*found.get(section.chip, ()), ends)
     return found

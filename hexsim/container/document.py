@@ -12,11 +12,11 @@ import numpy as np
 from hexsim.container.archive import HTA_PREFIX
 from hexsim.container.trees import from_tree, to_tree
 from hexsim.graph.input_format import InputFormat
-from hexsim.graph.ir import Layer, Network, Shape, Tensor
+from hexsim.graph.ir import Layer, Shape, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
+from hexsim.quantization.model import HtaSection, Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
-from hexsim.quantization.quantized import HtaSection, QuantizedNetwork, float_network
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ class Document:
     @classmethod
     def of(
         cls,
-        model: Network | QuantizedNetwork,
+        model: Model,
         arrays: tuple[StoredArray, ...],
         overrides: Overrides = NO_OVERRIDES,
     ) -> Document:
         """Describe `model`, whose constants are stored as `arrays`."""
-        network, encodings = float_network(model), None
-        if isinstance(model, QuantizedNetwork):
+        network, encodings = model.network, None
+        if model.quantized:
             encodings = Encodings(
                 model.activations, model.parameters, model.origins, model.equalized, model.floats
             )
@@ -110,7 +110,7 @@ class Document:
             encodings,
             overrides,
             network.input_formats,
-            tuple(_stored(model.hta)) if isinstance(model, QuantizedNetwork) else (),
+            tuple(_stored(model.hta)) if model.quantized else (),
         )
 
     def to_bytes(self) -> bytes:

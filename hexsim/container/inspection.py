@@ -18,7 +18,7 @@ from hexsim.layers import Clamp, Elementwise, Neuron, Opaque, Window
 from hexsim.layers.colour_conversion import CONVERTED
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.float_layers import refusal_in
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.quantization.model import Model
 from hexsim.runtimes import Target
 
 LETTERS: dict[str, Target] = {"A": "aip", "D": "dsp", "G": "gpu", "C": "cpu", "H": "hta"}
@@ -54,9 +54,9 @@ class LayerInfo:
     macs: int = 0
 
 
-def inspect(model: Network | QuantizedNetwork) -> list[LayerInfo]:
+def inspect(model: Model) -> list[LayerInfo]:
     """Return the inputs and layers of `model` in order; no weight is read."""
-    network = float_network(model)
+    network = model.network
     inputs = [network.tensors[name] for name in network.inputs]
     rows = [_data(index, tensor, model) for index, tensor in enumerate(inputs)]
     return rows + [_layer(len(rows) + n, la, model) for n, la in enumerate(network.layers)]
@@ -70,7 +70,7 @@ def constants_by_role(layer: Layer, network: Network) -> dict[str, str]:
     return roles | _numbered("operand", operands)
 
 
-def _data(index: int, tensor: Tensor, model: Network | QuantizedNetwork) -> LayerInfo:
+def _data(index: int, tensor: Tensor, model: Model) -> LayerInfo:
     return LayerInfo(
         id=index,
         name=tensor.name,
@@ -80,7 +80,7 @@ def _data(index: int, tensor: Tensor, model: Network | QuantizedNetwork) -> Laye
         outputs=(tensor.name,),
         shapes=(tensor.shape,),
         runtimes="".join(LETTERS) if tensor.dtype == "float32" else "C",
-        attributes=_input_attributes(float_network(model).input_format(tensor.name)),
+        attributes=_input_attributes(model.network.input_format(tensor.name)),
         encodings=_encodings({"output": tensor.name}, model),
         origins=_origins({"output": tensor.name}, model),
         floats=_floats({"output": tensor.name}, model),
@@ -98,8 +98,8 @@ def _input_attributes(form: InputFormat) -> dict[str, str]:
     return told
 
 
-def _layer(index: int, layer: Layer, model: Network | QuantizedNetwork) -> LayerInfo:
-    network = float_network(model)
+def _layer(index: int, layer: Layer, model: Model) -> LayerInfo:
+    network = model.network
     roles = _numbered("output", layer.outputs) | constants_by_role(layer, network)
     return LayerInfo(
         id=index,
@@ -124,23 +124,21 @@ def _numbered(role: str, names: tuple[str, ...] | list[str]) -> dict[str, str]:
     return {f"{role} {n}" if n else role: name for n, name in enumerate(names)}
 
 
-def _encodings(
-    roles: dict[str, str], model: Network | QuantizedNetwork
-) -> dict[str, Encoding | AxisEncoding]:
-    if not isinstance(model, QuantizedNetwork):
+def _encodings(roles: dict[str, str], model: Model) -> dict[str, Encoding | AxisEncoding]:
+    if not model.quantized:
         return {}
     found = {role: model.encoding(name) for role, name in roles.items()}
     return {role: encoding for role, encoding in found.items() if encoding is not None}
 
 
-def _origins(roles: dict[str, str], model: Network | QuantizedNetwork) -> dict[str, str]:
-    if not isinstance(model, QuantizedNetwork):
+def _origins(roles: dict[str, str], model: Model) -> dict[str, str]:
+    if not model.quantized:
         return {}
     return {role: model.origins[name] for role, name in roles.items() if name in model.origins}
 
 
-def _floats(roles: dict[str, str], model: Network | QuantizedNetwork) -> dict[str, str]:
-    if not isinstance(model, QuantizedNetwork):
+def _floats(roles: dict[str, str], model: Model) -> dict[str, str]:
+    if not model.quantized:
         return {}
     found = {role: model.data_type(name) for role, name in roles.items() if name in model.floats}
     return {role: told for role, told in found.items() if told is not None}

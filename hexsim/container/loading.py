@@ -9,19 +9,18 @@ from pathlib import Path
 from hexsim import container, models
 from hexsim.container import Container, Metadata
 from hexsim.errors import HexsimError, nearest
-from hexsim.graph.ir import Network
 from hexsim.passes.resizing import resized
+from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.stripped import followed, from_nodes
 from hexsim.quantization.overrides.targets import require_this_network
-from hexsim.quantization.quantized import QuantizedNetwork
 
 InputDims = Mapping[str, Sequence[int]]
 
 
 def load(
     source: str | Path, *, input_dims: InputDims | None = None, optimised: bool = True
-) -> Network | QuantizedNetwork:
+) -> Model:
     """Load a .dlc file, an ONNX file, or a built-in network by name.
 
     `input_dims` gives inputs their shapes (ONNX axis order): symbolic ones of an ONNX file, other
@@ -58,7 +57,7 @@ def applied_overrides(read: Container, source: str | Path, *, asked: bool) -> Ov
     """
     if not asked:
         return NO_OVERRIDES
-    if isinstance(read.model, QuantizedNetwork):
+    if read.model.quantized:
         raise HexsimError(
             f"'{source}' is quantised already, and --override-params is about quantising; leave "
             "it out, or give the float file"
@@ -81,14 +80,10 @@ def is_builtin(source: str | Path) -> bool:
     return not Path(source).exists() and models.is_name(str(source))
 
 
-def _resized(
-    model: Network | QuantizedNetwork, input_dims: InputDims
-) -> Network | QuantizedNetwork:
+def _resized(model: Model, input_dims: InputDims) -> Model:
     if not input_dims:
         return model
-    if isinstance(model, QuantizedNetwork):
-        return replace(model, network=resized(model.network, input_dims))
-    return resized(model, input_dims)
+    return replace(model, network=resized(model.network, input_dims))
 
 
 def _from_onnx(
@@ -119,4 +114,4 @@ def _from_onnx(
     changed = fate(read.network, network)
     require_this_network(followed(overrides, changed), network)
     given = overrides.over(from_nodes(read.codes, read.network))
-    return Container(network, Metadata(), followed(given, changed))
+    return Container(Model(network), Metadata(), followed(given, changed))

@@ -17,9 +17,9 @@ from hexsim.container.metadata import Metadata
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.model import HtaSection, Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import unpack
-from hexsim.quantization.quantized import HtaSection, QuantizedNetwork
 
 Array = npt.NDArray[np.generic]
 
@@ -28,7 +28,7 @@ Array = npt.NDArray[np.generic]
 class Container:
     """What a .dlc file holds; `overrides` are those that the quantiser may apply."""
 
-    model: Network | QuantizedNetwork
+    model: Model
     metadata: Metadata
     overrides: Overrides = NO_OVERRIDES
 
@@ -55,11 +55,11 @@ def read(path: str | Path) -> Container:
         ) from None
 
 
-def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
+def _model(document: Document, archive: Archive) -> Model:
     stored = _stored_constants(document, archive)
     encodings = document.encodings
     if encodings is None:
-        return _network(document, stored)
+        return Model(_network(document, stored))
     by_name = {**encodings.activations, **encodings.parameters}
     codes, floats = {}, dict(stored)
     for array in document.arrays:
@@ -70,7 +70,7 @@ def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
             floats[array.name] = _dequantised(array, by_name[array.name], stored[array.name])
     network = _network(document, floats)
     packs_weights = any(array.packing is not None for array in document.arrays)
-    return QuantizedNetwork(
+    return Model(
         network,
         encodings.activations,
         encodings.parameters,
@@ -83,6 +83,7 @@ def _model(document: Document, archive: Archive) -> Network | QuantizedNetwork:
         ),
         equalized=encodings.equalized,
         floats=encodings.floats,
+        quantized=True,
     )
 
 

@@ -13,15 +13,15 @@ from hexsim.container.archive import METADATA, MODEL, create_archive
 from hexsim.container.document import Document, StoredArray
 from hexsim.container.metadata import Metadata
 from hexsim.files import replacing
-from hexsim.graph.ir import Constant, Network
+from hexsim.graph.ir import Constant
+from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, pack
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
 
 
 def write(
     path: str | Path,
-    model: Network | QuantizedNetwork,
+    model: Model,
     metadata: Metadata | None = None,
     overrides: Overrides = NO_OVERRIDES,
 ) -> None:
@@ -31,7 +31,7 @@ def write(
     Of a quantised network the codes of every constant that has an encoding are kept, not its
     floats. Raises HexsimError if a weight holds NaN or infinity, or `path` cannot be written.
     """
-    network = float_network(model)
+    network = model.network
     constants = network.constants.values()
     stored = [_as_stored(model, constant) for constant in constants]
     described = [
@@ -51,14 +51,13 @@ def write(
         document = Document.of(model, tuple(arrays), overrides)
         archive.add(MODEL, document.to_bytes())
         archive.add(METADATA, (metadata or Metadata()).to_bytes())
-        sections = model.hta if isinstance(model, QuantizedNetwork) else ()
-        for stored_section, section in zip(document.hta, sections, strict=True):
+        for stored_section, section in zip(document.hta, model.hta, strict=True):
             archive.add(stored_section.entry, section.record)
 
 
-def _as_stored(model: Network | QuantizedNetwork, constant: Constant) -> Constant:
+def _as_stored(model: Model, constant: Constant) -> Constant:
     """The constant as the file holds it: as codes if it has an encoding, else as its floats."""
-    if not isinstance(model, QuantizedNetwork):
+    if not model.quantized:
         return constant
     encoding = model.encoding(constant.name)
     if encoding is None and model.floats.get(constant.name) == 16:
@@ -72,8 +71,8 @@ def _as_stored(model: Network | QuantizedNetwork, constant: Constant) -> Constan
     )
 
 
-def _packing(model: Network | QuantizedNetwork, name: str) -> Runs | None:
-    return model.packing(name) if isinstance(model, QuantizedNetwork) else None
+def _packing(model: Model, name: str) -> Runs | None:
+    return model.packing(name) if model.quantized else None
 
 
 def _bytes(array: npt.NDArray[np.generic]) -> memoryview:

@@ -19,7 +19,7 @@ from hexsim.graph.ir import Constant, FloatArray, Layer, Network
 from hexsim.onnx_io.float_engine import FloatEngine, Precision
 from hexsim.planning.plan import PlannedSubnet
 from hexsim.quantization.float_layers import converts_floats
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 Values = dict[str, FloatArray]
 _Kind = Literal["convert", 16, 32]
@@ -31,7 +31,7 @@ class MixedSubnet:
     `threads` share the work of a layer, 0 for one per core.
     """
 
-    def __init__(self, subnet: PlannedSubnet, model: QuantizedNetwork, threads: int = 0) -> None:
+    def __init__(self, subnet: PlannedSubnet, model: Model, threads: int = 0) -> None:
         self._outputs = subnet.outputs
         part = model.network.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
         part = part.with_layers(part.layers, constants=_as_stored(part, model))
@@ -49,7 +49,7 @@ class MixedSubnet:
 class _Conversions:
     """Convert layers, none of which reads what another one writes."""
 
-    def __init__(self, layers: Sequence[Layer], part: Network, model: QuantizedNetwork) -> None:
+    def __init__(self, layers: Sequence[Layer], part: Network, model: Model) -> None:
         self._ends = [(layer.inputs[0], layer.outputs[0]) for layer in layers]
         self._part = part
         self._model = model
@@ -64,12 +64,12 @@ class _Conversions:
         return self._model.rounded(target, self._model.rounded(source, array))  # type: ignore[arg-type]
 
 
-def _kind(layer: Layer, model: QuantizedNetwork) -> _Kind:
+def _kind(layer: Layer, model: Model) -> _Kind:
     return "convert" if converts_floats(layer, model) else model.floats.get(layer.outputs[0], 32)
 
 
 def _run(
-    kind: _Kind, layers: Sequence[Layer], part: Network, model: QuantizedNetwork, threads: int
+    kind: _Kind, layers: Sequence[Layer], part: Network, model: Model, threads: int
 ) -> _Conversions | FloatEngine:
     if kind == "convert":
         return _Conversions(layers, part, model)
@@ -87,7 +87,7 @@ def _run(
     return FloatEngine(part.subnetwork(layers, inputs, outputs), None, precision, threads)
 
 
-def _as_stored(part: Network, model: QuantizedNetwork) -> list[Constant]:
+def _as_stored(part: Network, model: Model) -> list[Constant]:
     """The float constants of `part`, of 16 bits where they are stored so."""
     return [
         constant.derive(constant.shape, partial(model.rounded, name))

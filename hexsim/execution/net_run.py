@@ -10,7 +10,6 @@ Source: snpe-net-run of SNPE 1.x (documented tree of files).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from hexsim.errors import HexsimError, unknown
@@ -18,9 +17,6 @@ from hexsim.execution.plan_executor import SubnetExecutor
 from hexsim.files import write_bytes
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.source import InputSource
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
-
-Model = Network | QuantizedNetwork
 
 
 def wanted(
@@ -40,12 +36,6 @@ def wanted(
             raise unknown("tensor", name, network.tensors)
     named = (*(n for layer in (outputs if every else layers) for n in outputs[layer]), *tensors)
     return tuple(dict.fromkeys(named)) or network.outputs
-
-
-def observed(model: Model, names: tuple[str, ...]) -> Model:
-    """Return `model` with the tensors `names` as its outputs."""
-    network = replace(float_network(model), outputs=names)
-    return replace(model, network=network) if isinstance(model, QuantizedNetwork) else network
 
 
 def run(

@@ -15,7 +15,18 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float32]
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.inputs.stored import stored_inputs
+
+CALIBRATION_INPUTS = 8
+"""Seeded inputs used when a float network is quantised at load and none are given; the SNPE
+guide calls 5 to 10 enough to try."""
+
+EVALUATION_INPUTS = 4
+"""Seeded inputs on which a runtime's answers are compared with float; none is a calibration
+input."""
+
+EVALUATION_SEED = 1
 
 GRID_SIZES = (2, 4, 8, 16)
 """Knots per axis of the smooth fields that are added up, coarse to fine."""
@@ -37,6 +48,19 @@ def seeded_inputs(
         }
         for index in range(count)
     ]
+
+
+def seeded_calibration(
+    network: Network, count: int = CALIBRATION_INPUTS, seed: int = 0
+) -> list[dict[str, FloatArray]]:
+    """Seeded inputs for `network`, in stored order."""
+    shapes = {name: network.tensors[name].source_shape for name in network.inputs}
+    sets = seeded_inputs(shapes, count, seed)
+    for name, form in network.input_formats.items():
+        if form.type == "image":
+            for one in sets:
+                one[name] = as_bytes(one[name])
+    return [stored_inputs(network, one) for one in sets]
 
 
 def as_bytes(field: FloatArray) -> FloatArray:

@@ -17,22 +17,13 @@ from itertools import groupby, takewhile
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
 from hexsim.planning.sections.single import is_single
+from hexsim.planning.subnet import Subnet
 from hexsim.platforms.stacks.stack import PartitionRules
 from hexsim.quantization.float_layers import refusal_in
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.quantization.model import Model
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
 
 _SINGLE = "the 1.23 rules allow AIP one HTA and one HNN subnet, with one input and one output each"
-
-
-@dataclass(frozen=True)
-class Subnet:
-    """A run of layers on one engine; `reason` says why it is cut off from its neighbours."""
-
-    runtime: Runtime
-    engine: Engine
-    layers: tuple[Layer, ...]
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -46,7 +37,7 @@ class _Place:
 
 
 def partition(
-    model: Network | QuantizedNetwork,
+    model: Model,
     runtime: Runtime,
     *,
     sections: Sequence[Collection[str]] = (),
@@ -59,7 +50,7 @@ def partition(
     matter on aip only, as do `rules`. Raises HexsimError if `cpu_fallback` is False and a layer is
     refused, or if the sections are not those of `rules`.
     """
-    network = float_network(model)
+    network = model.network
     in_section = {
         name: number
         for number, names in enumerate(sections if runtime == "aip" else ())
@@ -77,9 +68,7 @@ def partition(
     return _merge_fallbacks(subnets)
 
 
-def _place(
-    layer: Layer, model: Network | QuantizedNetwork, runtime: Runtime, section: int
-) -> _Place:
+def _place(layer: Layer, model: Model, runtime: Runtime, section: int) -> _Place:
     if section >= 0:
         return _Place(runtime, "hta", section, "compiled for the HTA")
     refused = refusal_in(model, layer, runtime)

@@ -9,20 +9,14 @@ widths only, so making one touches no weight; the integer constants of a call co
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hexsim.graph.ir import Layer, Network, Shape
-from hexsim.layers import Convert
-from hexsim.planning.partition import Subnet
-from hexsim.quantization.encodings import AxisEncoding
-from hexsim.quantization.float_layers import converts_floats
-from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.runtimes import FIXED_POINT, Engine, Runtime
+from hexsim.runtimes import Engine, Runtime
 
 _FLOAT_BYTES = 4
-_FLOAT_BITS: dict[Runtime, int] = {"cpu": 32, "gpu": 16, "gpu_fp16": 16}
 
 
 @dataclass(frozen=True)
@@ -132,91 +126,3 @@ class Plan:
         """All kernel calls in execution order."""
         for subnet in self.subnets:
             yield from subnet.calls
-
-
-def make_plan(model: Network | QuantizedNetwork, runtime: Runtime, cuts: list[Subnet]) -> Plan:
-    """Turn a partitioned network into kernel calls.
-
-    Without encodings (a plain Network) a fixed-point runtime is planned as the default
-    quantiser would leave it: 8-bit activations, 8-bit asymmetric weights.
-    """
-    quantized = isinstance(model, QuantizedNetwork)
-    floats: frozenset[str] = frozenset()
-    if isinstance(model, QuantizedNetwork):
-        stored_bytes, floats = model.weight_bytes, model.network.weights & model.floats.keys()
-    else:
-        model = QuantizedNetwork(model, {}, {})
-        stored_bytes = model.network.total_parameters * _FLOAT_BYTES
-    if runtime not in FIXED_POINT:  # which computes in one kind of float whatever the file says
-        model = replace(model, floats={})
-    subnets = tuple(_subnet(cut, model) for cut in cuts)
-    return Plan(model.network, runtime, subnets, quantized, stored_bytes, floats)
-
-
-def _subnet(cut: Subnet, model: QuantizedNetwork) -> PlannedSubnet:
-    network = model.network
-    inputs, outputs = network.boundary(cut.layers)
-    written = {name for layer in cut.layers for name in layer.outputs}
-    coded = [
-        n for n in inputs if n in network.producers and _convert([network.producers[n]], model)
-    ]
-    coded += [
-        n
-        for n in outputs
-        if n not in network.outputs
-        and _convert([la for la in network.consumers[n] if la.outputs[0] not in written], model)
-    ]
-    return PlannedSubnet(
-        runtime=cut.runtime,
-        engine=cut.engine,
-        reason=cut.reason,
-        calls=tuple(_call(layer, cut, model) for layer in cut.layers),
-        inputs=inputs,
-        outputs=outputs,
-        input_shapes=tuple(network.shape(name) for name in inputs),
-        output_shapes=tuple(network.shape(name) for name in outputs),
-        as_codes=frozenset(coded) if cut.runtime in FIXED_POINT else frozenset(),
-    )
-
-
-def _convert(layers: Iterable[Layer], model: QuantizedNetwork) -> bool:
-    """True if `layers` are Convert layers between codes and floats."""
-    return all(converts_floats(layer, model) for layer in layers)
-
-
-def _call(layer: Layer, cut: Subnet, model: QuantizedNetwork) -> KernelCall:
-    network = model.network
-    activation_bits = weight_bits = _FLOAT_BITS.get(cut.runtime, 8)
-    symmetric = False
-    operand_bits = None
-    if cut.runtime in FIXED_POINT:
-        activation = model.activations.get(layer.outputs[0])
-        activation_bits = activation.bitwidth if activation else 8
-        if isinstance(layer, Convert):
-            source = model.activations.get(layer.inputs[0])
-            operand_bits = source.bitwidth if source else None
-        weight = model.parameters.get(layer.parameters[0]) if layer.parameters else None
-        if weight is not None:
-            weight_bits = weight.bitwidth
-            symmetric = isinstance(weight, AxisEncoding) or weight.symmetric
-    elif converts_floats(layer, model):
-        operand_bits, activation_bits = (_bits(n, model) for n in (layer.inputs[0], layer.output))
-    elif layer.outputs[0] in model.floats:
-        activation_bits = weight_bits = model.floats[layer.outputs[0]]
-    return KernelCall(
-        layer=layer,
-        engine=cut.engine,
-        operands=network.input_shapes(layer),
-        results=network.layer_outputs(layer),
-        parameters=tuple(network.constants[name].shape for name in layer.parameters),
-        activation_bits=activation_bits,
-        weight_bits=weight_bits,
-        symmetric_weights=symmetric,
-        operand_bits=operand_bits,
-        computes_float=cut.runtime not in FIXED_POINT,
-    )
-
-
-def _bits(name: str, model: QuantizedNetwork) -> int:
-    encoding = model.activations.get(name)
-    return model.floats[name] if encoding is None else encoding.bitwidth

@@ -9,7 +9,7 @@ from __future__ import annotations
 from hexsim.errors import HexsimError
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import Stack
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 
 _WIDEST_WEIGHT = 8
@@ -17,7 +17,7 @@ _WIDEST_WEIGHT = 8
 activations with 8-bit weights, and so do the kernels named in its sources)."""
 
 
-def require_widths(model: QuantizedNetwork, runtime: Runtime, chip: Chip, stack: Stack) -> None:
+def require_widths(model: Model, runtime: Runtime, chip: Chip, stack: Stack) -> None:
     """Raise HexsimError naming the tensor, if `runtime` cannot compute with its bit width."""
     if runtime not in ("dsp", "aip"):
         return

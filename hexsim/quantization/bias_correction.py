@@ -21,9 +21,9 @@ import numpy.typing as npt
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
 from hexsim.layers import NO_CLAMP, Neuron, Weighted
 from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.own_parameters import with_own_parameters
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.rounded import Codes, run_rounded
 from hexsim.quantization.rules.choice import encode
 from hexsim.quantization.rules.min_max import MinMax
@@ -43,11 +43,11 @@ class Correction:
 
 
 def correct_biases(
-    model: QuantizedNetwork,
+    model: Model,
     inputs: Callable[[], Iterable[Feed]],
     options: QuantizationOptions,
     progress: Callable[[int], None] = lambda done: None,
-) -> tuple[QuantizedNetwork, tuple[Correction, ...]]:
+) -> tuple[Model, tuple[Correction, ...]]:
     """Correct the biases of `model`, quantised with `options`, over `inputs` (at least one).
 
     `inputs` yields the calibration inputs from the first on, arrays in stored order. `progress` is
@@ -80,7 +80,7 @@ def _still_read(network: Network, done: int) -> set[str]:
     return {name for layer in network.layers[done:] for name in layer.inputs}
 
 
-def _mean(layer: Weighted, model: QuantizedNetwork, codes: Codes) -> Means:
+def _mean(layer: Weighted, model: Model, codes: Codes) -> Means:
     """Mean of each channel of what the layer computes before its clamp."""
     mean = _Mean()
     for output in run_rounded(layer.replace(clamp=NO_CLAMP), model, codes):
@@ -135,9 +135,7 @@ class _Mean:
         return self._sum / self._count
 
 
-def _with_bias(
-    model: QuantizedNetwork, layer: Weighted, shift: Means, options: QuantizationOptions
-) -> QuantizedNetwork:
+def _with_bias(model: Model, layer: Weighted, shift: Means, options: QuantizationOptions) -> Model:
     """The model with `shift` added to a bias, whose 8-bit encoding follows it."""
     assert layer.bias is not None
     network, old = model.network, model.network.constants[layer.bias]

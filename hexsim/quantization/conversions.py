@@ -19,12 +19,10 @@ from collections.abc import Mapping
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import Convert, Opaque
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 
-def with_conversions(
-    model: QuantizedNetwork, ranges: Mapping[str, Encoding] | None = None
-) -> QuantizedNetwork:
+def with_conversions(model: Model, ranges: Mapping[str, Encoding] | None = None) -> Model:
     """Return `model` with a Convert layer wherever a layer's operand has another type than it.
 
     `ranges` has the encodings that float tensors take where a fixed-point layer reads them, unless

@@ -8,26 +8,26 @@ at such a cut, so that is our reading.
 
 from __future__ import annotations
 
-from hexsim.graph.ir import Layer, Network
+from hexsim.graph.ir import Layer
 from hexsim.layers import Convert
 from hexsim.layers.support import refusal
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, Target
 
 
-def converts_floats(layer: Layer, model: Network | QuantizedNetwork) -> bool:
+def converts_floats(layer: Layer, model: Model) -> bool:
     """True if `layer` turns codes into floats, floats into codes, or floats into other floats."""
-    if not isinstance(model, QuantizedNetwork) or not isinstance(layer, Convert):
+    if not model.quantized or not isinstance(layer, Convert):
         return False
     return layer.output in model.floats or layer.inputs[0] in model.floats
 
 
-def refusal_in(model: Network | QuantizedNetwork, layer: Layer, runtime: Target) -> str | None:
+def refusal_in(model: Model, layer: Layer, runtime: Target) -> str | None:
     """Return why `runtime` refuses a layer of `model`, in one sentence, or None if it takes it."""
-    if isinstance(model, QuantizedNetwork) and runtime in (*FIXED_POINT, "hta"):
+    if model.quantized and runtime in (*FIXED_POINT, "hta"):
         if converts_floats(layer, model):
             return f"it converts for a float layer, which {runtime} does not take"
         if layer.outputs[0] in model.floats:
             bits = model.floats[layer.outputs[0]]
             return f"it is float{bits} in this network, and {runtime} computes in integers"
-    return refusal(layer, runtime, float_network(model))
+    return refusal(layer, runtime, model.network)

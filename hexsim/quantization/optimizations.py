@@ -12,9 +12,9 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Weighted
 from hexsim.quantization.bias_correction import Correction, correct_biases
 from hexsim.quantization.equalization import Equalization, equalize
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
 
 Optimization = Literal["cle", "bc"]
@@ -30,7 +30,7 @@ Bar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 class Optimized:
     """A quantised network, and what the optimizations did on the way to it."""
 
-    model: QuantizedNetwork
+    model: Model
     equalization: Equalization | None = None
     corrections: tuple[Correction, ...] = ()
 

@@ -30,13 +30,13 @@ from hexsim.quantization.calibration import observe
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.decision import Decision, encodings_of, origins_of
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.model import Model
 from hexsim.quantization.movement import moves_codes
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.floats import FloatTensor
 from hexsim.quantization.overrides.settle import NOTHING, Given, settle
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.rules.choice import (
     activation_rule,
     activation_words,
@@ -54,7 +54,7 @@ def quantize(
     progress: Callable[[int], None] = lambda done: None,
     overrides: Overrides = NO_OVERRIDES,
     outdated: Mapping[str, str] = NOTHING,
-) -> QuantizedNetwork:
+) -> Model:
     """Quantise `network`, calibrating activations on `inputs` (arrays in stored order).
 
     `overrides` take the place of what calibration and weight rules would choose, but for tensors
@@ -72,7 +72,7 @@ def quantize(
     ranges = _activations(network, seen, options, settled.given)
     activations = {name: one for name, one in ranges.items() if name not in floats}
     parameters = _parameters(network, options, settled.given, floats)
-    quantized = QuantizedNetwork(
+    quantized = Model(
         network,
         encodings_of(activations),
         encodings_of(parameters),
@@ -83,6 +83,7 @@ def quantize(
         },
         overrides=settled.outcomes,
         floats={name: one.bits for name, one in floats.items()},
+        quantized=True,
     )
     return with_conversions(quantized, encodings_of(ranges))
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from hexsim.graph.ir import FloatArray, Layer
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 Feed = Mapping[str, FloatArray]
 
@@ -23,7 +23,7 @@ Feed = Mapping[str, FloatArray]
 class Codes:
     """Tensors of all calibration inputs, rounded to codes or halves where they are such."""
 
-    def __init__(self, model: QuantizedNetwork) -> None:
+    def __init__(self, model: Model) -> None:
         self._encodings = model.activations
         self._floats = model.floats
         self._kept: dict[str, list[npt.NDArray[np.generic]]] = {}
@@ -53,7 +53,7 @@ class Codes:
         return encoding.dequantize(kept)  # type: ignore[arg-type]
 
 
-def run_rounded(layer: Layer, model: QuantizedNetwork, codes: Codes) -> Iterator[Feed]:
+def run_rounded(layer: Layer, model: Model, codes: Codes) -> Iterator[Feed]:
     """Yield the outputs of one layer with rounded parameters, not rounded yet, input by input."""
     tensors = model.network.tensors
     names = [name for name in dict.fromkeys(layer.inputs) if name in tensors]

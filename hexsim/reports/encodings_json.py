@@ -6,10 +6,10 @@ import json
 from dataclasses import asdict
 
 from hexsim import __version__
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 
-def encodings_json(model: QuantizedNetwork) -> str:
+def encodings_json(model: Model) -> str:
     """Return origin and encoding of each tensor, and each override, as a JSON document.
 
     A bias at the accumulator's scale has an origin but neither encoding nor data type (null), what

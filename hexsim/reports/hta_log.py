@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hexsim.planning.sections.described import hta_sections
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 
-def hta_log(model: QuantizedNetwork, failures: Sequence[str]) -> Iterator[str]:
+def hta_log(model: Model, failures: Sequence[str]) -> Iterator[str]:
     """Yield a line per section, and one per chip for which there is none."""
     for section in hta_sections(model):
         yield (

@@ -7,14 +7,13 @@ import io
 
 from hexsim.container import Container
 from hexsim.container.inspection import inspect
-from hexsim.quantization.quantized import float_network
 from hexsim.reports.info_table import HEADER
 from hexsim.reports.layer_text import dims, parameter_lines
 
 
 def info_csv(container: Container) -> str:
     """Return the layers as CSV text; several entries of a cell are separated by `; `."""
-    network = float_network(container.model)
+    network = container.model.network
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)

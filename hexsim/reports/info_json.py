@@ -11,7 +11,6 @@ from hexsim import __version__
 from hexsim.container import Container
 from hexsim.container.inspection import LETTERS, inspect
 from hexsim.planning.sections.described import hta_sections
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.reports.info_table import layers_used
 
 if TYPE_CHECKING:
@@ -25,13 +24,13 @@ def info_json(
 
     `losses` are those of rescaling the weights for a chip, None if no chip was named.
     """
-    network = float_network(container.model)
+    network = container.model.network
     rows = inspect(container.model)
     document = {
         "hexsim_version": __version__,
         "source": source,
         "network": network.name,
-        "quantized": isinstance(container.model, QuantizedNetwork),
+        "quantized": container.model.quantized,
         "metadata": asdict(container.metadata),
         "layers": [{**asdict(r), "runtimes": [LETTERS[c] for c in r.runtimes]} for r in rows],
         "total_parameters": network.total_parameters,

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from hexsim.container import Container
 from hexsim.container.inspection import LETTERS, LayerInfo, inspect
-from hexsim.graph.ir import Network
 from hexsim.planning.sections.described import hta_sections
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.quantization.model import Model
 from hexsim.reports.layer_text import count, dims, parameter_lines
 from hexsim.reports.text import table
 
@@ -28,7 +27,7 @@ _FLOAT_BYTES = 4
 
 def info_table(source: str, container: Container) -> str:
     """Return heading, table of layers and footer."""
-    network, metadata = float_network(container.model), container.metadata
+    network, metadata = container.model.network, container.metadata
     rows = inspect(container.model)
     parameters, macs = network.total_parameters, network.total_macs
     cells = [_cells(row, parameters, macs) for row in rows]
@@ -57,7 +56,7 @@ def layers_used(rows: Sequence[LayerInfo]) -> list[str]:
     return sorted({row.kind.upper() for row in rows})
 
 
-def _sections(model: Network | QuantizedNetwork) -> Iterator[str]:
+def _sections(model: Model) -> Iterator[str]:
     """The block on HTA sections, if there are any."""
     sections = hta_sections(model)
     if sections:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import Overrides
-from hexsim.quantization.quantized import QuantizedNetwork
 
 
-def override_log(model: QuantizedNetwork) -> Iterator[str]:
+def override_log(model: Model) -> Iterator[str]:
     """Yield a line per key, in the order of its file, and one that sums up; none without keys."""
     for told in model.overrides:
         level = "INFO" if told.outcome == "applied" else "WARNING"

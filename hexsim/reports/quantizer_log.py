@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 
-def quantizer_log(model: QuantizedNetwork, written: Path) -> Iterator[str]:
+def quantizer_log(model: Model, written: Path) -> Iterator[str]:
     """Yield the log of quantising `model` and writing it to `written`.
 
     Two lines per tensor, inputs first, then layer by layer, offsets 0 or less. The intermediate

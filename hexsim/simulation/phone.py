@@ -18,6 +18,7 @@ from hexsim.hta.engine import TensorEngine
 from hexsim.hvx.isa import Machine as VectorUnit
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.layout import VECTOR_BYTES
+from hexsim.platforms.architecture import version
 from hexsim.platforms.background import Client
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import Profile, Stack
@@ -161,4 +162,4 @@ def _vector_unit(chip: Chip) -> VectorUnit:
             f"chip {chip.name}, key dsp.hvx.vector_bytes: layers are laid out in vectors of "
             f"{VECTOR_BYTES} bytes, not {chip.dsp.hvx.vector_bytes}"
         )
-    return VectorUnit(int(chip.dsp.arch.removeprefix("v")), VECTOR_BYTES)
+    return VectorUnit(version(chip.dsp.arch), VECTOR_BYTES)

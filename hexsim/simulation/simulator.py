@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import TypedDict
 
 import simpy
 
@@ -48,6 +49,16 @@ class Job:
     perf_profile: str | None = None
     idle_ms: float = 0.0
     buffer: BufferType | None = None
+
+
+class Calling(TypedDict, total=False):
+    """How an application calls: fields of `Job` and `Workload`."""
+
+    perf_profile: str | None
+    idle_ms: float
+    buffer: BufferType | None
+    background: tuple[Background, ...]
+    recorded: bool
 
 
 @dataclass(frozen=True)

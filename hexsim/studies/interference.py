@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from hexsim.platform import Platform
-from hexsim.simulation.simulator import Workload, clients_alone, simulate
+from hexsim.simulation.simulator import Workload, clients_alone
 from hexsim.timing.results import ClientTiming, InferenceTiming, Result
 
 QUEUED_INFERENCES = 10
@@ -75,8 +75,8 @@ def interference(platform: Platform, workload: Workload) -> Interference:
     Raises HexsimError if the chip has no DSP, or the clients starve the network.
     """
     queue = tuple(replace(job, count=QUEUED_INFERENCES) for job in workload.jobs)
-    beside = simulate(replace(workload, jobs=queue), platform.chip, platform.stack)
-    alone = simulate(replace(workload, background=()), platform.chip, platform.stack)
+    beside = platform.simulate(replace(workload, jobs=queue))
+    alone = platform.simulate(replace(workload, background=()))
     end_ps = max(inference.end_ps for inference in beside.inferences)
     return Interference(
         tuple(load.name for load in workload.background),

@@ -29,7 +29,7 @@ from hexsim.platform import Platform
 from hexsim.platforms.background import Background
 from hexsim.platforms.stacks import BufferType
 from hexsim.q6_scheduler import URGENCY, PriorityHint
-from hexsim.simulation.simulator import Job, Workload, simulate
+from hexsim.simulation.simulator import Job, Workload
 from hexsim.timing.results import InferenceTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
 
@@ -188,8 +188,7 @@ def _run(platform: Platform, threads: Sequence[Stream], loop: Loop) -> Result:
         )
         for stream in threads
     )
-    workload = Workload(jobs, loop.background, recorded=True)
-    return simulate(workload, platform.chip, platform.stack)
+    return platform.simulate(Workload(jobs, loop.background, recorded=True))
 
 
 def _uses(platform: Platform, timeline: Timeline) -> tuple[Use, ...]:

@@ -19,21 +19,19 @@ from hexsim import container
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.items import scores_of_items, unpadded
-from hexsim.accuracy.scores import class_scores, scored
+from hexsim.accuracy.scores import class_scores
+from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.errors import HexsimError
-from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputSource
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.planning.plan import Plan
 from hexsim.platform import Platform
+from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.timing.results import Result
 
 Kind = Literal["float", "quantised"]
-Model = Network | QuantizedNetwork
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Conditions:
 
 def tradeoff(
     floats: Network | None,
-    codes: QuantizedNetwork,
+    codes: Model,
     platform: Platform,
     source: InputSource,
     conditions: Conditions | None = None,
@@ -90,7 +88,7 @@ def tradeoff(
     conditions = conditions or Conditions()
     models: dict[Kind, Model] = {"quantised": codes}
     if floats is not None:
-        models = {"float": floats, **models}
+        models = {"float": Model(floats), **models}
     with TemporaryDirectory(prefix="hexsim-") as folder:
         choices: list[Choice] = []
         bench = _Bench(floats or codes.network, platform, source, conditions)
@@ -115,57 +113,40 @@ class _Bench:
         self._platform = platform
         self._source = source
         self._conditions = conditions
-        self._quantised_at_load: QuantizedNetwork | None = None
+        self._at_load = AtLoad(reference, platform, source.feeds, conditions.overrides)
         self._known: dict[tuple[str, str, bool, frozenset[str]], Accuracy] = {}
 
     def choice(self, kind: Kind, size: int, model: Model, runtime: Runtime) -> Choice:
         """Time and accuracy of one file on one runtime, or its refusal."""
-        rule = self._platform.load_rule(runtime, quantized=isinstance(model, QuantizedNetwork))
+        rule = self._platform.load_rule(runtime, quantized=model.quantized)
         if rule.effect == "refuse":
             return Choice(kind, size, runtime, "refused", refusal=rule.sentence)
-        loaded = model
+        at_load = self._at_load if rule.effect == "quantise" else None
+        fallback = self._conditions.cpu_fallback
         try:
-            if rule.effect == "quantise" and self._conditions.overrides:
-                loaded = self._at_load(model)
-            plan = self._plan(loaded, runtime)
-            if loaded is not model:
-                plan = plan.of_float_file()
+            deployment = deploy(
+                model, self._platform, runtime, cpu_fallback=fallback, at_load=at_load
+            )
         except HexsimError as error:
             return Choice(kind, size, runtime, rule.sentence, refusal=str(error))
-        timing = self._platform.simulate(
-            plan,
-            perf_profile=self._conditions.perf_profile,
-            idle_ms=self._conditions.idle_ms,
+        timing = deployment.simulate(
+            perf_profile=self._conditions.perf_profile, idle_ms=self._conditions.idle_ms
         )
-        values: str = kind
-        if rule.effect == "quantise":
-            model, values = self._at_load(model), "quantised at load"
-        accuracy = self._accuracy(values, model, runtime)
+        accuracy = self._accuracy(kind, deployment)
         return Choice(kind, size, runtime, rule.sentence, timing, accuracy)
 
-    def _plan(self, model: Model, runtime: Runtime) -> Plan:
-        return self._platform.plan(model, runtime, cpu_fallback=self._conditions.cpu_fallback)
-
-    def _at_load(self, model: Model) -> QuantizedNetwork:
-        """A float model as the runtime quantises it."""
-        if self._quantised_at_load is None:
-            self._quantised_at_load = self._platform.quantize(
-                float_network(model), self._source.feeds(), self._conditions.overrides
-            )
-        return self._quantised_at_load
-
-    def _accuracy(self, values: str, model: Model, runtime: Runtime) -> Accuracy:
-        """Integer runtimes compute the same with the same `values`, kind of weights and engines."""
-        signed = self._platform.signed_weights(runtime)
+    def _accuracy(self, kind: Kind, deployment: Deployment) -> Accuracy:
+        """Integer runtimes compute the same with the same values, kind of weights and engines."""
+        runtime = deployment.runtime
+        values = "quantised at load" if deployment.quantises else kind
         arithmetic = "integer" if runtime in FIXED_POINT else runtime
-        key = (values, arithmetic, signed, self._platform.on_hta(model, runtime))
+        key = (values, arithmetic, deployment.signed_weights, deployment.on_hta)
         if key not in self._known:
-            self._known[key] = self._measured(model, runtime, signed)
+            self._known[key] = self._measured(deployment)
         return self._known[key]
 
-    def _measured(self, model: Model, runtime: Runtime, signed: bool) -> Accuracy:
-        model = scored(model)
-        executor = PlanExecutor(self._plan(model, runtime), model, signed_weights=signed)
+    def _measured(self, deployment: Deployment) -> Accuracy:
+        executor = deployment.over(class_scores(deployment.network)).executor()
         engine, hits, distance = FloatEngine(self._reference), Hits(), Distance()
         batch, labels = self._source.batch, self._conditions.labels
         for index, feed in enumerate(self._source.feeds()):

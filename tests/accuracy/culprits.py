@@ -13,8 +13,8 @@ import numpy as np
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
 from hexsim.layers import Clamp, Convolution, FullyConnected, Window
 from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
 
 CULPRIT = "c2"
@@ -79,7 +79,7 @@ def _break(fault: str, weight: FloatArray, bias: FloatArray) -> None:
         bias[OUTLIER] = 400.0
 
 
-def quantized(fault: str = "none", bias_bits: int = 32) -> QuantizedNetwork:
+def quantized(fault: str = "none", bias_bits: int = 32) -> Model:
     """Calibrated on other inputs; faults of activations are put into the encodings."""
     options = QuantizationOptions(bias_bits=bias_bits)  # type: ignore[arg-type]
     model = quantize(network(fault), inputs(12, seed=0), options)

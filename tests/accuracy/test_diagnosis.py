@@ -4,11 +4,11 @@ import pytest
 
 from hexsim.accuracy.diagnosis import Diagnosis, diagnose
 from hexsim.accuracy.validation import validate
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 from tests.accuracy import culprits
 
 
-def _explained(model: QuantizedNetwork) -> Diagnosis:
+def _explained(model: Model) -> Diagnosis:
     feeds = culprits.inputs()
     errors = validate(model, feeds, "dsp", signed_weights=False).layers
     (found,) = diagnose(model, errors, [culprits.CULPRIT], feeds, signed_weights=False)

@@ -14,19 +14,19 @@ from hexsim.accuracy.remedies import try_remedies
 from hexsim.accuracy.sensitivity import sensitivity
 from hexsim.accuracy.validation import Validation, validate
 from hexsim.quantization.bias_correction import correct_biases
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
 from tests.mixed import chain, feeds, mixed
 
 
-def validated(model: QuantizedNetwork) -> Validation:
+def validated(model: Model) -> Validation:
     return validate(model, culprits.inputs(), "dsp", signed_weights=False)
 
 
-def with_float_culprit() -> QuantizedNetwork:
+def with_float_culprit() -> Model:
     network = culprits.network("outlier")
     layer = next(la for la in network.layers if la.name == culprits.CULPRIT)
     keys = Overrides({layer.outputs[0]: FloatOverride(32)})

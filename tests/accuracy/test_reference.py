@@ -12,7 +12,6 @@ from hexsim.errors import HexsimError
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
-from hexsim.quantization.quantized import QuantizedNetwork
 from tests.accuracy import culprits
 from tests.digits.networks import load
 from tests.digits.scores import calibration
@@ -24,7 +23,7 @@ def test_a_file_is_as_far_from_float_as_the_model_it_holds(tmp_path: Path, bias_
     model = culprits.quantized("outlier", bias_bits)
     container.write(tmp_path / "q.dlc", model)
     read = container.read(tmp_path / "q.dlc").model
-    assert isinstance(read, QuantizedNetwork)
+    assert read.quantized
     referred = with_reference(read, culprits.network("outlier"))
     memory, alone, against = (
         validate(m, culprits.inputs(), "dsp", signed_weights=False).output_sqnr_db
@@ -55,7 +54,7 @@ def test_the_reference_of_an_equalized_file_is_equalized_too(
     model = quantize_optimized(network, calibration, optimizations=chosen).model
     container.write(tmp_path / "q.dlc", model)
     read = container.read(tmp_path / "q.dlc").model
-    assert isinstance(read, QuantizedNetwork)
+    assert read.quantized
     assert read.equalized
     found = validate(with_reference(read, network), calibration()[:8], "dsp", signed_weights=False)
     assert min(row.sqnr_db for row in found.layers) > 20

@@ -9,19 +9,17 @@ import pytest
 from hexsim.accuracy.rescaling import rescaling_losses, worst
 from hexsim.accuracy.validation import validate
 from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 from tests.accuracy import culprits
 
 
-def with_weight(values: np.ndarray, encoding: Encoding | AxisEncoding) -> QuantizedNetwork:
+def with_weight(values: np.ndarray, encoding: Encoding | AxisEncoding) -> Model:
     """The classifier of the culprits' network with other weights."""
     model = culprits.quantized()
     constant = model.network.constants["fc.w"]
     constants = {**model.network.constants, "fc.w": constant.derive(values.shape, lambda _: values)}
     parameters = {"fc.w": encoding}
-    return QuantizedNetwork(
-        replace(model.network, constants=constants), model.activations, parameters
-    )
+    return Model(replace(model.network, constants=constants), model.activations, parameters)
 
 
 def test_worked_example() -> None:

@@ -8,7 +8,7 @@ from hexsim.accuracy.agreement import agreement
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.sensitivity import sensitivity
 from hexsim.accuracy.twin import Twin
-from hexsim.api import seeded_calibration
+from hexsim.inputs.seeded import seeded_calibration
 from hexsim.layers import Neuron, Softmax
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits

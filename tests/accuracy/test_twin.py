@@ -9,17 +9,16 @@ from hexsim.binding import bind
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
+from tests.deployed import planned
 from tests.int8.single_layer import codes_of
 
 
 def test_codes_of_every_tensor_made_real() -> None:
     model, (feed, *_) = culprits.quantized(), culprits.inputs()
     floats, others = Twin(model, "dsp", signed_weights=True).run(feed)
-    (planned,) = make_plan(model, "dsp", partition(model.network, "dsp")).subnets
+    (planned,) = planned(model, "dsp").subnets
     calls = tuple(bind(planned, model, signed_weights=True))
     codes = codes_of(planned, calls, feed)
     assert set(codes) == set(others) == set(floats)

@@ -11,9 +11,8 @@ from hexsim.accuracy.validation import validate
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.passes.resizing import resized
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
 from tests.accuracy import culprits
+from tests.deployed import planned
 
 
 def test_labels_that_are_the_float_winners() -> None:
@@ -40,7 +39,7 @@ def test_a_float_runtime_is_float() -> None:
 def test_kernels_of_both_generations() -> None:
     """Signed weights are rounded a second time, so the two differ, as the whole network does."""
     model, (feed, *_) = culprits.quantized("outlier"), culprits.inputs()
-    plan = make_plan(model, "dsp", partition(model.network, "dsp"))
+    plan = planned(model, "dsp")
     reference = FloatEngine(model.network).run(feed)["scores"]
     found = []
     for signed in (False, True):

@@ -9,7 +9,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network
 from hexsim.layers import FullyConnected
 from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 LAYER = FullyConnected(name="fc", inputs=("x",), outputs=("y",), weight="w", output_channels=3)
 
@@ -17,7 +17,7 @@ LAYER = FullyConnected(name="fc", inputs=("x",), outputs=("y",), weight="w", out
 def source(weight, parameters, *, signed):
     constants = {"w": Constant("w", weight.shape, weight)}
     network = Network("n", (LAYER,), {}, constants, (), ())
-    return Source(QuantizedNetwork(network, {}, parameters), signed)
+    return Source(Model(network, {}, parameters, quantized=True), signed)
 
 
 WEIGHT = np.array([[1.0, 0.0, -0.5], [-0.25, 0.0, 2.0]], np.float32)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from hexsim import container
-from hexsim.quantization.quantized import QuantizedNetwork
 from tests.container.made import small_network, with_weights
 from tests.small_networks import Sketch
 
@@ -25,7 +24,7 @@ def calibration(tmp_path: Path) -> None:
 
 def _sections(path: str) -> list[tuple[str, int]]:
     model = container.read(path).model
-    assert isinstance(model, QuantizedNetwork)
+    assert model.quantized
     return [(section.chip, len(section.layers)) for section in model.hta]
 
 

@@ -12,7 +12,7 @@ import pytest
 from onnx import helper
 
 from hexsim import api, container
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 
 Command = Callable[[str], tuple[int, str, str]]
 PADS = {"pads": (1, 1, 1, 1)}
@@ -41,7 +41,7 @@ def overrides(folder: Path, **entry: object) -> None:
     (folder / "e.json").write_text(json.dumps(whole))
 
 
-def quantized(command: Command, options: str = "") -> QuantizedNetwork:
+def quantized(command: Command, options: str = "") -> Model:
     for line in (
         "convert m.onnx --quantization-overrides e.json",
         f"quantize m.dlc --input-list list.txt -o q.dlc --override-params {options}",
@@ -49,7 +49,7 @@ def quantized(command: Command, options: str = "") -> QuantizedNetwork:
         code, _, err = command(line)
         assert code == 0, err
     model = container.read("q.dlc").model
-    assert isinstance(model, QuantizedNetwork)
+    assert model.quantized
     return model
 
 

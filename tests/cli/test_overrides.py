@@ -13,7 +13,6 @@ from hexsim import api, container
 from hexsim.errors import HexsimError
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.overrides import IntegerOverride, Range
-from hexsim.quantization.quantized import QuantizedNetwork
 
 Command = Callable[[str], tuple[int, str, str]]
 
@@ -80,8 +79,8 @@ def test_without_the_flag_they_are_not_applied_and_it_is_said(command: Command) 
     _, _, plain = command("quantize plain.dlc --input-list list.txt -o p.dlc")
     assert "overrides" not in plain
     with_them, without = (container.read(name).model for name in ("q.dlc", "p.dlc"))
-    assert isinstance(with_them, QuantizedNetwork)
-    assert isinstance(without, QuantizedNetwork)
+    assert with_them.quantized
+    assert without.quantized
     assert with_them.activations == without.activations
     assert with_them.parameters == without.parameters
 
@@ -94,7 +93,7 @@ def test_with_the_flag_they_are_applied_and_reported(command: Command, folder: P
     )
     assert code == 0
     read = container.read("q.dlc")
-    assert isinstance(read.model, QuantizedNetwork)
+    assert read.model.quantized
     assert read.model.activations["r"] == Encoding.from_range(0.0, 7.5)
     assert [c.delta for c in read.model.parameters["w"].channels] == [0.05, 0.025]  # type: ignore[union-attr]
     assert "b" not in read.model.parameters
@@ -147,7 +146,7 @@ def test_the_python_way_is_the_same(command: Command) -> None:
     image = np.fromfile("0.raw", np.float32).reshape(1, 4, 4, 3).transpose(0, 3, 1, 2)
     quantised = api.quantize(network, [image], overrides=api.read_overrides("e.json"))
     from_file = container.read("q.dlc").model
-    assert isinstance(from_file, QuantizedNetwork)
+    assert from_file.quantized
     assert quantised.activations == from_file.activations
     assert quantised.parameters == from_file.parameters
     told = {one.key: one for one in quantised.overrides}
@@ -257,7 +256,7 @@ def test_they_change_what_a_float_file_answers_and_costs_at_load(
 ) -> None:
     convert(command)
     read = container.read("m.dlc")
-    assert not isinstance(read.model, QuantizedNetwork)
+    assert not read.model.quantized
     x = np.random.default_rng(3).normal(0, 1, (1, 3, 4, 4))
     plain = api.simulate("m.dlc", inputs=x)
     mixed = api.simulate("m.dlc", inputs=x, overrides=read.overrides)

@@ -15,7 +15,6 @@ from hexsim.graph.ir import Constant
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
 from hexsim.reports.optimization_log import optimization_log
 from tests.container.made import assert_same, small_network
@@ -61,7 +60,7 @@ def test_default_name_and_log(command: Command, tmp_path: Path) -> None:
     code, _, err = command("quantize m.dlc --input-list list.txt")
     model = container.read(tmp_path / "m_quantized.dlc").model
     assert code == 0
-    assert isinstance(model, QuantizedNetwork)
+    assert model.quantized
     lines = err.splitlines()
     assert lines[1] == "[INFO] Writing intermediate model"
     assert lines[2] == "[INFO] Setting activation for layer: in and buffer: in"
@@ -313,7 +312,7 @@ def test_nothing_but_zeros_is_quantised(
     code, _, err = command(f"quantize z.dlc --input-list zeros.txt -o q.dlc {options}")
     assert code == 0, err
     model = container.read(tmp_path / "q.dlc").model
-    assert isinstance(model, QuantizedNetwork)
+    assert model.quantized
     for one in (*model.activations.values(), *model.parameters.values()):
         channels = one.channels if isinstance(one, AxisEncoding) else (one,)
         assert all(np.isfinite(c.delta) and c.delta > 0 for c in channels)

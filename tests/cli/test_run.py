@@ -10,11 +10,10 @@ from PIL import Image
 from hexsim import __version__, container
 from hexsim.api import compile_hta
 from hexsim.execution.plan_executor import PlanExecutor
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
 from hexsim.platform import Platform
 from hexsim.reports.trace import trace_json
 from tests.accuracy import culprits
+from tests.deployed import planned
 from tests.small_networks import Sketch
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -33,7 +32,7 @@ def files(tmp_path: Path) -> None:
 
 def _executor(path, runtime):
     model = container.read(path).model
-    return model, PlanExecutor(make_plan(model, runtime, partition(model.network, runtime)), model)
+    return model, PlanExecutor(planned(model, runtime), model)
 
 
 @pytest.mark.parametrize("runtime", ["dsp", "cpu"])

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from hexsim.graph.ir import Constant, Network, Shape
 from hexsim.layers import Convolution, FullyConnected
 from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.quantization.quantized import HtaSection, QuantizedNetwork, float_network
+from hexsim.quantization.model import HtaSection, Model
 from tests import small_networks
 from tests.small_networks import Sketch
-
-Model = Network | QuantizedNetwork
 
 
 def _normal(name: str, shape: Shape) -> np.ndarray:
@@ -35,7 +33,7 @@ def with_weights(network: Network) -> Network:
 
 def with_encodings(
     network: Network, axis: bool = False, bits: int = 8, packs: bool = False, halves: bool = False
-) -> QuantizedNetwork:
+) -> Model:
     """Encodings of made-up ranges; every second layer with weights keeps them as floats.
 
     `halves` says that these are floats of 16 bits.
@@ -56,7 +54,9 @@ def with_encodings(
         )
     floats = {layer.weight: 16 for layer in weighted[1::2] if halves}
     floats = {name: bits for name, bits in floats.items() if name not in parameters}
-    return QuantizedNetwork(network, activations, parameters, packs_weights=packs, floats=floats)  # type: ignore[arg-type]
+    return Model(
+        network, activations, parameters, packs_weights=packs, floats=floats, quantized=True
+    )  # type: ignore[arg-type]
 
 
 @st.composite
@@ -85,14 +85,14 @@ def small_network() -> Network:
 
 def assert_same(model: Model, other: Model) -> None:
     """Same structure, encodings, floats and codes; floats of codes are the dequantised ones."""
-    network, again = float_network(model), float_network(other)
+    network, again = model.network, other.network
     assert replace(network, constants={}) == replace(again, constants={})
     assert list(network.constants) == list(again.constants)
-    assert isinstance(model, QuantizedNetwork) == isinstance(other, QuantizedNetwork)
+    assert model.quantized == other.quantized
     for name, constant in network.constants.items():
         assert again.constants[name].dtype == constant.dtype
         expected = constant.value()
-        if isinstance(model, QuantizedNetwork) and isinstance(other, QuantizedNetwork):
+        if model.quantized and other.quantized:
             assert model.encoding(name) == other.encoding(name)
             if (encoding := model.encoding(name)) is not None:
                 codes = other.codes(name)
@@ -102,7 +102,7 @@ def assert_same(model: Model, other: Model) -> None:
             elif model.floats.get(name) == 16:
                 expected = expected.astype(np.float16).astype(np.float32)
         np.testing.assert_array_equal(again.constants[name].value(), expected)
-    if isinstance(model, QuantizedNetwork) and isinstance(other, QuantizedNetwork):
+    if model.quantized and other.quantized:
         assert model.activations == other.activations
         assert model.floats == other.floats
         assert model.hta == other.hta

@@ -7,7 +7,7 @@ import numpy as np
 from hexsim.container.difference import Change, Difference, WeightChange, difference
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import RELU
-from hexsim.quantization.quantized import HtaSection
+from hexsim.quantization.model import HtaSection
 from tests.container.made import small_network, with_encodings
 
 NOTHING = Difference((), (), (), (), (), ())

@@ -12,7 +12,7 @@ from hexsim.container import Metadata
 from hexsim.container.loading import is_builtin, load, load_container
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 from tests.container.made import small_network, with_encodings
 
 
@@ -46,7 +46,7 @@ def test_a_dlc_file_gives_what_it_holds(tmp_path: Path) -> None:
     container.write(tmp_path / "f.dlc", small_network(), Metadata(model_version="3"))
     container.write(tmp_path / "q.DLC", with_encodings(small_network()))
     assert isinstance(load(tmp_path / "f.dlc"), Network)
-    assert isinstance(load(str(tmp_path / "q.DLC")), QuantizedNetwork)
+    assert isinstance(load(str(tmp_path / "q.DLC")), Model)
     assert load_container(tmp_path / "f.dlc").metadata.model_version == "3"
     assert load_container("conv1x1_1to1").metadata == Metadata()
 
@@ -65,7 +65,7 @@ def test_input_dims_resize_a_dlc_file_and_keep_its_codes(tmp_path: Path) -> None
     model = with_encodings(small_network())
     container.write(tmp_path / "q.dlc", model)
     resized = load(tmp_path / "q.dlc", input_dims={"in": (2, 3, 8, 8)})
-    assert isinstance(resized, QuantizedNetwork)
+    assert resized.quantized
     resized.network.check()
     assert resized.network.tensors[model.network.outputs[0]].shape == (2, 10)
     for name in model.parameters:

@@ -15,8 +15,8 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import Elementwise, Opaque
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
-from tests.container.made import Model, assert_same, models, small_network, with_encodings
+from hexsim.quantization.model import Model
+from tests.container.made import assert_same, models, small_network, with_encodings
 
 
 @settings(max_examples=40, deadline=None)
@@ -29,7 +29,7 @@ def test_comes_back(
     read = container.read(path)
     assert read.metadata == metadata
     assert_same(model, read.model)
-    float_network(read.model).check()
+    read.model.network.check()
 
 
 def test_constants_of_every_type_come_back(tmp_path: Path) -> None:
@@ -64,11 +64,11 @@ def test_a_constant_operand_is_kept_as_codes(tmp_path: Path) -> None:
         ("x",),
         ("y",),
     )
-    model = QuantizedNetwork(network, dict.fromkeys("xyc", Encoding.from_range(-1, 1)), {})
+    model = Model(network, dict.fromkeys("xyc", Encoding.from_range(-1, 1)), quantized=True)
     container.write(tmp_path / "m.dlc", model)
     read = container.read(tmp_path / "m.dlc").model
     assert_same(model, read)
-    assert not np.array_equal(float_network(read).constants["c"].value(), value)
+    assert not np.array_equal(read.network.constants["c"].value(), value)
 
 
 def test_codes_are_those_of_the_file_even_where_floats_cannot_tell(tmp_path: Path) -> None:
@@ -77,9 +77,9 @@ def test_codes_are_those_of_the_file_even_where_floats_cannot_tell(tmp_path: Pat
     tiny = Encoding(8, 0.0, 255e-60, 1e-60, 0)  # every float32 of it is zero
     codes = np.arange(network.constants[name].elements).reshape(network.shape(name)) % 256
     stored = {name: Constant(name, codes.shape, codes, "uint8")}
-    container.write(tmp_path / "m.dlc", QuantizedNetwork(network, {}, {name: tiny}, stored))
+    container.write(tmp_path / "m.dlc", Model(network, {}, {name: tiny}, stored, quantized=True))
     read = container.read(tmp_path / "m.dlc").model
-    assert isinstance(read, QuantizedNetwork)
+    assert read.quantized
     np.testing.assert_array_equal(read.codes(name), codes)
 
 
@@ -90,7 +90,7 @@ def test_shapes_are_known_before_a_weight_is_touched(tmp_path: Path) -> None:
     with path.open("r+b") as file:
         file.seek(archive.params_start)
         file.write(bytes(archive.params_end - archive.params_start))
-    network = float_network(container.read(path).model)
+    network = container.read(path).model.network
     network.check()
     assert network.total_parameters == small_network().total_parameters
     name = network.layers[0].parameters[0]
@@ -107,14 +107,14 @@ def test_every_altered_weight_is_refused(tmp_path: Path, quantized: bool) -> Non
         path.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
         model = container.read(path).model
         refused = []
-        for name, constant in float_network(model).constants.items():
+        for name, constant in model.network.constants.items():
             try:
                 constant.value()
             except HexsimError as error:
                 refused.append((name, str(error)))
         assert len(refused) == 1
         assert f"weight tensor '{refused[0][0]}'" in refused[0][1]
-        if isinstance(model, QuantizedNetwork) and model.encoding(refused[0][0]):
+        if model.quantized and model.encoding(refused[0][0]):
             with pytest.raises(HexsimError, match="not what was written"):
                 model.codes(refused[0][0])
 
@@ -122,7 +122,7 @@ def test_every_altered_weight_is_refused(tmp_path: Path, quantized: bool) -> Non
 def test_a_file_replaced_after_reading_gives_no_wrong_weights(tmp_path: Path) -> None:
     path = tmp_path / "m.dlc"
     container.write(path, small_network())
-    network = float_network(container.read(path).model)
+    network = container.read(path).model.network
     name = network.layers[0].parameters[0]
     container.write(path, with_encodings(small_network()))
     with pytest.raises(HexsimError, match="replaced"):

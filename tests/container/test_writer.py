@@ -11,8 +11,8 @@ from hexsim import container
 from hexsim.container import Metadata
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant
-from hexsim.quantization.quantized import QuantizedNetwork
-from tests.container.made import Model, assert_same, models, small_network, with_encodings
+from hexsim.quantization.model import Model
+from tests.container.made import assert_same, models, small_network, with_encodings
 
 
 @settings(max_examples=25, deadline=None)
@@ -73,7 +73,7 @@ def test_four_bit_codes_share_bytes_if_packed(
     assert stored.params_end - stored.params_start == expected == model.weight_bytes
     read = container.read(tmp_path / "m.dlc").model
     assert_same(model, read)
-    assert isinstance(read, QuantizedNetwork)
+    assert read.quantized
     assert read.packs_weights == packs
 
 

@@ -12,9 +12,9 @@ from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
+from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.quantized import QuantizedNetwork
 from tests.digits.data import digits
 
 CALIBRATION = 100
@@ -53,7 +53,7 @@ def held_out() -> list[Feed]:
     return _feeds(digits().test_images)
 
 
-def quantized(network: Network, mode: Mode) -> QuantizedNetwork:
+def quantized(network: Network, mode: Mode) -> Model:
     """Quantise as `mode` says."""
     return quantize_optimized(network, calibration, mode.options, mode.optimizations).model
 
@@ -68,7 +68,7 @@ def int8_scores(network: Network, mode: Mode) -> FloatArray:
     return dsp_scores(quantized(network, mode))
 
 
-def dsp_scores(model: QuantizedNetwork) -> FloatArray:
+def dsp_scores(model: Model) -> FloatArray:
     """The same of a network that is quantised."""
     return _scores(PlanExecutor(Platform.load("sd835").plan(model, "dsp"), model).run)
 

@@ -12,33 +12,32 @@ from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Convert
 from hexsim.onnx_io.float_engine import FloatEngine, Precision
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Overrides, Range
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
 from hexsim.runtimes import Runtime
+from tests.deployed import planned
 from tests.mixed import chain, feeds, mixed
 
 Feed = dict[str, FloatArray]
 
 
-def run(model: QuantizedNetwork, feed: Feed, runtime: Runtime = "dsp") -> FloatArray:
-    plan = make_plan(model, runtime, partition(model, runtime))
+def run(model: Model, feed: Feed, runtime: Runtime = "dsp") -> FloatArray:
+    plan = planned(model, runtime)
     return PlanExecutor(plan, model).run(feed)["conv3.y"]
 
 
-def in_integers(model: QuantizedNetwork, name: str, array: FloatArray) -> FloatArray:
+def in_integers(model: Model, name: str, array: FloatArray) -> FloatArray:
     """One layer alone in the integer kernels, on the reals of its operand."""
     layer = next(layer for layer in model.network.layers if layer.name == name)
     part = model.network.subnetwork([layer], layer.inputs, layer.outputs)
-    alone = QuantizedNetwork(part, model.activations, model.parameters)
-    plan = make_plan(alone, "dsp", partition(part, "dsp"))
+    alone = Model(part, model.activations, model.parameters, quantized=True)
+    plan = planned(alone, "dsp")
     return PlanExecutor(plan, alone).run({layer.inputs[0]: array})[layer.output]
 
 
-def in_floats(model: QuantizedNetwork, name: str, array: FloatArray) -> FloatArray:
+def in_floats(model: Model, name: str, array: FloatArray) -> FloatArray:
     """One layer alone in onnxruntime."""
     layer = next(layer for layer in model.network.layers if layer.name == name)
     part = model.network.subnetwork([layer], layer.inputs, layer.outputs)
@@ -69,7 +68,7 @@ def test_the_worked_example_by_hand(bits: Literal[16, 32], runtime: Runtime) -> 
         constants=[model.network.constants[n].derive(a.shape, lambda _, a=a: a)
                    for n, a in weights.items()],
     )  # fmt: skip
-    floats = QuantizedNetwork(rounded, {}, {})
+    floats = Model(rounded)
     code = model.activations["conv2.y_convert_uFxp_8"]
     for feed in feeds():
         first = in_integers(model, "conv1", feed["in"])
@@ -145,7 +144,7 @@ def test_floats_of_two_widths_are_converted_too() -> None:
 @pytest.mark.parametrize("runtime", ["cpu", "gpu"])
 def test_float_runtimes_compute_all_in_floats(runtime: Runtime) -> None:
     feed = feeds()[0]
-    plain = make_plan(chain(), runtime, partition(chain(), runtime))
+    plain = planned(chain(), runtime)
     expected = PlanExecutor(plain, chain()).run(feed)["conv3.y"]
     np.testing.assert_allclose(
         run(mixed(16), feed, runtime), expected, atol=1e-3 if runtime == "gpu" else 0
@@ -162,6 +161,6 @@ def test_threads_reach_the_float_layers(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(mixed_execution, "FloatEngine", noted)
     model = mixed(32)
-    plan = make_plan(model, "dsp", partition(model, "dsp"))
+    plan = planned(model, "dsp")
     PlanExecutor(plan, model, threads=3)
     assert set(given) == {3}

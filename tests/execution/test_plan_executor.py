@@ -6,16 +6,17 @@ import pytest
 from onnx import helper
 
 from hexsim.errors import HexsimError
-from hexsim.execution.plan_executor import PlanExecutor, stored_inputs
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_inputs
+from hexsim.inputs.stored import stored_inputs
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
 from hexsim.passes import optimise
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import Plan, make_plan
+from hexsim.planning.plan import Plan
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
+from tests.deployed import planned
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def _feeds(network: Network, count: int) -> list[dict[str, np.ndarray]]:
 
 def _on_aip(network: Network, *sections: range) -> Plan:
     names = [[network.layers[at].name for at in section] for section in sections]
-    return make_plan(network, "aip", partition(network, "aip", sections=names))
+    return planned(network, "aip", sections=names)
 
 
 @pytest.mark.parametrize("bits", [8, 16])
@@ -87,7 +88,7 @@ def test_codes_survive_every_cut_between_the_engines(network: Network) -> None:
 
 
 def test_fallback_subnets_really_run_between_integer_ones(network: Network) -> None:
-    plan = make_plan(network, "dsp", partition(network, "dsp"))
+    plan = planned(network, "dsp")
     assert [subnet.runtime for subnet in plan.subnets] == ["dsp", "cpu", "dsp"]
     feeds = _feeds(network, 4)
     executor = PlanExecutor(plan, quantize(network, feeds))
@@ -99,7 +100,7 @@ def test_fallback_subnets_really_run_between_integer_ones(network: Network) -> N
 
 
 def test_signed_weights_change_codes_not_meaning(network: Network) -> None:
-    plan = make_plan(network, "dsp", partition(network, "dsp"))
+    plan = planned(network, "dsp")
     feeds = _feeds(network, 2)
     quantized = quantize(network, feeds)
     unsigned, signed = (
@@ -112,9 +113,7 @@ def test_float_runtimes_need_no_encodings(network: Network) -> None:
     feed = _feeds(network, 1)[0]
     expected = FloatEngine(network).run(feed)["y"]
     outputs = {
-        runtime: PlanExecutor(
-            make_plan(network, runtime, partition(network, runtime)), network
-        ).run(feed)["y"]
+        runtime: PlanExecutor(planned(network, runtime), network).run(feed)["y"]
         for runtime in ("cpu", "gpu", "gpu_fp16")
     }
     np.testing.assert_array_equal(outputs["cpu"], expected)
@@ -122,7 +121,7 @@ def test_float_runtimes_need_no_encodings(network: Network) -> None:
 
 
 def test_integer_runtimes_do(network: Network) -> None:
-    plan = make_plan(network, "dsp", partition(network, "dsp"))
+    plan = planned(network, "dsp")
     with pytest.raises(HexsimError, match="computes in integers"):
         PlanExecutor(plan, network)
 

@@ -12,9 +12,8 @@ import json
 from pathlib import Path
 
 from hexsim.container.loading import load
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
 from hexsim.platform import Platform
+from tests.deployed import planned
 
 FILE = Path(__file__).with_suffix(".json")
 CHIPS = ("sd820", "sd835", "sd845", "sd855", "sd865")
@@ -30,7 +29,7 @@ def simulated() -> dict[str, float]:
         for chip in CHIPS:
             platform = Platform.load(chip)
             for runtime in RUNTIMES:
-                result = platform.simulate(make_plan(network, runtime, partition(network, runtime)))
+                result = platform.simulate(planned(network, runtime))
                 times[f"{chip} {runtime} {name}"] = result.total_us
     return times
 

@@ -7,8 +7,9 @@ import pytest
 from hexsim.host.initialisation import initialisation
 from hexsim.layers import Opaque
 from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
+from hexsim.planning.planner import make_plan
 from hexsim.platforms import stacks
+from tests.deployed import planned
 from tests.mixed import mixed
 from tests.small_networks import Sketch, plan
 
@@ -71,9 +72,9 @@ def test_what_falls_back_to_the_cpu_is_not_quantised_but_dequantised() -> None:
 
 def test_weights_that_are_floats_beside_codes_are_not_dequantised() -> None:
     model = mixed()
-    plan = make_plan(model, "dsp", partition(model, "dsp"))
+    plan = planned(model, "dsp")
     assert "dequantize" not in {p.name for p in initialisation(plan, STACK, STACK.profile())}
-    on_cpu = make_plan(model, "cpu", partition(model, "cpu"))
+    on_cpu = planned(model, "cpu")
     parts = {p.name: p for p in initialisation(on_cpu, STACK, STACK.profile())}
     codes = 2 * (3 * 3 * 4 * 4 + 4)  # of conv1 and conv3, not of conv2
     assert parts["dequantize"].duration_ps / 1e12 == pytest.approx(

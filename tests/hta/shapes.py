@@ -10,10 +10,10 @@ from hexsim.graph.ir import Network
 from hexsim.hta.array import MacArray
 from hexsim.hta.layout import tensor_bytes
 from hexsim.hta.shapes import MacShape
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import KernelCall, Plan, make_plan
+from hexsim.planning.plan import KernelCall, Plan
 from hexsim.platforms import chips
 from hexsim.platforms.chips.chip import Hta
+from tests.deployed import planned
 from tests.small_networks import Sketch, only_call
 
 HTA = chips.load("sd855").hta
@@ -28,7 +28,7 @@ def on_hta(network: Network, *sections: range) -> Plan:
         [network.layers[at].name for at in section]
         for section in sections or (range(len(network.layers)),)
     ]
-    return make_plan(network, "aip", partition(network, "aip", sections=names))
+    return planned(network, "aip", sections=names)
 
 
 def mac_shape(call: KernelCall) -> MacShape:

@@ -5,10 +5,10 @@ import numpy as np
 from hexsim.binding import bind
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.runner import IntegerSubnet
-from hexsim.planning.partition import Subnet
-from hexsim.planning.plan import make_plan
+from hexsim.planning.planner import make_plan
+from hexsim.planning.subnet import Subnet
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 from tests.int8.guarded_memory import BEHIND, GuardedWorkspace, guarded, run_guarded
 
 
@@ -35,7 +35,7 @@ def quantized(layers, inputs, constants, encodings, outputs):
         for layer in layers
         if hasattr(layer, "weight")
     }
-    return QuantizedNetwork(network, encodings, parameters)
+    return Model(network, encodings, parameters, quantized=True)
 
 
 def bound(model, signed_weights=False):

@@ -12,7 +12,7 @@ from hexsim.layers import Resize
 from hexsim.layers.colour_conversion import CONVERTED
 from hexsim.passes.input_formats import set_input_formats
 from hexsim.platform import Platform
-from hexsim.quantization.quantized import require_float
+from hexsim.quantization.model import require_float
 from hexsim.simulation.phone import Machine
 from tests.oracle.toolchain import refused
 from tests.small_networks import Sketch

@@ -13,16 +13,15 @@ from hexsim.layers import Concat, Elementwise, Opaque, Part, Pooling, Reshape, S
 from hexsim.onnx_io.reader import read
 from hexsim.passes import optimise
 from hexsim.passes.resizing import resized
-from hexsim.quantization.quantized import float_network
 from tests.small_networks import Sketch
 
 
 @pytest.mark.parametrize("name", ["mobilenet_v2", "resnet50", "squeezenet1_1"])
 @pytest.mark.parametrize("size", [160, 256])
 def test_equals_loading_at_that_size(name: str, size: int) -> None:
-    network = float_network(load(name))
+    network = load(name).network
     dims = {network.inputs[0]: (1, 3, size, size)}
-    expected = float_network(load(name, input_dims=dims))
+    expected = load(name, input_dims=dims).network
     got = resized(network, dims)
     got.check()
     assert got.layers == expected.layers

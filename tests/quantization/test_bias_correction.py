@@ -10,12 +10,11 @@ from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import NO_CLAMP
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
 from hexsim.quantization.bias_correction import correct_biases
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
+from tests.deployed import planned
 from tests.quantization.equalization.made import Made, inputs
 
 OPTIONS = QuantizationOptions(bias_bits=32, weight_bits=4)
@@ -33,8 +32,8 @@ def _feeds() -> list[dict[str, FloatArray]]:
     return [{"in": feed["in"] + 1} for feed in inputs(8)]
 
 
-def _integers(model: QuantizedNetwork) -> Run:
-    plan = make_plan(model, "dsp", partition(model.network, "dsp"))
+def _integers(model: Model) -> Run:
+    plan = planned(model, "dsp")
     return PlanExecutor(plan, model).run
 
 

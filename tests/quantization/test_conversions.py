@@ -7,7 +7,7 @@ from hexsim.layers import Concat, Convert, Elementwise, Opaque
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 from tests.container.made import with_weights
 from tests.small_networks import Sketch
 
@@ -27,7 +27,7 @@ def _branches(wide):
         tensor: Encoding.from_range(-1 - k, 2.5 + k / 3, 16 if short in wide else 8)
         for k, (short, tensor) in enumerate(names.items())
     }
-    return QuantizedNetwork(network, encodings, {}), names
+    return Model(network, encodings, {}, quantized=True), names
 
 
 def _widths_agree(model):
@@ -100,7 +100,7 @@ def test_opaque_layers_read_every_width():
     network = net.network(last)
     bits = {name: 16 if name == last else 8 for name in network.tensors}
     encodings = {name: Encoding.from_range(-1, 1, b) for name, b in bits.items()}
-    model = QuantizedNetwork(network, encodings, {})
+    model = Model(network, encodings, {}, quantized=True)
     assert with_conversions(model) is model
 
 
@@ -119,7 +119,7 @@ def test_conversions_stand_where_floats_begin_and_end(floats, converted):
     ranges = model.activations
     kept = {n: e for n, e in ranges.items() if n not in {names[short] for short in floats}}
     bits = {names[short]: width for short, width in floats.items()}
-    mixed = with_conversions(QuantizedNetwork(model.network, kept, {}, floats=bits), ranges)
+    mixed = with_conversions(Model(model.network, kept, {}, floats=bits, quantized=True), ranges)
     mixed.network.check()
     layers = [la for la in mixed.network.layers if isinstance(la, Convert)]
     found = [(la.inputs[0], mixed.data_type(la.output)) for la in layers]

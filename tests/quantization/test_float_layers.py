@@ -8,9 +8,9 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
 from hexsim.quantization.float_layers import converts_floats, refusal_in
 from hexsim.runtimes import FIXED_POINT, RUNTIMES
+from tests.deployed import planned
 from tests.mixed import chain, mixed
 
 
@@ -48,7 +48,7 @@ def test_without_fallback_the_network_is_refused() -> None:
 
 def test_the_plan_knows_widths_and_what_crosses_as_codes() -> None:
     model = mixed(16)
-    plan = make_plan(model, "dsp", partition(model, "dsp"))
+    plan = planned(model, "dsp")
     first, middle, last = plan.subnets
     assert first.as_codes == {"conv1.y"}
     assert last.as_codes == {"conv2.y_convert_uFxp_8"}
@@ -61,7 +61,7 @@ def test_the_plan_knows_widths_and_what_crosses_as_codes() -> None:
 
 def test_on_the_cpu_everything_is_single_whatever_the_file_says() -> None:
     model = mixed(16)
-    (only,) = make_plan(model, "cpu", partition(model, "cpu")).subnets
+    (only,) = planned(model, "cpu").subnets
     assert {(c.input_bits, c.activation_bits, c.computes_float) for c in only.calls} == {
         (32, 32, True)
     }
@@ -71,5 +71,5 @@ def test_what_the_application_reads_crosses_as_floats() -> None:
     """An output of the network is converted at the edge, even if a Convert layer reads it too."""
     model = mixed()
     seen = replace(model, network=replace(model.network, outputs=("conv3.y", "conv1.y")))
-    plan = make_plan(seen, "dsp", partition(seen, "dsp"))
+    plan = planned(seen, "dsp")
     assert plan.subnets[0].as_codes == frozenset()

@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 
 from hexsim.execution.plan_executor import PlanExecutor
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
 from hexsim.quantization.quantizer import quantize
 from hexsim.quantization.rounded import Codes, run_rounded
+from tests.deployed import planned
 from tests.quantization.equalization.made import Made, inputs
 
 
 def test_layers_agree_with_the_integer_kernels_within_one_step() -> None:
     network = Made().conv("a", 8, kernel=3).pool().conv("b", 4).network()
     model = quantize(network, inputs())
-    executor = PlanExecutor(make_plan(model, "dsp", partition(network, "dsp")), model)
+    executor = PlanExecutor(planned(model, "dsp"), model)
     codes = Codes(model)
     for feed in inputs():
         codes.add("in", feed["in"])

@@ -11,9 +11,10 @@ import pytest
 import hexsim
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.scores import class_scores
-from hexsim.api import seeded_calibration
-from hexsim.execution.plan_executor import PlanExecutor, stored_inputs
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Network
+from hexsim.inputs.seeded import seeded_calibration
+from hexsim.inputs.stored import stored_inputs
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
 from hexsim.quantization.equalization import equalize

@@ -22,8 +22,8 @@ from hexsim.int8.dispatch import prepare
 from hexsim.layers import Convolution, Reshape
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
+from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.aimet import read_aimet
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
 from tests.int8.single_layer import codes_of, execute
 from tests.real.litert import Litert
@@ -41,7 +41,7 @@ class Trained:
     path: Path
     file: TfliteFile
     real: RealNetwork
-    model: QuantizedNetwork
+    model: Model
 
     @property
     def network(self) -> Network:

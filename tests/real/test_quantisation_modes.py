@@ -12,7 +12,7 @@ import pytest
 from benchmarks import real_networks
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.scores import class_scores
-from hexsim.api import seeded_calibration
+from hexsim.inputs.seeded import seeded_calibration
 from hexsim.layers import Convolution
 from hexsim.quantization.options import QuantizationOptions
 from tests.real.both import both, right

@@ -9,7 +9,7 @@ import hexsim
 from hexsim.accuracy.labels import read_labels
 from hexsim.accuracy.validation import Validation, validate
 from hexsim.inputs.pictures import Preprocessing, pictures
-from hexsim.quantization.quantized import require_float
+from hexsim.quantization.model import require_float
 from hexsim.quantization.quantizer import quantize
 
 

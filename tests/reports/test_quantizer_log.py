@@ -5,7 +5,7 @@ from pathlib import Path
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.quantization.model import Model
 from hexsim.reports.quantizer_log import quantizer_log
 
 
@@ -13,7 +13,7 @@ def test_lines() -> None:
     layer = Neuron(name="act", inputs=("x",), outputs=("y",), function="tanh")
     tensors = {name: Tensor(name, (1, 2)) for name in "xy"}
     network = Network("n", (layer,), tensors, {}, ("x",), ("y",))
-    model = QuantizedNetwork(network, {"y": Encoding.from_range(-5.1, 5.1)}, {})
+    model = Model(network, {"y": Encoding.from_range(-5.1, 5.1)}, quantized=True)
     assert list(quantizer_log(model, Path("q.dlc"))) == [
         "[INFO] InitializeStderr: DebugLog initialized.",
         "[INFO] Writing intermediate model",

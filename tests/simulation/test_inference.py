@@ -3,12 +3,11 @@ from __future__ import annotations
 from hexsim.container.loading import load
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
 from hexsim.platform import Platform
 from hexsim.platforms import chips, stacks
 from hexsim.simulation.simulator import Job, Workload, simulate
 from hexsim.timing.results import Result
+from tests.deployed import planned
 from tests.mixed import mixed
 from tests.small_networks import Sketch, plan
 
@@ -120,7 +119,7 @@ def test_what_the_cpu_does_and_what_is_waited_for_are_tracks_apart() -> None:
 
 def test_a_convert_layer_is_paid_on_the_cpu_and_not_again_at_the_edge() -> None:
     model = mixed(32)
-    request = Job(make_plan(model, "dsp", partition(model, "dsp")))
+    request = Job(planned(model, "dsp"))
     result = simulate(Workload((request,)), chips.load("sd835"), stacks.load("snpe-1.23"))
     engines = {layer.type: layer.engine for layer in result.layers if layer.type == "convert"}
     assert engines == {"convert": "cpu"}

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from hexsim.graph.ir import Network, Tensor
 from hexsim.hvx.layout import tensor_sizes
 from hexsim.layers import Elementwise, Neuron
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import PlannedSubnet, make_plan
+from hexsim.planning.plan import PlannedSubnet
 from hexsim.simulation.residency import SubnetTraffic, subnet_traffic
 from hexsim.timing.memory import Traffic
+from tests.deployed import planned
 from tests.small_networks import networks, plan
 
 
@@ -26,7 +26,7 @@ def subnet() -> PlannedSubnet:
         Elementwise(name="third", inputs=("b", "a"), outputs=("c",), kind="sum"),
     )
     network = Network("n", layers, {n: Tensor(n, shape) for n in names}, {}, ("in",), ("c",))
-    return make_plan(network, "dsp", partition(network, "dsp")).subnets[0]
+    return planned(network, "dsp").subnets[0]
 
 
 def traffic(l2_bytes: int, **sizes: int) -> SubnetTraffic:

@@ -10,12 +10,13 @@ from scipy.stats import norm, qmc
 
 from hexsim.container.loading import load
 from hexsim.planning.partition import partition
-from hexsim.planning.plan import Plan, make_plan
+from hexsim.planning.plan import Plan
+from hexsim.planning.planner import make_plan
 from hexsim.platform import Platform
 from hexsim.platforms import chips
 from hexsim.platforms.measurements.calibration import STANDARD_ERRORS, calibration
 from hexsim.platforms.quantity import Quantity
-from hexsim.quantization.quantized import require_float
+from hexsim.quantization.model import require_float
 from hexsim.studies.uncertainty import Swing, Times, Uncertainty, combined, sweep
 
 NETWORK = "squeezenet1_1"

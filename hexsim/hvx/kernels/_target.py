@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.hvx.isa import Machine
-
-SIGNED_WEIGHTS = 65
-"""Architectures from here on take signed weights."""
+from hexsim.platforms.architecture import takes_signed_weights
 
 
 @dataclass(frozen=True)
@@ -35,4 +33,4 @@ class Target:
     @property
     def signed_weights(self) -> bool:
         """True if weights are signed, so that convolutions need no sums of activations."""
-        return self.version >= SIGNED_WEIGHTS
+        return takes_signed_weights(self.version)

@@ -12,7 +12,7 @@ from hexsim.planning.sections import several, single
 from hexsim.planning.sections.ids import id_of, listed, named
 from hexsim.planning.sections.limits import hta_refusal
 from hexsim.platforms.stacks.stack import Partitioning, PartitionRules
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.quantization.model import Model
 
 Refusals = tuple[str | None, ...]
 """For each layer in order why the HTA refuses it, None where it does not."""
@@ -31,19 +31,19 @@ class Rules(Protocol):
 RULES: Mapping[PartitionRules, Rules] = {"1.23": single, "1.25+": several}
 
 
-def refusals(model: Network | QuantizedNetwork, release: Partitioning) -> Refusals:
+def refusals(model: Model, release: Partitioning) -> Refusals:
     """Why the HTA refuses each layer under a release."""
-    return tuple(hta_refusal(la, model, release) for la in float_network(model).layers)
+    return tuple(hta_refusal(la, model, release) for la in model.network.layers)
 
 
-def automatic(model: Network | QuantizedNetwork, release: Partitioning) -> tuple[range, ...]:
+def automatic(model: Model, release: Partitioning) -> tuple[range, ...]:
     """The sections that the compiler finds by itself; none if the rules allow none."""
-    network = float_network(model)
+    network = model.network
     return RULES[release.rules].automatic(network, refusals(model, release))
 
 
 def given(
-    model: Network | QuantizedNetwork,
+    model: Model,
     ids: Sequence[tuple[int, int]],
     release: Partitioning,
 ) -> tuple[range, ...]:
@@ -53,7 +53,7 @@ def given(
     legal cut, if a section is out of range, overlaps another, holds a layer that the HTA refuses,
     or breaks the rules of the release.
     """
-    network = float_network(model)
+    network = model.network
     sections = sorted((_range(network, *ends) for ends in ids), key=lambda one: one.start)
     for first, second in pairwise(sections):
         if second.start < first.stop:

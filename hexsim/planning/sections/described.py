@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hexsim.graph.ir import Network
 from hexsim.planning.sections.ids import listed
-from hexsim.quantization.quantized import HtaSection, QuantizedNetwork
+from hexsim.quantization.model import HtaSection, Model
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class SectionInfo:
     record_bytes: int
 
 
-def hta_sections(model: Network | QuantizedNetwork) -> list[SectionInfo]:
+def hta_sections(model: Model) -> list[SectionInfo]:
     """Return the HTA sections of `model`, those of each chip in the order of the layers."""
-    if not isinstance(model, QuantizedNetwork):
+    if not model.quantized:
         return []
     return [_section(section, model.network) for section in model.hta]
 

@@ -12,18 +12,16 @@ from hexsim.layers.elementwise import Elementwise
 from hexsim.platforms.stacks.stack import Partitioning
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.float_layers import refusal_in
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.quantization.model import Model
 
 _WEIGHT_BITS = 8
 
 
-def hta_refusal(
-    layer: Layer, model: Network | QuantizedNetwork, release: Partitioning
-) -> str | None:
+def hta_refusal(layer: Layer, model: Model, release: Partitioning) -> str | None:
     """Return why the HTA refuses `layer` of `model` under `release`, None if it takes it."""
-    network = float_network(model)
+    network = model.network
     refused = refusal_in(model, layer, "hta") or _of_release(layer, network, release)
-    if refused is None and isinstance(model, QuantizedNetwork):
+    if refused is None and model.quantized:
         refused = _of_encodings(layer, model, release)
     return refused
 
@@ -40,7 +38,7 @@ def _of_release(layer: Layer, network: Network, release: Partitioning) -> str | 
     return None
 
 
-def _of_encodings(layer: Layer, model: QuantizedNetwork, release: Partitioning) -> str | None:
+def _of_encodings(layer: Layer, model: Model, release: Partitioning) -> str | None:
     for name in (*layer.inputs, *layer.outputs):
         encoding = model.activations.get(name)
         if encoding is not None and encoding.bitwidth not in release.hta_activation_bits:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hexsim.platforms.chips.chip import Arch, Chip, Corner
+from hexsim.platforms.architecture import Arch
+from hexsim.platforms.chips.chip import Chip, Corner
 from hexsim.platforms.datasheet import Shelf
 
 __all__ = ["Arch", "Chip", "Corner", "by_asic", "load", "names"]

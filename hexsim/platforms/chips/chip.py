@@ -14,6 +14,7 @@ from typing import Literal, TypeVar
 from pydantic import Field
 
 from hexsim.errors import HexsimError, unknown
+from hexsim.platforms.architecture import Arch, takes_signed_weights, version
 from hexsim.platforms.datasheet import Datasheet, Table
 from hexsim.platforms.quantity import (
     Bits,
@@ -33,7 +34,6 @@ from hexsim.platforms.quantity import (
 )
 from hexsim.runtimes import RUNTIMES, Runtime
 
-Arch = Literal["v60", "v62", "v65", "v66"]
 Multithreading = Literal["dynamic", "barrel"]
 Corner = Literal["turbo_l1", "turbo", "nominal_plus", "svs"]
 
@@ -84,6 +84,11 @@ class Dsp(Table):
     clocks_hz: ClockTable
     hvx: Hvx
     activation_bits: Bits
+
+    @property
+    def signed_weights(self) -> bool:
+        """True if the vector kernels multiply by signed weights."""
+        return takes_signed_weights(version(self.arch))
 
     def clock_hz(self, corner: Corner) -> float:
         """Return the core clock at a voltage corner."""

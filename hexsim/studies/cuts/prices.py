@@ -14,12 +14,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from hexsim.deployment import Deployment
 from hexsim.host import entry
 from hexsim.host.entry import Call, Part
 from hexsim.hta.layout import taken_flat
 from hexsim.planning.joined import JoinedSubnets
-from hexsim.planning.partition import Subnet, partition
-from hexsim.planning.plan import make_plan
+from hexsim.planning.subnet import Subnet
 from hexsim.platform import Platform
 from hexsim.runtimes import Engine
 from hexsim.studies.cuts.times import LayerTimes
@@ -53,20 +53,20 @@ class Prices:
 
     def on(self, platform: Platform) -> Prices:
         """The prices of the same network on another platform."""
-        return Prices(replace(self.times, platform=platform))
+        return Prices(replace(self.times, deployment=self.times.deployment.on(platform)))
 
-    def cut(self, sections: Sequence[range]) -> list[Subnet]:
+    def cut(self, sections: Sequence[range]) -> tuple[Subnet, ...]:
         """The subnets that the runtime makes of some HTA sections."""
-        layers = self.times.network.layers
-        rules = self.times.platform.stack.partitioning.rules
-        names = [tuple(layers[at].name for at in section) for section in sections]
-        return partition(self.times.model, "aip", sections=names, rules=rules)
+        return self._with(sections).subnets
 
     def simulated(self, sections: Sequence[range]) -> Result:
         """One inference with these HTA sections, simulated."""
-        times = self.times
-        plan = make_plan(times.model, "aip", self.cut(sections))
-        return times.platform.simulate(plan, perf_profile=times.perf_profile)
+        return self._with(sections).simulate(perf_profile=self.times.perf_profile)
+
+    def _with(self, sections: Sequence[range]) -> Deployment:
+        layers = self.times.network.layers
+        names = [tuple(layers[at].name for at in section) for section in sections]
+        return self.times.deployment.with_sections(names)
 
     def total_us(self, sections: Sequence[range]) -> float:
         """One inference with these HTA sections, as the sum of prices."""

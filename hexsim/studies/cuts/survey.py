@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Network
-from hexsim.planning.partition import Subnet
 from hexsim.planning.sections import RULES
 from hexsim.planning.sections.ids import id_of, listed
+from hexsim.planning.subnet import Subnet
 from hexsim.runtimes import Engine, Runtime
 from hexsim.studies.cuts.prices import Prices, placed
 from hexsim.timing.results import Result

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from hexsim.deployment import Deployment
 from hexsim.graph.ir import Network, Shape
 from hexsim.host import cpu
 from hexsim.hta.compiler import compile_subnet
@@ -19,11 +20,11 @@ from hexsim.hta.engine import LayerRun, TensorEngine
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.layout import stored_bytes
-from hexsim.planning.partition import Subnet, partition
-from hexsim.planning.plan import PlannedSubnet, make_plan
+from hexsim.planning.plan import PlannedSubnet
 from hexsim.planning.sections import Refusals, refusals, several
+from hexsim.planning.subnet import Subnet
 from hexsim.platform import Platform
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.quantization.model import Model
 from hexsim.simulation.phone import Machine
 from hexsim.timing.memory import Traffic
 from hexsim.timing.simtime import PS_PER_US
@@ -35,19 +36,28 @@ Change = Callable[[Shape, Target, Traffic, int], Stage | None]
 
 @dataclass(frozen=True)
 class LayerTimes:
-    """Times of all layers of `model` by index, in microseconds, on one platform.
+    """Times of all layers of a model on aip by index, in microseconds.
 
     `perf_profile` None takes the stack's own.
     """
 
-    model: Network | QuantizedNetwork
-    platform: Platform
+    deployment: Deployment
     perf_profile: str | None = None
 
     @property
+    def model(self) -> Model:
+        """The model that is cut."""
+        return self.deployment.model
+
+    @property
+    def platform(self) -> Platform:
+        """What it runs on."""
+        return self.deployment.platform
+
+    @property
     def network(self) -> Network:
-        """The float network."""
-        return float_network(self.model)
+        """The network."""
+        return self.model.network
 
     @cached_property
     def refusals(self) -> Refusals:
@@ -57,8 +67,8 @@ class LayerTimes:
     @cached_property
     def on_hvx(self) -> tuple[float, ...]:
         """On HVX; on the CPU where aip refuses the layer."""
-        plan = make_plan(self.model, "aip", partition(self.model, "aip"))
-        result = self.platform.simulate(plan, perf_profile=self.perf_profile)
+        each_by_itself = self.deployment.with_sections((), rules="1.25+")
+        result = each_by_itself.simulate(perf_profile=self.perf_profile)
         by_name = {layer.name: layer.us for layer in result.layers}
         return tuple(by_name[layer.name] for layer in self.network.layers)
 
@@ -87,19 +97,18 @@ class LayerTimes:
     def on_cpu(self) -> tuple[float, ...]:
         """On the CPU runtime, in floats."""
         chip, stack = self.platform.chip, self.platform.stack
-        cut = Subnet("cpu", "cpu", self.network.layers, "")
-        calls = make_plan(self.model, "cpu", [cut]).calls()
+        calls = Deployment(self.model, self.platform, "cpu").plan.calls()
         return tuple(cpu.roofline(call, chip, stack).duration_ps / PS_PER_US for call in calls)
 
     def subnet(self, section: range) -> PlannedSubnet:
         """A run of layers as a subnet of its own inside aip."""
         layers = self.network.layers[section.start : section.stop]
-        (planned,) = make_plan(self.model, "aip", [Subnet("aip", "hta", layers, "")]).subnets
+        (planned,) = self.deployment.with_cut([Subnet("aip", "hta", layers, "")]).plan.subnets
         return planned
 
     def bits(self, tensor: str) -> int:
         """Bits of a tensor's codes."""
-        coded = isinstance(self.model, QuantizedNetwork) and self.model.activations.get(tensor)
+        coded = self.model.activations.get(tensor)
         return coded.bitwidth if coded else 8
 
     def bytes(self, tensor: str) -> int:

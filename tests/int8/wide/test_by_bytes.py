@@ -13,8 +13,8 @@ from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.quantization.quantizer import quantize
 from tests.int8.drawn import assert_equals_twin, encoding
 from tests.small_networks import Sketch
@@ -146,7 +146,7 @@ def test_mixed_widths_run_with_conversions_in_between(network, inputs):
         name: Encoding.from_range(e.min, e.max, 16) if name in wide else e
         for name, e in model.activations.items()
     }
-    mixed = with_conversions(QuantizedNetwork(network, changed, model.parameters))
+    mixed = with_conversions(Model(network, changed, model.parameters, quantized=True))
     conversions = [la for la in mixed.network.layers if isinstance(la, Convert)]
     assert {mixed.activations[la.output].bitwidth for la in conversions} == {8, 16}
     platform = Platform.load("sd865")

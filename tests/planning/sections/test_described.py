@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from hexsim.planning.sections.described import hta_sections
-from hexsim.quantization.quantized import HtaSection
+from hexsim.quantization.model import HtaSection
 from tests.container.made import small_network, with_encodings
 
 

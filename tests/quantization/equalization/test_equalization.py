@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim.api import seeded_calibration
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
+from hexsim.inputs.seeded import seeded_calibration
 from hexsim.layers import RELU6
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.equalization import equalize

@@ -16,7 +16,7 @@ from hexsim.container import Container
 from hexsim.container.loading import load_container
 from hexsim.layers import Convolution
 from hexsim.quantization.encodings import AxisEncoding
-from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.quantization.model import Model
 
 SHAPE = (1, 3, 12, 12)
 
@@ -99,19 +99,19 @@ def source(path: Path) -> Container:
 
 
 @pytest.fixture(scope="module")
-def quantised(source: Container) -> QuantizedNetwork:
+def quantised(source: Container) -> Model:
     return hexsim.quantize(source.model, inputs(), overrides=source.overrides)
 
 
 def test_the_float_network_has_its_layers_back(source: Container) -> None:
-    layers = float_network(source.model).layers
+    layers = source.model.network.layers
     names = [layer.name for layer in layers]
     assert names == ["conv1", "conv2", "add", "pool", "mean", "fc"]
     clamps = [layer.clamp for layer in layers if isinstance(layer, Convolution)]
     assert [(c.low, c.high) for c in clamps] == [(0.0, np.inf), (0.0, 6.0)]
 
 
-def test_every_code_of_the_file_is_taken(quantised: QuantizedNetwork) -> None:
+def test_every_code_of_the_file_is_taken(quantised: Model) -> None:
     """But those between a convolution and its activation, which are one layer here."""
     left = {told.key: told for told in quantised.overrides if told.outcome != "applied"}
     assert {key.removesuffix("_DequantizeLinear_Output") for key in left} <= {"c1", "c2"}
@@ -120,9 +120,7 @@ def test_every_code_of_the_file_is_taken(quantised: QuantizedNetwork) -> None:
     assert own == {"QDQ node"}
 
 
-def test_scales_and_zero_points_are_those_of_the_file(
-    path: Path, quantised: QuantizedNetwork
-) -> None:
+def test_scales_and_zero_points_are_those_of_the_file(path: Path, quantised: Model) -> None:
     """Read from the file by its own names: NAME_scale, NAME_zero_point, in file order."""
     stored = {i.name: numpy_helper.to_array(i) for i in onnx.load(path).graph.initializer}
     found = {**quantised.activations, **quantised.parameters}
@@ -143,7 +141,7 @@ def test_scales_and_zero_points_are_those_of_the_file(
     assert "b1" not in found, "an int32 bias is at the accumulator's scale"
 
 
-def test_answers_are_those_of_onnxruntime(path: Path, quantised: QuantizedNetwork) -> None:
+def test_answers_are_those_of_onnxruntime(path: Path, quantised: Model) -> None:
     x = np.random.default_rng(9).standard_normal(SHAPE, dtype=np.float32)
     options = onnxruntime.SessionOptions()
     # Left to fuse, it multiplies u8 by s8 on CPUs without VNNI in sums of 16 bits, which saturate.

@@ -2,10 +2,9 @@
 
 from hexsim.hta.compiler import compile_subnet
 from hexsim.layers import LocalResponseNorm
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
 from hexsim.platform import Platform
 from hexsim.studies.cuts.times import LayerTimes
+from tests.deployed import planned
 from tests.small_networks import Sketch
 
 SD855 = Platform.load("sd855")
@@ -20,7 +19,7 @@ def _times() -> LayerTimes:
 
 def test_on_hvx_as_simulated_without_sections() -> None:
     times = _times()
-    plan = make_plan(times.network, "aip", partition(times.network, "aip"))
+    plan = planned(times.network, "aip")
     assert times.on_hvx == tuple(layer.us for layer in SD855.simulate(plan).layers)
 
 

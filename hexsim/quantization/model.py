@@ -1,4 +1,4 @@
-"""QuantizedNetwork: a network with an encoding for every tensor that an integer kernel meets."""
+"""Model: a network as a file holds it, in floats or quantised."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class HtaSection:
 
 
 @dataclass(frozen=True)
-class QuantizedNetwork:
-    """A float network and its encodings.
+class Model:
+    """A network in floats, or one that is `quantized`, with its encodings; the one type of both.
 
     `activations` maps tensor names (and constants used as operands) to encodings; `parameters`
     maps weights and biases. A bias of 32 bits has no encoding of its own: it is stored at the
-    accumulator's scale when the plan is bound.
+    accumulator's scale when the plan is bound. A model in floats has none of either.
 
     `floats` has the bits of tensors, weights and biases that stay float among the codes of the
     others; they have no encoding. A layer whose output is there computes in floats.
@@ -46,11 +46,13 @@ class QuantizedNetwork:
     `equalized` says that scales were moved between the layers of `network` before
     (hexsim.quantization.equalization), so that its tensors are not those of the network it was
     made from.
+
+    A quantised model without encodings stands for one whose encodings nobody has chosen yet.
     """
 
     network: Network
-    activations: Mapping[str, Encoding]
-    parameters: Mapping[str, Encoding | AxisEncoding]
+    activations: Mapping[str, Encoding] = field(default_factory=dict)
+    parameters: Mapping[str, Encoding | AxisEncoding] = field(default_factory=dict)
     stored_codes: Mapping[str, Constant] = field(default_factory=dict, repr=False, compare=False)
     packs_weights: bool = False
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -58,9 +60,14 @@ class QuantizedNetwork:
     hta: tuple[HtaSection, ...] = ()
     equalized: bool = False
     floats: Mapping[str, FloatBits] = field(default_factory=dict)
+    quantized: bool = False
     _codes: dict[str, npt.NDArray[np.integer]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    def __post_init__(self) -> None:
+        if not self.quantized and (self.activations or self.parameters or self.floats or self.hta):
+            raise ValueError(f"model '{self.name}' has encodings and is said to be in floats")
 
     @property
     def name(self) -> str:
@@ -118,16 +125,11 @@ class QuantizedNetwork:
         return constant.elements * encoding.dtype.itemsize
 
 
-def float_network(model: Network | QuantizedNetwork) -> Network:
-    """The network itself, without encodings."""
-    return model.network if isinstance(model, QuantizedNetwork) else model
-
-
-def require_float(model: Network | QuantizedNetwork) -> Network:
+def require_float(model: Model) -> Network:
     """The network, if it is float; raise HexsimError if it is quantised already."""
-    if isinstance(model, QuantizedNetwork):
+    if model.quantized:
         raise HexsimError(
             f"network '{model.name}' is quantised already; quantise the float network it was "
             "made from"
         )
-    return model
+    return model.network

@@ -2,10 +2,10 @@
 
 import pytest
 
+from hexsim.deployment.offline_hta import Order, compile_all, orders, with_hta
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.hta.command_list import Program
-from hexsim.hta.offline import Order, compile_all, orders, with_hta
 from hexsim.layers import LocalResponseNorm, Opaque
 from hexsim.platform import Platform
 from hexsim.platforms import chips, stacks

@@ -5,7 +5,7 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant
-from hexsim.quantization.quantized import QuantizedNetwork, float_network, require_float
+from hexsim.quantization.model import Model, require_float
 from tests.container.made import small_network, with_encodings
 
 
@@ -23,7 +23,7 @@ def test_stored_codes_win() -> None:
     (name, *_) = model.parameters
     codes = np.full(model.network.shape(name), 7, np.uint8)
     stored = {name: Constant(name, codes.shape, codes, "uint8")}
-    again = QuantizedNetwork(model.network, model.activations, model.parameters, stored)
+    again = Model(model.network, model.activations, model.parameters, stored, quantized=True)
     np.testing.assert_array_equal(again.codes(name), codes)
 
 
@@ -31,6 +31,6 @@ def test_only_a_float_network_can_be_quantised() -> None:
     network = small_network()
     model = with_encodings(network)
     assert require_float(network) is network
-    assert float_network(model) is network is float_network(network)
+    assert model.network is network is network.network
     with pytest.raises(HexsimError, match="'sketch' is quantised already"):
         require_float(model)

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hexsim.deployment.deployment import Deployment
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Network
 from hexsim.hta.compiler import compile_subnet
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import make_plan
 from hexsim.planning.sections import Listed, automatic, given, parse, refusals
+from hexsim.platform import Platform
 from hexsim.platforms import chips, stacks
 from hexsim.platforms.chips.chip import Chip
 from hexsim.platforms.stacks.stack import Stack
-from hexsim.quantization.quantized import HtaSection, QuantizedNetwork
+from hexsim.quantization.model import HtaSection, Model
+from hexsim.runtimes import Runtime
 
 
 class NothingToCompile(HexsimError):  # noqa: N818 (named for what happened)
@@ -30,15 +30,20 @@ class Order:
     stack: Stack
     ids: tuple[tuple[int, int], ...] | None = None
 
-    def check(self, network: Network) -> None:
+    @property
+    def platform(self) -> Platform:
+        """Chip and release."""
+        return Platform(self.chip, self.stack)
+
+    def check(self, model: Model) -> None:
         """Raise HexsimError if the chip has no tensor engine or the ids break a rule."""
         self.chip.require("aip")
         self.stack.require("aip")
         if self.ids is not None:
-            given(network, self.ids, self.stack.partitioning)
+            given(model, self.ids, self.stack.partitioning)
 
 
-def with_hta(model: QuantizedNetwork, order: Order) -> QuantizedNetwork:
+def with_hta(model: Model, order: Order) -> Model:
     """Return `model` with the sections of `order`, instead of any it had for that chip.
 
     Raises NothingToCompile if the compiler, left to itself, finds nothing, HexsimError if the ids
@@ -48,19 +53,9 @@ def with_hta(model: QuantizedNetwork, order: Order) -> QuantizedNetwork:
     chip.require("aip")
     sections = automatic(model, release) if order.ids is None else given(model, order.ids, release)
     if not sections:
-        reasons = zip(network.layers, refusals(model, release), strict=True)
-        layer, why = max(
-            ((layer, why) for layer, why in reasons if why is not None),
-            key=lambda refused: network.macs(refused[0]),
-            default=(None, "the rules allow no section with multiply-adds"),
-        )
-        where = f"layer '{layer.name}': {why}" if layer else why
-        raise NothingToCompile(
-            f"nothing of '{network.name}' can be compiled for the HTA of {chip.name} ({where})"
-        )
+        raise _nothing(model, order)
     names = [tuple(network.layers[at].name for at in section) for section in sections]
-    cuts = partition(model, "aip", sections=names, rules=release.rules)
-    plan = make_plan(model, "aip", cuts)
+    plan = Deployment(model, order.platform, "aip").with_sections(names).plan
     compiled = tuple(
         HtaSection(
             chip.name,
@@ -72,6 +67,32 @@ def with_hta(model: QuantizedNetwork, order: Order) -> QuantizedNetwork:
     )
     others = tuple(section for section in model.hta if section.chip != chip.name)
     return replace(model, hta=others + compiled)
+
+
+def _nothing(model: Model, order: Order) -> NothingToCompile:
+    """Names the largest layer that the engine refuses."""
+    network, release = model.network, order.stack.partitioning
+    reasons = zip(network.layers, refusals(model, release), strict=True)
+    layer, why = max(
+        ((layer, why) for layer, why in reasons if why is not None),
+        key=lambda refused: network.macs(refused[0]),
+        default=(None, "the rules allow no section with multiply-adds"),
+    )
+    where = f"layer '{layer.name}': {why}" if layer else why
+    return NothingToCompile(
+        f"nothing of '{network.name}' can be compiled for the HTA of {order.chip.name} ({where})"
+    )
+
+
+def prepared(model: Model, platform: Platform, runtime: Runtime, *, hta: bool = True) -> Model:
+    """What was quantised here as `runtime` loads it: for aip with all sections that compile.
+
+    Without `hta` there are none.
+    """
+    if runtime != "aip" or not hta:
+        return model
+    compiled, _ = compile_all(model, [Order(platform.chip, platform.stack)])
+    return compiled
 
 
 def orders(texts: Sequence[str], chip: str, stack: str | Path | None) -> tuple[Order, ...]:
@@ -97,9 +118,7 @@ def _chip(name: str) -> Chip:
     return chips.by_asic(name) or chips.load(name)
 
 
-def compile_all(
-    model: QuantizedNetwork, asked: Sequence[Order]
-) -> tuple[QuantizedNetwork, tuple[str, ...]]:
+def compile_all(model: Model, asked: Sequence[Order]) -> tuple[Model, tuple[str, ...]]:
     """Return `model` with all sections that could be compiled, and a sentence per failure."""
     failures = []
     for order in asked:

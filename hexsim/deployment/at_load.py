@@ -1,0 +1,36 @@
+"""What a runtime does to a float model when it loads it: quantising, on inputs it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.inputs.seeded import seeded_calibration
+from hexsim.platform import Platform
+from hexsim.quantization.model import Model
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+
+Calibration = Callable[[], Iterable[Mapping[str, FloatArray]]]
+"""Makes the inputs to calibrate on, arrays in stored order."""
+
+
+@dataclass(frozen=True)
+class AtLoad:
+    """A float network as the runtimes of a platform quantise it at load.
+
+    It is quantised once, when somebody first asks, however many runtimes share this object.
+    `calibration` None takes seeded inputs.
+    """
+
+    network: Network
+    platform: Platform
+    calibration: Calibration | None = None
+    overrides: Overrides = NO_OVERRIDES
+
+    @cached_property
+    def model(self) -> Model:
+        """The quantised model; errors as in the quantiser."""
+        feeds = self.calibration() if self.calibration else seeded_calibration(self.network)
+        return self.platform.quantize(self.network, feeds, self.overrides)

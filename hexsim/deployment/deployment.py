@@ -1,0 +1,224 @@
+"""Deployment: the one owner of how a model runs on a runtime of a platform.
+
+It decides what the runtime computes with, where the network is cut, which kernel calls that makes,
+who executes them and who times them. The API, every command, the accuracy studies and the others go
+through it, so that they cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Unpack
+
+from hexsim.deployment.at_load import AtLoad
+from hexsim.errors import HexsimError
+from hexsim.execution.plan_executor import PlanExecutor
+from hexsim.graph.ir import Network
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import Plan
+from hexsim.planning.planner import make_plan
+from hexsim.planning.subnet import Subnet
+from hexsim.platform import Platform
+from hexsim.platforms.stacks.stack import PartitionRules
+from hexsim.quantization.model import Model
+from hexsim.quantization.overrides.outcome import KeyOutcome
+from hexsim.runtimes import Runtime
+from hexsim.simulation.simulator import Calling, Workload
+from hexsim.timing.results import Result
+
+Sections = Sequence[Collection[str]]
+"""HTA sections, the names of the layers of each."""
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A model, as its file holds it, on a runtime of a platform; `deploy` makes one.
+
+    A float model on a runtime that quantises at load is quantised by `at_load`, when values are
+    first asked for; until then no weight is touched. `cut` is a cut of one's own in place of the
+    partitioner's. `from_floats` says that `model` is what a float file became at load.
+
+    One that is made without `deploy` is not checked, which is for what-if questions: a float
+    network is planned as the default quantiser would leave it.
+    """
+
+    model: Model
+    platform: Platform
+    runtime: Runtime
+    cpu_fallback: bool = True
+    at_load: AtLoad | None = None
+    cut: tuple[Subnet, ...] | None = None
+    from_floats: bool = False
+
+    def check(self) -> None:
+        """Raise HexsimError unless chip, stack and runtime take the model; see `deploy`."""
+        self.platform.require(self.model, self.runtime)
+        rule = self.platform.load_rule(self.runtime, quantized=self.model.quantized)
+        if rule.effect == "refuse":
+            raise HexsimError(
+                f"network '{self.model.name}' is float and {self.runtime} of "
+                f"{self.platform.stack.name} refuses it: {rule.sentence}; quantise it first "
+                "(hexsim quantize; bench, profile, roofline and throughput do with --quantize)"
+            )
+        if self.at_load and self.at_load.overrides and not self.quantises:
+            what = "quantised already" if self.model.quantized else "not quantised at load"
+            raise HexsimError(
+                "overrides are applied when a network is quantised, and "
+                f"'{self.model.name}' is {what} on {self.runtime} of {self.platform.stack.name}; "
+                "leave them out, or quantise it with them first"
+            )
+        if not self._applies_overrides:
+            _ = self.subnets  # the partitioner refuses what must not fall back
+
+    @property
+    def network(self) -> Network:
+        """The network."""
+        return self.model.network
+
+    @property
+    def quantises(self) -> bool:
+        """True if the runtime quantises the model when it loads it."""
+        quantized = self.model.quantized
+        rule = self.platform.load_rule(self.runtime, quantized=quantized)
+        return not quantized and rule.effect == "quantise"
+
+    @cached_property
+    def loaded(self) -> Model:
+        """The model as the runtime computes with it."""
+        return self._at_load.model if self.quantises else self.model
+
+    @property
+    def overrides(self) -> tuple[KeyOutcome, ...]:
+        """What became of each override that was given for quantising at load."""
+        return self.loaded.overrides if self._applies_overrides else ()
+
+    @cached_property
+    def subnets(self) -> tuple[Subnet, ...]:
+        """Where the network is cut, and why.
+
+        HTA sections count that were compiled for this chip; without any, aip runs on HVX.
+        """
+        if self.cut is not None:
+            return self.cut
+        sections = [s.layers for s in self.model.hta if s.chip == self.platform.chip.name]
+        return self._partitioned(sections, self.platform.stack.partitioning.rules)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The kernel calls of one inference.
+
+        Overrides may change bit widths, so with some a float model is planned as it is loaded.
+        """
+        plan = make_plan(self._planned, self.runtime, self.subnets)
+        is_float_file = self.from_floats or self._planned is not self.model
+        return plan.of_float_file() if is_float_file else plan
+
+    @property
+    def on_hta(self) -> frozenset[str]:
+        """Names of the layers that the tensor engine computes."""
+        on_hta = (subnet for subnet in self.subnets if subnet.engine == "hta")
+        return frozenset(layer.name for subnet in on_hta for layer in subnet.layers)
+
+    @property
+    def signed_weights(self) -> bool:
+        """True if the runtime's kernels on HVX multiply by signed weights.
+
+        Those of the tensor engine take the codes as they are.
+        """
+        return self.runtime in ("dsp", "aip") and self.platform.chip.dsp.signed_weights
+
+    def executor(self, threads: int = 0) -> PlanExecutor:
+        """The plan made ready to run; `threads` share the work of a layer, 0 for one per core."""
+        signed = self.signed_weights
+        return PlanExecutor(self.plan, self.loaded, signed_weights=signed, threads=threads)
+
+    def workload(self, **calling: Unpack[Calling]) -> Workload:
+        """One inference, called as `calling` says, for the simulator."""
+        return Workload.single(self.plan, **calling)
+
+    def simulate(self, **calling: Unpack[Calling]) -> Result:
+        """Simulate one inference, called as `calling` says."""
+        return self.platform.simulate(self.workload(**calling))
+
+    def on(self, platform: Platform) -> Deployment:
+        """The same model and cut on another platform, one with other constants, say."""
+        return replace(self, platform=platform)
+
+    def over(self, network: Network) -> Deployment:
+        """Deploy a part of the network, or one with other outputs, cut where this one is.
+
+        `network` has some of the layers of this one. What is quantised at load is quantised whole,
+        before.
+        """
+        layers = {layer.name: layer for layer in network.layers}
+        parts = (
+            replace(cut, layers=tuple(layers[la.name] for la in cut.layers if la.name in layers))
+            for cut in self.subnets
+        )
+        return replace(
+            self,
+            model=replace(self.loaded, network=network),
+            at_load=None,
+            cut=tuple(part for part in parts if part.layers),
+            from_floats=self.from_floats or self.quantises,
+        )
+
+    def observing(self, names: Sequence[str]) -> Deployment:
+        """The same, cut as it is, with tensors `names` as the network's outputs."""
+        return self.over(replace(self.network, outputs=tuple(names)))
+
+    def with_sections(self, sections: Sections, rules: PartitionRules | None = None) -> Deployment:
+        """The same with other HTA sections than those compiled into the model.
+
+        `rules` None takes those of the stack; "1.25+" asks each layer by itself.
+        """
+        rules = rules or self.platform.stack.partitioning.rules
+        return replace(self, cut=self._partitioned(sections, rules))
+
+    def with_cut(self, cut: Sequence[Subnet], model: Model | None = None) -> Deployment:
+        """The same cut otherwise, perhaps of another model, which has nothing to be quantised."""
+        return replace(self, model=model or self.model, cut=tuple(cut))
+
+    def _partitioned(self, sections: Sections, rules: PartitionRules) -> tuple[Subnet, ...]:
+        found = partition(
+            self._planned,
+            self.runtime,
+            sections=sections,
+            rules=rules,
+            cpu_fallback=self.cpu_fallback,
+        )
+        return tuple(found)
+
+    @property
+    def _planned(self) -> Model:
+        return self.loaded if self._applies_overrides else self.model
+
+    @property
+    def _applies_overrides(self) -> bool:
+        return self.at_load is not None and bool(self.at_load.overrides) and self.quantises
+
+    @cached_property
+    def _at_load(self) -> AtLoad:
+        return self.at_load or AtLoad(self.network, self.platform)
+
+
+def deploy(
+    model: Model,
+    platform: Platform,
+    runtime: Runtime,
+    *,
+    cpu_fallback: bool = True,
+    at_load: AtLoad | None = None,
+) -> Deployment:
+    """Put a model on a runtime of a platform.
+
+    `at_load` None quantises a float model on seeded inputs, where the runtime quantises at load.
+    Raises HexsimError if chip or stack lack the runtime, if the runtime refuses the model because
+    it is float (planning.load_rules), for bit widths it does not compute with, for overrides that
+    nothing would apply, and, unless `cpu_fallback`, for a layer that the runtime refuses.
+    """
+    deployment = Deployment(model, platform, runtime, cpu_fallback, at_load)
+    deployment.check()
+    return deployment

@@ -1,0 +1,101 @@
+"""A model as a user gives it to a command, and the deployments that the command makes of it.
+
+A quantised file runs as it is. A float one is quantised by the runtimes that do so at load, or
+here, before it meets a runtime that only loads quantised files, if that was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from hexsim.container import Container
+from hexsim.container.loading import applied_overrides
+from hexsim.deployment.at_load import AtLoad
+from hexsim.deployment.deployment import Deployment, deploy
+from hexsim.deployment.offline_hta import prepared
+from hexsim.platform import Platform
+from hexsim.quantization.model import Model
+from hexsim.quantization.overrides.use import OverrideUse
+from hexsim.runtimes import FIXED_POINT, Runtime
+
+Given = Literal["float", "quantised file", "quantised here"]
+"""What a runtime was given; networks are quantised here on seeded inputs."""
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What may be done to a model for a runtime.
+
+    With `quantize` a float model is quantised before it meets a runtime that only loads quantised
+    ones; with `hta` it then gets sections for the tensor engine. With `override_params` that, and
+    what a runtime does at load, applies the overrides that the file holds.
+    """
+
+    quantize: bool = False
+    override_params: bool = False
+    hta: bool = True
+    cpu_fallback: bool = True
+
+
+class GivenModel:
+    """What `source` holds; quantised once, when first needed, for all runtimes that need it.
+
+    Raises HexsimError if overrides are asked for and there are none. `progress` is told what takes
+    time.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        read: Container,
+        platform: Platform,
+        preparation: Preparation,
+        progress: Callable[[str], None] = lambda what: None,
+    ) -> None:
+        overrides = applied_overrides(read, source, asked=preparation.override_params)
+        self.model = read.model
+        self._held = read.overrides
+        self._platform = platform
+        self._preparation = preparation
+        self._progress = progress
+        self._at_load = AtLoad(read.model.network, platform, overrides=overrides)
+
+    def deployment(self, runtime: Runtime) -> Deployment:
+        """The model on a runtime; raise HexsimError if the runtime refuses it."""
+        ready, at_load = self.model, None
+        if self.given(runtime) == "quantised here":
+            hta = self._preparation.hta
+            ready = prepared(self.quantized, self._platform, runtime, hta=hta)
+        elif self._quantises(runtime):
+            at_load = self._at_load
+        fallback = self._preparation.cpu_fallback
+        return deploy(ready, self._platform, runtime, cpu_fallback=fallback, at_load=at_load)
+
+    def given(self, runtime: Runtime) -> Given:
+        """What the runtime is given."""
+        if self.model.quantized:
+            return "quantised file"
+        refused = self._platform.load_rule(runtime, quantized=False).effect == "refuse"
+        return "quantised here" if refused and self._preparation.quantize else "float"
+
+    @cached_property
+    def quantized(self) -> Model:
+        """The model as given, or quantised on seeded inputs as the stack does it by default."""
+        if self.model.quantized:
+            return self.model
+        self._progress(f"quantising {self.model.name}")
+        return self._at_load.model
+
+    def use(self, runtime: Runtime) -> OverrideUse | None:
+        """What became of overrides, if the model is float and is quantised for the runtime."""
+        if runtime not in FIXED_POINT or self.model.quantized:
+            return None
+        outcomes = self.quantized.overrides if self._at_load.overrides else ()
+        return OverrideUse.of(self._held, outcomes)
+
+    def _quantises(self, runtime: Runtime) -> bool:
+        rule = self._platform.load_rule(runtime, quantized=self.model.quantized)
+        return rule.effect == "quantise"
