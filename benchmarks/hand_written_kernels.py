@@ -12,9 +12,9 @@ import sys
 from benchmarks.pages import CONCEPTS, RESULTS, fenced, with_block
 from hexsim.files import write_text
 from hexsim.hvx.streams.hand_written import comparison
-from hexsim.kernel_probe import probe
 from hexsim.platform import Platform
 from hexsim.reports.kernel_table import kernel_table
+from hexsim.studies.kernel_probe import probe
 
 PAGE = RESULTS / "kernels.md"
 CONCEPT = CONCEPTS / "kernels.md"

@@ -15,13 +15,13 @@ from benchmarks.calibration_report import constants_table, rows_table, summaries
 from benchmarks.entry_readings import readings_table
 from benchmarks.fitting import fitted_rows
 from benchmarks.pages import CONCEPTS, REFERENCE, RESULTS, ROOT, fenced, with_block
-from hexsim import chips, stacks
-from hexsim.data.calibration import calibration
-from hexsim.datasheet import Datasheet
+from hexsim.container.loading import load
 from hexsim.files import write_text
-from hexsim.loading import load
 from hexsim.platform import Platform
-from hexsim.quantity import Quantity
+from hexsim.platforms import chips, stacks
+from hexsim.platforms.datasheet import Datasheet
+from hexsim.platforms.measurements.calibration import calibration
+from hexsim.platforms.quantity import Quantity
 from hexsim.reports.text import quantity, table
 
 README = ROOT / "README.md"
