@@ -1,7 +1,7 @@
-"""AIP beside the DSP, and the tensor engine beside its measurements: the tables of docs/aip.md.
+"""AIP beside the DSP, and the tensor engine beside its measurements.
 
     python -m benchmarks.aip_tables            prints the page
-    python -m benchmarks.aip_tables --write    puts the tables into it
+    python -m benchmarks.aip_tables --write    puts the tables into docs/results/aip.md
 
 Nothing here is fitted. The measured rows of the tensor engine (runtime `hta`) are whole networks in
 one subnet, as QNN's HTA back end runs them; AIP has the sections that `--enable-hta` compiles.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from benchmarks.pages import DOCS, fenced, with_block
+from benchmarks.pages import RESULTS, fenced, with_block
 from hexsim import models
 from hexsim.container.loading import load
 from hexsim.files import write_text
@@ -28,7 +28,7 @@ from hexsim.reports.text import table
 from hexsim.studies.uncertainty import Times, Uncertainty, sweep, swept
 from hexsim.timing.results import Result
 
-PAGE = DOCS / "aip.md"
+PAGE = RESULTS / "aip.md"
 CHIPS = ("sd855", "sd865")
 _SWEPT = ("hta.", "partitioning.")
 _LARGEST = 3
@@ -167,7 +167,7 @@ def beside_table(chip: str) -> str:
 
 
 def page() -> str:
-    """Return docs/aip.md with the tables of today."""
+    """Return docs/results/aip.md with the tables of today."""
     text = with_block(PAGE.read_text(encoding="utf-8"), "rows", fenced(rows_table()))
     for chip in CHIPS:
         text = with_block(text, chip, fenced(beside_table(chip)))

@@ -4,10 +4,10 @@
     python -m benchmarks.calibrate --write    the same, and commit the result to the files
     python -m benchmarks.calibrate --no-fit   errors of the constants as they are committed
 
-`--write` states the fitted constants, rounded, in the chip and stack files, keeps the record of the
-fit in hexsim/platforms/measurements/calibration.json and renews the tables of README.md,
-docs/timing-model.md and docs/constants.md. The benchmark that README.md shows takes longer:
-`benchmarks.readme`. The fit itself is in `benchmarks.fitting`.
+`--write` states the fitted constants, rounded, in the chip and stack files, keeps the record of
+the fit in hexsim/platforms/measurements/calibration.json and renews the tables of README.md,
+docs/results/timing-model.md and docs/reference/constants.md. The benchmark that README.md shows
+takes longer: `benchmarks.readme`. The fit itself is in `benchmarks.fitting`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Our scheduled kernels beside the hand-written ones of Hexagon NN: the table of docs/kernels.md.
+"""Our scheduled kernels beside the hand-written ones of Hexagon NN: the table of
+docs/results/kernels.md, and the loop that docs/concepts/kernels.md begins with.
 
-python -m benchmarks.hand_written_kernels --write    puts the table into the page
+python -m benchmarks.hand_written_kernels --write    puts them into the pages
 """
 
 from __future__ import annotations
@@ -8,10 +9,15 @@ from __future__ import annotations
 import statistics
 import sys
 
-from benchmarks.pages import DOCS, with_block
+from benchmarks.pages import CONCEPTS, RESULTS, fenced, with_block
+from hexsim.files import write_text
 from hexsim.hvx.streams.hand_written import comparison
+from hexsim.platform import Platform
+from hexsim.reports.kernel_table import kernel_table
+from hexsim.studies.kernel_probe import probe
 
-PAGE = DOCS / "kernels.md"
+PAGE = RESULTS / "kernels.md"
+CONCEPT = CONCEPTS / "kernels.md"
 CLOSE = 0.05
 """Deviation above which a row states its reason."""
 
@@ -44,8 +50,20 @@ def page_with(text: str) -> str:
     return with_block(PAGE.read_text(encoding="utf-8"), "table", text)
 
 
+def loop() -> str:
+    """Return what `hexsim kernel max_pool --chip sd855 --shape 8x8x32:2x2:s2` prints last."""
+    printed = kernel_table(probe("max_pool", "8x8x32:2x2:s2", Platform.load("sd855")))
+    return fenced(printed.split("\n\n")[-1])
+
+
+def concept_with(text: str) -> str:
+    """Return the page on kernels with `text` as its example."""
+    return with_block(CONCEPT.read_text(encoding="utf-8"), "example", text)
+
+
 if __name__ == "__main__":
     if "--write" in sys.argv:
-        PAGE.write_text(page_with(table()), encoding="utf-8")
+        write_text(PAGE, page_with(table()))
+        write_text(CONCEPT, concept_with(loop()))
     else:
         print(table(), end="")

@@ -16,7 +16,7 @@ time, which neighbours on the machine disturb. The trained networks of the folde
 can be named by their own folders. `--models` keeps what is quantised for the next run.
 `--breakdown` prints instead where our time goes, by kind of layer. `--avx2` holds both sides to
 AVX2 without VNNI, whatever the CPU has (benchmarks/held_to_avx2.py). `--block` also writes the
-table between the marks of that name in docs/int8-kernels.md.
+table between the marks of that name in docs/results/int8-kernels.md.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from onnxruntime.quantization import (
 
 import hexsim
 from benchmarks import held_to_avx2
-from benchmarks.pages import DOCS, with_block
+from benchmarks.pages import RESULTS, with_block
 from hexsim import container, models
 from hexsim.binding import BoundCall, BoundConvolution, bind
 from hexsim.container import Metadata
@@ -343,7 +343,7 @@ def main() -> None:
                     rows.append(ratios(network, weights, threads, given.rounds, folder))
                     print(rows[-1].line(), flush=True)
     if given.block:
-        page = DOCS / "int8-kernels.md"
+        page = RESULTS / "int8-kernels.md"
         table = "\n".join((MARKDOWN_HEAD, *(row.markdown() for row in rows)))
         page.write_text(with_block(page.read_text("utf-8"), given.block, table), "utf-8")
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+CONCEPTS = DOCS / "concepts"
+RESULTS = DOCS / "results"
+REFERENCE = DOCS / "reference"
 
 
 def with_block(text: str, name: str, body: str) -> str:

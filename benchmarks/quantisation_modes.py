@@ -1,4 +1,4 @@
-"""What every mode does to small trained networks: the tables of docs/equalisation.md.
+"""What every mode does to small trained networks: the tables of docs/results/equalisation.md.
 
 python -m benchmarks.quantisation_modes            prints them, in about three minutes
 python -m benchmarks.quantisation_modes --write    puts them into the page
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.pages import RESULTS, with_block
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.graph.ir import Network
 from hexsim.onnx_io.float_engine import FloatEngine
@@ -22,8 +22,7 @@ from tests.digits.architecture import KINDS, SEEDS
 from tests.digits.networks import load, spoilt, widest
 from tests.digits.scores import MODES, Mode, float_scores, held_out, int8_scores, points
 
-PAGE = Path(__file__).parents[1] / "docs" / "equalisation.md"
-BEGIN, END = "<!-- tables: begin -->\n", "<!-- tables: end -->"
+PAGE = RESULTS / "equalisation.md"
 EVERY = 8
 """Of the 64 expansion channels every so manieth is spoilt in turn."""
 
@@ -136,8 +135,7 @@ def _row(*cells: str) -> str:
 
 def page_with(text: str) -> str:
     """Return the page with `text` as its tables."""
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    return before + BEGIN + text + END + rest.split(END)[1]
+    return with_block(PAGE.read_text(encoding="utf-8"), "tables", text)
 
 
 if __name__ == "__main__":

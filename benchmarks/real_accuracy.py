@@ -1,4 +1,4 @@
-"""What the quantiser's modes do to trained networks: the tables of docs/accuracy.md.
+"""What the quantiser's modes do to trained networks: the tables of docs/results/accuracy.md.
 
 HEXSIM_REAL_DATA=FOLDER python -m benchmarks.real_accuracy [--chip sd835] [--write]
 
@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.pages import RESULTS, with_block
 from benchmarks.real_networks import Labels, RealNetwork, real_networks
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.scores import class_scores
@@ -28,8 +29,7 @@ from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 
-PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
-BEGIN, END = "<!-- trained networks: begin -->\n", "<!-- trained networks: end -->"
+PAGE = RESULTS / "accuracy.md"
 
 MODES = {
     "default": QuantizationOptions(),
@@ -112,8 +112,7 @@ def _markdown(heading: list[str], rows: list[list[str]]) -> str:
 
 def page_with(text: str) -> str:
     """Return the page with `text` between its marks."""
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    return before + BEGIN + text + END + rest.split(END)[1]
+    return with_block(PAGE.read_text(encoding="utf-8"), "trained networks", text)
 
 
 def main() -> None:

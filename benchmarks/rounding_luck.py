@@ -1,4 +1,4 @@
-"""How much of a network's SQNR is the luck of one rounding: the table of docs/equalisation.md.
+"""How much of a network's SQNR is the luck of one rounding (docs/results/equalisation.md).
 
 HEXSIM_REAL_DATA=FOLDER python -m benchmarks.rounding_luck [--spread 0.01] [--draws 41]
 

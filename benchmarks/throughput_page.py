@@ -1,6 +1,7 @@
-"""The tables of docs/throughput.md: what instances gain on sd855, and what priorities do.
+"""The tables of docs/results/throughput.md: what instances gain on sd855, and what priorities do.
 
-python -m benchmarks.throughput_page --write    puts them into the page
+python -m benchmarks.throughput_page --write    puts them into the page, and the example of
+                                                docs/concepts/throughput.md into that one
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import sys
 from collections import Counter
 
 from benchmarks.aip_tables import with_sections
-from benchmarks.pages import DOCS, fenced, with_block
+from benchmarks.pages import CONCEPTS, RESULTS, fenced, with_block
 from hexsim.container.loading import load
 from hexsim.files import write_text
 from hexsim.platform import Platform
@@ -18,7 +19,8 @@ from hexsim.reports.throughput_table import throughput_text
 from hexsim.studies.throughput import Instance, Loop, Stream, Throughput, throughput
 from hexsim.timing.simtime import PS_PER_MS
 
-PAGE = DOCS / "throughput.md"
+PAGE = RESULTS / "throughput.md"
+CONCEPT = CONCEPTS / "throughput.md"
 NETWORKS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
 HINTS: tuple[tuple[PriorityHint, PriorityHint], ...] = (
     ("normal", "normal"),
@@ -34,7 +36,7 @@ def stream(network: str, instances: int = 1, priority: PriorityHint = "normal") 
 
 
 def example() -> str:
-    """Return what the command at the top of the page prints."""
+    """Return what `hexsim throughput mobilenet_v2 --chip sd855 --instances 2` prints."""
     return fenced(throughput_text(throughput(SD855, [stream("mobilenet_v2", 2)])))
 
 
@@ -90,10 +92,14 @@ def priorities() -> str:
     return "\n".join(rows)
 
 
+def concept() -> str:
+    """Return the page on several instances with the example of today."""
+    return with_block(CONCEPT.read_text(encoding="utf-8"), "example", example())
+
+
 def page() -> str:
     """Return the page with the tables of today."""
-    text = with_block(PAGE.read_text(encoding="utf-8"), "example", example())
-    text = with_block(text, "gains", gains())
+    text = with_block(PAGE.read_text(encoding="utf-8"), "gains", gains())
     text = with_block(text, "aip", on_aip())
     return with_block(text, "priorities", priorities())
 
@@ -109,5 +115,6 @@ def _median(one: Instance) -> str:
 if __name__ == "__main__":
     if "--write" in sys.argv:
         write_text(PAGE, page())
+        write_text(CONCEPT, concept())
     else:
         print(page())

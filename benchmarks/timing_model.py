@@ -1,9 +1,10 @@
-"""The tables of docs/timing-model.md and docs/constants.md, and the errors that README.md shows.
+"""The tables of docs/results/timing-model.md and docs/reference/constants.md, the profile that
+docs/concepts/timing-model.md begins with, and the errors that README.md shows.
 
 python -m benchmarks.timing_model --write    puts them into the pages
 
 Constants come from the chip and stack files, figures of the fit from its record; only the two
-readings of the entry cost are simulated here.
+readings of the entry cost and the profile are simulated here.
 """
 
 from __future__ import annotations
@@ -13,21 +14,25 @@ import sys
 from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
 from benchmarks.entry_readings import readings_table
 from benchmarks.fitting import fitted_rows
-from benchmarks.pages import DOCS, ROOT, fenced, with_block
+from benchmarks.pages import CONCEPTS, REFERENCE, RESULTS, ROOT, fenced, with_block
+from hexsim.container.loading import load
 from hexsim.files import write_text
+from hexsim.platform import Platform
 from hexsim.platforms import chips, stacks
 from hexsim.platforms.datasheet import Datasheet
 from hexsim.platforms.measurements.calibration import calibration
 from hexsim.platforms.quantity import Quantity
-from hexsim.reports.text import quantity
+from hexsim.reports.text import quantity, table
 
 README = ROOT / "README.md"
-TIMING = DOCS / "timing-model.md"
-CONSTANTS = DOCS / "constants.md"
+TIMING = RESULTS / "timing-model.md"
+CONCEPT = CONCEPTS / "timing-model.md"
+CONSTANTS = REFERENCE / "constants.md"
+_LAYERS_SHOWN = 6
 
 
 def timing_page() -> str:
-    """Return docs/timing-model.md with the tables of today."""
+    """Return docs/results/timing-model.md with the tables of today."""
     found, rows = calibration(), fitted_rows()
     cells = found.predictions
     validation = (
@@ -44,6 +49,30 @@ def timing_page() -> str:
     return text
 
 
+def concept_page() -> str:
+    """Return docs/concepts/timing-model.md with the profile of today."""
+    return with_block(CONCEPT.read_text(encoding="utf-8"), "example", fenced(profile()))
+
+
+def profile() -> str:
+    """Return the first layers of a profile and the parts of its call, and some of its columns."""
+    platform = Platform.load("sd855")
+    inference = platform.simulate(platform.plan(load("squeezenet1_1"), "dsp")).inferences[0]
+    lines = [
+        (
+            layer.name,
+            f"{layer.us:.1f}",
+            f"{layer.packets}",
+            f"{layer.bound} {layer.bound_share:.0%}",
+        )
+        for layer in inference.layers[:_LAYERS_SHOWN]
+    ]
+    lines.append(("...", "", "", ""))
+    lines += [(f"({part.name})", f"{part.us:.1f}", "", "") for part in inference.overheads]
+    lines.append(("total inference", f"{inference.total_ps / 1e6:.1f}", "", ""))
+    return table(("layer", "us", "packets", "bound"), lines, left=frozenset({0, 3}))
+
+
 def readme_page() -> str:
     """Return README.md with the errors of the dsp rows."""
     found = calibration()
@@ -54,7 +83,7 @@ def readme_page() -> str:
 
 
 def constants_page() -> str:
-    """Return docs/constants.md with every constant of today."""
+    """Return docs/reference/constants.md with every constant of today."""
     text = CONSTANTS.read_text(encoding="utf-8")
     stack_sheets = [stacks.load(name) for name in stacks.names()]
     chip_sheets = [chips.load(name) for name in chips.names()]
@@ -96,6 +125,7 @@ def write() -> None:
     calibration.cache_clear()
     write_text(README, readme_page())
     write_text(TIMING, timing_page())
+    write_text(CONCEPT, concept_page())
     write_text(CONSTANTS, constants_page())
 
 

@@ -1,14 +1,15 @@
-"""docs/background.md against the reader of background files."""
+"""docs/concepts/background.md against the reader of background files."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from benchmarks.pages import CONCEPTS
 from hexsim.platforms import background
 from hexsim.platforms.background import Client
 
-PAGE = (Path(__file__).parents[2] / "docs" / "background.md").read_text()
+PAGE = (CONCEPTS / "background.md").read_text(encoding="utf-8")
 
 
 def test_the_file_that_the_page_shows_is_one(tmp_path: Path) -> None:

@@ -1,13 +1,15 @@
-"""The tables of docs/timing-model.md, docs/constants.md and README.md are those of today."""
+"""The tables on time, on constants and of README.md are those of today."""
 
 from __future__ import annotations
 
 import pytest
 
 from benchmarks.timing_model import (
+    CONCEPT,
     CONSTANTS,
     README,
     TIMING,
+    concept_page,
     constants_page,
     readme_page,
     timing_page,
@@ -19,6 +21,10 @@ RENEW = "python -m benchmarks.timing_model --write"
 
 def test_the_timing_page_is_up_to_date() -> None:
     assert TIMING.read_text(encoding="utf-8") == timing_page(), RENEW
+
+
+def test_the_profile_of_the_concept_is_up_to_date() -> None:
+    assert CONCEPT.read_text(encoding="utf-8") == concept_page(), RENEW
 
 
 def test_the_page_of_constants_is_up_to_date() -> None:
