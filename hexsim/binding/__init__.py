@@ -1,8 +1,8 @@
 """Binding: the kernel calls of a fixed-point subnet as integers.
 
 This is the source of truth for the arithmetic: every constant an integer kernel uses is computed
-here, from encodings and weights, and docs/arithmetic.md states the rules. One file per layer
-family says what its kernel computes; who computes it, and how fast, is the business of
+here, from encodings and weights, and docs/reference/arithmetic.md states the rules. One file per
+layer family says what its kernel computes; who computes it, and how fast, is the business of
 hexsim.int8. Activations and weights are 8 or 16 bit; wider ones are refused.
 """
 

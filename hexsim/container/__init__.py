@@ -1,4 +1,4 @@
-"""`.dlc` files: networks kept in one file, float or quantised. The format is docs/dlc-format.md."""
+"""`.dlc` files: networks in one file, float or quantised (docs/reference/dlc-format.md)."""
 
 from hexsim.container.metadata import Metadata
 from hexsim.container.reader import Container, read

@@ -1,4 +1,4 @@
-"""Exact integer kernels: what a fixed-point runtime computes, under docs/arithmetic.md.
+"""Exact integer kernels: what a fixed-point runtime computes, under docs/reference/arithmetic.md.
 
 `runner.IntegerSubnet` runs bound calls. `dispatch.prepare` finds for each who computes it, which
 says in `step.Step`s what there is to do (`prepared.PreparedCall`); a `programs.program.Program`
@@ -17,6 +17,7 @@ does it. From the top down:
     machine_code       compiling, the cache on disk, vectors and addresses as LLVM IR
 
 Kernels are numba functions on NHWC u8 tensors, compiled when first used and kept on disk. They know
-nothing of time, encodings or networks: hexsim.binding hands them integers. docs/int8-kernels.md
-explains tiles, packing and exactness, docs/running.md how a subnet runs.
+nothing of time, encodings or networks: hexsim.binding hands them integers.
+docs/concepts/int8-kernels.md explains tiles, packing and exactness, docs/concepts/running.md how a
+subnet runs.
 """

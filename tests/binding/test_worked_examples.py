@@ -1,4 +1,4 @@
-"""The worked integers of docs/arithmetic.md."""
+"""The worked integers of docs/reference/arithmetic.md."""
 
 import numpy as np
 

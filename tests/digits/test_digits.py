@@ -1,7 +1,7 @@
 """Trained networks of 8x8 digits: a spoilt channel and how to save it, Relu6, and a block for int8.
 
 Six of the 600 digits held out are one point. All five seeds are judged, none is chosen; the tables
-of docs/equalisation.md say more.
+of docs/results/equalisation.md say more.
 """
 
 from typing import Literal

@@ -14,14 +14,7 @@ import pytest
 from benchmarks.pages import DOCS, ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
-SOURCES = (
-    pytest.param(
-        "hexsim",
-        marks=pytest.mark.xfail(strict=True, reason="names pages of docs/ by their old places"),
-    ),
-    "models",
-    "benchmarks",
-)
+SOURCES = ("hexsim", "models", "benchmarks")
 
 _LINK = re.compile(r"\[[^]]*]\(([^)\s]+)\)")
 _DOTTED = re.compile(r"(?<![\w./-])(?:hexsim|benchmarks|tests)(?:\.[A-Za-z_]\w*)+(?![\w/-])")

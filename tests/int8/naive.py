@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the integer kernels, written from docs/arithmetic.md.
+"""Slow, obvious twins of the integer kernels, written from docs/reference/arithmetic.md.
 
 Every function takes a bound call and the codes of its operands and returns the output codes.
 Arithmetic is int64 or Python integers; `wrap` says where the contract has an int32. Layers that

@@ -1,7 +1,7 @@
 """Trained networks of other people, on real inputs, through the whole value side.
 
 The files are not part of this repository; the tests are skipped where they are absent. Bounds are
-a little below what was measured (docs/accuracy.md has the figures).
+a little below what was measured (docs/results/accuracy.md has the figures).
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Multiplying loops of 16-bit activations: each weight meets a high and a low byte.
 
 Two sets of accumulators hold the sums of the high and of the low bytes; the tail brings the low
-ones down by eight bits, requantises both with one rounding (docs/arithmetic.md) and packs
+ones down by eight bits, requantises both with one rounding (docs/reference/arithmetic.md) and packs
 halfwords.
 
 Only the forms of V66 are written, because 16-bit activations came with it. A Z dot fills all pipes

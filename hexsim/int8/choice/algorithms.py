@@ -96,7 +96,7 @@ _WINOGRAD = {True: _PAIRS / 4, False: 0.25}
 """A quarter of the products by vpmaddwd and add, or by vpdpwssd in registers of 16 channels."""
 _TRANSFORMS = 4.0
 """How many times that Winograd's transforms may make of it; it is slower than direct products where
-channels or tiles are few (docs/int8-kernels.md), so where it may be faster it is measured."""
+channels or tiles are few (docs/results/int8-kernels.md), so where it may be faster it is timed."""
 
 ALGORITHMS = (
     _Algorithm(

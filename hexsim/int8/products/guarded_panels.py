@@ -54,7 +54,7 @@ class GuardedPanels:
 
 
 def pack_guarded(panels: npt.NDArray[np.int8], offsets: Int64, steps: int) -> GuardedPanels:
-    """Pack what `hexsim.int8.panels.pack_panels` made of runs at `offsets` with `steps` each."""
+    """Pack what `hexsim.int8.products.panels.pack_panels` made of runs of `steps` at `offsets`."""
     per_panel = len(offsets) * steps
     plain = panels.reshape(-1, per_panel, COLUMNS, STEP_BYTES)
     count = len(plain)

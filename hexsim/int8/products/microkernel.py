@@ -11,7 +11,7 @@ pixel, broadcast, and four bytes of weights of every channel, and adds their pro
   instructions for eight products of a channel, where pairs of int16 take eight.
 
 All are exact and wrap modulo 2^32. A table says where the activations of each step are, so that no
-loop knows of windows. docs/int8-kernels.md has the drawing.
+loop knows of windows. docs/concepts/int8-kernels.md has the drawing.
 """
 
 from __future__ import annotations

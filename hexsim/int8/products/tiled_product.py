@@ -35,7 +35,7 @@ _STEP_WEIGHTS = STEP_BYTES * COLUMNS
 """Bytes of a panel's weights for one step."""
 
 FIRST, TWOS, ONES, OFFSETS, INPUT, ADDENDS, COLUMN, REST = range(8)
-"""A panel's row of the table; `hexsim.int8.tiles.PanelTable` has the meanings."""
+"""A panel's row of the table; `hexsim.int8.products.tiles.PanelTable` has the meanings."""
 
 SHIFTS, LOW, HIGH, TILE_ROWS, TILE_PANELS = range(5)
 """The settings: not zero if any shift is, the limits of codes, pixels and panels of a tile."""

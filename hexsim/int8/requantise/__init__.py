@@ -1,1 +1,1 @@
-"""Sums to codes, as docs/arithmetic.md has it: one, rows of a tile, and a run of one tail."""
+"""Sums to codes, under docs/reference/arithmetic.md: one, rows of a tile, and a run of one tail."""

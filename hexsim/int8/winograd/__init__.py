@@ -1,1 +1,1 @@
-"""3x3 convolutions with a quarter of the products (docs/int8-kernels.md)."""
+"""3x3 convolutions with a quarter of the products (docs/concepts/winograd.md)."""

@@ -70,7 +70,7 @@ def test_codes_are_the_colours_to_the_nearest_byte(encoding):
 
 
 def test_worked_example_of_nv21():
-    """Y 100, V 200, U 50: 97.776 + (-157.404, -28.038, 114.912), as docs/arithmetic.md has it."""
+    """Y 100, V 200, U 50: 97.776 + (-157.404, -28.038, 114.912), of the contract."""
     pixels = np.array([100, 100, 100, 100, 200, 50], np.float32).reshape(1, 3, 2, 1)
     encodings = {"x": BYTES, "y": BYTES}
     model = quantized([layer("nv21")], {"x": pixels.shape}, {}, encodings, ["y"])

@@ -110,7 +110,7 @@ def test_bilinear_is_close_to_float(coordinates, bits):
 
 
 def test_worked_example():
-    """Codes 10 and 20 of delta 0.02, zero point 10, a third apart, as docs/arithmetic.md has it."""
+    """Codes 10 and 20 of delta 0.02, zero point 10, a third apart, of the contract."""
     layer = layer_of("bilinear", size=(1, 4), coordinates="align_corners")
     encodings = {
         "x": Encoding(8, -0.2, 4.9, 0.02, -10),
