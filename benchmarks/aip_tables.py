@@ -14,18 +14,19 @@ import sys
 from dataclasses import dataclass
 
 from benchmarks.pages import DOCS, fenced, with_block
-from hexsim import data, models
+from hexsim import models
+from hexsim.container.loading import load
 from hexsim.files import write_text
 from hexsim.graph.ir import Network
-from hexsim.loading import load
-from hexsim.partition import partition
-from hexsim.plan import Plan, make_plan
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import Plan, make_plan
+from hexsim.planning.sections import automatic
 from hexsim.platform import Platform
+from hexsim.platforms import measurements
 from hexsim.quantization.quantized import float_network
 from hexsim.reports.text import table
-from hexsim.results import Result
-from hexsim.sections import automatic
-from hexsim.uncertainty import Times, Uncertainty, sweep, swept
+from hexsim.studies.uncertainty import Times, Uncertainty, sweep, swept
+from hexsim.timing.results import Result
 
 PAGE = DOCS / "aip.md"
 CHIPS = ("sd855", "sd865")
@@ -49,12 +50,12 @@ def with_sections(network: Network, platform: Platform) -> Plan:
     return make_plan(network, "aip", cuts)
 
 
-def measured() -> tuple[data.Measurement, ...]:
+def measured() -> tuple[measurements.Measurement, ...]:
     """The rows of the tensor engine."""
-    return tuple(row for row in data.rows() if row.runtime == "hta")
+    return tuple(row for row in measurements.rows() if row.runtime == "hta")
 
 
-def predicted(row: data.Measurement) -> tuple[Result, Uncertainty]:
+def predicted(row: measurements.Measurement) -> tuple[Result, Uncertainty]:
     """Simulate a row, and sweep every constant that this reads."""
     platform = Platform.load(row.chip, row.stack_model)
     plan = whole(float_network(load(row.model)))

@@ -4,10 +4,10 @@
     python -m benchmarks.calibrate --write    the same, and commit the result to the files
     python -m benchmarks.calibrate --no-fit   errors of the constants as they are committed
 
-`--write` states the fitted constants, rounded, in the chip and stack files, keeps the record of
-the fit in hexsim/data/calibration.json and renews the tables of README.md, docs/timing-model.md
-and docs/constants.md. The benchmark that README.md shows takes longer: `benchmarks.readme`. The fit
-itself is in `benchmarks.fitting`.
+`--write` states the fitted constants, rounded, in the chip and stack files, keeps the record of the
+fit in hexsim/platforms/measurements/calibration.json and renews the tables of README.md,
+docs/timing-model.md and docs/constants.md. The benchmark that README.md shows takes longer:
+`benchmarks.readme`. The fit itself is in `benchmarks.fitting`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from benchmarks.fitting import (
     trades,
 )
 from benchmarks.restate import restate
-from hexsim.data.calibration import FILE, Calibrated, Calibration
 from hexsim.files import write_text
+from hexsim.platforms.measurements.calibration import FILE, Calibrated, Calibration
 
 _CERTAIN = 3
 """Digits to which a fitted constant is stated; its standard error is in the second."""

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from benchmarks.fitting import RUNTIMES
-from hexsim import data
-from hexsim.data.calibration import Calibration
+from hexsim.platforms import measurements
+from hexsim.platforms.measurements.calibration import Calibration
 from hexsim.reports.text import quantity, table
 
 Cells = Sequence[Sequence[float]]
@@ -67,7 +67,9 @@ def trades_table(found: Calibration) -> str:
     return table(header, rows)
 
 
-def rows_table(rows: Sequence[data.Measurement], columns: Sequence[str], cells: Cells) -> str:
+def rows_table(
+    rows: Sequence[measurements.Measurement], columns: Sequence[str], cells: Cells
+) -> str:
     """Return a line per row: measured, then prediction and error per column."""
     header = ("chip", "runtime", "network", "figure", "measured", *columns)
     lines = []
@@ -78,7 +80,9 @@ def rows_table(rows: Sequence[data.Measurement], columns: Sequence[str], cells: 
     return table(header, lines, left=frozenset({0, 1, 2, 3}))
 
 
-def summaries(rows: Sequence[data.Measurement], columns: Sequence[str], cells: Cells) -> str:
+def summaries(
+    rows: Sequence[measurements.Measurement], columns: Sequence[str], cells: Cells
+) -> str:
     """Return median and largest absolute error per column and runtime."""
     lines = []
     for number, name in enumerate(columns):

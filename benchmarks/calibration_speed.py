@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import hexsim
 from hexsim.api import seeded_calibration
-from hexsim.host.float_execution import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.calibration import observe
 from hexsim.quantization.quantized import require_float
 

@@ -6,11 +6,11 @@ constant fit them alike. Chosen is the time per element. Here the other reading 
 
 from __future__ import annotations
 
-from hexsim.loading import load
+from hexsim.container.loading import load
+from hexsim.passes.resizing import resized
 from hexsim.platform import Platform
+from hexsim.platforms.stacks import Stack
 from hexsim.reports.text import table
-from hexsim.resizing import resized
-from hexsim.stacks import Stack
 
 NETWORKS = ("mobilenet_v1", "squeezenet1_1")
 MEASURED = (224, 224)

@@ -23,7 +23,7 @@ from pathlib import Path
 import hexsim
 from hexsim import container
 from hexsim.container import Metadata
-from hexsim.seeded_inputs import seeded_inputs
+from hexsim.inputs.seeded import seeded_inputs
 
 
 def written(network: str, folder: Path) -> Path:

@@ -22,17 +22,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
-from hexsim import chips, data, stacks
-from hexsim.data.calibration import Trade
-from hexsim.datasheet import Datasheet, recorded
-from hexsim.loading import load
-from hexsim.partition import partition
-from hexsim.plan import Plan, make_plan
+from hexsim.container.loading import load
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import Plan, make_plan
 from hexsim.platform import Platform
-from hexsim.quantity import Quantity
+from hexsim.platforms import chips, measurements, stacks
+from hexsim.platforms.datasheet import Datasheet, recorded
+from hexsim.platforms.measurements.calibration import Trade
+from hexsim.platforms.quantity import Quantity
+from hexsim.platforms.stacks import BufferType
 from hexsim.quantization.quantized import float_network
 from hexsim.runtimes import Runtime
-from hexsim.stacks import BufferType
 
 MODEL_ERROR = 0.05
 """Relative error that even a right model is granted, so that a row measured to 1 % does not
@@ -46,7 +46,7 @@ RUNTIMES = ("dsp", "gpu", "gpu_fp16")
 
 SheetT = TypeVar("SheetT", bound=Datasheet)
 Array = npt.NDArray[np.float64]
-Group = Callable[[data.Measurement], str]
+Group = Callable[[measurements.Measurement], str]
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ def parameters() -> tuple[Parameter, ...]:
     return chosen
 
 
-def fitted_rows() -> list[data.Measurement]:
+def fitted_rows() -> list[measurements.Measurement]:
     """The rows that the fit may see."""
-    return [row for row in data.rows() if row.runtime in RUNTIMES]
+    return [row for row in measurements.rows() if row.runtime in RUNTIMES]
 
 
 class Run(NamedTuple):
@@ -114,13 +114,13 @@ class Run(NamedTuple):
     buffer: BufferType | None
 
     @classmethod
-    def of(cls, row: data.Measurement) -> Run:
+    def of(cls, row: measurements.Measurement) -> Run:
         """The run of a row; unknown idle time counts as none (a benchmark loop)."""
         idle_ms = row.idle_ms or 0.0
         return cls(row.chip, row.stack_model, row.runtime, row.model, idle_ms, row.buffer)  # type: ignore[arg-type]
 
 
-def predict_ms(row: data.Measurement, values: Values) -> float:
+def predict_ms(row: measurements.Measurement, values: Values) -> float:
     """Simulated latency of a row with some constants at other values."""
     run = Run.of(row)
     read = _read(run)
@@ -168,7 +168,7 @@ def _plan(run: Run) -> Plan:
     return make_plan(network, run.runtime, partition(network, run.runtime))
 
 
-def weights(rows: Sequence[data.Measurement]) -> Array:
+def weights(rows: Sequence[measurements.Measurement]) -> Array:
     """Weights of the rows' log residuals."""
     count = Counter(map(Run.of, rows))
     errors = [math.hypot(row.resolution_ms / row.latency_ms, MODEL_ERROR) for row in rows]
@@ -224,7 +224,7 @@ class Fit:
         return response
 
 
-def fit(rows: Sequence[data.Measurement]) -> Fit:
+def fit(rows: Sequence[measurements.Measurement]) -> Fit:
     """Fit all parameters to `rows`.
 
     It starts in the middle of the bounds, not at the committed values, which know all rows; so a
@@ -262,7 +262,9 @@ def fit(rows: Sequence[data.Measurement]) -> Fit:
     return Fit(values(solution.x), solution.jac, max(1.0, scatter))
 
 
-def leave_out(rows: Sequence[data.Measurement], group: Group) -> dict[data.Measurement, float]:
+def leave_out(
+    rows: Sequence[measurements.Measurement], group: Group
+) -> dict[measurements.Measurement, float]:
     """Predict every row by a fit that has seen no row of its group; fits run side by side."""
     groups = [
         (
@@ -281,13 +283,13 @@ def leave_out(rows: Sequence[data.Measurement], group: Group) -> dict[data.Measu
 
 
 def _fit_and_predict(
-    seen: Sequence[data.Measurement], left: Sequence[data.Measurement]
+    seen: Sequence[measurements.Measurement], left: Sequence[measurements.Measurement]
 ) -> list[float]:
     values = fit(seen).values
     return [predict_ms(row, values) for row in left]
 
 
-def trades(rows: Sequence[data.Measurement], best: Fit) -> tuple[Trade, ...]:
+def trades(rows: Sequence[measurements.Measurement], best: Fit) -> tuple[Trade, ...]:
     """Every assumed constant that moves `rows` by more than 1 %, the largest first."""
     scale = weights(rows)
 

@@ -52,15 +52,15 @@ from benchmarks.pages import DOCS, with_block
 from hexsim import container, models
 from hexsim.binding import BoundCall, BoundConvolution, bind
 from hexsim.container import Metadata
-from hexsim.execution import PlanExecutor, stored_inputs
+from hexsim.container.loading import load_container
+from hexsim.execution.plan_executor import PlanExecutor, stored_inputs
+from hexsim.inputs.seeded import seeded_inputs
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.machine_code.features import compiled_features
 from hexsim.int8.step import Workspace
-from hexsim.loading import load_container
 from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.seeded_inputs import seeded_inputs
 
 NETWORKS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1", "resnet50")
 WEIGHTS = {

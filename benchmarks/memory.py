@@ -27,7 +27,7 @@ import numpy as np
 import hexsim
 from hexsim import container
 from hexsim.container import Metadata
-from hexsim.execution import PlanExecutor
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.platform import Platform
 from hexsim.quantization.quantized import QuantizedNetwork

@@ -37,9 +37,9 @@ from onnxruntime.quantization import (
 import hexsim
 from hexsim import container, models
 from hexsim.container import Metadata
+from hexsim.inputs.seeded import seeded_inputs
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import require_float
-from hexsim.seeded_inputs import seeded_inputs
 
 Feed = Mapping[str, npt.NDArray[np.float32]]
 

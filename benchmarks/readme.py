@@ -9,11 +9,11 @@ import sys
 
 from benchmarks.pages import fenced, with_block
 from benchmarks.timing_model import README
-from hexsim.benchmark import Case, Conditions, run_benchmark
 from hexsim.cli.bench import DEFAULT_MODELS
 from hexsim.files import write_text
 from hexsim.platform import Platform
 from hexsim.reports.benchmark_table import benchmark_tables
+from hexsim.studies.benchmark import Case, Conditions, run_benchmark
 
 
 def readme_page() -> str:

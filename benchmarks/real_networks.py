@@ -15,7 +15,7 @@ import numpy.typing as npt
 from PIL import Image
 
 import hexsim
-from hexsim.execution import stored_inputs
+from hexsim.execution.plan_executor import stored_inputs
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.quantization.quantized import require_float
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from benchmarks.fitting import Parameter
-from hexsim import chips, stacks
 from hexsim.files import write_text
+from hexsim.platforms import chips, stacks
 
 _SHARED = "shared.toml"
 

@@ -18,9 +18,9 @@ import numpy as np
 from benchmarks.real_networks import RealNetwork, real_networks
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.scores import class_scores
-from hexsim.execution import PlanExecutor
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Network
-from hexsim.host.float_execution import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.equalization.chains import find_chains, sets

@@ -9,14 +9,14 @@ from __future__ import annotations
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from hexsim import background
-from hexsim.dsp_work import dsp_work
+from hexsim.container.loading import load
 from hexsim.graph.ir import Network
-from hexsim.loading import load
-from hexsim.machine import Machine
-from hexsim.plan import Plan
+from hexsim.planning.plan import Plan
 from hexsim.platform import Platform
-from hexsim.simulator import Job, Workload, simulate
+from hexsim.platforms import background
+from hexsim.simulation.dsp_work import dsp_work
+from hexsim.simulation.phone import Machine
+from hexsim.simulation.simulator import Job, Workload, simulate
 
 PLATFORM = Platform.load("sd835")
 NETWORKS = [

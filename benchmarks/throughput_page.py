@@ -10,14 +10,14 @@ from collections import Counter
 
 from benchmarks.aip_tables import with_sections
 from benchmarks.pages import DOCS, fenced, with_block
+from hexsim.container.loading import load
 from hexsim.files import write_text
-from hexsim.loading import load
 from hexsim.platform import Platform
 from hexsim.q6_scheduler import PriorityHint
 from hexsim.quantization.quantized import float_network
 from hexsim.reports.throughput_table import throughput_text
-from hexsim.simtime import PS_PER_MS
-from hexsim.throughput import Instance, Loop, Stream, Throughput, throughput
+from hexsim.studies.throughput import Instance, Loop, Stream, Throughput, throughput
+from hexsim.timing.simtime import PS_PER_MS
 
 PAGE = DOCS / "throughput.md"
 NETWORKS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")

@@ -14,11 +14,11 @@ from benchmarks.calibration_report import constants_table, rows_table, summaries
 from benchmarks.entry_readings import readings_table
 from benchmarks.fitting import fitted_rows
 from benchmarks.pages import DOCS, ROOT, fenced, with_block
-from hexsim import chips, stacks
-from hexsim.data.calibration import calibration
-from hexsim.datasheet import Datasheet
 from hexsim.files import write_text
-from hexsim.quantity import Quantity
+from hexsim.platforms import chips, stacks
+from hexsim.platforms.datasheet import Datasheet
+from hexsim.platforms.measurements.calibration import calibration
+from hexsim.platforms.quantity import Quantity
 from hexsim.reports.text import quantity
 
 README = ROOT / "README.md"

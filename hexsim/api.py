@@ -17,22 +17,22 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.background import load as load_background
+from hexsim.container.loading import load, load_container
 from hexsim.errors import HexsimError
-from hexsim.execution import PlanExecutor, stored_inputs
+from hexsim.execution.plan_executor import PlanExecutor, stored_inputs
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.hta.offline import orders, with_hta
-from hexsim.loading import load, load_container
+from hexsim.inputs.seeded import as_bytes, seeded_inputs
 from hexsim.platform import Platform
+from hexsim.platforms.background import load as load_background
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.quantization.quantized import QuantizedNetwork, require_float
-from hexsim.results import LayerTiming, Result, Timeline
 from hexsim.runtimes import Runtime
-from hexsim.seeded_inputs import as_bytes, seeded_inputs
+from hexsim.timing.results import LayerTiming, Result, Timeline
 
 Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
 

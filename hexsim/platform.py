@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hexsim import chips, stacks
-from hexsim.background import Background
-from hexsim.chips.chip import Chip
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.hta.offline import Order, compile_all
-from hexsim.load_rules import LoadRule, load_rule
-from hexsim.partition import partition
-from hexsim.plan import Plan, make_plan
+from hexsim.planning.load_rules import LoadRule, load_rule
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import Plan, make_plan
+from hexsim.planning.widths import require_widths
+from hexsim.platforms import chips, stacks
+from hexsim.platforms.background import Background
+from hexsim.platforms.chips.chip import Chip
+from hexsim.platforms.stacks.stack import BufferType, Stack
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.results import Result
 from hexsim.runtimes import Runtime
-from hexsim.stacks.stack import BufferType, Stack
-from hexsim.widths import require_widths
+from hexsim.timing.results import Result
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Platform:
 
         HTA sections count that were compiled for this chip; without any, aip runs on HVX.
         Raises HexsimError if chip or stack lack the runtime, if the runtime refuses the model
-        because it is float (hexsim.load_rules), or for bit widths it does not compute with.
+        because it is float (planning.load_rules), or for bit widths it does not compute with.
         """
         self.require(model, runtime)
         quantized = isinstance(model, QuantizedNetwork)
@@ -114,9 +114,12 @@ class Platform:
     ) -> Result:
         """Simulate one inference of `plan`, `idle_ms` after the phone went idle.
 
-        `recorded` as in `hexsim.simulator.Workload`.
+        `recorded` as in `hexsim.simulation.simulator.Workload`.
         """
-        from hexsim.simulator import Workload, simulate  # who asks for values needs no clock
+        from hexsim.simulation.simulator import (  # who asks for values needs no clock
+            Workload,
+            simulate,
+        )
 
         workload = Workload.single(
             plan,

@@ -24,12 +24,12 @@ from typing import Literal
 
 import simpy
 
-from hexsim.memory import Ddr
-from hexsim.node_timing import NodeTiming, StageTime
 from hexsim.qurt_threads import Q6Core, SoftwareThread, VectorContexts
-from hexsim.results import Span
-from hexsim.simtime import Process
-from hexsim.work import NodeWork, Slice, Stage, WorkItem
+from hexsim.timing.memory import Ddr
+from hexsim.timing.node_timing import NodeTiming, StageTime
+from hexsim.timing.results import Span
+from hexsim.timing.simtime import Process
+from hexsim.timing.work import NodeWork, Slice, Stage, WorkItem
 
 _MAIN_PRIORITY = 0xC0
 _WORKER_PRIORITY = 0xD0

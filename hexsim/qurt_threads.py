@@ -22,14 +22,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hexsim.fluid import SharedRate, Use
 from hexsim.qurt.contention import SharedUnit, contended
 from hexsim.qurt.issue import IssueRule
 from hexsim.qurt.placement import HardwareThreads
 from hexsim.qurt.software import INTERRUPT_PRIORITY, LOWEST_PRIORITY, SoftwareThread
 from hexsim.qurt.vector_contexts import VectorContexts
-from hexsim.simtime import Environment
-from hexsim.work import WorkItem
+from hexsim.timing.fluid import SharedRate, Use
+from hexsim.timing.simtime import Environment
+from hexsim.timing.work import WorkItem
 
 __all__ = [
     "INTERRUPT_PRIORITY",

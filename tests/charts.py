@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hexsim.benchmark import Case
-from hexsim.results import Bound, InferenceTiming, LayerTiming, Overhead, Result, Timeline
-from hexsim.roofline import MemoryRoof, Point, Roofline, Roofs
+from hexsim.studies.benchmark import Case
+from hexsim.studies.roofline import MemoryRoof, Point, Roofline, Roofs
+from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result, Timeline
 
 ROOFS = Roofs(
     "hvx",

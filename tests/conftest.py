@@ -14,9 +14,9 @@ from hypothesis import settings
 from onnx import helper, numpy_helper
 
 from hexsim.graph.ir import Network
-from hexsim.graph.passes import optimise
-from hexsim.host.float_execution import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
+from hexsim.passes import optimise
 from tests.oracle.toolchain import missing_tools
 
 # Examples are the same in every run, so that a red build is red for everybody; and no example has

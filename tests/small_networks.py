@@ -26,8 +26,8 @@ from hexsim.layers import (
     StridedSlice,
     Window,
 )
-from hexsim.partition import partition
-from hexsim.plan import KernelCall, Plan, make_plan
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import KernelCall, Plan, make_plan
 from hexsim.runtimes import Runtime
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hexsim.qurt_threads import IssueRule
-from hexsim.work import WorkItem
+from hexsim.timing.work import WorkItem
 
 REFUSED = -1
 

@@ -9,7 +9,7 @@ import pytest
 import hexsim
 from hexsim import models
 from hexsim.api import seeded_calibration
-from hexsim.graph.passes.input_formats import set_input_formats
+from hexsim.passes.input_formats import set_input_formats
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.quantized import require_float
 from tests.container.made import small_network, with_encodings

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from hexsim.container.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.loading import load
 from hexsim.platform import Platform
 from hexsim.quantization.quantizer import quantize
 

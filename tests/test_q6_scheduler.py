@@ -10,13 +10,13 @@ import simpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.memory import Ddr, DdrRule
-from hexsim.node_timing import NodeTiming
 from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core, SoftwareThread, VectorContexts
-from hexsim.results import Bound, Span, largest
-from hexsim.simtime import Environment
-from hexsim.work import NodeWork, Slice, Stage, WorkItem
+from hexsim.timing.memory import Ddr, DdrRule
+from hexsim.timing.node_timing import NodeTiming
+from hexsim.timing.results import Bound, Span, largest
+from hexsim.timing.simtime import Environment
+from hexsim.timing.work import NodeWork, Slice, Stage, WorkItem
 
 ISSUE = IssueRule(
     clock_hz=1e9,

@@ -17,7 +17,7 @@ from hexsim.qurt_threads import (
     SoftwareThread,
     VectorContexts,
 )
-from hexsim.simtime import Environment
+from hexsim.timing.simtime import Environment
 from tests.stepped_core import REFUSED, Job, SteppedCore, barrel_of
 
 RULE = IssueRule(

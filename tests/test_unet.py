@@ -9,13 +9,13 @@ import hexsim
 from hexsim import container
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.graph.ir import Network
-from hexsim.graph.passes import optimise
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import Deconvolution, Opaque, Permute, Resize
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
+from hexsim.passes import optimise
+from hexsim.passes.resizing import resized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.resizing import resized
 from hexsim.runtimes import Runtime
 from tests.unet import SIZE, unet
 

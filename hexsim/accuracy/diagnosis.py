@@ -14,10 +14,10 @@ from hexsim.accuracy.causes import Cause, suspects
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.outputs import cuts
-from hexsim.execution import PlanExecutor
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Layer
-from hexsim.host.float_execution import FloatEngine
-from hexsim.plan import make_plan
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.planning.plan import make_plan
 from hexsim.quantization.quantized import QuantizedNetwork
 from hexsim.runtimes import FIXED_POINT, Runtime
 

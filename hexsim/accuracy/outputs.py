@@ -12,11 +12,11 @@ from itertools import groupby
 
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.scores import class_scores, scored
-from hexsim.execution import PlanExecutor
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Layer, Network
-from hexsim.host.float_execution import FloatEngine
-from hexsim.partition import Subnet, partition
-from hexsim.plan import make_plan
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.planning.partition import Subnet, partition
+from hexsim.planning.plan import make_plan
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Engine, Runtime
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from hexsim.execution import PlanExecutor
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.host.float_execution import FloatEngine
-from hexsim.partition import partition
-from hexsim.plan import Plan, make_plan
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import Plan, make_plan
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.runtimes import FIXED_POINT, Runtime

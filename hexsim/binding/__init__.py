@@ -57,7 +57,7 @@ from hexsim.layers import (
     Softmax,
     StridedSlice,
 )
-from hexsim.plan import PlannedSubnet
+from hexsim.planning.plan import PlannedSubnet
 from hexsim.quantization.quantized import QuantizedNetwork
 
 __all__ = [

@@ -13,9 +13,9 @@ from hexsim.errors import HexsimError
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 
 if TYPE_CHECKING:
+    from hexsim.container.loading import InputDims
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
-    from hexsim.loading import InputDims
     from hexsim.platform import Platform
     from hexsim.quantization.quantized import QuantizedNetwork
 
@@ -41,7 +41,7 @@ def loaded(
     `override_params` asks for the overrides of the model.
     """
     from hexsim.accuracy.reference import with_reference
-    from hexsim.loading import applied_overrides, load, load_container
+    from hexsim.container.loading import applied_overrides, load, load_container
     from hexsim.quantization.quantized import QuantizedNetwork, require_float
 
     source = load_container(model, input_dims=dims)
@@ -67,7 +67,7 @@ def both(
     model: str, float_model: str | None, dims: InputDims, *, override_params: bool = False
 ) -> tuple[Network | None, Given]:
     """The float network, if there is one, and what is quantised or to be."""
-    from hexsim.loading import load
+    from hexsim.container.loading import load
     from hexsim.quantization.quantized import QuantizedNetwork, float_network
 
     checked = loaded(model, float_model, dims, override_params=override_params)

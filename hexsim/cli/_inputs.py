@@ -36,9 +36,9 @@ class Inputs:
     def source(self, network: Network) -> InputSource:
         """Return the inputs of `network`: those named, else seeded ones."""
         from hexsim.api import seeded_calibration
-        from hexsim.benchmark import EVALUATION_INPUTS
         from hexsim.inputs.pictures import Preprocessing, pictures
         from hexsim.inputs.source import listed, seeded
+        from hexsim.studies.benchmark import EVALUATION_INPUTS
 
         how = self._preprocessing()
         if self.input_list is not None and self.images is not None:

@@ -20,10 +20,10 @@ from hexsim.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from hexsim.background import Background
-    from hexsim.benchmark import Conditions
     from hexsim.platform import Platform
-    from hexsim.stacks import BufferType
+    from hexsim.platforms.background import Background
+    from hexsim.platforms.stacks import BufferType
+    from hexsim.studies.benchmark import Conditions
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ class Circumstances:
 
     def clients(self) -> tuple[Background, ...]:
         """Read the descriptions of the DSP's other clients."""
-        from hexsim.background import load
+        from hexsim.platforms.background import load
 
         return tuple(load(name) for name in self.background or ())
 
     def conditions(self, platform: Platform, power: Power, **others: Any) -> Conditions:
         """Return the conditions of a benchmark; `others` are its fields that are not here."""
-        from hexsim.benchmark import Conditions
+        from hexsim.studies.benchmark import Conditions
 
         return Conditions(
             perf_profile=self.perf_profile,

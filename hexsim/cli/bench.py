@@ -47,7 +47,6 @@ def bench(
     trace: TraceOption = None,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
-    from hexsim.benchmark import Case, Refusal, run_benchmark, told_apart
     from hexsim.cli._progress import status
     from hexsim.files import write_text
     from hexsim.reports.background_table import background_tables
@@ -56,6 +55,7 @@ def bench(
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
     from hexsim.reports.benchmark_trace import benchmark_trace
     from hexsim.reports.recommendation import recommendations
+    from hexsim.studies.benchmark import Case, Refusal, run_benchmark, told_apart
 
     require_outputs((json, csv, trace), model or ())
     platform = power.of(hardware.platform())

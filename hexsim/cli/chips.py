@@ -17,7 +17,7 @@ def list_chips() -> None:
 
     Chips that can be simulated come first.
     """
-    from hexsim import chips
+    from hexsim.platforms import chips
     from hexsim.reports.text import table
 
     rows = []
@@ -31,7 +31,7 @@ def list_chips() -> None:
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="Chip name, or a TOML file.")]) -> None:
     """Show every constant of a chip: value, unit, confidence and source."""
-    from hexsim import chips
+    from hexsim.platforms import chips
     from hexsim.reports.datasheet_table import datasheet_table
 
     typer.echo(datasheet_table(chips.load(name)))

@@ -55,9 +55,9 @@ def convert(
 ) -> None:
     """Convert an ONNX file to a float .dlc file."""
     from hexsim import __version__, container
+    from hexsim.container.loading import is_dlc, load_container
     from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
-    from hexsim.graph.passes.input_formats import set_input_formats
-    from hexsim.loading import is_dlc, load_container
+    from hexsim.passes.input_formats import set_input_formats
     from hexsim.quantization.overrides import NO_OVERRIDES
     from hexsim.quantization.overrides.aimet import read_aimet
     from hexsim.quantization.quantized import require_float

@@ -13,7 +13,7 @@ def diff(
 ) -> None:
     """Compare two models: unique layers, parameters, dimensions, weights, output names."""
     from hexsim.container.difference import difference
-    from hexsim.loading import load
+    from hexsim.container.loading import load
     from hexsim.reports.diff_table import diff_table
 
     typer.echo(diff_table(first, second, difference(load(first), load(second))))

@@ -30,8 +30,8 @@ def info(
 
     No weight is read, unless --chip asks for what becomes of them.
     """
+    from hexsim.container.loading import load_container
     from hexsim.files import write_text
-    from hexsim.loading import load_container
     from hexsim.reports.info_csv import info_csv
     from hexsim.reports.info_json import info_json
     from hexsim.reports.info_table import info_table

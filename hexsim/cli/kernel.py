@@ -28,9 +28,9 @@ def kernel(
 ) -> None:
     """Show how a kernel is blocked, and every packet of its instruction streams."""
     from hexsim.files import write_text
-    from hexsim.kernel_probe import probe
     from hexsim.reports.kernel_json import kernel_json
     from hexsim.reports.kernel_table import kernel_table
+    from hexsim.studies.kernel_probe import probe
 
     require_outputs((json,))
     found = probe(kind, shape, hardware.platform())

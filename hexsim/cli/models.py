@@ -14,7 +14,7 @@ app = typer.Typer(help="Built-in benchmark networks (seeded weights).", no_args_
 def list_models() -> None:
     """List the built-in networks with their size."""
     from hexsim import models
-    from hexsim.loading import load
+    from hexsim.container.loading import load
     from hexsim.quantization.quantized import float_network
     from hexsim.reports.text import table
 

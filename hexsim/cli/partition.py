@@ -47,15 +47,15 @@ def partition(
 ) -> None:
     """Show the subnets of AIP, each cut with its reason and cost, and what the HTA refuses."""
     from hexsim.cli._progress import status
+    from hexsim.container.loading import load
     from hexsim.files import write_text
-    from hexsim.loading import load
-    from hexsim.partitioning import Prices, chosen_sections
-    from hexsim.partitioning import search as find
-    from hexsim.partitioning import survey as explain
-    from hexsim.partitioning.times import LayerTimes
     from hexsim.reports.partition_json import partition_json
     from hexsim.reports.partition_svg import partition_svg
     from hexsim.reports.partition_table import partition_table, search_lines
+    from hexsim.studies.cuts import Prices, chosen_sections
+    from hexsim.studies.cuts import search as find
+    from hexsim.studies.cuts import survey as explain
+    from hexsim.studies.cuts.times import LayerTimes
 
     if parse_runtime(runtime) != "aip":
         raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")

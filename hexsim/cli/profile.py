@@ -36,7 +36,6 @@ def profile(
     trace: TraceOption = None,
 ) -> None:
     """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
-    from hexsim.benchmark import run_case
     from hexsim.cli._progress import status
     from hexsim.files import write_text
     from hexsim.reports.background_table import background_tables, slowdown_table
@@ -45,6 +44,7 @@ def profile(
     from hexsim.reports.profile_csv import profile_csv
     from hexsim.reports.profile_table import profile_table
     from hexsim.reports.uncertainty_table import uncertainty_table
+    from hexsim.studies.benchmark import run_case
 
     require_outputs((json, csv, trace), (model,))
     platform = power.of(hardware.platform())

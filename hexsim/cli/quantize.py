@@ -117,10 +117,10 @@ def quantize(
     from hexsim import container
     from hexsim.cli._bitwidths import bit_widths
     from hexsim.cli._progress import bar
+    from hexsim.container.loading import applied_overrides, load_container
     from hexsim.files import replacing
     from hexsim.hta.offline import compile_all, orders
-    from hexsim.loading import applied_overrides, load_container
-    from hexsim.quantization.input_list import read_input_list
+    from hexsim.inputs.input_list import read_input_list
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.quantization.options import QuantizationOptions
     from hexsim.quantization.quantized import require_float

@@ -40,12 +40,12 @@ def roofline(
     csv: CsvOption = None,
 ) -> None:
     """Set every layer under the roofs of the chip: multiply-adds per byte and per second."""
-    from hexsim.benchmark import Conditions, run_case
     from hexsim.cli._progress import status
     from hexsim.files import write_bytes, write_text
     from hexsim.reports.roofline_facts import roofline_csv, roofline_json
     from hexsim.reports.roofline_table import roofline_table
-    from hexsim.roofline import roofline
+    from hexsim.studies.benchmark import Conditions, run_case
+    from hexsim.studies.roofline import roofline
 
     require_outputs((output, json, csv), (model,))
     if output is not None:

@@ -54,11 +54,11 @@ def run(
 ) -> None:
     """Run every input of a list (or folder of pictures) and write the outputs as raw floats."""
     from hexsim.api import as_loaded
-    from hexsim.execution import PlanExecutor
+    from hexsim.container.loading import applied_overrides, load_container
+    from hexsim.execution.net_run import observed, wanted
+    from hexsim.execution.net_run import run as run_all
+    from hexsim.execution.plan_executor import PlanExecutor
     from hexsim.files import write_text
-    from hexsim.loading import applied_overrides, load_container
-    from hexsim.net_run import observed, wanted
-    from hexsim.net_run import run as run_all
     from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.quantization.quantized import QuantizedNetwork, float_network
     from hexsim.reports.trace import trace_json

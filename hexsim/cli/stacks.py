@@ -12,7 +12,7 @@ app = typer.Typer(help="Software stacks: list them, show every constant.", no_ar
 @app.command("list")
 def list_stacks() -> None:
     """List the software stacks with their runtimes and default performance profile."""
-    from hexsim import stacks
+    from hexsim.platforms import stacks
     from hexsim.reports.text import table
 
     rows = []
@@ -26,7 +26,7 @@ def list_stacks() -> None:
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="Stack name, or a TOML file.")]) -> None:
     """Show every constant of a stack: value, unit, confidence and source."""
-    from hexsim import stacks
+    from hexsim.platforms import stacks
     from hexsim.reports.datasheet_table import datasheet_table
 
     typer.echo(datasheet_table(stacks.load(name)))

@@ -52,14 +52,14 @@ def throughput(
     """Run instances of networks at once: throughput, latencies, utilisation and what limits."""
     from hexsim.api import seeded_calibration
     from hexsim.cli._progress import status
+    from hexsim.container.loading import applied_overrides, load_container
     from hexsim.files import write_text
     from hexsim.graph.ir import Network
-    from hexsim.loading import applied_overrides, load_container
     from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.reports.throughput_json import throughput_json
     from hexsim.reports.throughput_table import throughput_text
     from hexsim.reports.trace import trace_json
-    from hexsim.throughput import Loop, Stream, throughput
+    from hexsim.studies.throughput import Loop, Stream, throughput
 
     require_outputs((json, trace), model)
     if inferences is not None and duration_ms is not None:

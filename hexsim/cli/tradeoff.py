@@ -50,8 +50,8 @@ def tradeoff(
     from hexsim.quantization.quantized import float_network
     from hexsim.reports.tradeoff_data import tradeoff_csv, tradeoff_json
     from hexsim.reports.tradeoff_table import tradeoff_table
-    from hexsim.tradeoff import Conditions
-    from hexsim.tradeoff import tradeoff as run_tradeoff
+    from hexsim.studies.tradeoff import Conditions
+    from hexsim.studies.tradeoff import tradeoff as run_tradeoff
 
     require_outputs((json, csv), (model, float_model, inputs.input_list, labels, calibration_list))
     platform = power.of(hardware.platform())

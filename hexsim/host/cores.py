@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hexsim.fluid import SharedRate, Use, max_min
-from hexsim.simtime import Environment
+from hexsim.timing.fluid import SharedRate, Use, max_min
+from hexsim.timing.simtime import Environment
 
 
 class HostCores(SharedRate[int]):

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 
-from hexsim.chips import Chip
-from hexsim.host._roofline import Roofline
+from hexsim.host._layer_cost import Roofline
 from hexsim.layers import Convolution, Deconvolution, FullyConnected
-from hexsim.plan import KernelCall
-from hexsim.stacks import Stack
+from hexsim.planning.plan import KernelCall
+from hexsim.platforms.chips import Chip
+from hexsim.platforms.stacks import Stack
 
 
 def roofline(call: KernelCall, chip: Chip, stack: Stack) -> Roofline:

@@ -21,11 +21,11 @@ from typing import Literal
 
 import numpy as np
 
-from hexsim.chips import Chip
 from hexsim.graph.ir import Shape
-from hexsim.joined import JoinedSubnets
-from hexsim.stacks import BufferType, Profile, Stack
-from hexsim.stacks.stack import Conversion, Rpc, Wake
+from hexsim.planning.joined import JoinedSubnets
+from hexsim.platforms.chips import Chip
+from hexsim.platforms.stacks import BufferType, Profile, Stack
+from hexsim.platforms.stacks.stack import Conversion, Rpc, Wake
 
 Place = Literal["host", "link", "dsp_scalar", "hvx"]
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import math
 
-from hexsim.chips import Chip
-from hexsim.host._roofline import Roofline
+from hexsim.host._layer_cost import Roofline
 from hexsim.layers import FullyConnected
-from hexsim.plan import KernelCall
-from hexsim.stacks import Stack
+from hexsim.planning.plan import KernelCall
+from hexsim.platforms.chips import Chip
+from hexsim.platforms.stacks import Stack
 
 _FLOPS_PER_MAC = 2
 _TEXEL_CHANNELS = 4

@@ -1,10 +1,10 @@
 """Making a network ready before its first inference, in the parts that the SNPE tools print.
 
 Load reads the file, deserialise unpacks its weights, create builds the layers. What else happens
-follows from the rules of hexsim.load_rules, subnet by subnet: weights of a float file are quantised
-for the DSP, those of a quantised one dequantised for float runtimes, CPU fallback included. On
-the DSP each subnet also takes a round trip to hand its graph over (the RPC init time of the
-tools, which count both into create).
+follows from the rules of hexsim.planning.load_rules, subnet by subnet: weights of a float file are
+quantised for the DSP, those of a quantised one dequantised for float runtimes, CPU fallback
+included. On the DSP each subnet also takes a round trip to hand its graph over (the RPC init time
+of the tools, which count both into create).
 
 Left out: compiling GPU kernels, caches of prepared graphs.
 """
@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 
-from hexsim.load_rules import Effect, load_rule
-from hexsim.plan import Plan
-from hexsim.results import Overhead
-from hexsim.simtime import seconds_to_ps
-from hexsim.stacks import Profile, Stack
+from hexsim.planning.load_rules import Effect, load_rule
+from hexsim.planning.plan import Plan
+from hexsim.platforms.stacks import Profile, Stack
+from hexsim.timing.results import Overhead
+from hexsim.timing.simtime import seconds_to_ps
 
 
 def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:

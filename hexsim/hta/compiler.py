@@ -17,16 +17,16 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from hexsim.chips.chip import Hta
 from hexsim.graph.ir import Shape
 from hexsim.hta.array import MacArray
+from hexsim.hta.command_list import Command, LayerProgram, Program
+from hexsim.hta.kept import kept_on_chip
 from hexsim.hta.layout import flat_bytes, taken_flat, tensor_bytes
-from hexsim.hta.program import Command, LayerProgram, Program
-from hexsim.hta.residency import kept_on_chip
 from hexsim.hta.shapes import MacShape
 from hexsim.hta.tiling import Room, tiles
 from hexsim.layers import Pooling, Reshape, Resize, Softmax
-from hexsim.plan import KernelCall, PlannedSubnet
+from hexsim.planning.plan import KernelCall, PlannedSubnet
+from hexsim.platforms.chips.chip import Hta
 
 _BUFFERS = 2
 _BILINEAR_TAPS = 4

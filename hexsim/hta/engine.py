@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import simpy
 
-from hexsim.chips.chip import Hta
-from hexsim.fluid import Use
 from hexsim.hta.array import MacArray
-from hexsim.hta.program import LayerProgram, Program
-from hexsim.memory import Ddr
-from hexsim.results import Bound, Span
-from hexsim.simtime import PS_PER_SECOND, Environment, Process
+from hexsim.hta.command_list import LayerProgram, Program
+from hexsim.platforms.chips.chip import Hta
+from hexsim.timing.fluid import Use
+from hexsim.timing.memory import Ddr
+from hexsim.timing.results import Bound, Span
+from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process
 
 _BUFFERS = 2
 ARRAY, FETCH, WRITE_BACK = "hta array", "hta fetch", "hta write-back"

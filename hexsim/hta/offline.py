@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hexsim import chips, stacks
-from hexsim.chips.chip import Chip
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.hta.compiler import compile_subnet
-from hexsim.partition import partition
-from hexsim.plan import make_plan
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
+from hexsim.planning.sections import Listed, automatic, given, parse, refusals
+from hexsim.platforms import chips, stacks
+from hexsim.platforms.chips.chip import Chip
+from hexsim.platforms.stacks.stack import Stack
 from hexsim.quantization.quantized import HtaSection, QuantizedNetwork
-from hexsim.sections import Listed, automatic, given, parse, refusals
-from hexsim.stacks.stack import Stack
 
 
 class NothingToCompile(HexsimError):  # noqa: N818 (named for what happened)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from hexsim.hta.layout import is_flat, padded_width
 from hexsim.hvx.layout import SHEET
 from hexsim.layers import Convolution, Deconvolution, FullyConnected
-from hexsim.phases import in_phases
-from hexsim.plan import KernelCall
+from hexsim.planning.deconvolution_phases import in_phases
+from hexsim.planning.plan import KernelCall
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import math
 
 from hexsim.graph.ir import Shape
 from hexsim.layers import ColourConversion, Convert
-from hexsim.plan import PlannedSubnet
+from hexsim.planning.plan import PlannedSubnet
 
 VECTOR_BYTES = 128
 SHEET = 32

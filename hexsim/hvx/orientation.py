@@ -27,7 +27,7 @@ from hexsim.layers import (
     Prelu,
     Window,
 )
-from hexsim.plan import KernelCall, PlannedSubnet
+from hexsim.planning.plan import KernelCall, PlannedSubnet
 
 _AXIS_FREE = (BatchNorm, Convert, Elementwise, LocalResponseNorm, Neuron, Prelu)
 _CHANNEL_AXIS = 3

@@ -22,11 +22,11 @@ import numpy.typing as npt
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.graph.passes.input_formats import converted_tensor
 from hexsim.inputs.colours import encoded
+from hexsim.inputs.input_list import batch_size
 from hexsim.inputs.source import Feed, InputSource, padding
 from hexsim.layers.colour_conversion import CONVERTED
-from hexsim.quantization.input_list import batch_size
+from hexsim.passes.input_formats import converted_tensor
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.quantization.input_list import batch_size, read_input_list
+from hexsim.inputs.input_list import batch_size, read_input_list
 
 Feed = Mapping[str, FloatArray]
 

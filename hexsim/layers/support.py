@@ -4,7 +4,7 @@ A rule names the runtimes it speaks for and says when a layer is refused; its se
 the message a user reads and the documentation. Sources are the SNPE support table and its list
 of limitations, and for the HTA the operators of the QNN HTA back end, whose own list SNPE never
 published. Layers that no rule refuses are taken. What depends on encodings or on the release is
-said elsewhere (`hexsim.sections.limits`).
+said elsewhere (`hexsim.planning.sections.limits`).
 """
 
 from __future__ import annotations

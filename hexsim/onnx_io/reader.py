@@ -2,7 +2,7 @@
 
 One walk over the nodes, in order, with every shape known. A node that reads only known arrays is
 folded; a node that has a translator becomes layers; any other node whose output shapes onnx can
-infer becomes an opaque layer. Nothing is optimised here: `hexsim.graph.passes` does that.
+infer becomes an opaque layer. Nothing is optimised here: `hexsim.passes` does that.
 
 Left out: control flow that reads tensors of the graph around it, sequences, strings, and outputs
 whose shape depends on values.
@@ -21,7 +21,7 @@ import onnx
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Opaque
-from hexsim.onnx_io import inference
+from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.axis_order import channels_last, identity, stored_shape
 from hexsim.onnx_io.importer import Importer, small_value
 from hexsim.onnx_io.input_shapes import bind_input_shapes

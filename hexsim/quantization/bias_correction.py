@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import NO_CLAMP, Neuron, Weighted
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.own_parameters import with_own_parameters
 from hexsim.quantization.quantized import QuantizedNetwork

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.graph.ir import FloatArray, Layer
-from hexsim.host.float_execution import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.quantized import QuantizedNetwork
 
 Feed = Mapping[str, FloatArray]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hexsim.fluid import max_min
+from hexsim.timing.fluid import max_min
 
 _ROUNDS = 50
 """Far more than it takes; a bound for the case that rounding keeps two levels apart."""

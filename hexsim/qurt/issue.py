@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hexsim.chips.chip import Multithreading
-from hexsim.simtime import PS_PER_SECOND
+from hexsim.platforms.chips.chip import Multithreading
+from hexsim.timing.simtime import PS_PER_SECOND
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 import simpy
 
-from hexsim.simtime import Environment
+from hexsim.timing.simtime import Environment
 
 
 class _Request(simpy.Event):

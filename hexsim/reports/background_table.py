@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from hexsim.benchmark import Case
-from hexsim.interference import Interference, Slowdown
 from hexsim.reports.text import table
-from hexsim.results import ClientTiming
+from hexsim.studies.benchmark import Case
+from hexsim.studies.interference import Interference, Slowdown
+from hexsim.timing.results import ClientTiming
 
 _CLIENT_HEADER = (
     "client",

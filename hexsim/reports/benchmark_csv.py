@@ -6,8 +6,8 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from hexsim.benchmark import Case
-from hexsim.results import Result
+from hexsim.studies.benchmark import Case
+from hexsim.timing.results import Result
 
 HEADER = (
     "network",

@@ -10,13 +10,13 @@ from typing import Any
 
 from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
-from hexsim.benchmark import Case, Refusal
-from hexsim.interference import Interference
 from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.measured import is_outside, measured, measured_ms
-from hexsim.results import ClientTiming
-from hexsim.simtime import PS_PER_US
-from hexsim.uncertainty import Uncertainty
+from hexsim.studies.benchmark import Case, Refusal
+from hexsim.studies.interference import Interference
+from hexsim.studies.uncertainty import Uncertainty
+from hexsim.timing.results import ClientTiming
+from hexsim.timing.simtime import PS_PER_US
 
 
 def benchmark_json(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from hexsim.accuracy.agreement import Agreement
-from hexsim.benchmark import Case, Refusal
-from hexsim.data import Measurement
+from hexsim.platforms.measurements import Measurement
 from hexsim.reports.measured import is_outside, measured
 from hexsim.reports.text import table
-from hexsim.simtime import PS_PER_MS
-from hexsim.uncertainty import Scope, Uncertainty
+from hexsim.studies.benchmark import Case, Refusal
+from hexsim.studies.uncertainty import Scope, Uncertainty
+from hexsim.timing.simtime import PS_PER_MS
 
 _SWEPT: dict[Scope, str] = {
     "everything": "x .. y: where the time may lie by what is not known of assumed and calibrated "

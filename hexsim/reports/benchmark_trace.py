@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hexsim.benchmark import Case
 from hexsim.reports.trace import trace_json
+from hexsim.studies.benchmark import Case
 
 
 def benchmark_trace(cases: Sequence[Case]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hexsim.datasheet import Datasheet
+from hexsim.platforms.datasheet import Datasheet
 from hexsim.reports.text import quantity, table
-from hexsim.uncertainty import intervals
+from hexsim.studies.uncertainty import intervals
 
 
 def datasheet_table(sheet: Datasheet) -> str:

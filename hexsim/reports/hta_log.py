@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.quantized import QuantizedNetwork
-from hexsim.sections.described import hta_sections
 
 
 def hta_log(model: QuantizedNetwork, failures: Sequence[str]) -> Iterator[str]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from hexsim import __version__
 from hexsim.container import Container
 from hexsim.container.inspection import LETTERS, inspect
+from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.reports.info_table import layers_used
-from hexsim.sections.described import hta_sections
 
 if TYPE_CHECKING:
     from hexsim.accuracy.rescaling import RescalingLoss

@@ -12,10 +12,10 @@ from pathlib import Path
 from hexsim.container import Container
 from hexsim.container.inspection import LETTERS, LayerInfo, inspect
 from hexsim.graph.ir import Network
+from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.quantized import QuantizedNetwork, float_network
 from hexsim.reports.layer_text import count, dims, parameter_lines
 from hexsim.reports.text import table
-from hexsim.sections.described import hta_sections
 
 HEADER = ("Id", "Name", "Type", "Inputs", "Outputs", "Out Dims", "Runtimes", "Parameters")
 

@@ -9,7 +9,7 @@ from hexsim.hvx.layout import SHEET
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.occupancy import pipes, slots
 from hexsim.hvx.streams import Kernel, Stretch
-from hexsim.kernel_probe import KernelProbe
+from hexsim.studies.kernel_probe import KernelProbe
 
 
 def blocking_facts(probe: KernelProbe) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from hexsim import __version__
-from hexsim.kernel_probe import KernelProbe
 from hexsim.reports.kernel_facts import blocking_facts, cost_facts, stream_facts
+from hexsim.studies.kernel_probe import KernelProbe
 
 
 def kernel_json(probe: KernelProbe) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from hexsim.graph.ir import Shape
-from hexsim.kernel_probe import KernelProbe
 from hexsim.reports.kernel_facts import blocking_facts, cost_facts, stream_facts
 from hexsim.reports.text import quantity
+from hexsim.studies.kernel_probe import KernelProbe
 
 _NAME_WIDTH = 16
 

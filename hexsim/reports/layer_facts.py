@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hexsim.results import LayerTiming
-from hexsim.simtime import PS_PER_US
+from hexsim.timing.results import LayerTiming
+from hexsim.timing.simtime import PS_PER_US
 
 
 def layer_facts(layer: LayerTiming) -> dict[str, Any]:

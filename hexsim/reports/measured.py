@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hexsim import data
-from hexsim.benchmark import Case
-from hexsim.data import Measurement
-from hexsim.uncertainty import Uncertainty
+from hexsim.platforms import measurements
+from hexsim.platforms.measurements import Measurement
+from hexsim.studies.benchmark import Case
+from hexsim.studies.uncertainty import Uncertainty
 
 
 def measured(case: Case, *, forward: bool) -> tuple[Measurement, ...]:
@@ -15,7 +15,7 @@ def measured(case: Case, *, forward: bool) -> tuple[Measurement, ...]:
     """
     if not case.builtin:
         return ()
-    found = data.find(case.network, case.chip, case.stack, case.runtime, forward=forward)
+    found = measurements.find(case.network, case.chip, case.stack, case.runtime, forward=forward)
     return tuple(row for row in found if row.buffer in (None, case.buffer))
 
 

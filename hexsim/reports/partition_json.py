@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 
 from hexsim import __version__
-from hexsim.partitioning import Found, Prices, Survey
+from hexsim.studies.cuts import Found, Prices, Survey
 
 
 def partition_json(prices: Prices, survey: Survey, found: Found | None) -> str:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from hexsim.graph.ir import Network
-from hexsim.partitioning import Survey
 from hexsim.runtimes import Engine
+from hexsim.studies.cuts import Survey
 
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LEGEND = 190, 30, 16, 20, 24, 34
 _COLOURS: Mapping[Engine, tuple[str, str]] = {

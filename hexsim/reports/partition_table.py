@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hexsim.graph.ir import Network
-from hexsim.partitioning import Found, Survey
 from hexsim.reports.text import table
+from hexsim.studies.cuts import Found, Survey
 
 _MOST_REFUSED = 5
 

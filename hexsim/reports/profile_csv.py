@@ -7,7 +7,7 @@ import io
 from typing import get_args
 
 from hexsim.reports.layer_facts import layer_facts
-from hexsim.results import Bound, Result
+from hexsim.timing.results import Bound, Result
 
 _PARTS = tuple(f"{bound}_us" for bound in get_args(Bound))
 

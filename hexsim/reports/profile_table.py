@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hexsim.reports.text import table
-from hexsim.results import InferenceTiming, LayerTiming, Overhead, Result
+from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead, Result
 
 HEADER = (
     "layer",

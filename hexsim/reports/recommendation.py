@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from hexsim.benchmark import Case
-from hexsim.partitioning import Found
+from hexsim.studies.benchmark import Case
+from hexsim.studies.cuts import Found
 
 
 def recommendations(cases: Sequence[Case]) -> str:

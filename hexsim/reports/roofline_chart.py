@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hexsim.errors import HexsimError
 from hexsim.reports.roofline_table import left_out
-from hexsim.results import Bound
-from hexsim.roofline import Point, Roofline
+from hexsim.studies.roofline import Point, Roofline
+from hexsim.timing.results import Bound
 
 try:
     import matplotlib

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from hexsim import __version__
-from hexsim.roofline import Point, Roofline
+from hexsim.studies.roofline import Point, Roofline
 
 
 def roofline_json(chart: Roofline) -> str:

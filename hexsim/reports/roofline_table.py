@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hexsim.reports.text import table
-from hexsim.roofline import Point, Roofline
+from hexsim.studies.roofline import Point, Roofline
 
 HEADER = (
     "layer",

@@ -8,8 +8,8 @@ from typing import Any
 from hexsim import __version__
 from hexsim.platform import Platform
 from hexsim.reports.throughput_table import PERCENTILES
-from hexsim.simtime import PS_PER_US
-from hexsim.throughput import Instance, Pace, Throughput
+from hexsim.studies.throughput import Instance, Pace, Throughput
+from hexsim.timing.simtime import PS_PER_US
 
 
 def throughput_json(found: Throughput, platform: Platform) -> str:

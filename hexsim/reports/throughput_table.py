@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hexsim.reports.text import table
-from hexsim.simtime import PS_PER_MS
-from hexsim.throughput import Instance, Pace, Throughput
+from hexsim.studies.throughput import Instance, Pace, Throughput
+from hexsim.timing.simtime import PS_PER_MS
 
 PERCENTILES = {"min": 0, "median": 50, "p90": 90, "p99": 99, "max": 100}
 """The figures of a distribution, by name."""

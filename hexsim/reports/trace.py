@@ -15,7 +15,7 @@ from typing import Any
 
 from hexsim import __version__
 from hexsim.reports.trace_tracks import Track, tracks
-from hexsim.results import LayerTiming, Level, Result
+from hexsim.timing.results import LayerTiming, Level, Result
 
 _PS_PER_NS = 1000
 _NS_PER_US = 1000

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hexsim.results import Result, Span
+from hexsim.timing.results import Result, Span
 
 _ORDER = (
     r"inference$",

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hexsim import __version__
-from hexsim.simtime import PS_PER_US
-from hexsim.tradeoff import Choice
+from hexsim.studies.tradeoff import Choice
+from hexsim.timing.simtime import PS_PER_US
 
 HEADER = (
     *("file", "file_bytes", "runtime", "loading", "refusal", "initialisation_us"),

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from hexsim.reports.text import table
-from hexsim.simtime import PS_PER_MS
-from hexsim.tradeoff import Choice
+from hexsim.studies.tradeoff import Choice
+from hexsim.timing.simtime import PS_PER_MS
 
 _MB = 2**20
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hexsim.reports.text import quantity, table
-from hexsim.uncertainty import Uncertainty
+from hexsim.studies.uncertainty import Uncertainty
 
 
 def uncertainty_table(found: Uncertainty) -> str:

@@ -6,10 +6,10 @@ import pytest
 from hexsim.accuracy.layer_errors import ErrorStream, TensorStream, most_added
 from hexsim.accuracy.metrics import cosine, max_error, sqnr_db
 from hexsim.accuracy.twin import Twin
+from hexsim.inputs.seeded import seeded_inputs
 from hexsim.onnx_io.reader import read
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantizer import quantize
-from hexsim.seeded_inputs import seeded_inputs
 from tests.accuracy import culprits
 from tests.unet import unet
 

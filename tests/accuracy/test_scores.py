@@ -2,8 +2,8 @@
 
 import pytest
 
-from hexsim import loading
 from hexsim.accuracy.scores import class_scores
+from hexsim.container import loading
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron, Softmax
 

@@ -7,10 +7,10 @@ import numpy as np
 from hexsim.accuracy.twin import Twin
 from hexsim.binding import bind
 from hexsim.graph.ir import Network, Tensor
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import Neuron
-from hexsim.partition import partition
-from hexsim.plan import make_plan
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
 from tests.int8.single_layer import codes_of

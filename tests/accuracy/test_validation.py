@@ -8,11 +8,11 @@ import pytest
 
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.validation import validate
-from hexsim.execution import PlanExecutor
-from hexsim.host.float_execution import FloatEngine
-from hexsim.partition import partition
-from hexsim.plan import make_plan
-from hexsim.resizing import resized
+from hexsim.execution.plan_executor import PlanExecutor
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.passes.resizing import resized
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
 from tests.accuracy import culprits
 
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.entry_readings import constant_reading
-from hexsim import stacks
-from hexsim.loading import load
+from hexsim.container.loading import load
+from hexsim.passes.resizing import resized
 from hexsim.platform import Platform
-from hexsim.resizing import resized
+from hexsim.platforms import stacks
 
 
 def test_both_readings_agree_on_the_measured_size_and_nowhere_else() -> None:

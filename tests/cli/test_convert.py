@@ -8,8 +8,8 @@ import pytest
 from onnx import helper
 
 from hexsim import container, models
+from hexsim.container.loading import load
 from hexsim.graph.input_format import InputFormat
-from hexsim.loading import load
 
 Command = Callable[[str], tuple[int, str, str]]
 

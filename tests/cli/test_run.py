@@ -9,9 +9,9 @@ from PIL import Image
 
 from hexsim import __version__, container
 from hexsim.api import compile_hta
-from hexsim.execution import PlanExecutor
-from hexsim.partition import partition
-from hexsim.plan import make_plan
+from hexsim.execution.plan_executor import PlanExecutor
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
 from hexsim.platform import Platform
 from hexsim.reports.trace import trace_json
 from tests.accuracy import culprits

@@ -7,9 +7,9 @@ import onnx
 from onnx import helper, numpy_helper
 
 from hexsim.graph.ir import Network
-from hexsim.graph.passes import optimise
 from hexsim.layers import Convolution
 from hexsim.onnx_io.reader import read
+from hexsim.passes import optimise
 from tests.digits.architecture import CLASSES, Kind, Step, steps
 from tests.digits.data import path
 

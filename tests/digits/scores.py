@@ -8,9 +8,9 @@ from functools import cache
 
 import numpy as np
 
-from hexsim.execution import PlanExecutor
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.host.float_execution import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions

@@ -3,13 +3,13 @@
 import pytest
 
 from benchmarks.aip_tables import PAGE, measured, whole, with_sections
-from hexsim.data import Measurement
-from hexsim.loading import load
-from hexsim.partition import partition
-from hexsim.plan import make_plan
+from hexsim.container.loading import load
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
 from hexsim.platform import Platform
+from hexsim.platforms.measurements import Measurement
 from hexsim.quantization.quantized import float_network
-from hexsim.results import Result
+from hexsim.timing.results import Result
 
 
 def _run(row: Measurement, idle_ms: float = 0.0) -> Result:

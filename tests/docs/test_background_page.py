@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hexsim import background
-from hexsim.background import Client
+from hexsim.platforms import background
+from hexsim.platforms.background import Client
 
 PAGE = (Path(__file__).parents[2] / "docs" / "background.md").read_text()
 

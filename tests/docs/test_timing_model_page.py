@@ -12,7 +12,7 @@ from benchmarks.timing_model import (
     readme_page,
     timing_page,
 )
-from hexsim import chips, stacks
+from hexsim.platforms import chips, stacks
 
 RENEW = "python -m benchmarks.timing_model --write"
 

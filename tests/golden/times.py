@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hexsim.loading import load
-from hexsim.partition import partition
-from hexsim.plan import make_plan
+from hexsim.container.loading import load
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
 from hexsim.platform import Platform
 
 FILE = Path(__file__).with_suffix(".json")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from hexsim.host.cores import HostCores
-from hexsim.simtime import Environment
+from hexsim.timing.simtime import Environment
 
 
 def ends(cores: float, *threads: int) -> list[int]:

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim import chips, stacks
-from hexsim.host._roofline import Roofline
+from hexsim.host._layer_cost import Roofline
 from hexsim.host.cpu import roofline
 from hexsim.layers import Neuron
-from hexsim.plan import KernelCall
-from hexsim.results import largest
+from hexsim.planning.plan import KernelCall
+from hexsim.platforms import chips, stacks
+from hexsim.timing.results import largest
 from tests.small_networks import Sketch, plan
 
 CHIP, STACK = chips.load("sd835"), stacks.load("snpe-1.23")

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim import chips, stacks
 from hexsim.host.gpu import roofline
-from hexsim.results import largest
+from hexsim.platforms import chips, stacks
+from hexsim.timing.results import largest
 from tests.small_networks import Sketch, plan
 
 CHIP, STACK = chips.load("sd835"), stacks.load("snpe-1.23")

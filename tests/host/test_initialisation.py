@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim import stacks
 from hexsim.host.initialisation import initialisation
 from hexsim.layers import Opaque
-from hexsim.partition import partition
-from hexsim.plan import make_plan
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
+from hexsim.platforms import stacks
 from tests.mixed import mixed
 from tests.small_networks import Sketch, plan
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from hexsim import chips
-from hexsim.chips.chip import Hta
 from hexsim.graph.ir import Network
 from hexsim.hta.array import MacArray
 from hexsim.hta.layout import tensor_bytes
 from hexsim.hta.shapes import MacShape
-from hexsim.partition import partition
-from hexsim.plan import KernelCall, Plan, make_plan
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import KernelCall, Plan, make_plan
+from hexsim.platforms import chips
+from hexsim.platforms.chips.chip import Hta
 from tests.small_networks import Sketch, only_call
 
 HTA = chips.load("sd855").hta

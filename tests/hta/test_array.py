@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexsim.hta.array import MacArray
-from hexsim.plan import KernelCall
+from hexsim.planning.plan import KernelCall
 from tests.hta.shapes import ARRAY, HTA, calls, conv_call, mac_shape
 
 SMALL = MacArray(

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 
 from hexsim.graph.ir import Network
 from hexsim.hta.array import MacArray
+from hexsim.hta.command_list import Command, LayerProgram, Program
 from hexsim.hta.compiler import compile_subnet
 from hexsim.hta.engine import ARRAY, FETCH, WRITE_BACK, LayerRun, TensorEngine
-from hexsim.hta.program import Command, LayerProgram, Program
-from hexsim.memory import Ddr, DdrRule
-from hexsim.results import Span, Timeline
-from hexsim.simtime import PS_PER_SECOND, Environment, Process
+from hexsim.timing.memory import Ddr, DdrRule
+from hexsim.timing.results import Span, Timeline
+from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process
 from tests.hta.shapes import engine, on_hta
 from tests.small_networks import networks
 

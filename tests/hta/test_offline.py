@@ -2,13 +2,13 @@
 
 import pytest
 
-from hexsim import chips, stacks
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
+from hexsim.hta.command_list import Program
 from hexsim.hta.offline import Order, compile_all, orders, with_hta
-from hexsim.hta.program import Program
 from hexsim.layers import LocalResponseNorm, Opaque
 from hexsim.platform import Platform
+from hexsim.platforms import chips, stacks
 from tests.container.made import with_encodings
 from tests.small_networks import Sketch
 

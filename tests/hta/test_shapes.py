@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from hexsim.hta.layout import tensor_bytes
 from hexsim.hta.shapes import MacShape
-from hexsim.plan import KernelCall
+from hexsim.planning.plan import KernelCall
 from tests.hta.shapes import calls, conv_call, mac_shape
 from tests.small_networks import Sketch, only_call
 

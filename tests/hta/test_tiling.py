@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hexsim.hta.shapes import MacShape
 from hexsim.hta.tiling import Room, Tile, tiles
-from hexsim.plan import KernelCall
+from hexsim.planning.plan import KernelCall
 from tests.hta.shapes import ARRAY, calls, conv_call, mac_shape
 
 KB = 1024

@@ -4,7 +4,7 @@ from hexsim.graph.ir import Network
 from hexsim.hvx.layout import vectors
 from hexsim.hvx.orientation import laid_down
 from hexsim.layers import Convolution, Neuron, Permute, Window
-from hexsim.plan import PlannedSubnet
+from hexsim.planning.plan import PlannedSubnet
 from tests.small_networks import Sketch, plan
 
 

@@ -13,9 +13,9 @@ from PIL import Image
 from hexsim.errors import HexsimError
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network
-from hexsim.graph.passes.input_formats import set_input_formats
 from hexsim.inputs.colours import encoded
 from hexsim.inputs.pictures import Preprocessing, _middle, pictures
+from hexsim.passes.input_formats import set_input_formats
 from tests.small_networks import Sketch
 
 PIXELS = np.random.default_rng(4).integers(0, 256, (4, 6, 3), np.uint8)

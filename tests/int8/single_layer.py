@@ -5,8 +5,8 @@ import numpy as np
 from hexsim.binding import bind
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.runner import IntegerSubnet
-from hexsim.partition import Subnet
-from hexsim.plan import make_plan
+from hexsim.planning.partition import Subnet
+from hexsim.planning.plan import make_plan
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantized import QuantizedNetwork
 from tests.int8.guarded_memory import BEHIND, GuardedWorkspace, guarded, run_guarded

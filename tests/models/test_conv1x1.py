@@ -2,9 +2,10 @@
 
 import pytest
 
-from hexsim import data, models
+from hexsim import models
 from hexsim.errors import HexsimError
 from hexsim.models import conv1x1
+from hexsim.platforms import measurements
 
 
 def dims(value) -> tuple[int, ...]:
@@ -42,5 +43,5 @@ def test_probe_too_big_for_a_file_is_refused() -> None:
 
 
 def test_measured_probes_are_those_of_the_measurement_file() -> None:
-    measured = {row.model for row in data.rows() if row.model.startswith("conv1x1")}
+    measured = {row.model for row in measurements.rows() if row.model.startswith("conv1x1")}
     assert set(conv1x1.MEASURED) == measured

@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 
 from hexsim import models
-from hexsim.seeded_inputs import seeded_inputs
+from hexsim.inputs.seeded import seeded_inputs
 
 SLOW = {"inception_v3", "resnet50", "vgg16"}
 

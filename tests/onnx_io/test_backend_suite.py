@@ -12,9 +12,9 @@ import onnxruntime
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.graph.passes import optimise
-from hexsim.host.float_execution import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
+from hexsim.passes import optimise
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # its generators divide by zero on purpose

@@ -8,7 +8,7 @@ import pytest
 from onnx import helper
 
 from hexsim.errors import HexsimError
-from hexsim.host.float_execution import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
 
 Make = Callable[..., onnx.ModelProto]

@@ -8,11 +8,11 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from hexsim.graph.passes import optimise
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import RELU, Clamp, Convolution, Deconvolution, FullyConnected, Opaque
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.node_codes import NodeCodes
 from hexsim.onnx_io.reader import Imported, read_with_codes
+from hexsim.passes import optimise
 
 Make = Callable[..., onnx.ModelProto]
 ARRAYS = {

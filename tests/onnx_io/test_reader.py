@@ -9,10 +9,10 @@ import pytest
 from onnx import helper, numpy_helper
 
 from hexsim.errors import HexsimError
-from hexsim.graph.passes import optimise
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import Convolution, Elementwise, Opaque, Permute, Reshape
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
+from hexsim.passes import optimise
 
 Make = Callable[..., onnx.ModelProto]
 Agree = Callable[..., object]

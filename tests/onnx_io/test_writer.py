@@ -10,11 +10,11 @@ from onnx import helper, numpy_helper
 
 import hexsim.layers as layer_types
 from hexsim.graph.ir import Constant, Layer, Network, Tensor
-from hexsim.graph.passes import optimise
-from hexsim.host.float_execution import FloatEngine
 from hexsim.onnx_io.emitters import EMITTERS
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
 from hexsim.onnx_io.writer import write
+from hexsim.passes import optimise
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node

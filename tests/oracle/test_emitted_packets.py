@@ -2,18 +2,18 @@
 
 import pytest
 
+from hexsim.container.loading import load
 from hexsim.graph.ir import Network
-from hexsim.graph.passes.input_formats import set_input_formats
 from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.kernels import kernel_streams
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.streams import Kernel
 from hexsim.layers import Resize
 from hexsim.layers.colour_conversion import CONVERTED
-from hexsim.loading import load
-from hexsim.machine import Machine
+from hexsim.passes.input_formats import set_input_formats
 from hexsim.platform import Platform
 from hexsim.quantization.quantized import require_float
+from hexsim.simulation.phone import Machine
 from tests.oracle.toolchain import refused
 from tests.small_networks import Sketch
 

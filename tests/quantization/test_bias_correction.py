@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hexsim.execution import PlanExecutor
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import NO_CLAMP
-from hexsim.partition import partition
-from hexsim.plan import make_plan
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
 from hexsim.quantization.bias_correction import correct_biases
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantized import QuantizedNetwork

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import Concat, Convert, Elementwise, Opaque
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantized import QuantizedNetwork

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.partition import partition
-from hexsim.plan import make_plan
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
 from hexsim.quantization.float_layers import converts_floats, refusal_in
 from hexsim.runtimes import FIXED_POINT, RUNTIMES
 from tests.mixed import chain, mixed

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hexsim.execution import PlanExecutor
-from hexsim.partition import partition
-from hexsim.plan import make_plan
+from hexsim.execution.plan_executor import PlanExecutor
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
 from hexsim.quantization.quantizer import quantize
 from hexsim.quantization.rounded import Codes, run_rounded
 from tests.quantization.equalization.made import Made, inputs

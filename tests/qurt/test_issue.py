@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import chips, stacks
-from hexsim.machine import Machine
+from hexsim.platforms import chips, stacks
 from hexsim.qurt.issue import IssueRule
+from hexsim.simulation.phone import Machine
 
 DYNAMIC = IssueRule(
     clock_hz=600e6,

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from hexsim.qurt.vector_contexts import VectorContexts
-from hexsim.simtime import Environment
+from hexsim.timing.simtime import Environment
 
 
 def contexts(count: int = 2) -> VectorContexts:

@@ -4,8 +4,8 @@ import numpy as np
 
 from benchmarks.real_networks import RealNetwork
 from hexsim.accuracy.scores import class_scores
-from hexsim.execution import PlanExecutor
-from hexsim.host.float_execution import FloatEngine
+from hexsim.execution.plan_executor import PlanExecutor
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize

@@ -12,9 +12,9 @@ import hexsim
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.scores import class_scores
 from hexsim.api import seeded_calibration
-from hexsim.execution import PlanExecutor, stored_inputs
+from hexsim.execution.plan_executor import PlanExecutor, stored_inputs
 from hexsim.graph.ir import Network
-from hexsim.host.float_execution import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.equalization.relu6 import without_relu6

@@ -18,9 +18,9 @@ import pytest
 from benchmarks.real_networks import RealNetwork, mobilenet
 from hexsim.binding import BoundCall, BoundConvolution, bind
 from hexsim.graph.ir import Network
-from hexsim.host.float_execution import FloatEngine
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Convolution, Reshape
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantized import QuantizedNetwork

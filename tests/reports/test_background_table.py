@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hexsim.interference import Interference
 from hexsim.reports.background_table import background_tables, client_table, slowdown_table
-from hexsim.results import ClientTiming, InferenceTiming, Overhead, Result, Timeline
+from hexsim.studies.interference import Interference
+from hexsim.timing.results import ClientTiming, InferenceTiming, Overhead, Result, Timeline
 
 
 def inference(start_ms: int, **parts_ms: int) -> InferenceTiming:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim.benchmark import Case, Conditions, run_benchmark, run_case
 from hexsim.platform import Platform
 from hexsim.reports.benchmark_csv import benchmark_csv
 from hexsim.reports.benchmark_json import benchmark_json
 from hexsim.reports.benchmark_table import benchmark_tables, footnotes
-from hexsim.uncertainty import Scope
+from hexsim.studies.benchmark import Case, Conditions, run_benchmark, run_case
+from hexsim.studies.uncertainty import Scope
 
 ENGINE = "what is not known of the HTA"
 EVERYTHING = "what is not known of assumed and calibrated constants"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from hexsim import stacks
-from hexsim.data.calibration import calibration
+from hexsim.platforms import stacks
+from hexsim.platforms.measurements.calibration import calibration
 from hexsim.reports.datasheet_table import datasheet_table
 from hexsim.reports.text import quantity
 

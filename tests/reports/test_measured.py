@@ -4,19 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim import data
-from hexsim.benchmark import Case, Conditions, run_benchmark
 from hexsim.platform import Platform
+from hexsim.platforms import measurements
+from hexsim.platforms.stacks import BufferType
 from hexsim.reports.measured import is_outside, measured_ms
-from hexsim.stacks import BufferType
-from hexsim.uncertainty import Times, Uncertainty
+from hexsim.studies.benchmark import Case, Conditions, run_benchmark
+from hexsim.studies.uncertainty import Times, Uncertainty
 
 FOUND = Uncertainty(Times(9e3, 8e3), Times(12e3, 11e3), Times(14e3, 13e3), (), ())
 
 
 @pytest.mark.parametrize(("factor", "outside"), [(0.5, True), (1.0, False), (2.0, True)])
 def test_a_measured_time_is_held_against_its_own_figure(factor: float, outside: bool) -> None:
-    (row,) = data.find("squeezenet1_1", "sd835", "snpe-1.23", "dsp", forward=True)
+    (row,) = measurements.find("squeezenet1_1", "sd835", "snpe-1.23", "dsp", forward=True)
     assert row.latency_ms == 11
     scaled = Uncertainty(
         *(Times(t.total_us, t.forward_us * factor) for t in (FOUND.low, FOUND.nominal, FOUND.high)),
@@ -42,7 +42,7 @@ def test_a_time_is_shown_beside_the_buffers_it_was_measured_with(
 
 
 def test_the_resolution_of_a_measurement_is_granted() -> None:
-    (row,) = data.find("mobilenet_v1", "sd835", "snpe-1.23", "dsp", forward=True)
+    (row,) = measurements.find("mobilenet_v1", "sd835", "snpe-1.23", "dsp", forward=True)
     assert row.latency_ms == 14
     assert row.resolution_ms == 1
     assert not is_outside(row, FOUND)

@@ -5,11 +5,11 @@ import xml.etree.ElementTree as ElementTree
 from hypothesis import given, settings
 
 from hexsim.graph.ir import Network
-from hexsim.partitioning import Prices, survey
-from hexsim.partitioning.times import LayerTimes
+from hexsim.planning.sections import automatic
 from hexsim.platform import Platform
 from hexsim.reports.partition_svg import partition_svg
-from hexsim.sections import automatic
+from hexsim.studies.cuts import Prices, survey
+from hexsim.studies.cuts.times import LayerTimes
 from tests.small_networks import networks
 
 SD855 = Platform.load("sd855")

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim.benchmark import Case, Conditions, run_benchmark
 from hexsim.platform import Platform
 from hexsim.reports.recommendation import recommendations
+from hexsim.studies.benchmark import Case, Conditions, run_benchmark
 
 CONDITIONS = Conditions(accuracy=False, quantize=True)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hexsim.platform import Platform
 from hexsim.reports.throughput_table import throughput_text
-from hexsim.throughput import Loop, Stream, throughput
+from hexsim.studies.throughput import Loop, Stream, throughput
 from tests.small_networks import Sketch, plan
 
 

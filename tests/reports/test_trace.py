@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim import background, chips, stacks
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
+from hexsim.platforms import background, chips, stacks
 from hexsim.reports.trace import trace_json
-from hexsim.results import Result
-from hexsim.simulator import Job, Workload, simulate
+from hexsim.simulation.simulator import Job, Workload, simulate
+from hexsim.timing.results import Result
 from tests.reports.trace_format import complaints, ns
 from tests.small_networks import Sketch, networks, plan
 

@@ -1,6 +1,6 @@
 from hexsim.reports.tradeoff_data import HEADER, tradeoff_csv
 from hexsim.reports.tradeoff_table import tradeoff_table
-from hexsim.tradeoff import Choice
+from hexsim.studies.tradeoff import Choice
 
 REFUSED = Choice("float", 3 * 2**19, "aip", "refused", refusal="it is too early")
 

@@ -57,9 +57,9 @@ from hexsim.layers import (
     Softmax,
     StridedSlice,
 )
-from hexsim.memory import Traffic
-from hexsim.plan import KernelCall
-from hexsim.work import NodeWork
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
 
 __all__ = ["Target", "activation_l2_bytes", "kernel_streams", "node_work"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div
 from hexsim.hvx.streams import LoopCost
-from hexsim.memory import Traffic
-from hexsim.work import Slice, Stage, WorkItem
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import Slice, Stage, WorkItem
 
 _MOST_BLOCKS = 8
 """Blocks of rows that a layer is simulated in at most; finer ones change only its first fetch."""

@@ -6,8 +6,8 @@ from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.layout import PIXELS, as_nhwc, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import LoopCost
-from hexsim.memory import Traffic
-from hexsim.work import Stage
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import Stage
 
 
 def per_vector_stage(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hexsim.hvx.streams import Kernel
-from hexsim.memory import Traffic
-from hexsim.work import Slice, Stage, WorkItem
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import Slice, Stage, WorkItem
 
 
 def reference_stage(kernel: Kernel, macs: int, outputs: int, traffic: Traffic) -> Stage:

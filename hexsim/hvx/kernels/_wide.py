@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from hexsim.plan import KernelCall
-from hexsim.work import NodeWork, Stage, WorkItem
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.work import NodeWork, Stage, WorkItem
 
 
 def is_wide(call: KernelCall) -> bool:

@@ -8,8 +8,8 @@ from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import twice_stage
 from hexsim.hvx.layout import PIXELS, as_nhwc
 from hexsim.hvx.streams import layout_change
-from hexsim.memory import Traffic
-from hexsim.work import Stage
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import Stage
 
 _THREADS = 2
 

@@ -9,9 +9,9 @@ from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide
 from hexsim.hvx.layout import PIXELS
 from hexsim.hvx.streams import Kernel, halfwords
-from hexsim.memory import Traffic
-from hexsim.plan import KernelCall
-from hexsim.work import NodeWork
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:

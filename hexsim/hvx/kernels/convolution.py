@@ -23,9 +23,9 @@ from hexsim.hvx.layout import PIXELS, SHEET, VECTOR_BYTES, as_nhwc, ceil_div, ro
 from hexsim.hvx.streams import Kernel, first_layer, halfwords, layout_change, two_bytes
 from hexsim.hvx.streams import convolution as forms
 from hexsim.layers import Convolution
-from hexsim.memory import Traffic
-from hexsim.plan import KernelCall
-from hexsim.work import CostModel, NodeWork, Slice, Stage, WorkItem
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import CostModel, NodeWork, Slice, Stage, WorkItem
 
 _KB = 1024
 _V60_GROUP_BYTES = 128 * _KB

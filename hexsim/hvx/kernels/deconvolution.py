@@ -23,10 +23,10 @@ from hexsim.hvx.layout import PIXELS, SHEET, as_nhwc, ceil_div, row_vectors, she
 from hexsim.hvx.streams import Kernel, elementwise, reference
 from hexsim.hvx.streams.weave import MOST, weave_pixels
 from hexsim.layers import Convolution, Deconvolution
-from hexsim.memory import Traffic
-from hexsim.phases import in_phases
-from hexsim.plan import KernelCall
-from hexsim.work import NodeWork, Stage
+from hexsim.planning.deconvolution_phases import in_phases
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork, Stage
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:

@@ -19,9 +19,9 @@ from hexsim.hvx.kernels._wide import is_wide, twice
 from hexsim.hvx.layout import as_nhwc, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, reference
 from hexsim.layers import Convolution
-from hexsim.memory import Traffic
-from hexsim.plan import KernelCall
-from hexsim.work import NodeWork
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:

@@ -20,9 +20,9 @@ from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.layout import SHEET, as_nhwc, ceil_div, sheets, vectors
 from hexsim.hvx.streams import Kernel, layout_change, two_bytes
 from hexsim.layers import FullyConnected
-from hexsim.memory import Traffic
-from hexsim.plan import KernelCall
-from hexsim.work import NodeWork, Slice, Stage
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork, Slice, Stage
 
 _GROUP_BYTES = 384 * 1024
 _BIAS_BYTES = 4

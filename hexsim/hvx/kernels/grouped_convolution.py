@@ -15,9 +15,9 @@ from hexsim.hvx.kernels.convolution import DenseShape, cost_model, dense_stage, 
 from hexsim.hvx.layout import ceil_div, vectors
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
-from hexsim.memory import Traffic
-from hexsim.plan import KernelCall
-from hexsim.work import NodeWork
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:

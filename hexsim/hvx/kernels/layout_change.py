@@ -14,9 +14,9 @@ from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import as_nhwc
 from hexsim.hvx.streams import Kernel, elementwise, layout_change
 from hexsim.layers import Reshape
-from hexsim.memory import Traffic
-from hexsim.plan import KernelCall
-from hexsim.work import NodeWork
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
 
 _THREADS = 2
 

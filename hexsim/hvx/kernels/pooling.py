@@ -14,9 +14,9 @@ from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import PIXELS, as_nhwc, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, pooling
 from hexsim.layers import Pooling
-from hexsim.memory import Traffic
-from hexsim.plan import KernelCall
-from hexsim.work import NodeWork
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:

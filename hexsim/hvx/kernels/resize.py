@@ -16,9 +16,9 @@ from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import VECTOR_BYTES
 from hexsim.hvx.streams import Kernel, pooling, resize
 from hexsim.layers import Resize
-from hexsim.memory import Traffic
-from hexsim.plan import KernelCall
-from hexsim.work import NodeWork
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
 
 _THREADS = 2
 _TAPS = 4

@@ -17,8 +17,8 @@ from hexsim.hvx.kernels.convolution import Blocking, DenseShape
 from hexsim.hvx.kernels.deconvolution import dense_shape, has_vector_code
 from hexsim.hvx.layout import sheets
 from hexsim.layers import Convolution, Deconvolution, FullyConnected
-from hexsim.phases import in_phases
-from hexsim.plan import KernelCall
+from hexsim.planning.deconvolution_phases import in_phases
+from hexsim.planning.plan import KernelCall
 
 
 def activation_l2_bytes(call: KernelCall, target: Target) -> int:

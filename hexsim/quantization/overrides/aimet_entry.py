@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from hexsim.errors import HexsimError
+from hexsim.platforms.refusals import sentence
 from hexsim.quantization.overrides.override import FloatOverride
-from hexsim.validation import sentence
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.hvx.kernels._blocking import RowCost, blocks, cut_evenly, parts, row_stage
-from hexsim.memory import Traffic
+from hexsim.timing.memory import Traffic
 
 
 def test_seven_rows_on_four_threads_leave_one_with_half_a_share() -> None:

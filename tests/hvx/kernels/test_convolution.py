@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
 from hexsim.hvx.streams import convolution, first_layer, layout_change
-from hexsim.memory import Traffic
-from hexsim.work import NodeWork, Stage
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork, Stage
 from tests.small_networks import Sketch, only_call
 
 KB = 1024

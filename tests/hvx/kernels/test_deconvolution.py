@@ -6,7 +6,7 @@ from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
 from hexsim.hvx.streams import elementwise, reference
 from hexsim.hvx.streams.weave import weave_pixels
-from hexsim.memory import Traffic
+from hexsim.timing.memory import Traffic
 from tests.small_networks import Sketch, only_call
 
 V66 = Machine(66)

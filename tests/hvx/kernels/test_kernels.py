@@ -33,8 +33,8 @@ from hexsim.layers import (
     StridedSlice,
 )
 from hexsim.layers.colour_conversion import CONVERTED, ConvertedEncoding, encoded_shape
-from hexsim.memory import Traffic
-from hexsim.work import NodeWork
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
 from tests.small_networks import Sketch, networks, only_call, plan
 
 V66 = Machine(66)

@@ -18,9 +18,9 @@ from hexsim.layers import (
     Neuron,
     Softmax,
 )
-from hexsim.memory import Traffic
-from hexsim.plan import KernelCall
-from hexsim.work import NodeWork
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
 from tests.small_networks import Sketch, only_call
 
 V66 = Machine(66)

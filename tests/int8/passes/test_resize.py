@@ -10,9 +10,9 @@ from hexsim.binding import BoundBilinear, BoundNearest
 from hexsim.binding.resize import WEIGHT_BITS, bind_resize
 from hexsim.binding.source import Source
 from hexsim.graph.ir import Network, Tensor
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import Resize
 from hexsim.layers.resize import CoordinateMode, NearestMode
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
 from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands, tails
 from tests.int8.single_layer import assert_within, quantized, run_layer, subnet_of

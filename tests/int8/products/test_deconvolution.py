@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from hexsim.binding import BoundDeconvolution, Operand, Weights
 from hexsim.binding.requantise import requantise
 from hexsim.graph.ir import Constant, Network, Tensor
-from hexsim.host.float_execution import FloatEngine
 from hexsim.int8.products.deconvolution import as_convolution
 from hexsim.layers import RELU, Deconvolution, Window
+from hexsim.onnx_io.float_engine import FloatEngine
 from tests.int8.drawn import (
     BITS,
     CODES,

@@ -6,10 +6,10 @@ import pytest
 import hexsim
 from hexsim.binding import BoundConvolution, BoundFullyConnected, Operand, Weights
 from hexsim.binding.requantise import requantise
-from hexsim.execution import PlanExecutor
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Constant
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import Convert, Window
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding

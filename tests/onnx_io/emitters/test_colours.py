@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from hexsim.graph.ir import Network, Tensor
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import ColourConversion
 from hexsim.layers.colour_conversion import CONVERTED, encoded_shape
 from hexsim.onnx_io import writer
+from hexsim.onnx_io.float_engine import FloatEngine
 from tests.onnx_io.emitters.pictures import bgr, picture
 
 

@@ -9,8 +9,8 @@ import pytest
 from onnx import helper
 
 from hexsim.errors import HexsimError
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import Opaque, Pooling, Resize
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
 
 IMAGE = {"x": (2, 3, 7, 10)}

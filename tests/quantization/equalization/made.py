@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import RELU, Clamp, Convolution, Pooling, Window
+from hexsim.onnx_io.float_engine import FloatEngine
 
 SIZE = 6
 

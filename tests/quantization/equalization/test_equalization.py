@@ -7,8 +7,8 @@ import hexsim
 from hexsim.api import seeded_calibration
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.host.float_execution import FloatEngine
 from hexsim.layers import RELU6
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.equalization.relu6 import without_relu6
 from tests.quantization.equalization.made import Made, difference

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hexsim.execution import PlanExecutor
+from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import Convolution, Window
 from hexsim.platform import Platform

@@ -1,0 +1,96 @@
+"""The CPU subnets of a network with float layers among integer ones: values as they are stored.
+
+A run of layers of one width is onnxruntime's: in single, or with every result rounded to half. A
+Convert layer at a float layer rounds to the codes, or halves, of both its ends, so that
+what a float layer reads is what the network says, and what it hands on as well. Weights and biases
+are rounded by themselves, since a bias may be wider than its layer.
+
+Left out: half arithmetic; the CPU runtime computes in single, and 16 bits are storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Literal
+
+from hexsim.graph.ir import Constant, FloatArray, Layer, Network
+from hexsim.onnx_io.float_engine import FloatEngine, Precision
+from hexsim.planning.plan import PlannedSubnet
+from hexsim.quantization.float_layers import converts_floats
+from hexsim.quantization.quantized import QuantizedNetwork
+
+Values = dict[str, FloatArray]
+_Kind = Literal["convert", 16, 32]
+
+
+class MixedSubnet:
+    """A CPU subnet made ready to run, float32 at its edges.
+
+    `threads` share the work of a layer, 0 for one per core.
+    """
+
+    def __init__(self, subnet: PlannedSubnet, model: QuantizedNetwork, threads: int = 0) -> None:
+        self._outputs = subnet.outputs
+        part = model.network.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
+        part = part.with_layers(part.layers, constants=_as_stored(part, model))
+        runs = groupby(part.layers, key=lambda layer: _kind(layer, model))
+        self._runs = [_run(kind, tuple(layers), part, model, threads) for kind, layers in runs]
+
+    def run(self, inputs: Mapping[str, FloatArray]) -> Values:
+        """Return the outputs for `inputs`, arrays by tensor name in stored order."""
+        values = dict(inputs)
+        for run in self._runs:
+            values.update(run.run(values))
+        return {name: values[name] for name in self._outputs}
+
+
+class _Conversions:
+    """Convert layers, none of which reads what another one writes."""
+
+    def __init__(self, layers: Sequence[Layer], part: Network, model: QuantizedNetwork) -> None:
+        self._ends = [(layer.inputs[0], layer.outputs[0]) for layer in layers]
+        self._part = part
+        self._model = model
+
+    def run(self, values: Mapping[str, FloatArray]) -> Values:
+        """Return what the layers write."""
+        return {target: self._converted(source, target, values) for source, target in self._ends}
+
+    def _converted(self, source: str, target: str, values: Mapping[str, FloatArray]) -> FloatArray:
+        constants = self._part.constants
+        array = constants[source].finite() if source in constants else values[source]
+        return self._model.rounded(target, self._model.rounded(source, array))  # type: ignore[arg-type]
+
+
+def _kind(layer: Layer, model: QuantizedNetwork) -> _Kind:
+    return "convert" if converts_floats(layer, model) else model.floats.get(layer.outputs[0], 32)
+
+
+def _run(
+    kind: _Kind, layers: Sequence[Layer], part: Network, model: QuantizedNetwork, threads: int
+) -> _Conversions | FloatEngine:
+    if kind == "convert":
+        return _Conversions(layers, part, model)
+    names = {layer.name for layer in layers}
+    written = [name for layer in layers for name in layer.outputs]
+    read = dict.fromkeys(n for layer in layers for n in layer.inputs if n in part.tensors)
+    outputs = [
+        name
+        for name in written
+        if name in part.outputs
+        or any(reader.name not in names for reader in part.consumers.get(name, ()))
+    ]
+    inputs = [name for name in read if name not in written]
+    precision: Precision = "half_results" if kind == 16 else "float32"
+    return FloatEngine(part.subnetwork(layers, inputs, outputs), None, precision, threads)
+
+
+def _as_stored(part: Network, model: QuantizedNetwork) -> list[Constant]:
+    """The float constants of `part`, of 16 bits where they are stored so."""
+    return [
+        constant.derive(constant.shape, partial(model.rounded, name))
+        for name, constant in part.constants.items()
+        if name in model.floats
+    ]

@@ -1,0 +1,111 @@
+"""Net run: the outputs of a network for every input, as raw files.
+
+`Result_<i>/<tensor>.raw` under the output folder holds one tensor of line i of an input list (or of
+picture i): float32, little endian, in stored order (an image: NHWC), no header. A slash in a
+tensor's name makes subfolders. The lines of a batch have their results in folders of their own; a
+line whose files hold a whole batch has one result, the whole batch.
+Source: snpe-net-run of SNPE 1.x (documented tree of files).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.execution.plan_executor import SubnetExecutor
+from hexsim.files import write_bytes
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.inputs.source import InputSource
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+
+Model = Network | QuantizedNetwork
+
+
+def wanted(
+    network: Network, layers: Sequence[str] = (), tensors: Sequence[str] = (), *, every: bool
+) -> tuple[str, ...]:
+    """Names of the outputs of `layers` (or `every` layer) and `tensors`, in this order.
+
+    If nothing is named, they are the network's outputs. Raises HexsimError for a name that
+    `network` does not have.
+    """
+    outputs = {layer.name: layer.outputs for layer in network.layers}
+    for name in layers:
+        if name not in outputs:
+            raise unknown("layer", name, outputs)
+    for name in tensors:
+        if name not in network.tensors:
+            raise unknown("tensor", name, network.tensors)
+    named = (*(n for layer in (outputs if every else layers) for n in outputs[layer]), *tensors)
+    return tuple(dict.fromkeys(named)) or network.outputs
+
+
+def observed(model: Model, names: tuple[str, ...]) -> Model:
+    """Return `model` with the tensors `names` as its outputs."""
+    network = replace(float_network(model), outputs=names)
+    return replace(model, network=network) if isinstance(model, QuantizedNetwork) else network
+
+
+def run(
+    executor: SubnetExecutor,
+    source: InputSource,
+    folder: Path,
+    names: Sequence[str],
+    progress: Callable[[Sequence[str]], None] = lambda files: None,
+) -> int:
+    """Write tensors `names` of all results under `folder`; return the number of results.
+
+    `progress` is told the files of each inference before it runs. Raises HexsimError for input
+    that cannot be read and for a folder that cannot be written; no file is ever half written.
+    """
+    files = _files(names)
+    count = 0
+    for index, feed in enumerate(source.feeds()):
+        progress(source.files[index])
+        values = executor.run(feed)
+        left = source.items - index * source.batch
+        for result in _lines({name: values[name] for name in names}, source, left):
+            for name, array in result.items():
+                _write(folder / f"Result_{count}" / files[name], array)
+            count += 1
+    return count
+
+
+def _lines(
+    values: Mapping[str, FloatArray], source: InputSource, left: int
+) -> Iterator[Mapping[str, FloatArray]]:
+    """The results of the lines of one set, padding left out."""
+    batch, each = source.batch, source.items_per_line
+    if each == batch:
+        yield values
+        return
+    for item in range(min(batch, left)):
+        yield {
+            name: array[item : item + 1] if array.ndim and array.shape[0] == batch else array
+            for name, array in values.items()
+        }
+
+
+def _files(names: Sequence[str]) -> dict[str, Path]:
+    """Tensor name -> its file within the folder of a result."""
+    files: dict[str, Path] = {}
+    for name in names:
+        parts = [part for part in name.split("/") if part]
+        path = Path(*parts[:-1], f"{parts[-1]}.raw") if parts else Path(".raw")
+        if not parts or {".", ".."} & set(parts) or path in files.values():
+            raise HexsimError(
+                f"tensor '{name}' cannot name a file of its own; rename it in the model, or choose "
+                "other outputs (--set-output-tensors)"
+            )
+        files[name] = path
+    return files
+
+
+def _write(path: Path, array: FloatArray) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HexsimError(f"cannot make folder '{path.parent}': {error.strerror}") from None
+    write_bytes(path, array.astype("<f4").tobytes())

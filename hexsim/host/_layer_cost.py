@@ -1,0 +1,29 @@
+"""The roofline: a layer takes as long as its arithmetic or its traffic, whichever is longer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.timing.results import Bound
+from hexsim.timing.simtime import seconds_to_ps
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """Seconds of arithmetic, of memory traffic, and of starting the layer."""
+
+    compute_s: float
+    memory_s: float
+    start_s: float
+
+    @property
+    def duration_ps(self) -> int:
+        """Arithmetic and traffic overlap, the start does not."""
+        return seconds_to_ps(max(self.compute_s, self.memory_s) + self.start_s)
+
+    @property
+    def parts_ps(self) -> dict[Bound, float]:
+        """The duration, divided: the longer of arithmetic and traffic hides the other."""
+        longer: Bound = "compute" if self.compute_s >= self.memory_s else "ddr"
+        start_ps = seconds_to_ps(self.start_s)
+        return {longer: self.duration_ps - start_ps, "overhead": start_ps}

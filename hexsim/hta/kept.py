@@ -1,0 +1,29 @@
+"""Which activations stay in the engine's local memory between layers.
+
+The compiler knows every lifetime, so it places tensors ahead of time: in the order in which they
+are written, each stays if it fits beside those already placed during its whole life. What comes
+into the subnet and what leaves it lies in DDR.
+"""
+
+from __future__ import annotations
+
+from hexsim.hta.layout import tensor_bytes
+from hexsim.planning.plan import PlannedSubnet
+
+
+def kept_on_chip(subnet: PlannedSubnet, capacity: int) -> frozenset[str]:
+    """Return the tensors that never visit DDR; `capacity` is in bytes."""
+    last_use = {name: at for at, layer in enumerate(subnet.layers) for name in layer.inputs}
+    used = [0] * len(subnet.calls)
+    kept = set()
+    for at, call in enumerate(subnet.calls):
+        for name, shape in zip(call.layer.outputs, call.results, strict=True):
+            if name in subnet.outputs or name not in last_use:
+                continue
+            size = tensor_bytes(shape, call.activation_bits)
+            life = range(at, last_use[name] + 1)
+            if all(used[step] + size <= capacity for step in life):
+                kept.add(name)
+                for step in life:
+                    used[step] += size
+    return frozenset(kept)

@@ -1,0 +1,36 @@
+"""Graph passes: each takes a network that computes something and returns one that is cheaper.
+
+Values stay what they were up to float rounding; names of inputs and outputs stay, and every
+layer that takes over another records its name in `fused`.
+"""
+
+from __future__ import annotations
+
+from hexsim.graph.ir import Network
+from hexsim.passes.channel_shuffle import find_channel_shuffles
+from hexsim.passes.dead_code import remove_dead_code
+from hexsim.passes.fold_batch_norm import fold_batch_norm
+from hexsim.passes.fold_flatten import fold_flatten
+from hexsim.passes.fold_pad import fold_pad
+from hexsim.passes.fuse_clamps import fuse_clamps
+from hexsim.passes.no_ops import remove_no_ops
+
+PASSES = (
+    remove_no_ops,
+    remove_dead_code,
+    fold_pad,
+    fold_batch_norm,
+    fuse_clamps,
+    find_channel_shuffles,
+    fold_flatten,
+    remove_no_ops,
+    remove_dead_code,
+)
+"""In this order: what is folded away must not hide a pattern from the passes behind it."""
+
+
+def optimise(network: Network) -> Network:
+    """Return `network` as the converter leaves it: folded, fused, without no-ops."""
+    for change in PASSES:
+        network = change(network)
+    return network

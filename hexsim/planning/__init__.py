@@ -1,0 +1,1 @@
+"""Which engine runs which layer, and the kernel calls that follow: no weights, no clock."""

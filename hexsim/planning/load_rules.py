@@ -1,0 +1,72 @@
+"""Which runtime loads which file, and what it has to do to it: rules with one sentence each.
+
+A file is float or quantised. A rule says for some runtimes whether they take it as it is, change
+its weights at load, or refuse it; its sentence is both what a user reads and the documentation.
+The one point in which releases differ, a float file on dsp, is stated by the stack.
+
+Left out: the fixed-point mode of the CPU runtime (releases from 2.1 on), which takes a quantised
+file as it is.
+Source: SNPE guides 1.17 to 2.5, quantized vs non-quantized models (documented).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hexsim.platforms.stacks.stack import Stack
+from hexsim.runtimes import Runtime
+
+Effect = Literal["native", "quantise", "dequantise", "refuse"]
+
+
+@dataclass(frozen=True)
+class LoadRule:
+    """What some runtimes do with files that are quantised, or float."""
+
+    runtimes: frozenset[Runtime]
+    quantized: bool
+    effect: Effect
+    sentence: str
+
+
+_FLOAT: frozenset[Runtime] = frozenset({"cpu", "gpu", "gpu_fp16"})
+
+RULES: tuple[LoadRule, ...] = (
+    LoadRule(_FLOAT, False, "native", "floats are taken as they are"),
+    LoadRule(_FLOAT, True, "dequantise", "weights are dequantised at load, so that is slower"),
+    LoadRule(frozenset({"dsp", "aip", "fxp_cpu"}), True, "native", "codes are taken as they are"),
+    LoadRule(
+        frozenset({"dsp"}),
+        False,
+        "quantise",
+        "weights are quantised at load, so that the first run is much later",
+    ),
+    LoadRule(
+        frozenset({"dsp"}),
+        False,
+        "refuse",
+        "from release 2.0 on it loads quantised networks only",
+    ),
+    LoadRule(
+        frozenset({"aip"}),
+        False,
+        "refuse",
+        "it loads quantised networks only, which a converter has prepared",
+    ),
+    LoadRule(
+        frozenset({"fxp_cpu"}),
+        False,
+        "refuse",
+        "it loads quantised networks only, having no quantiser of its own",
+    ),
+)
+
+
+def load_rule(runtime: Runtime, stack: Stack, *, quantized: bool) -> LoadRule:
+    """The rule for a file on `runtime` under `stack`."""
+    fitting = [r for r in RULES if runtime in r.runtimes and r.quantized is quantized]
+    if len(fitting) > 1:
+        fitting = [rule for rule in fitting if rule.effect == stack.load.float_on_dsp]
+    (rule,) = fitting
+    return rule

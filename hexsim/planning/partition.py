@@ -1,0 +1,127 @@
+"""Which engine of which runtime runs which layer, and the reason for every cut.
+
+A network asked to run on a runtime is cut, in layer order, into subnets: runs of layers that one
+engine takes. What the asked runtime refuses goes to the CPU runtime (CPU fallback), or the
+whole request is refused where fallback is off. Inside AIP the layers of each HTA section are a
+subnet on the tensor engine; everything else runs on HVX, as the real runtime does with a file
+that has no such sections. Under the rules of SNPE 1.23 AIP ends after one HTA and one HNN subnet
+with one input and one output each, and the CPU takes the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, takewhile
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Layer, Network
+from hexsim.planning.sections.single import is_single
+from hexsim.platforms.stacks.stack import PartitionRules
+from hexsim.quantization.float_layers import refusal_in
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
+
+_SINGLE = "the 1.23 rules allow AIP one HTA and one HNN subnet, with one input and one output each"
+
+
+@dataclass(frozen=True)
+class Subnet:
+    """A run of layers on one engine; `reason` says why it is cut off from its neighbours."""
+
+    runtime: Runtime
+    engine: Engine
+    layers: tuple[Layer, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a layer goes and why; `section` is the index of its HTA section, -1 for none."""
+
+    runtime: Runtime
+    engine: Engine
+    section: int
+    reason: str
+
+
+def partition(
+    model: Network | QuantizedNetwork,
+    runtime: Runtime,
+    *,
+    sections: Sequence[Collection[str]] = (),
+    rules: PartitionRules = "1.25+",
+    cpu_fallback: bool = True,
+) -> list[Subnet]:
+    """Cut `model` into subnets for `runtime`.
+
+    `sections` are the names of layers compiled for the HTA, a collection for each section; they
+    matter on aip only, as do `rules`. Raises HexsimError if `cpu_fallback` is False and a layer is
+    refused, or if the sections are not those of `rules`.
+    """
+    network = float_network(model)
+    in_section = {
+        name: number
+        for number, names in enumerate(sections if runtime == "aip" else ())
+        for name in names
+    }
+    places = [_place(la, model, runtime, in_section.get(la.name, -1)) for la in network.layers]
+    if runtime == "aip" and rules == "1.23":
+        places = _single_subnets(network, places)
+    if runtime != "cpu" and not cpu_fallback:
+        _require_no_fallback(network, runtime, places)
+    subnets = []
+    for place, run in groupby(zip(places, network.layers, strict=True), key=lambda pair: pair[0]):
+        layers = tuple(layer for _, layer in run)
+        subnets.append(Subnet(place.runtime, place.engine, layers, place.reason))
+    return _merge_fallbacks(subnets)
+
+
+def _place(
+    layer: Layer, model: Network | QuantizedNetwork, runtime: Runtime, section: int
+) -> _Place:
+    if section >= 0:
+        return _Place(runtime, "hta", section, "compiled for the HTA")
+    refused = refusal_in(model, layer, runtime)
+    if refused is not None:
+        return _Place("cpu", "cpu", -1, refused)
+    return _Place(runtime, MAIN_ENGINE[runtime], -1, f"{runtime} takes every layer")
+
+
+def _single_subnets(network: Network, places: list[_Place]) -> list[_Place]:
+    """Give to the CPU what lies behind the first HTA and the first HNN subnet."""
+    count = sum(1 for _ in takewhile(lambda place: place.section == 0, places))
+    if any(place.section >= 0 for place in places[count:]) or (
+        count and not is_single(network, range(count))
+    ):
+        raise HexsimError(
+            f"the HTA sections of '{network.name}' are not those of the 1.23 rules (one, from the "
+            "first layer on, with one input and one output); quantise the float network again "
+            "with that stack"
+        )
+    on_hvx = sum(1 for _ in takewhile(lambda place: place.engine == "hvx", places[count:]))
+    ends = range(count + on_hvx, count, -1)
+    end = next((end for end in ends if is_single(network, range(count, end))), count)
+    rest = _Place("cpu", "cpu", -1, _SINGLE)
+    return [*places[:end], *(pl if pl.runtime == "cpu" else rest for pl in places[end:])]
+
+
+def _require_no_fallback(network: Network, runtime: Runtime, places: list[_Place]) -> None:
+    for layer, place in zip(network.layers, places, strict=True):
+        if place.runtime != runtime:
+            raise HexsimError(
+                f"layer '{layer.name}' ({layer.type}) cannot run on {runtime}: "
+                f"{place.reason}; allow CPU fallback or choose another runtime"
+            )
+
+
+def _merge_fallbacks(subnets: list[Subnet]) -> list[Subnet]:
+    """Join neighbouring CPU subnets that were refused for different reasons."""
+    merged: list[Subnet] = []
+    for subnet in subnets:
+        if merged and merged[-1].runtime == subnet.runtime == "cpu":
+            last = merged.pop()
+            reasons = dict.fromkeys((*last.reason.split("; "), subnet.reason))
+            subnet = replace(subnet, layers=last.layers + subnet.layers, reason="; ".join(reasons))
+        merged.append(subnet)
+    return merged

@@ -1,0 +1,21 @@
+"""HTA sections: which runs of layers are compiled for the tensor engine of AIP.
+
+A section is a range of layers by index. `limits` says which layers the engine takes, `single` and
+`several` are the rules of two generations of the SDK, `automatic` and `given` find sections by
+themselves or check those that a user lists, `ids` is how layers are numbered for a user.
+"""
+
+from hexsim.planning.sections.choice import RULES, Refusals, automatic, given, refusals
+from hexsim.planning.sections.ids import Listed, all_listed, listed, parse
+
+__all__ = [
+    "RULES",
+    "Listed",
+    "Refusals",
+    "all_listed",
+    "automatic",
+    "given",
+    "listed",
+    "parse",
+    "refusals",
+]

@@ -1,0 +1,110 @@
+"""Sections found automatically, or given as ids and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Protocol
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network
+from hexsim.planning.sections import several, single
+from hexsim.planning.sections.ids import id_of, listed, named
+from hexsim.planning.sections.limits import hta_refusal
+from hexsim.platforms.stacks.stack import Partitioning, PartitionRules
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+
+Refusals = tuple[str | None, ...]
+"""For each layer in order why the HTA refuses it, None where it does not."""
+
+
+class Rules(Protocol):
+    """One generation of partition rules."""
+
+    def automatic(self, network: Network, refusals: Refusals) -> tuple[range, ...]:
+        """The sections with the largest coverage."""
+
+    def check(self, network: Network, sections: Sequence[range], refusals: Refusals) -> None:
+        """Raise HexsimError for a section that breaks a rule."""
+
+
+RULES: Mapping[PartitionRules, Rules] = {"1.23": single, "1.25+": several}
+
+
+def refusals(model: Network | QuantizedNetwork, release: Partitioning) -> Refusals:
+    """Why the HTA refuses each layer under a release."""
+    return tuple(hta_refusal(la, model, release) for la in float_network(model).layers)
+
+
+def automatic(model: Network | QuantizedNetwork, release: Partitioning) -> tuple[range, ...]:
+    """The sections that the compiler finds by itself; none if the rules allow none."""
+    network = float_network(model)
+    return RULES[release.rules].automatic(network, refusals(model, release))
+
+
+def given(
+    model: Network | QuantizedNetwork,
+    ids: Sequence[tuple[int, int]],
+    release: Partitioning,
+) -> tuple[range, ...]:
+    """The sections that a user lists by the ids of their first and last layer.
+
+    Ids of inputs count as nothing to compute. Raises HexsimError, with the layer and the nearest
+    legal cut, if a section is out of range, overlaps another, holds a layer that the HTA refuses,
+    or breaks the rules of the release.
+    """
+    network = float_network(model)
+    sections = sorted((_range(network, *ends) for ends in ids), key=lambda one: one.start)
+    for first, second in pairwise(sections):
+        if second.start < first.stop:
+            shorter = range(first.start, second.start)
+            advice = (
+                f"end the first one at {id_of(network, second.start - 1)}"
+                if shorter
+                else (f"start the second one at {id_of(network, first.stop)}")
+            )
+            raise HexsimError(
+                f"the sections {listed(network, first)} and {listed(network, second)} overlap at "
+                f"{named(network, second[0])}; {advice}"
+            )
+    why = refusals(model, release)
+    for section in sections:
+        _require_taken(network, section, why)
+    RULES[release.rules].check(network, sections, why)
+    return tuple(sections)
+
+
+def _range(network: Network, first: int, last: int) -> range:
+    inputs, end = len(network.inputs), id_of(network, len(network.layers))
+    if last >= end:
+        legal = listed(network, range(max(0, min(first, end - 1) - inputs), end - inputs))
+        raise HexsimError(
+            f"the section {first}-{last} is out of range: the last layer of '{network.name}' is "
+            f"{named(network, len(network.layers) - 1)}; the nearest legal section is {legal}"
+        )
+    if last < inputs:
+        raise HexsimError(
+            f"the section {first}-{last} holds inputs only; the first layer of '{network.name}' "
+            f"is {named(network, 0)}"
+        )
+    return range(max(0, first - inputs), last - inputs + 1)
+
+
+def _require_taken(network: Network, section: range, why: Refusals) -> None:
+    refused = next((at for at in section if why[at] is not None), None)
+    if refused is None:
+        return
+    runs = several.runs(why)
+    inside = [range(max(r.start, section.start), min(r.stop, section.stop)) for r in runs]
+    near = max(inside, key=len, default=range(0))
+    if not near and runs:
+        near = min(runs, key=lambda run: abs(run.start - section.start))
+    advice = (
+        f"the nearest legal section is {listed(network, near)}"
+        if near
+        else ("no other layer of the network can either")
+    )
+    raise HexsimError(
+        f"the section {listed(network, section)} holds {named(network, refused)}, which cannot run "
+        f"on the HTA ({why[refused]}); {advice}"
+    )

@@ -1,0 +1,53 @@
+"""Why the tensor engine refuses a layer: support rules, encodings and the limits of a release.
+
+What depends on the layer alone is in `hexsim.layers.support`. Encodings: activations of 8 bits,
+of 16 in later releases, and weights of 8 bits with one encoding per tensor (QNN HTA back end).
+Releases: `hta_` entries of a stack's [partitioning] table.
+"""
+
+from __future__ import annotations
+
+from hexsim.graph.ir import Layer, Network
+from hexsim.layers.elementwise import Elementwise
+from hexsim.platforms.stacks.stack import Partitioning
+from hexsim.quantization.encodings import AxisEncoding
+from hexsim.quantization.float_layers import refusal_in
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+
+_WEIGHT_BITS = 8
+
+
+def hta_refusal(
+    layer: Layer, model: Network | QuantizedNetwork, release: Partitioning
+) -> str | None:
+    """Return why the HTA refuses `layer` of `model` under `release`, None if it takes it."""
+    network = float_network(model)
+    refused = refusal_in(model, layer, "hta") or _of_release(layer, network, release)
+    if refused is None and isinstance(model, QuantizedNetwork):
+        refused = _of_encodings(layer, model, release)
+    return refused
+
+
+def _of_release(layer: Layer, network: Network, release: Partitioning) -> str | None:
+    most = release.hta_input_channels
+    for name in layer.inputs:
+        channels = network.shape(name)[-1]
+        if most is not None and name in network.inputs and channels > most:
+            return f"input '{name}' has {channels} channels and the HTA takes at most {most}"
+    constants = any(name in network.constants for name in layer.inputs)
+    if isinstance(layer, Elementwise) and constants and not release.hta_constants:
+        return "elementwise layers with a constant run on the HTA in later releases only"
+    return None
+
+
+def _of_encodings(layer: Layer, model: QuantizedNetwork, release: Partitioning) -> str | None:
+    for name in (*layer.inputs, *layer.outputs):
+        encoding = model.activations.get(name)
+        if encoding is not None and encoding.bitwidth not in release.hta_activation_bits:
+            return f"activations of {encoding.bitwidth} bits do not run on the HTA of this release"
+    weight = model.parameters.get(layer.parameters[0]) if layer.parameters else None
+    if isinstance(weight, AxisEncoding):
+        return "the HTA takes one weight encoding per tensor, not one per channel"
+    if weight is not None and weight.bitwidth != _WEIGHT_BITS:
+        return f"the HTA takes weights of {_WEIGHT_BITS} bits, not {weight.bitwidth}"
+    return None

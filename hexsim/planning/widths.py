@@ -1,0 +1,44 @@
+"""Which bit widths the vector kernels of a chip and a software release compute with.
+
+Left out: that not every layer takes 16-bit activations on the device; which ones do was published
+for the tensor accelerator only, so all do here.
+"""
+
+from __future__ import annotations
+
+from hexsim.errors import HexsimError
+from hexsim.platforms.chips import Chip
+from hexsim.platforms.stacks import Stack
+from hexsim.quantization.quantized import QuantizedNetwork
+from hexsim.runtimes import Runtime
+
+_WIDEST_WEIGHT = 8
+"""Bits of the weights that Hexagon NN's kernels multiply by (documented: SNPE pairs 16-bit
+activations with 8-bit weights, and so do the kernels named in its sources)."""
+
+
+def require_widths(model: QuantizedNetwork, runtime: Runtime, chip: Chip, stack: Stack) -> None:
+    """Raise HexsimError naming the tensor, if `runtime` cannot compute with its bit width."""
+    if runtime not in ("dsp", "aip"):
+        return
+    for layer in model.network.layers:
+        for name in layer.parameters[:1]:
+            weight = model.parameters.get(name)
+            if weight is not None and weight.bitwidth > _WIDEST_WEIGHT:
+                raise HexsimError(
+                    f"network '{model.name}': weight '{name}' of layer '{layer.name}' has "
+                    f"{weight.bitwidth} bits, and on {runtime} no kernel multiplies by more than "
+                    f"{_WIDEST_WEIGHT}; quantise with --weights-bitwidth 8, or run on fxp_cpu"
+                )
+    for limit, owner in (
+        (chip.dsp.activation_bits, f"chip {chip.name}"),
+        (stack.quantization.activation_bits, f"stack {stack.name}"),
+    ):
+        for name, encoding in model.activations.items():
+            if encoding.bitwidth > limit:
+                raise HexsimError(
+                    f"network '{model.name}': tensor '{name}' has {encoding.bitwidth}-bit "
+                    f"activations, and {runtime} of {owner} computes with {limit} bits (16 need a "
+                    "Snapdragon 865 or later and a stack of 2.x); quantise with --act-bitwidth 8, "
+                    "or run on fxp_cpu or cpu"
+                )

@@ -1,0 +1,1 @@
+"""Chips, software stacks and background loads: what is stated, by whom, how surely."""

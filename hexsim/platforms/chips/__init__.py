@@ -1,0 +1,27 @@
+"""The Snapdragons that ship with hexsim, and the reader of the user's own chip files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hexsim.platforms.chips.chip import Arch, Chip, Corner
+from hexsim.platforms.datasheet import Shelf
+
+__all__ = ["Arch", "Chip", "Corner", "by_asic", "load", "names"]
+
+_SHELF = Shelf(Chip, "chip", Path(__file__).parent)
+
+
+def names() -> tuple[str, ...]:
+    """List the built-in chips, those of which little is known included."""
+    return _SHELF.names()
+
+
+def by_asic(number: str) -> Chip | None:
+    """Return the built-in chip with a part number ("sm8150"), None if there is none."""
+    return next((chip for chip in map(load, names()) if chip.asic == number.lower()), None)
+
+
+def load(name_or_path: str | Path) -> Chip:
+    """Load a built-in chip by name ("sd835"), or a chip file by its path (ends in .toml)."""
+    return _SHELF.load(name_or_path)

@@ -1,0 +1,230 @@
+"""What a chip file states: silicon only.
+
+Modelled: the DSP that owns HVX, the memory it reaches, the CPU and GPU beside it and the tensor
+engine (HTA). A table that a file leaves out means that the chip lacks the part or that its data
+is not known; such a chip loads and lists, and is refused when something asks for the table.
+Left out: power, temperature, and everything that software decides (see hexsim.platforms.stacks).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeVar
+
+from pydantic import Field
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.platforms.datasheet import Datasheet, Table
+from hexsim.platforms.quantity import (
+    Bits,
+    Bytes,
+    BytesPerClock,
+    BytesPerSecond,
+    Clocks,
+    ClocksPerPacket,
+    Count,
+    FlopsPerClock,
+    Fraction,
+    Hertz,
+    MacsPerClock,
+    Packets,
+    Ratio,
+    Seconds,
+)
+from hexsim.runtimes import RUNTIMES, Runtime
+
+Arch = Literal["v60", "v62", "v65", "v66"]
+Multithreading = Literal["dynamic", "barrel"]
+Corner = Literal["turbo_l1", "turbo", "nominal_plus", "svs"]
+
+
+class ClockTable(Table):
+    """Core clock at each voltage corner, in Hz."""
+
+    turbo_l1: Hertz
+    turbo: Hertz
+    nominal_plus: Hertz
+    svs: Hertz
+
+
+class Hvx(Table):
+    """The vector unit of the whole DSP."""
+
+    contexts: Count
+    vector_bytes: Bytes
+    int8_macs_per_clk: MacsPerClock
+
+
+class Dsp(Table):
+    """The Hexagon that owns HVX: threads, clocks and its own memories.
+
+    `l2_audio_bytes` of the L2 are lost while audio runs on the same DSP; `vtcm_bytes` is 0 before
+    V65, `activation_bits` the widest fixed-point activations. A thread issues one packet per
+    `issue_clk_per_packet`; a lone scalar thread runs `lone_thread_speedup` times as fast. On a
+    `barrel` (before V5) neither holds: each thread issues one packet per rotation of all hardware
+    threads.
+    """
+
+    name: str
+    arch: Arch
+    owner: Literal["adsp", "cdsp"]
+    hardware_threads: Count
+    clusters: Count
+    multithreading: Multithreading
+    issue_clk_per_packet: ClocksPerPacket
+    lone_thread_speedup: Ratio
+    scalar_multipliers: Count
+    scalar_multipliers_shared: bool
+    jump_penalty_packets: Packets
+    l2_bytes: Bytes
+    l2_audio_bytes: Bytes
+    l2_port_bytes_per_clk: BytesPerClock
+    l2_latency_clk: Clocks
+    vtcm_bytes: Bytes
+    clocks_hz: ClockTable
+    hvx: Hvx
+    activation_bits: Bits
+
+    def clock_hz(self, corner: Corner) -> float:
+        """Return the core clock at a voltage corner."""
+        return float(getattr(self.clocks_hz, corner))
+
+
+class Memory(Table):
+    """DDR as the engines see it. A DSP stream keeps at most `stream_bytes_in_flight` open."""
+
+    ddr_type: str
+    ddr_peak_bytes_per_s: BytesPerSecond
+    efficiency: Fraction
+    dsp_latency_s: Seconds
+    stream_bytes_in_flight: Bytes
+    io_coherence: Literal["none", "one_way"]
+
+
+class Cpu(Table):
+    """The big cores that a runtime uses; rates are per core, bandwidth is of all of them."""
+
+    name: str
+    cores: Count
+    clock_hz: Hertz
+    fp32_macs_per_clk: MacsPerClock
+    int8_macs_per_clk: MacsPerClock
+    bandwidth_bytes_per_s: BytesPerSecond
+
+
+class Gpu(Table):
+    """The GPU; a multiply-add counts as two FLOPs. `latency_s` is that of a read from DDR."""
+
+    name: str
+    clock_hz: Hertz
+    fp32_flops_per_clk: FlopsPerClock
+    fp16_flops_per_clk: FlopsPerClock
+    bandwidth_bytes_per_s: BytesPerSecond
+    latency_s: Seconds
+
+
+class Hta(Table):
+    """The tensor accelerator.
+
+    Its MACs stand as `depth_lanes` inputs by `channel_lanes` output channels by as many pixels as
+    `macs_per_clk` allows; a stage behind them moves `stage_bytes_per_clk` codes. `command_clk` is
+    spent on each command; `int16_rate` is the speed with 16-bit activations over 8-bit.
+    """
+
+    macs_per_clk: MacsPerClock
+    depth_lanes: Count
+    channel_lanes: Count
+    stage_bytes_per_clk: BytesPerClock
+    command_clk: Clocks
+    clock_hz: Hertz
+    int16_rate: Fraction
+    local_bytes: Bytes
+    ddr_port_bytes_per_clk: BytesPerClock
+
+
+TableT = TypeVar("TableT", bound=Table)
+
+_PART_NUMBER = re.compile(r"\(([A-Z]+\d+)\b")
+
+_NEEDS: dict[Runtime, tuple[str, ...]] = {
+    "cpu": ("cpu", "memory"),
+    "fxp_cpu": ("cpu", "memory"),
+    "gpu": ("gpu", "memory"),
+    "gpu_fp16": ("gpu", "memory"),
+    "dsp": ("dsp", "memory"),
+    "aip": ("dsp", "hta", "memory"),
+}
+
+
+class Chip(Datasheet):
+    """One Snapdragon. Its parts raise HexsimError when the file does not state them."""
+
+    runtimes: tuple[Runtime, ...]
+    default_stack: str
+    note: str = ""
+    dsp_table: Dsp | None = Field(default=None, alias="dsp")
+    memory_table: Memory | None = Field(default=None, alias="memory")
+    cpu_table: Cpu | None = Field(default=None, alias="cpu")
+    gpu_table: Gpu | None = Field(default=None, alias="gpu")
+    hta_table: Hta | None = Field(default=None, alias="hta")
+
+    @property
+    def asic(self) -> str:
+        """The part number in the title, in lower case as the SNPE tools take it, or ""."""
+        number = _PART_NUMBER.search(self.title)
+        return number.group(1).lower() if number else ""
+
+    @property
+    def dsp(self) -> Dsp:
+        """The Hexagon DSP."""
+        return self._stated(self.dsp_table, "dsp")
+
+    @property
+    def memory(self) -> Memory:
+        """The DDR memory."""
+        return self._stated(self.memory_table, "memory")
+
+    @property
+    def cpu(self) -> Cpu:
+        """The big CPU cores."""
+        return self._stated(self.cpu_table, "cpu")
+
+    @property
+    def gpu(self) -> Gpu:
+        """The Adreno GPU."""
+        return self._stated(self.gpu_table, "gpu")
+
+    @property
+    def hta(self) -> Hta:
+        """The tensor accelerator."""
+        return self._stated(self.hta_table, "hta")
+
+    def simulates(self, runtime: Runtime) -> bool:
+        """Tell whether the chip has the runtime and states all that costing it takes."""
+        return runtime in self.runtimes and not self._missing(runtime)
+
+    def require(self, runtime: str) -> Runtime:
+        """Return the runtime, or raise HexsimError saying why this chip cannot simulate it."""
+        if runtime not in RUNTIMES:
+            raise unknown("runtime", runtime, RUNTIMES)
+        if runtime not in self.runtimes:
+            raise HexsimError(
+                f"chip {self.name} has no {runtime} runtime; it has {', '.join(self.runtimes)}"
+            )
+        missing = self._missing(runtime)
+        if missing:
+            tables = " and ".join(f"[{table}]" for table in missing)
+            reason = f" ({self.note})" if self.note else ""
+            raise HexsimError(
+                f"chip {self.name} cannot be simulated on {runtime}: "
+                f"its data for {tables} is not known{reason}"
+            )
+        return runtime
+
+    def _missing(self, runtime: Runtime) -> list[str]:
+        return [table for table in _NEEDS[runtime] if getattr(self, f"{table}_table") is None]
+
+    def _stated(self, table: TableT | None, key: str) -> TableT:
+        if table is None:
+            raise HexsimError(f"chip {self.name} states no [{key}] data")
+        return table

@@ -1,0 +1,213 @@
+"""A TOML file of owned numbers, read into a frozen and validated model.
+
+Chips and stacks are both datasheets. A directory of them is a `Shelf` with a file for each. Those
+too short for a file stand together in its `listed.toml`, if there is one: each is a table called
+like the datasheet. Its `shared.toml` holds what all have in common, if anything, and fills up what
+a datasheet leaves out. A table that the schema calls optional is filled up but never added: a chip
+without a tensor engine does not grow one. Every mistake in a file is told in one sentence with
+file, key and what was expected. `recorded` finds out which constants a computation reads.
+"""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.platforms.quantity import Quantity
+from hexsim.platforms.refusals import sentence
+
+Tree = dict[str, Any]
+
+_SHARED = "shared.toml"
+_LISTED = "listed.toml"
+
+
+class Reads:
+    """Which fields of which tables were read; the tables are kept, so that ids stay theirs."""
+
+    def __init__(self) -> None:
+        self._fields: dict[int, tuple[Table, set[str]]] = {}
+
+    def add(self, table: Table, field: str) -> None:
+        """Note that a field was read."""
+        self._fields.setdefault(id(table), (table, set()))[1].add(field)
+
+    def of(self, sheet: Datasheet) -> frozenset[str]:
+        """Return the dotted paths of the constants of `sheet` that were read."""
+        paths = set(self._paths(sheet, ""))
+        return frozenset(path for path, _ in sheet.quantities() if path in paths)
+
+    def _paths(self, table: Table, prefix: str) -> Iterator[str]:
+        _, fields = self._fields.get(id(table), (table, set()))
+        for name, info in type(table).model_fields.items():
+            path = f"{prefix}{info.alias or name}"
+            node = table.__dict__[name]
+            if isinstance(node, Table):
+                yield from self._paths(node, f"{path}.")
+            elif name in fields:
+                yield path
+
+
+_reads: ContextVar[Reads | None] = ContextVar("_reads", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[Reads]:
+    """Record which fields of datasheets are read meanwhile."""
+    reads = Reads()
+    token = _reads.set(reads)
+    try:
+        yield reads
+    finally:
+        _reads.reset(token)
+
+
+class Table(BaseModel):
+    """One table of a datasheet: frozen, and closed to keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def __getattribute__(self, name: str) -> Any:
+        """Return a field, and note that it was read if somebody records."""
+        if (reads := _reads.get()) is not None and not name.startswith("_"):
+            reads.add(self, name)
+        return super().__getattribute__(name)
+
+
+class Datasheet(Table):
+    """A whole file. Fields read as plain numbers; `quantities` gives them back with owners."""
+
+    name: str
+    title: str
+    _tree: Tree = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def from_tree(cls, tree: Tree, where: str) -> Self:
+        """Validate a parsed file; raise HexsimError naming `where`, the key and the expected."""
+        try:
+            sheet = cls.model_validate(tree)
+        except ValidationError as error:
+            raise HexsimError(sentence(cls, error, where)) from None
+        sheet._tree = tree
+        return sheet
+
+    def quantities(self) -> Iterator[tuple[str, Quantity]]:
+        """Yield (dotted path, constant) for every owned number, in file order."""
+        return _quantities(self._tree, "")
+
+    def with_value(self, path: str, value: float) -> Self:
+        """Return a copy in which the constant at the dotted `path` has another value.
+
+        The copy says that its caller set the value. There are no parts of a byte: such a value
+        is rounded. Raises HexsimError for an unknown path and for a value the schema refuses.
+        """
+        known = dict(self.quantities())
+        if path not in known:
+            raise unknown(f"constant of {self.name}", path, known)
+        if known[path].unit == "B":
+            value = round(value)
+        tree = copy.deepcopy(self._tree)
+        *tables, key = path.split(".")
+        table = tree
+        for step in tables:
+            table = table[step]
+        table[key] = {
+            "value": value,
+            "unit": known[path].unit,
+            "source": "set by the caller",
+            "confidence": "assumed",
+            "low": value,
+            "high": value,
+        }
+        return type(self).from_tree(tree, self.name)
+
+
+SheetT = TypeVar("SheetT", bound=Datasheet)
+
+
+class Shelf(Generic[SheetT]):
+    """The datasheets of one kind that ship in one directory."""
+
+    def __init__(self, sheet: type[SheetT], kind: str, directory: Path) -> None:
+        self._sheet = sheet
+        self._kind = kind
+        self._directory = directory
+
+    def names(self) -> tuple[str, ...]:
+        """List the built-in names; the datasheets with a file of their own are not read."""
+        files = self._directory.glob("*.toml")
+        own = (file.stem for file in files if file.name not in (_SHARED, _LISTED))
+        return tuple(sorted((*own, *self._listed)))
+
+    def load(self, name_or_path: str | Path) -> SheetT:
+        """Load a built-in datasheet by name, or the user's own by the path of its .toml file."""
+        tree, where = self._found(name_or_path)
+        _fill(tree, self._shared_by(tree))
+        return self._sheet.from_tree(tree, where)
+
+    @cached_property
+    def _listed(self) -> Tree:
+        return self._read_if_any(_LISTED)
+
+    def _found(self, name_or_path: str | Path) -> tuple[Tree, str]:
+        """Read a datasheet as it is written, and tell where that is."""
+        text = str(name_or_path)
+        if text.endswith(".toml"):
+            path = Path(name_or_path)
+        elif text in self._listed:
+            tree = {"name": text, **copy.deepcopy(self._listed[text])}
+            return tree, f"{self._directory / _LISTED}, [{text}]"
+        elif text in self.names():
+            path = self._directory / f"{text}.toml"
+        else:
+            raise unknown(self._kind, text, self.names())
+        return _read(path), str(path)
+
+    def _shared_by(self, tree: Tree) -> Tree:
+        """Read what all files have in common, without the optional tables that `tree` lacks."""
+        fields = self._sheet.model_fields.items()
+        required = {info.alias or name for name, info in fields if info.is_required()}
+        shared = self._read_if_any(_SHARED)
+        return {key: node for key, node in shared.items() if key in required or key in tree}
+
+    def _read_if_any(self, file_name: str) -> Tree:
+        path = self._directory / file_name
+        return _read(path) if path.exists() else {}
+
+
+def _read(path: Path) -> Tree:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HexsimError(f"{path}: cannot be read ({error.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise HexsimError(f"{path}: not valid TOML: {error}") from None
+
+
+def _is_quantity(node: object) -> bool:
+    return isinstance(node, dict) and "value" in node
+
+
+def _fill(tree: Tree, shared: Tree) -> None:
+    """Add to `tree` what `shared` states and it does not, table by table."""
+    for key, node in shared.items():
+        given = tree.setdefault(key, node)
+        if isinstance(given, dict) and isinstance(node, dict) and not _is_quantity(node):
+            _fill(given, node)
+
+
+def _quantities(tree: Tree, prefix: str) -> Iterator[tuple[str, Quantity]]:
+    for key, node in tree.items():
+        if _is_quantity(node):
+            yield prefix + key, Quantity.model_validate(node)
+        elif isinstance(node, dict):
+            yield from _quantities(node, f"{prefix}{key}.")

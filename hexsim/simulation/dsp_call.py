@@ -1,0 +1,189 @@
+"""One FastRPC call: the executor on the Q6 runs subnets in order, on HVX and on the tensor engine.
+
+A call is entered once, whatever it runs. A call with a subnet for the tensor engine is an AIP
+call: its executor pays for handing each subnet over, HVX converts between the layouts of the two
+engines, and the engine's interrupt wakes the executor when a command list is done. The vector
+contexts are held while HVX works and given back while the engine does.
+
+Left out: what the executor keeps ready between the subnets of one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from hexsim.host import entry
+from hexsim.host.entry import Call, Part
+from hexsim.hta.engine import LayerRun
+from hexsim.planning.joined import JoinedSubnets
+from hexsim.planning.plan import KernelCall, Plan
+from hexsim.platforms.stacks import BufferType, Profile
+from hexsim.q6_scheduler import GraphSession
+from hexsim.simulation.dsp_work import DspWork
+from hexsim.simulation.hta_work import HtaWork
+from hexsim.simulation.ledger import Ledger
+from hexsim.simulation.phone import Machine
+from hexsim.simulation.subnet_work import subnet_works
+from hexsim.timing.node_timing import NodeTiming
+from hexsim.timing.results import LayerTiming
+from hexsim.timing.simtime import PS_PER_SECOND, Process, seconds_to_ps
+from hexsim.timing.work import NodeWork
+
+
+@dataclass(frozen=True)
+class Request:
+    """How one job's inferences are run; `name` prefixes the tracks of its spans."""
+
+    job: int
+    name: str
+    plan: Plan
+    profile: Profile
+    buffer: BufferType
+    idle_s: float
+    urgency: int
+
+
+class DspCall:
+    """Subnets prepared for one machine, to be run again and again."""
+
+    def __init__(
+        self, machine: Machine, session: GraphSession, request: Request, joined: JoinedSubnets
+    ) -> None:
+        self._machine = machine
+        self._session = session
+        self._request = request
+        self._joined = joined
+        on_dsp = entry.converts_inputs_on_dsp(machine.stack, request.buffer)
+        self._works = subnet_works(joined, machine, inputs_in_l2=on_dsp)
+
+    def run(self, ledger: Ledger, idle_s: float) -> Process:
+        """Call into the DSP, run the subnets, and come back."""
+        machine, request, env = self._machine, self._request, self._machine.env
+        call = Call(
+            self._joined, machine.chip, machine.stack, request.profile, request.buffer, idle_s
+        )
+        for part in entry.way_in(call):
+            yield from self._part(ledger, part)
+        begin = env.now
+        for work in self._works:
+            if isinstance(work, DspWork):
+                yield from self._on_hvx(ledger, work)
+            else:
+                yield from self._on_hta(ledger, work)
+        for part in entry.leave_dsp(call):
+            yield from self._part(ledger, part)
+        for part in entry.way_out(call, (env.now - begin) / PS_PER_SECOND):
+            yield from self._part(ledger, part)
+
+    def _on_hvx(self, ledger: Ledger, work: DspWork) -> Process:
+        """Run a subnet of Hexagon NN; alone in its call, it needs no executor."""
+        if self._joined.uses_hta:
+            yield from self._hand_over(ledger, "hnn_subnet")
+        yield from self._lock(ledger)
+        yield from self._edges(ledger, work.way_in)
+        for call, node in zip(work.subnet.calls, work.calls, strict=True):
+            timing = yield from self._session.run_node(call.layer.name, node)
+            ledger.layer(self._hvx_layer(call, node, timing))
+        yield from self._edges(ledger, work.way_out)
+        self._session.unlock_contexts()
+
+    def _on_hta(self, ledger: Ledger, work: HtaWork) -> Process:
+        """Bring what the engine reads into its layout, run its command list, come back."""
+        engine, session = self._machine.hta, self._session
+        yield from self._conversions(ledger, work.way_in)
+        yield from self._hand_over(ledger, "hta_subnet")
+        with engine.turn(self._request.urgency) as turn:
+            yield turn
+            ledger.overhead("hta_wait")
+            calls = iter(work.subnet.calls)
+            yield from engine.run(work.program, partial(self._hta_layer, ledger, calls))
+        yield from session.run_clocks("hta_interrupt", self._machine.stack.qurt.wake_clk)
+        ledger.overhead("hta_interrupt")
+        yield from self._conversions(ledger, work.way_out)
+
+    def _hand_over(self, ledger: Ledger, name: str) -> Process:
+        rules = self._machine.stack.partitioning
+        seconds = rules.hta_subnet_s if name == "hta_subnet" else rules.hnn_subnet_s
+        yield self._machine.env.timeout(seconds_to_ps(seconds))
+        ledger.overhead(name)
+
+    def _lock(self, ledger: Ledger) -> Process:
+        yield from self._session.lock_contexts()
+        ledger.overhead("context_wait")
+
+    def _conversions(self, ledger: Ledger, edges: tuple[tuple[str, NodeWork], ...]) -> Process:
+        """Change layouts on HVX, which belongs to somebody else before and after."""
+        if edges:
+            yield from self._lock(ledger)
+            yield from self._edges(ledger, edges)
+            self._session.unlock_contexts()
+
+    def _edges(self, ledger: Ledger, edges: Iterable[tuple[str, NodeWork]]) -> Process:
+        """Run changes of layout as nodes of their own."""
+        for name, work in edges:
+            yield from self._session.run_node(name, work)
+            ledger.overhead(name, work=work)
+
+    def _part(self, ledger: Ledger, part: Part) -> Process:
+        """Spend one named part where it runs."""
+        start = self._machine.env.now
+        if part.place == "host":
+            yield self._machine.cores.run(seconds_to_ps(part.seconds))
+            ledger.aside("cpu", part.name, start)
+        elif part.place == "link":
+            yield self._machine.env.timeout(seconds_to_ps(part.seconds))
+            ledger.aside("fastrpc", part.name, start)
+        else:
+            yield from self._session.run_clocks(part.name, part.clocks, vector=part.place == "hvx")
+        ledger.overhead(part.name)
+
+    def _hvx_layer(self, call: KernelCall, work: NodeWork, timing: NodeTiming) -> LayerTiming:
+        dsp = self._machine.dsp
+        duration_ps = timing.end_ps - timing.start_ps
+        most = dsp.core.packets_in(duration_ps) * self._machine.chip.dsp.hvx.contexts
+        return LayerTiming(
+            name=call.layer.name,
+            type=call.layer.type,
+            engine=call.engine,
+            start_ps=timing.start_ps,
+            duration_ps=duration_ps,
+            clock_hz=dsp.clock_hz,
+            macs=call.macs,
+            packets=work.packets,
+            stalls=round(sum(dsp.core.stall_slots(item) for item in work.items)),
+            hvx_utilisation=work.vector_packets / max(1.0, most),
+            ddr_read_bytes=work.read_bytes,
+            ddr_write_bytes=work.write_bytes,
+            l2_bytes=work.l2_bytes,
+            vtcm_bytes=work.vtcm_bytes,
+            parts_ps=timing.parts_ps,
+            cost_model=work.cost_model,
+        )
+
+    def _hta_layer(self, ledger: Ledger, calls: Iterator[KernelCall], run: LayerRun) -> None:
+        """Charge a layer of the tensor engine, which has just ended it."""
+        call, engine, part = next(calls), self._machine.hta, run.part
+        duration_ps = run.end_ps - run.start_ps
+        ledger.layer(
+            LayerTiming(
+                name=call.layer.name,
+                type=call.layer.type,
+                engine=call.engine,
+                start_ps=run.start_ps,
+                duration_ps=duration_ps,
+                clock_hz=engine.clock_hz,
+                macs=call.macs,
+                packets=0,
+                stalls=0,
+                hvx_utilisation=0.0,
+                array_utilisation=call.macs / max(1.0, engine.macs_in(duration_ps)),
+                ddr_read_bytes=part.read_bytes,
+                ddr_write_bytes=part.write_bytes,
+                l2_bytes=0,
+                vtcm_bytes=0,
+                parts_ps=run.parts_ps,
+                cost_model="tiles",
+            )
+        )

@@ -1,0 +1,88 @@
+"""What a subnet does on HVX, prepared before time starts: its calls and the ways in and out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from hexsim.hta.layout import tensor_bytes
+from hexsim.hvx.kernels import Target, activation_l2_bytes, node_work
+from hexsim.hvx.kernels.conversion import from_d32, taken_flat, to_d32
+from hexsim.hvx.layout import code_bytes, tensor_sizes
+from hexsim.planning.plan import PlannedSubnet
+from hexsim.simulation.residency import subnet_traffic
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork, Stage
+
+Edges = tuple[tuple[str, NodeWork], ...]
+"""Named changes of layout, in order."""
+
+
+@dataclass(frozen=True)
+class DspWork:
+    """Changes of layout before and after the calls of a subnet, and the calls in order."""
+
+    subnet: PlannedSubnet
+    way_in: Edges
+    calls: tuple[NodeWork, ...]
+    way_out: Edges
+
+
+def dsp_work(
+    subnet: PlannedSubnet,
+    target: Target,
+    *,
+    in_ddr: Collection[str] = (),
+    for_hta: Collection[str] = (),
+    flat: Collection[str] | None = None,
+) -> DspWork:
+    """Cut a subnet into work items and decide what of its activations goes through DDR.
+
+    The codes of the inputs are in L2, where the DSP has just made them of floats, except those
+    `in_ddr`: the CPU or the tensor engine left them there. Of the outputs those `for_hta` are
+    written to DDR in the engine's layout, and those in `flat` (all, if it is None) become flat.
+    """
+    named = tuple(zip(subnet.inputs, subnet.input_shapes, strict=True))
+    cold = tuple(name for name, shape in named if name in in_ddr and taken_flat(shape))
+    shares = [activation_l2_bytes(call, target) for call in subnet.calls]
+    moved = subnet_traffic(subnet, target.l2_bytes, shares, tensor_sizes(subnet), cold)
+    bits = subnet.bits
+    arriving = (
+        (
+            name,
+            shape,
+            traffic.reading(math.prod(shape) * code_bytes(subnet, name))
+            if name in in_ddr
+            else traffic,
+        )
+        for (name, shape), traffic in zip(named, moved.inputs, strict=True)
+    )
+    leaving = [*zip(subnet.outputs, subnet.output_shapes, moved.outputs, strict=True)]
+    for_engine = (
+        (name, shape, traffic + Traffic(write_bytes=tensor_bytes(shape, bits[name])))
+        for name, shape, traffic in leaving
+        if name in for_hta
+    )
+    calls = zip(subnet.calls, moved.calls, strict=True)
+    return DspWork(
+        subnet,
+        way_in=edges(
+            (f"to_d32 {name}", to_d32(shape, target, t, bits[name])) for name, shape, t in arriving
+        ),
+        calls=tuple(node_work(call, target, traffic) for call, traffic in calls),
+        way_out=edges(
+            (f"from_d32 {name}", from_d32(shape, target, t, bits[name]))
+            for name, shape, t in leaving
+            if flat is None or name in flat
+        )
+        + edges(
+            (f"to_hta {name}", from_d32(shape, target, t, bits[name]))
+            for name, shape, t in for_engine
+        ),
+    )
+
+
+def edges(stages: Iterable[tuple[str, Stage | None]]) -> Edges:
+    """A node for every change of layout that there is."""
+    return tuple((name, NodeWork((stage,), "kernel")) for name, stage in stages if stage)

@@ -1,0 +1,117 @@
+"""One inference: from the application through its subnets and back, charged part by part.
+
+The process of an inference walks along its critical path. Whatever time passes is charged, the
+moment it has passed, to one layer or one named overhead; so they add up to the total exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+from hexsim.graph.ir import Shape
+from hexsim.host import cpu, gpu
+from hexsim.layers import Opaque
+from hexsim.planning.joined import joined
+from hexsim.planning.plan import PlannedSubnet
+from hexsim.q6_scheduler import GraphSession
+from hexsim.simulation.dsp_call import DspCall, Request
+from hexsim.simulation.ledger import Ledger
+from hexsim.simulation.phone import Machine
+from hexsim.timing.results import InferenceTiming, LayerTiming
+from hexsim.timing.simtime import Process, seconds_to_ps
+
+
+class Inference:
+    """Runs one request again and again; what does not depend on time is prepared once."""
+
+    def __init__(self, machine: Machine, request: Request) -> None:
+        self._machine = machine
+        self._request = request
+        self._joined = tuple(joined(request.plan))
+        self._calls: dict[int, DspCall] = {}
+
+    @cached_property
+    def _session(self) -> GraphSession:
+        return self._machine.dsp.session(f"{self._request.name}q6", self._request.urgency)
+
+    def run(self) -> Process:
+        """Run one inference now; the process returns its `InferenceTiming`."""
+        env = self._machine.env
+        start = env.now
+        ledger = Ledger(env, self._machine.spans, f"{self._request.name}inference", start)
+        subnets = self._request.plan.subnets
+        if subnets:
+            yield from self._copy(ledger, "input_copy", subnets[0].input_shapes)
+        number = 0
+        for index, together in enumerate(self._joined):
+            begin = env.now
+            if together.on_dsp:
+                idle_s = 0.0 if index else self._request.idle_s
+                yield from self._call(index).run(ledger, idle_s)
+            else:
+                yield from self._on_host(ledger, together.subnets[0])
+            names = [f"subnet {n} ({s.engine})" for n, s in enumerate(together.subnets, number)]
+            ledger.aside("subnets", " + ".join(names), begin)
+            number += len(names)
+        if subnets:
+            yield from self._copy(ledger, "output_copy", subnets[-1].output_shapes)
+        return InferenceTiming(
+            self._request.job, start, env.now, tuple(ledger.layers), tuple(ledger.overheads)
+        )
+
+    def _call(self, index: int) -> DspCall:
+        if index not in self._calls:
+            self._calls[index] = DspCall(
+                self._machine, self._session, self._request, self._joined[index]
+            )
+        return self._calls[index]
+
+    def _copy(self, ledger: Ledger, name: str, shapes: tuple[Shape, ...]) -> Process:
+        """Copy float buffers on the application's side of the call."""
+        if self._request.buffer == "float":
+            elements = sum(math.prod(shape) for shape in shapes)
+            seconds = elements * self._machine.stack.application.copy_s_per_element
+            start = self._machine.env.now
+            yield self._machine.cores.run(seconds_to_ps(seconds))
+            ledger.aside("cpu", name, start)
+        ledger.overhead(name, forward=False)
+
+    def _on_host(self, ledger: Ledger, subnet: PlannedSubnet) -> Process:
+        """Run a CPU or GPU subnet, layer by layer, with the engine to itself."""
+        machine = self._machine
+        if subnet.engine == "gpu":
+            engine, roofline, clock_hz = machine.gpu, gpu.roofline, machine.chip.gpu.clock_hz
+        else:
+            engine, roofline, clock_hz = machine.cpu, cpu.roofline, machine.chip.cpu.clock_hz
+        with engine.request(priority=self._request.urgency) as turn:
+            yield turn
+            ledger.overhead(f"{subnet.engine}_wait")
+            for call in subnet.calls:
+                cost = roofline(call, machine.chip, machine.stack)
+                start = machine.env.now
+                if subnet.engine == "cpu":
+                    yield machine.cores.run(cost.duration_ps, machine.chip.cpu.cores)
+                else:
+                    yield machine.env.timeout(cost.duration_ps)
+                ledger.aside(subnet.engine, call.layer.name, start)
+                ledger.layer(
+                    LayerTiming(
+                        name=call.layer.name,
+                        type=call.layer.type,
+                        engine=call.engine,
+                        start_ps=start,
+                        duration_ps=machine.env.now - start,
+                        clock_hz=clock_hz,
+                        macs=call.macs,
+                        packets=0,
+                        stalls=0,
+                        hvx_utilisation=0.0,
+                        ddr_read_bytes=call.operand_bytes + call.parameter_bytes,
+                        ddr_write_bytes=call.result_bytes,
+                        l2_bytes=0,
+                        vtcm_bytes=0,
+                        parts_ps=cost.parts_ps,
+                        cost_model="generic" if isinstance(call.layer, Opaque) else "analytic",
+                    )
+                )

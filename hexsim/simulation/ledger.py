@@ -1,0 +1,57 @@
+"""The charges of one inference: every picosecond of it goes to one layer or one named overhead.
+
+Whoever drives the inference along its critical path charges the time that has passed at the moment
+it has passed, so that the charges add up to the total exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hexsim.timing.results import LayerTiming, Overhead, Span
+from hexsim.timing.simtime import Environment
+from hexsim.timing.work import NodeWork
+
+_NO_WORK = NodeWork((), "none")
+
+
+@dataclass
+class Ledger:
+    """The charges of one inference so far; `now` is where the last one ended."""
+
+    env: Environment
+    spans: list[Span]
+    track: str
+    now: int
+    layers: list[LayerTiming] = field(default_factory=list)
+    overheads: list[Overhead] = field(default_factory=list)
+
+    def overhead(self, name: str, *, forward: bool = True, work: NodeWork = _NO_WORK) -> None:
+        """Charge the time since the last charge to a named part, in which `work` was done."""
+        start, self.now = self.now, self.env.now
+        if self.now > start:
+            self.overheads.append(
+                Overhead(
+                    name,
+                    start,
+                    self.now - start,
+                    forward,
+                    work.read_bytes,
+                    work.write_bytes,
+                    work.l2_bytes,
+                    work.vtcm_bytes,
+                )
+            )
+            self.spans.append(Span(self.track, name, start, self.now))
+
+    def layer(self, timing: LayerTiming) -> None:
+        """Charge the time since the last charge to a layer."""
+        self.layers.append(timing)
+        self.spans.append(Span(self.track, timing.name, self.now, self.env.now))
+        self.now = self.env.now
+
+    def aside(self, track: str, name: str, start: int) -> None:
+        """Leave a span until now on another track of the same job, charging nothing."""
+        if self.env.now > start:
+            prefix = self.track.removesuffix("inference")
+            self.spans.append(Span(f"{prefix}{track}", name, start, self.env.now))

@@ -1,0 +1,164 @@
+"""The simulated phone: a chip under a stack with a performance profile, as simpy resources.
+
+Clock and bus are those of the highest vote among the jobs of a workload. Vector workers are one
+per context, as many as the stack's library starts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cached_property
+
+import simpy
+
+from hexsim.errors import HexsimError
+from hexsim.host.cores import HostCores
+from hexsim.hta.engine import TensorEngine
+from hexsim.hvx.isa import Machine as VectorUnit
+from hexsim.hvx.kernels import Target
+from hexsim.hvx.layout import VECTOR_BYTES
+from hexsim.platforms.background import Client
+from hexsim.platforms.chips import Chip
+from hexsim.platforms.stacks import Profile, Stack
+from hexsim.q6_scheduler import DispatchRule, GraphSession
+from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
+from hexsim.simulation.background_clients import ClientSession
+from hexsim.timing.memory import Ddr, DdrRule, Traffic
+from hexsim.timing.recording import Recording
+from hexsim.timing.results import Span
+from hexsim.timing.simtime import PS_PER_SECOND, Environment
+
+
+class Machine:
+    """Everything that inferences share; the DSP is built when a job first needs it."""
+
+    def __init__(
+        self, chip: Chip, stack: Stack, profiles: Iterable[Profile], *, recorded: bool = False
+    ) -> None:
+        self.env = Environment()
+        self.chip = chip
+        self.stack = stack
+        self.spans: list[Span] = []
+        self.recording = Recording(self.env, self.spans) if recorded else None
+        self.cpu = simpy.PriorityResource(self.env)
+        self.gpu = simpy.PriorityResource(self.env)
+        self.cores = HostCores(self.env, chip.cpu_table.cores if chip.cpu_table else math.inf)
+        if self.recording:
+            self.cores.told = self.recording.meter("cpu cores", "cores", self.cores.count).reads
+        self._profiles = tuple(profiles)
+        self._dsp: Dsp | None = None
+
+    @property
+    def dsp(self) -> Dsp:
+        """The DSP; raises HexsimError if the chip states none."""
+        if self._dsp is None:
+            self._dsp = Dsp(self, self._profiles)
+        return self._dsp
+
+    @cached_property
+    def hta(self) -> TensorEngine:
+        """The tensor engine, which shares the DSP's path to DDR; HexsimError without one."""
+        return TensorEngine(self.env, self.dsp.ddr, self.chip.hta, self.spans)
+
+    @property
+    def dsp_traffic(self) -> Traffic:
+        """What the DSP and the tensor engine beside it have moved to and from DDR."""
+        return self._dsp.ddr.moved if self._dsp else Traffic()
+
+
+class Dsp:
+    """Hardware threads, vector contexts and the path to DDR at the clocks that were voted for."""
+
+    def __init__(self, machine: Machine, profiles: Iterable[Profile]) -> None:
+        chip, stack = machine.chip.dsp, machine.stack
+        memory = machine.chip.memory
+        votes = tuple(profiles)
+        self._machine = machine
+        self.clock_hz = max(chip.clock_hz(profile.dsp_corner) for profile in votes)
+        self.core = Q6Core(
+            machine.env,
+            IssueRule(
+                clock_hz=self.clock_hz,
+                hardware_threads=chip.hardware_threads,
+                clusters=chip.clusters,
+                multithreading=chip.multithreading,
+                clocks_per_packet=chip.issue_clk_per_packet,
+                lone_scalar_speedup=chip.lone_thread_speedup,
+                scalar_fed_stall=stack.kernels.stall_factor,
+                l2_bytes_per_clock=chip.l2_port_bytes_per_clk,
+                scalar_multipliers=chip.scalar_multipliers,
+                scalar_multipliers_shared=chip.scalar_multipliers_shared,
+                switch_clocks=stack.qurt.context_switch_clk,
+            ),
+        )
+        bandwidth = memory.ddr_peak_bytes_per_s * memory.efficiency
+        self.ddr = Ddr(
+            machine.env,
+            DdrRule(
+                bytes_per_second=bandwidth * max(profile.bus_vote for profile in votes),
+                latency_s=memory.dsp_latency_s,
+                bytes_in_flight=memory.stream_bytes_in_flight,
+            ),
+        )
+        hvx = chip.hvx
+        self.peak_macs_per_packet = hvx.int8_macs_per_clk * chip.issue_clk_per_packet / hvx.contexts
+        self.contexts = VectorContexts(machine.env, hvx.contexts)
+        if machine.recording:
+            self._record(machine.recording)
+        self.rule = DispatchRule(
+            node_clocks=stack.dispatch.node_clk,
+            hand_off_clocks=stack.dispatch.hand_off_clk,
+            wake_clocks=stack.qurt.wake_clk,
+            fast_path_packets=stack.qurt.fast_path_packets,
+            workers=min(stack.dispatch.max_vector_workers, chip.hvx.contexts),
+        )
+        self.target = Target(
+            machine=_vector_unit(machine.chip),
+            workers=self.rule.workers,
+            l2_bytes=chip.l2_bytes - chip.l2_audio_bytes,
+            vtcm_bytes=chip.vtcm_bytes,
+            restart_slots=round(
+                chip.jump_penalty_packets + chip.l2_latency_clk / chip.issue_clk_per_packet
+            ),
+        )
+
+    def _record(self, recording: Recording) -> None:
+        """Let the parts tell what they do."""
+        threads = recording.places("hardware thread", self.core.rule.hardware_threads)
+        self.core.placed = lambda running: threads.occupied_by(
+            [thread.name if thread else None for thread in running]
+        )
+        contexts = recording.places("hvx context", self.contexts.count)
+        self.contexts.locked = contexts.occupied_by
+        peak = self.ddr.rule.bytes_per_second
+        self.ddr.told = recording.meter("ddr", "B/s", peak, scale=PS_PER_SECOND).reads
+
+    def session(self, name: str, urgency: int) -> GraphSession:
+        """Return a graph's threads; `urgency` shifts their QuRT priorities, negative is sooner."""
+        machine = self._machine
+        return GraphSession(
+            self.core, self.ddr, self.contexts, self.rule, name, urgency, machine.spans
+        )
+
+    def client(self, name: str, client: Client) -> ClientSession:
+        """Return a background client; HexsimError if the DSP lacks the contexts it locks."""
+        return ClientSession(
+            self.core,
+            self.ddr,
+            self.contexts,
+            self.rule.wake_clocks,
+            name,
+            client,
+            self._machine.spans,
+        )
+
+
+def _vector_unit(chip: Chip) -> VectorUnit:
+    """The machine that kernels are scheduled for; HexsimError if d32 does not fit its vectors."""
+    if chip.dsp.hvx.vector_bytes != VECTOR_BYTES:
+        raise HexsimError(
+            f"chip {chip.name}, key dsp.hvx.vector_bytes: layers are laid out in vectors of "
+            f"{VECTOR_BYTES} bytes, not {chip.dsp.hvx.vector_bytes}"
+        )
+    return VectorUnit(int(chip.dsp.arch.removeprefix("v")), VECTOR_BYTES)

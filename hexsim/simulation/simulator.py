@@ -1,0 +1,212 @@
+"""Simulating a workload: plans with arrivals, priorities and counts on a chip under a stack.
+
+One inference is the trivial workload. Jobs run side by side, each in a process of its own; the
+inferences of one job run one after another, each after its idle time. Background clients release
+jobs of their own until the last inference has ended. Equal inputs give byte-equal results.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import simpy
+
+from hexsim.errors import HexsimError
+from hexsim.host.initialisation import initialisation
+from hexsim.planning.plan import Plan
+from hexsim.platforms.background import Background
+from hexsim.platforms.chips import Chip
+from hexsim.platforms.stacks import BufferType, Stack
+from hexsim.simulation.background_clients import ClientSession
+from hexsim.simulation.dsp_call import Request
+from hexsim.simulation.inference import Inference
+from hexsim.simulation.phone import Machine
+from hexsim.timing.memory import Traffic
+from hexsim.timing.results import ClientTiming, InferenceTiming, Result, Timeline
+from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, Process
+
+_PATIENCE_PS = 10 * PS_PER_SECOND
+"""An inference that takes longer beside background clients is being starved."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A plan to be run `count` times from `arrival_ps` on, or until `until_ps` if given.
+
+    Then no inference begins at or after that time, but at least one is run.
+
+    `idle_ms` is the silence before each inference. `urgency` shifts the QuRT priorities of the
+    job's threads, negative for sooner. `perf_profile` and `buffer` default to the stack's own.
+    """
+
+    plan: Plan
+    arrival_ps: int = 0
+    count: int = 1
+    until_ps: int | None = None
+    urgency: int = 0
+    perf_profile: str | None = None
+    idle_ms: float = 0.0
+    buffer: BufferType | None = None
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Jobs that share a phone, and the clients that use its DSP meanwhile.
+
+    `recorded` asks for the tracks of hardware threads and vector contexts and for the levels of
+    DDR and CPU in the timeline, which take time to write down.
+    """
+
+    jobs: tuple[Job, ...]
+    background: tuple[Background, ...] = ()
+    recorded: bool = False
+
+    @classmethod
+    def single(
+        cls,
+        plan: Plan,
+        *,
+        perf_profile: str | None = None,
+        idle_ms: float = 0.0,
+        buffer: BufferType | None = None,
+        background: tuple[Background, ...] = (),
+        recorded: bool = False,
+    ) -> Workload:
+        """One inference of `plan`."""
+        job = Job(plan, perf_profile=perf_profile, idle_ms=idle_ms, buffer=buffer)
+        return cls((job,), background, recorded)
+
+
+def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
+    """Run a workload on a chip under a stack.
+
+    Raises HexsimError if the workload is empty, if the chip or stack lacks what a job or a client
+    needs, and if the clients leave the networks nothing.
+    """
+    if not any(job.count > 0 for job in workload.jobs):
+        raise HexsimError("the workload has no inference to run; give a job a count of at least 1")
+    for name, count in Counter(load.name for load in workload.background).items():
+        if count > 1:
+            raise HexsimError(f"background load '{name}' is given {count} times; once is enough")
+    for job in workload.jobs:
+        for runtime in dict.fromkeys(subnet.runtime for subnet in job.plan.subnets):
+            chip.require(runtime)
+            stack.require(runtime)
+    machine = _machine(workload, chip, stack)
+    env = machine.env
+    finished: list[InferenceTiming] = []
+    jobs = env.process(_run_jobs(machine, workload, finished))
+    clients = _clients(machine, workload.background)
+    if clients:
+        env.process(_watch(machine, workload, finished, jobs))
+    env.run(env.all_of([jobs, *(env.process(client.run(jobs)) for client in clients)]))
+    levels = machine.recording.end() if machine.recording else ()
+    finished.sort(key=lambda inference: (inference.start_ps, inference.job))
+    spans = sorted(machine.spans, key=lambda span: (span.t0_ps, span.track, span.t1_ps))
+    first = workload.jobs[0]
+    return Result(
+        inferences=tuple(finished),
+        timeline=Timeline(tuple(spans), env.now, levels),
+        counters={**_counters(finished, machine.dsp_traffic), "events": env.scheduled},
+        init=initialisation(first.plan, stack, stack.profile(first.perf_profile)),
+        clients=tuple(client.timing for client in clients),
+    )
+
+
+def clients_alone(
+    workload: Workload, chip: Chip, stack: Stack, until_ps: int
+) -> tuple[ClientTiming, ...]:
+    """Run only the background clients of a workload, releasing jobs until `until_ps`."""
+    machine = _machine(workload, chip, stack)
+    env = machine.env
+    clients = _clients(machine, workload.background)
+    stop = env.timeout(until_ps)
+    env.run(env.all_of([env.process(client.run(stop)) for client in clients]))
+    return tuple(client.timing for client in clients)
+
+
+def _machine(workload: Workload, chip: Chip, stack: Stack) -> Machine:
+    """The phone at the clocks that the jobs vote for."""
+    profiles = [stack.profile(job.perf_profile) for job in workload.jobs]
+    return Machine(chip, stack, profiles, recorded=workload.recorded)
+
+
+def _clients(machine: Machine, background: tuple[Background, ...]) -> list[ClientSession]:
+    return [
+        machine.dsp.client(f"{load.name} {client.name}", client)
+        for load in background
+        for client in load.clients
+    ]
+
+
+def _watch(
+    machine: Machine, workload: Workload, finished: list[InferenceTiming], jobs: simpy.Event
+) -> Process:
+    """Raise HexsimError if the clients leave the networks nothing."""
+    patience_ps = _PATIENCE_PS + max(
+        job.arrival_ps + round(job.idle_ms * PS_PER_MS) for job in workload.jobs
+    )
+    while not jobs.processed:
+        before = len(finished)
+        yield machine.env.timeout(patience_ps)
+        if len(finished) == before and not jobs.processed:
+            names = ", ".join(load.name for load in workload.background)
+            raise HexsimError(
+                f"background {names}: its clients leave the network nothing, so that no inference "
+                f"ends within {_PATIENCE_PS // PS_PER_SECOND} s; give them fewer packets, longer "
+                "periods or less urgent (higher) priorities"
+            )
+
+
+def _run_jobs(machine: Machine, workload: Workload, finished: list[InferenceTiming]) -> Process:
+    """Run all jobs side by side."""
+    indices = range(len(workload.jobs))
+    processes = [machine.env.process(_run_job(machine, workload, i, finished)) for i in indices]
+    yield machine.env.all_of(processes)
+
+
+def _run_job(
+    machine: Machine, workload: Workload, index: int, finished: list[InferenceTiming]
+) -> Process:
+    job = workload.jobs[index]
+    request = Request(
+        job=index,
+        name=f"job {index} " if len(workload.jobs) > 1 else "",
+        plan=job.plan,
+        profile=machine.stack.profile(job.perf_profile),
+        buffer=machine.stack.buffer(job.buffer),
+        idle_s=job.idle_ms / 1e3,
+        urgency=job.urgency,
+    )
+    inference = Inference(machine, request)
+    yield machine.env.timeout(job.arrival_ps)
+    number = 0
+    while _goes_on(job, number, machine.env.now):
+        if number:
+            yield machine.env.timeout(round(job.idle_ms * PS_PER_MS))
+        finished.append((yield from inference.run()))
+        number += 1
+
+
+def _goes_on(job: Job, number: int, now: int) -> bool:
+    """Tell whether a job begins its inference `number`."""
+    if job.until_ps is None:
+        return number < job.count
+    return number == 0 or now < job.until_ps
+
+
+def _counters(inferences: list[InferenceTiming], dsp: Traffic) -> dict[str, int]:
+    """Totals of the workload's layers, and what went through the DSP's path to DDR."""
+    layers = [layer for inference in inferences for layer in inference.layers]
+    return {
+        "inferences": len(inferences),
+        "macs": sum(layer.macs for layer in layers),
+        "packets": sum(layer.packets for layer in layers),
+        "ddr_read_bytes": sum(layer.ddr_read_bytes for layer in layers),
+        "ddr_write_bytes": sum(layer.ddr_write_bytes for layer in layers),
+        "l2_bytes": sum(layer.l2_bytes for layer in layers),
+        "vtcm_bytes": sum(layer.vtcm_bytes for layer in layers),
+        "dsp_ddr_read_bytes": dsp.read_bytes,
+        "dsp_ddr_write_bytes": dsp.write_bytes,
+    }

@@ -1,0 +1,1 @@
+"""Questions that take many runs: benchmarks, throughput, trade-offs, cuts, uncertainty."""

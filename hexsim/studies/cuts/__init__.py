@@ -1,0 +1,22 @@
+"""Where a network could be cut, what each cut costs, and which cut is the fastest.
+
+`times` asks the simulator what each layer takes on each engine, `prices` adds them up for a given
+cut, `survey` explains one cut, `search` finds the fastest one.
+"""
+
+from hexsim.studies.cuts.chosen import chosen_sections, compiled_sections
+from hexsim.studies.cuts.prices import Prices
+from hexsim.studies.cuts.search import Found, search
+from hexsim.studies.cuts.survey import Survey, survey
+from hexsim.studies.cuts.times import LayerTimes
+
+__all__ = [
+    "Found",
+    "LayerTimes",
+    "Prices",
+    "Survey",
+    "chosen_sections",
+    "compiled_sections",
+    "search",
+    "survey",
+]

@@ -1,0 +1,193 @@
+"""What a cut costs: layers on their engines, changes of layout, hand-overs, and entering the DSP.
+
+In a call into the DSP that uses the tensor engine every subnet is handed over once, as
+`hexsim.simulation.dsp_call` has it; an HVX subnet changes the layout of what comes in and goes out,
+an HTA section that of what the application gives and takes, and it fetches and stores in DDR what
+it would keep on chip if it did not end there. The prices of layers are those of `times`, so a sum
+of prices is an estimate, with which cuts are found; `simulated` is what the simulator makes of one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from hexsim.host import entry
+from hexsim.host.entry import Call, Part
+from hexsim.hta.layout import taken_flat
+from hexsim.planning.joined import JoinedSubnets
+from hexsim.planning.partition import Subnet, partition
+from hexsim.planning.plan import make_plan
+from hexsim.platform import Platform
+from hexsim.runtimes import Engine
+from hexsim.studies.cuts.times import LayerTimes
+from hexsim.timing.results import Result
+
+_US = 1e6
+
+
+@dataclass(frozen=True)
+class Price:
+    """One subnet, in us: its layers, layout and DDR traffic at its edges, its hand-over.
+
+    The hand-over counts only in a call that uses the tensor engine.
+    """
+
+    layers_us: float
+    conversion_us: float
+    dispatch_us: float
+
+    @property
+    def us(self) -> float:
+        """All of it."""
+        return self.layers_us + self.conversion_us + self.dispatch_us
+
+
+@dataclass(frozen=True)
+class Prices:
+    """The prices of one network on one platform."""
+
+    times: LayerTimes
+
+    def on(self, platform: Platform) -> Prices:
+        """The prices of the same network on another platform."""
+        return Prices(replace(self.times, platform=platform))
+
+    def cut(self, sections: Sequence[range]) -> list[Subnet]:
+        """The subnets that the runtime makes of some HTA sections."""
+        layers = self.times.network.layers
+        rules = self.times.platform.stack.partitioning.rules
+        names = [tuple(layers[at].name for at in section) for section in sections]
+        return partition(self.times.model, "aip", sections=names, rules=rules)
+
+    def simulated(self, sections: Sequence[range]) -> Result:
+        """One inference with these HTA sections, simulated."""
+        times = self.times
+        plan = make_plan(times.model, "aip", self.cut(sections))
+        return times.platform.simulate(plan, perf_profile=times.perf_profile)
+
+    def total_us(self, sections: Sequence[range]) -> float:
+        """One inference with these HTA sections, as the sum of prices."""
+        total = self._copies_us
+        waiting: list[tuple[range, Engine]] = []
+        for engine, span in placed(self.cut(sections)):
+            if engine == "cpu":
+                total += self._call_us(waiting) + sum(self.times.on_cpu[at] for at in span)
+                waiting = []
+            else:
+                waiting.append((span, engine))
+        return total + self._call_us(waiting)
+
+    def subnet(self, engine: Engine, span: range) -> Price:
+        """One subnet of aip."""
+        times, release = self.times, self.times.platform.stack.partitioning
+        inputs, outputs = times.network.boundary(times.network.layers[span.start : span.stop])
+        if engine == "hta":
+            interrupt_us = times.platform.stack.qurt.wake_clk / self._clock_hz * _US
+            return Price(
+                self._hta_prefix[span.stop] - self._hta_prefix[span.start],
+                self._application_us(inputs, outputs) + self._ddr_us(span, outputs),
+                release.hta_subnet_s * _US + interrupt_us,
+            )
+        conversion = sum(map(times.to_d32, inputs)) + sum(map(times.from_d32, outputs))
+        layers = self._hvx_prefix[span.stop] - self._hvx_prefix[span.start]
+        return Price(layers, conversion, release.hnn_subnet_s * _US)
+
+    def enter_us(self, span: range) -> tuple[float, float]:
+        """Entering the DSP for the layers of `span`: converting floats, and the rest."""
+        return self._split(entry.way_in(self._call(span)))
+
+    def leave_us(self, span: range, dsp_us: float) -> tuple[float, float]:
+        """Coming back after `dsp_us` on the DSP: converting to floats, and the rest."""
+        call = self._call(span)
+        return self._split((*entry.leave_dsp(call), *entry.way_out(call, dsp_us / _US)))
+
+    def _split(self, parts: Sequence[Part]) -> tuple[float, float]:
+        clock_hz = self._clock_hz
+        conversion = _us((p for p in parts if p.name.endswith("conversion")), clock_hz)
+        return conversion, _us(parts, clock_hz) - conversion
+
+    def _call_us(self, subnets: Sequence[tuple[range, Engine]]) -> float:
+        """One call into the DSP."""
+        if not subnets:
+            return 0.0
+        prices = [self.subnet(engine, span) for span, engine in subnets]
+        dsp_us = sum(price.us for price in prices)
+        if all(engine == "hvx" for _, engine in subnets):
+            dsp_us -= sum(price.dispatch_us for price in prices)
+        whole = range(subnets[0][0].start, subnets[-1][0].stop)
+        return sum(self.enter_us(whole)) + dsp_us + sum(self.leave_us(whole, dsp_us))
+
+    def _call(self, span: range) -> Call:
+        platform = self.times.platform
+        stack, profile = platform.stack, platform.stack.profile(self.times.perf_profile)
+        joined = JoinedSubnets.of(self.times.network, (self.times.subnet(span),))
+        return Call(joined, platform.chip, stack, profile, stack.buffer(), 0.0)
+
+    def _application_us(self, inputs: Sequence[str], outputs: Sequence[str]) -> float:
+        """Changing the layout of what comes from and goes to the application."""
+        times, network = self.times, self.times.network
+        wide = (n for n in inputs if not taken_flat(network.shape(n)))
+        given = sum(times.to_d32(name) for name in wide if name in network.inputs)
+        return given + sum(times.from_d32(name) for name in outputs if name in network.outputs)
+
+    def _ddr_us(self, span: range, outputs: Sequence[str]) -> float:
+        """Writing and fetching what the maximal section around `span` would have kept."""
+        hta = self.times.platform.chip.hta
+        network, why = self.times.network, self.times.refusals
+        rate = hta.ddr_port_bytes_per_clk * hta.clock_hz
+        layers = network.layers
+        size = 0
+        if span.stop < len(why) and why[span.stop] is None:
+            size += sum(map(self.times.bytes, outputs))
+        if span.start and why[span.start - 1] is None:
+            inputs, _ = network.boundary(layers[span.start : span.stop])
+            size += sum(map(self.times.bytes, inputs))
+        return size / rate * _US
+
+    @cached_property
+    def _copies_us(self) -> float:
+        """Copying float buffers on the application's side."""
+        stack, network = self.times.platform.stack, self.times.network
+        if stack.buffer() != "float":
+            return 0.0
+        names = (*network.inputs, *network.outputs)
+        elements = sum(math.prod(network.shape(name)) for name in names)
+        return elements * stack.application.copy_s_per_element * _US
+
+    @cached_property
+    def _clock_hz(self) -> float:
+        platform = self.times.platform
+        profile = platform.stack.profile(self.times.perf_profile)
+        return platform.chip.dsp.clock_hz(profile.dsp_corner)
+
+    @cached_property
+    def _hvx_prefix(self) -> list[float]:
+        return _sums(self.times.on_hvx)
+
+    @cached_property
+    def _hta_prefix(self) -> list[float]:
+        return _sums(self.times.on_hta)
+
+
+def placed(subnets: Iterable[Subnet]) -> list[tuple[Engine, range]]:
+    """Engine and layers, by index, of each subnet."""
+    found, start = [], 0
+    for subnet in subnets:
+        found.append((subnet.engine, range(start, start + len(subnet.layers))))
+        start += len(subnet.layers)
+    return found
+
+
+def _sums(times: Iterable[float]) -> list[float]:
+    """Sums of the first 0, 1, 2, ... times."""
+    sums = [0.0]
+    for time in times:
+        sums.append(sums[-1] + time)
+    return sums
+
+
+def _us(parts: Iterable[Part], clock_hz: float) -> float:
+    return sum(part.seconds + part.clocks / clock_hz for part in parts) * _US

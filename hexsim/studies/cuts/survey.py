@@ -1,0 +1,170 @@
+"""One cut of a network explained: its subnets, why and at what price each cut is made, what of the
+network the HTA covers, and what each refused layer costs.
+
+A refused layer costs what the inference would save if the HTA took it, as a layer that streams
+through the engine, and the compiler cut anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hexsim.graph.ir import Network
+from hexsim.planning.partition import Subnet
+from hexsim.planning.sections import RULES
+from hexsim.planning.sections.ids import id_of, listed
+from hexsim.runtimes import Engine, Runtime
+from hexsim.studies.cuts.prices import Prices, placed
+from hexsim.timing.results import Result
+
+_FLOAT_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One subnet: `ids` of its first and last layer, and what it takes without its edges."""
+
+    runtime: Runtime
+    engine: Engine
+    ids: str
+    layers: tuple[str, ...]
+    macs: int
+    us: float
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The cut behind a layer: which tensors cross it to the next subnet, and what that takes.
+
+    `conversion_us` is changing layout, or floats to codes at the CPU; `dispatch_us` handing over.
+    """
+
+    after: str
+    after_id: int
+    reason: str
+    tensors: tuple[str, ...]
+    bytes: int
+    conversion_us: float
+    dispatch_us: float
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A layer that runs on HVX because the HTA refuses it, and what that costs the inference."""
+
+    layer: str
+    id: int
+    type: str
+    reason: str
+    cost_us: float
+
+
+@dataclass(frozen=True)
+class Survey:
+    """One cut. Shares are of the network, 0 .. 1; `refused` are the costliest layers first.
+
+    `hvx_us` is the inference with no section at all.
+    """
+
+    pieces: tuple[Piece, ...]
+    cuts: tuple[Cut, ...]
+    layer_share: float
+    mac_share: float
+    total_us: float
+    hvx_us: float
+    refused: tuple[Refused, ...]
+
+
+def survey(prices: Prices, sections: Sequence[range]) -> Survey:
+    """Explain the cut that some HTA sections make."""
+    network = prices.times.network
+    subnets = prices.cut(sections)
+    spans = placed(subnets)
+    on_hta = [at for engine, span in spans if engine == "hta" for at in span]
+    macs = sum(network.macs(network.layers[at]) for at in on_hta)
+    result = prices.simulated(sections)
+    return Survey(
+        pieces=tuple(
+            _piece(network, subnet, span, result)
+            for subnet, (_, span) in zip(subnets, spans, strict=True)
+        ),
+        cuts=tuple(_cut(prices, subnets, spans, at) for at in range(len(spans) - 1)),
+        layer_share=len(on_hta) / max(1, len(network.layers)),
+        mac_share=macs / max(1, network.total_macs),
+        total_us=result.total_us,
+        hvx_us=prices.simulated(()).total_us,
+        refused=_refused(prices),
+    )
+
+
+def _piece(network: Network, subnet: Subnet, span: range, result: Result) -> Piece:
+    names = tuple(layer.name for layer in subnet.layers)
+    return Piece(
+        subnet.runtime,
+        subnet.engine,
+        listed(network, span),
+        names,
+        sum(map(network.macs, subnet.layers)),
+        sum(layer.us for layer in result.layers if layer.name in names),
+    )
+
+
+def _cut(
+    prices: Prices, subnets: Sequence[Subnet], spans: Sequence[tuple[Engine, range]], at: int
+) -> Cut:
+    times, network = prices.times, prices.times.network
+    (left, before), (right, after) = spans[at], spans[at + 1]
+    inputs, _ = network.boundary(subnets[at + 1].layers)
+    tensors = tuple(name for name in inputs if name not in network.inputs)
+    if "cpu" in (left, right):
+        size = _FLOAT_BYTES * sum(math.prod(network.shape(name)) for name in tensors)
+        if right == "cpu":
+            conversion, dispatch = prices.leave_us(before, prices.subnet(left, before).us)
+        else:
+            conversion, dispatch = prices.enter_us(after)
+    else:
+        layout = times.to_d32 if right == "hvx" else times.from_d32
+        conversion = sum(map(layout, tensors))
+        dispatch = prices.subnet(right, after).dispatch_us
+        size = sum(map(times.bytes, tensors))
+    return Cut(
+        network.layers[before[-1]].name,
+        id_of(network, before[-1]),
+        _reason(prices, subnets[at], subnets[at + 1], before, after),
+        tensors,
+        size,
+        conversion,
+        dispatch,
+    )
+
+
+def _reason(prices: Prices, left: Subnet, right: Subnet, before: range, after: range) -> str:
+    """Why two neighbours are two: what the engine on either side refuses of the other's layers."""
+    if right.engine == "cpu":
+        return right.reason
+    if left.engine == "cpu":
+        return left.reason
+    why, layers = prices.times.refusals, prices.times.network.layers
+    refused = after[0] if right.engine == "hvx" else before[-1]
+    if why[refused] is None and prices.times.platform.stack.partitioning.rules == "1.23":
+        return "the 1.23 rules end a section where one tensor leaves it"
+    if why[refused] is None:
+        return "the list of sections ends here" if right.engine == "hvx" else "a section is listed"
+    return f"{layers[refused].type} '{layers[refused].name}': {why[refused]}"
+
+
+def _refused(prices: Prices) -> tuple[Refused, ...]:
+    network, why = prices.times.network, prices.times.refusals
+    rules = RULES[prices.times.platform.stack.partitioning.rules]
+    now = prices.total_us(rules.automatic(network, why))
+    inside = {at for engine, span in placed(prices.cut(())) if engine != "cpu" for at in span}
+    found = []
+    for at, reason in enumerate(why):
+        if reason is not None and at in inside:
+            taken = rules.automatic(network, (*why[:at], None, *why[at + 1 :]))
+            layer = network.layers[at]
+            cost = max(0.0, now - prices.total_us(taken))
+            found.append(Refused(layer.name, id_of(network, at), layer.type, reason, cost))
+    return tuple(sorted(found, key=lambda one: -one.cost_us))

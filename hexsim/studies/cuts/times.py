@@ -1,0 +1,146 @@
+"""What each layer takes on HVX, on the HTA and on the CPU, each engine asked by itself.
+
+HVX: one simulated inference with every layer there. HTA: the sections that the compiler would
+make by itself, run on an idle engine; a layer outside of them is compiled alone, for engines that
+took it. CPU: its roofline. Changes of layout at the edges of an HVX subnet run as nodes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from hexsim.graph.ir import Network, Shape
+from hexsim.host import cpu
+from hexsim.hta.compiler import compile_subnet
+from hexsim.hta.engine import LayerRun, TensorEngine
+from hexsim.hvx.kernels import Target
+from hexsim.hvx.kernels.conversion import from_d32, to_d32
+from hexsim.hvx.layout import stored_bytes
+from hexsim.planning.partition import Subnet, partition
+from hexsim.planning.plan import PlannedSubnet, make_plan
+from hexsim.planning.sections import Refusals, refusals, several
+from hexsim.platform import Platform
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.simulation.phone import Machine
+from hexsim.timing.memory import Traffic
+from hexsim.timing.simtime import PS_PER_US
+from hexsim.timing.work import NodeWork, Stage
+
+Change = Callable[[Shape, Target, Traffic, int], Stage | None]
+"""A change of layout of a tensor of some shape, with its DDR traffic and the bits of its codes."""
+
+
+@dataclass(frozen=True)
+class LayerTimes:
+    """Times of all layers of `model` by index, in microseconds, on one platform.
+
+    `perf_profile` None takes the stack's own.
+    """
+
+    model: Network | QuantizedNetwork
+    platform: Platform
+    perf_profile: str | None = None
+
+    @property
+    def network(self) -> Network:
+        """The float network."""
+        return float_network(self.model)
+
+    @cached_property
+    def refusals(self) -> Refusals:
+        """Why the HTA refuses each layer."""
+        return refusals(self.model, self.platform.stack.partitioning)
+
+    @cached_property
+    def on_hvx(self) -> tuple[float, ...]:
+        """On HVX; on the CPU where aip refuses the layer."""
+        plan = make_plan(self.model, "aip", partition(self.model, "aip"))
+        result = self.platform.simulate(plan, perf_profile=self.perf_profile)
+        by_name = {layer.name: layer.us for layer in result.layers}
+        return tuple(by_name[layer.name] for layer in self.network.layers)
+
+    @cached_property
+    def on_hta(self) -> tuple[float, ...]:
+        """On the HTA, refused layers as if it took them."""
+        sections = list(several.automatic(self.network, self.refusals))
+        inside = {at for section in sections for at in section}
+        alone = (range(n, n + 1) for n in range(len(self.network.layers)) if n not in inside)
+        found: dict[int, float] = {}
+        for section in (*sections, *alone):
+            found.update(zip(section, self.hta_section(section), strict=True))
+        return tuple(found[at] for at in range(len(found)))
+
+    def hta_section(self, section: range) -> tuple[float, ...]:
+        """Times of the layers of one section on an idle engine."""
+        machine = self._machine
+        subnet = self.subnet(section)
+        chip, runs = self.platform.chip, list[LayerRun]()
+        engine = TensorEngine(machine.env, machine.dsp.ddr, chip.hta, [])
+        program = compile_subnet(subnet, chip.name, chip.hta, self.network.inputs)
+        machine.env.run(machine.env.process(engine.run(program, runs.append)))
+        return tuple((run.end_ps - run.start_ps) / PS_PER_US for run in runs)
+
+    @cached_property
+    def on_cpu(self) -> tuple[float, ...]:
+        """On the CPU runtime, in floats."""
+        chip, stack = self.platform.chip, self.platform.stack
+        cut = Subnet("cpu", "cpu", self.network.layers, "")
+        calls = make_plan(self.model, "cpu", [cut]).calls()
+        return tuple(cpu.roofline(call, chip, stack).duration_ps / PS_PER_US for call in calls)
+
+    def subnet(self, section: range) -> PlannedSubnet:
+        """A run of layers as a subnet of its own inside aip."""
+        layers = self.network.layers[section.start : section.stop]
+        (planned,) = make_plan(self.model, "aip", [Subnet("aip", "hta", layers, "")]).subnets
+        return planned
+
+    def bits(self, tensor: str) -> int:
+        """Bits of a tensor's codes."""
+        coded = isinstance(self.model, QuantizedNetwork) and self.model.activations.get(tensor)
+        return coded.bitwidth if coded else 8
+
+    def bytes(self, tensor: str) -> int:
+        """Bytes of a tensor's codes without padding."""
+        return math.prod(self.network.shape(tensor)) * self.bits(tensor) // 8
+
+    def to_d32(self, tensor: str) -> float:
+        """Bringing a tensor into the layout of HVX; what does not fit in L2 goes to DDR."""
+        spilled = self._spilled(tensor)
+        return self._layout(to_d32, tensor, Traffic(write_bytes=spilled))
+
+    def from_d32(self, tensor: str) -> float:
+        """Taking it out of that layout."""
+        return self._layout(from_d32, tensor, Traffic(self._spilled(tensor)))
+
+    def _spilled(self, tensor: str) -> int:
+        stored = stored_bytes(self.network.shape(tensor)) * self.bits(tensor) // 8
+        return max(0, stored - self._machine.dsp.target.l2_bytes)
+
+    def _layout(self, change: Change, tensor: str, traffic: Traffic) -> float:
+        shape, bits = self.network.shape(tensor), self.bits(tensor)
+        key = (change is to_d32, shape, bits)
+        if key not in self._layouts:
+            stage = change(shape, self._machine.dsp.target, traffic, bits)
+            self._layouts[key] = self._node(stage)
+        return self._layouts[key]
+
+    @cached_property
+    def _layouts(self) -> dict[tuple[bool, Shape, int], float]:
+        return {}
+
+    def _node(self, stage: Stage | None) -> float:
+        if stage is None:
+            return 0.0
+        machine = self._machine
+        session, start = machine.dsp.session("", 0), machine.env.now
+        node = session.run_node("", NodeWork((stage,), "kernel"))
+        machine.env.run(machine.env.process(node))
+        return (machine.env.now - start) / PS_PER_US
+
+    @cached_property
+    def _machine(self) -> Machine:
+        chip, stack = self.platform.chip, self.platform.stack
+        return Machine(chip, stack, [stack.profile(self.perf_profile)])

@@ -1,0 +1,151 @@
+"""One kernel on one chip, alone: how it is blocked, what its streams cost and how long it takes.
+
+The network around it is left out: inputs lie in L2 as far as they fit, weights come from DDR.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Shape
+from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
+from hexsim.hvx.kernels.conversion import from_d32, to_d32
+from hexsim.hvx.kernels.convolution import Blocking, DenseShape
+from hexsim.hvx.layout import stored_bytes, tensor_sizes
+from hexsim.hvx.streams import Kernel, layout_change
+from hexsim.layers import Convolution
+from hexsim.planning.plan import KernelCall, PlannedSubnet
+from hexsim.platform import Platform
+from hexsim.simulation.phone import Machine
+from hexsim.simulation.residency import subnet_traffic
+from hexsim.studies.kernel_shapes import kernel_call
+from hexsim.timing.memory import Traffic
+from hexsim.timing.node_timing import NodeTiming
+from hexsim.timing.results import Bound, largest
+from hexsim.timing.simtime import PS_PER_US, ps_to_clocks
+from hexsim.timing.work import NodeWork, Stage
+
+_EDGES: dict[
+    str, tuple[Callable[[Shape, Target, Traffic], Stage | None], Callable[..., Kernel]]
+] = {
+    "to_d32": (to_d32, layout_change.to_d32),
+    "from_d32": (from_d32, layout_change.from_d32),
+}
+
+
+@dataclass(frozen=True)
+class KernelProbe:
+    """What was found. `peak_macs_per_packet` is of one thread; `stall_slots` counts interlocks
+    and waits for memory of all threads."""
+
+    kind: str
+    shape: str
+    chip: str
+    stack: str
+    call: KernelCall
+    target: Target
+    streams: tuple[Kernel, ...]
+    work: NodeWork
+    timing: NodeTiming
+    clock_hz: float
+    contexts: int
+    stall_slots: int
+    peak_macs_per_packet: float
+    peak_macs_per_clock: float
+    bound: Bound
+
+    @property
+    def us(self) -> float:
+        """Duration of the node in microseconds, dispatch included."""
+        return (self.timing.end_ps - self.timing.start_ps) / PS_PER_US
+
+    @property
+    def cycles(self) -> int:
+        """The same in core clocks."""
+        return ps_to_clocks(self.timing.end_ps - self.timing.start_ps, self.clock_hz)
+
+    @property
+    def efficiency(self) -> float:
+        """Multiply-adds of the layer over what the whole vector unit could do in its time."""
+        return self.call.macs / max(1.0, self.cycles * self.peak_macs_per_clock)
+
+    @property
+    def blocking(self) -> Blocking | None:
+        """How a dense convolution (one group of a grouped one) is cut."""
+        layer = self.call.layer
+        if not isinstance(layer, Convolution) or layer.is_depthwise(self.call.operands[0][-1]):
+            return None
+        return Blocking(DenseShape.of(self.call, layer), self.target)
+
+    @property
+    def padding_waste(self) -> float:
+        """Share of what is computed or moved that is padding: multiply-adds of a dense
+        convolution, else elements of inputs and outputs."""
+        blocking = self.blocking
+        if blocking is not None:
+            assert isinstance(self.call.layer, Convolution)
+            done = self.call.layer.groups * blocking.macs
+            return 1 - self.call.macs / done
+        shapes = (*self.call.operands, *self.call.results)
+        stored = sum(map(stored_bytes, shapes))
+        return 1 - sum(map(math.prod, shapes)) / stored
+
+
+def probe(kind: str, shape: str, platform: Platform) -> KernelProbe:
+    """Block, schedule and time one kernel; HexsimError for an unknown kind or a bad shape."""
+    call = kernel_call(kind, shape)
+    platform.chip.require("dsp")
+    machine = Machine(platform.chip, platform.stack, [platform.stack.profile()])
+    dsp = machine.dsp
+    streams, work = _work(kind, call, dsp.target)
+    node = machine.env.process(dsp.session("", 0).run_node(kind, work))
+    timing = machine.env.run(node)
+    assert isinstance(timing, NodeTiming)
+    hvx = platform.chip.dsp.hvx
+    return KernelProbe(
+        kind=kind,
+        shape=shape,
+        chip=platform.chip.name,
+        stack=platform.stack.name,
+        call=call,
+        target=dsp.target,
+        streams=streams,
+        work=work,
+        timing=timing,
+        clock_hz=dsp.clock_hz,
+        contexts=hvx.contexts,
+        stall_slots=round(sum(dsp.core.stall_slots(item) for item in work.items)),
+        peak_macs_per_packet=dsp.peak_macs_per_packet,
+        peak_macs_per_clock=hvx.int8_macs_per_clk,
+        bound=largest(timing.parts_ps),
+    )
+
+
+def _work(kind: str, call: KernelCall, target: Target) -> tuple[tuple[Kernel, ...], NodeWork]:
+    if kind in _EDGES:
+        make, stream = _EDGES[kind]
+        spilled = max(0, stored_bytes(call.operands[0]) - target.l2_bytes)
+        moved = Traffic(write_bytes=spilled) if kind == "to_d32" else Traffic(spilled)
+        stage = make(call.operands[0], target, moved)
+        if stage is None:
+            raise HexsimError(
+                f"{kind} does nothing for this shape: tensors without spatial axes stay flat, and "
+                "so do images of up to four channels on their way in"
+            )
+        return (stream(target.machine),), NodeWork((stage,), "kernel")
+    subnet = PlannedSubnet(
+        runtime="dsp",
+        engine="hvx",
+        reason="",
+        calls=(call,),
+        inputs=call.layer.inputs,
+        outputs=call.layer.outputs,
+        input_shapes=call.operands,
+        output_shapes=call.results,
+    )
+    share = activation_l2_bytes(call, target)
+    (traffic,) = subnet_traffic(subnet, target.l2_bytes, [share], tensor_sizes(subnet)).calls
+    return kernel_streams(call, target), node_work(call, target, traffic)

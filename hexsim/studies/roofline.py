@@ -1,0 +1,162 @@
+"""The roofline of a network on an engine: what each layer reaches, and what holds it down.
+
+A layer does so many multiply-adds per byte that it moves (its intensity), and cannot do them
+faster than the engine multiplies or a memory brings the bytes. The roofs are the chip's at the
+clocks and the bus share of the performance profile; of the vector unit:
+
+- HVX: every vector worker issues a packet of multiplies each time it may issue one;
+- DDR: the bandwidth that the profile votes for; one stream: as much of it as one prefetch gets
+  with its bytes in flight. Only the whole bandwidth counts as a limit;
+- L2: the port between L2 and the vector contexts, for the bytes that cross it.
+
+What a layer loses is its time beyond the lowest roof over it. CPU and GPU have one memory roof.
+Layers without multiply-adds, and layers on other engines, have no place in such a chart; their
+share of the time is stated.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from hexsim.errors import HexsimError
+from hexsim.platform import Platform
+from hexsim.simulation.phone import Dsp, Machine
+from hexsim.studies.benchmark import Case
+from hexsim.timing.results import LayerTiming
+from hexsim.timing.simtime import PS_PER_SECOND, PS_PER_US
+
+FLOPS_PER_MAC = 2
+
+
+@dataclass(frozen=True)
+class MemoryRoof:
+    """A memory that limits layers by the bytes it moves; `level` is "ddr" or "l2"."""
+
+    name: str
+    level: str
+    bytes_per_s: float
+    is_limit: bool = True
+
+
+@dataclass(frozen=True)
+class Roofs:
+    """What an engine of a chip can do at most: multiply-adds and bytes per second."""
+
+    engine: str
+    peak_name: str
+    peak_macs_per_s: float
+    memories: tuple[MemoryRoof, ...]
+
+    def over(self, layer: LayerTiming) -> tuple[str, float]:
+        """Return the lowest roof over a layer: its name and multiply-adds per second."""
+        moved = {"ddr": layer.ddr_bytes, "l2": layer.l2_bytes}
+        roofs = {self.peak_name: self.peak_macs_per_s}
+        for memory in self.memories:
+            if memory.is_limit and moved[memory.level]:
+                roofs[memory.name] = memory.bytes_per_s * layer.macs / moved[memory.level]
+        name = min(roofs, key=lambda roof: roofs[roof])
+        return name, roofs[name]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A layer under the roofs. Intensities are in multiply-adds per byte, infinite without any."""
+
+    layer: LayerTiming
+    roof: str
+    roof_macs_per_s: float
+
+    @property
+    def macs_per_s(self) -> float:
+        """What the layer reaches."""
+        return self.layer.macs * PS_PER_SECOND / self.layer.duration_ps
+
+    @property
+    def ddr_intensity(self) -> float:
+        """Multiply-adds per byte from and to DDR."""
+        return self.layer.macs / self.layer.ddr_bytes if self.layer.ddr_bytes else math.inf
+
+    @property
+    def l2_intensity(self) -> float:
+        """Multiply-adds per byte through the port of L2."""
+        return self.layer.macs / self.layer.l2_bytes if self.layer.l2_bytes else math.inf
+
+    @property
+    def share_of_roof(self) -> float:
+        """What the layer reaches of the lowest roof over it, 0 .. 1."""
+        return self.macs_per_s / self.roof_macs_per_s
+
+    @property
+    def lost_us(self) -> float:
+        """Time that it would take less at its roof, in microseconds."""
+        return self.layer.duration_ps * (1 - self.share_of_roof) / PS_PER_US
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """All layers of one inference that multiply, those that lose most time first.
+
+    `other_layers` do not, or ran elsewhere; with everything that is no layer they take
+    `other_share` of the total time.
+    """
+
+    case: Case
+    roofs: Roofs
+    points: tuple[Point, ...]
+    other_layers: int
+    other_share: float
+
+
+def roofline(case: Case, platform: Platform) -> Roofline:
+    """Put the layers of a case under the roofs of the engine of its runtime.
+
+    Raises HexsimError if none is there.
+    """
+    roofs = _roofs(case, platform)
+    layers = case.timing.layers
+    on_chart = [layer for layer in layers if layer.engine == roofs.engine and layer.macs]
+    if not on_chart:
+        raise HexsimError(
+            f"no layer of {case.network} multiplies on {roofs.engine.upper()} with runtime "
+            f"{case.runtime}; give another --runtime"
+        )
+    points = [Point(layer, *roofs.over(layer)) for layer in on_chart]
+    shown_ps = sum(layer.duration_ps for layer in on_chart)
+    return Roofline(
+        case,
+        roofs,
+        tuple(sorted(points, key=lambda point: -point.lost_us)),
+        len(layers) - len(on_chart),
+        1 - shown_ps / case.timing.total_ps,
+    )
+
+
+def _roofs(case: Case, platform: Platform) -> Roofs:
+    chip, stack = platform.chip, platform.stack
+    if case.runtime in ("dsp", "aip"):
+        return _vector_roofs(Machine(chip, stack, [stack.profile(case.perf_profile)]).dsp)
+    if case.runtime in ("gpu", "gpu_fp16"):
+        gpu = chip.gpu
+        peak = gpu.clock_hz * gpu.fp32_flops_per_clk / FLOPS_PER_MAC
+        return Roofs("gpu", "GPU", peak, (MemoryRoof("DDR", "ddr", gpu.bandwidth_bytes_per_s),))
+    cpu = chip.cpu
+    is_fixed = case.runtime == "fxp_cpu"
+    peak = cpu.cores * cpu.clock_hz * (cpu.int8_macs_per_clk if is_fixed else cpu.fp32_macs_per_clk)
+    return Roofs("cpu", "CPU", peak, (MemoryRoof("DDR", "ddr", cpu.bandwidth_bytes_per_s),))
+
+
+def _vector_roofs(dsp: Dsp) -> Roofs:
+    return Roofs(
+        "hvx",
+        "HVX",
+        dsp.rule.workers
+        * dsp.peak_macs_per_packet
+        / dsp.core.rule.clocks_per_packet
+        * dsp.clock_hz,
+        (
+            MemoryRoof("DDR", "ddr", dsp.ddr.rule.bytes_per_second),
+            MemoryRoof("one stream", "ddr", dsp.ddr.rule.stream_bytes_per_second, is_limit=False),
+            MemoryRoof("L2", "l2", dsp.core.rule.l2_bytes_per_clock * dsp.clock_hz),
+        ),
+    )

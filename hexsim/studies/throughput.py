@@ -1,0 +1,216 @@
+"""Several instances at once: latencies, throughput, how busy each resource is, and what limits.
+
+Every instance is a thread of an application that calls its network again as soon as the last call
+has returned (a closed loop, as in snpe-throughput-net-run), a number of times or for a duration.
+Calls overlap; the DSP's vector contexts go to one graph at a time, the most urgent first; QuRT
+arbitrates the rest.
+
+The limiting resource is the one that is used most, if it is in use for at least nine tenths of
+the time; a vector context that is locked is in use, whatever its holder does meanwhile. If there
+is none, the instances wait for their own calls and more of them would help.
+
+The gain is the work done per second in units of what one instance does by itself, summed over the
+networks: with equal instances the throughput over that of one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.errors import HexsimError
+from hexsim.planning.plan import Plan
+from hexsim.platform import Platform
+from hexsim.platforms.background import Background
+from hexsim.platforms.stacks import BufferType
+from hexsim.q6_scheduler import URGENCY, PriorityHint
+from hexsim.simulation.simulator import Job, Workload, simulate
+from hexsim.timing.results import InferenceTiming, Result, Timeline
+from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
+
+MOST_INSTANCES = 16
+"""More threads than an application has use for; the time of a simulation grows with them."""
+
+_LIMITING_SHARE = 0.9
+
+_RESOURCES = {
+    r"hardware thread \d+$": "hardware threads",
+    r"hvx context \d+$": "hvx contexts",
+    r"q6 worker \d+$": "hvx contexts at work",
+    r"hta array$": "hta array",
+    r"gpu$": "gpu",
+}
+"""What the tracks that end so belong to."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A network that `instances` threads call again and again."""
+
+    plan: Plan
+    instances: int = 1
+    priority: PriorityHint = "normal"
+
+
+@dataclass(frozen=True)
+class Loop:
+    """How every instance calls: `inferences` times, or until `duration_ms` if that is given."""
+
+    inferences: int = 20
+    duration_ms: float | None = None
+    perf_profile: str | None = None
+    buffer: BufferType | None = None
+    background: tuple[Background, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Latencies of some calls, and the time from the first call to the last return."""
+
+    latencies_ps: tuple[int, ...]
+    elapsed_ps: int
+
+    @classmethod
+    def of(cls, inferences: Iterable[InferenceTiming]) -> Pace:
+        """Measure some inferences."""
+        calls = list(inferences)
+        start = min(call.start_ps for call in calls)
+        end = max(call.end_ps for call in calls)
+        return cls(tuple(call.total_ps for call in calls), end - start)
+
+    @property
+    def inferences(self) -> int:
+        """Number of calls."""
+        return len(self.latencies_ps)
+
+    @property
+    def per_second(self) -> float:
+        """Inferences per second."""
+        return self.inferences * PS_PER_SECOND / self.elapsed_ps
+
+    def percentile_ps(self, percent: float) -> int:
+        """The least latency that `percent` of the calls do not exceed (the nearest rank)."""
+        return int(np.percentile(self.latencies_ps, percent, method="inverted_cdf"))
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One thread: how it fared, and how one such thread fares by itself."""
+
+    stream: Stream
+    pace: Pace
+    alone: Pace
+
+
+@dataclass(frozen=True)
+class Use:
+    """A resource and the part of the time in which it is in use, over all its units, 0 .. 1."""
+
+    resource: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """What a run of several instances gave; `result` has its timeline."""
+
+    instances: tuple[Instance, ...]
+    total: Pace
+    uses: tuple[Use, ...]
+    result: Result
+
+    @property
+    def gain(self) -> float:
+        """Work done per second, in units of one instance by itself."""
+        work_s = sum(one.pace.inferences / one.alone.per_second for one in self.instances)
+        return work_s * PS_PER_SECOND / self.total.elapsed_ps
+
+    @property
+    def limit(self) -> Use | None:
+        """The resource that limits the throughput; None if none is in use all the time."""
+        most = max(self.uses, key=lambda use: use.share)
+        return most if most.share >= _LIMITING_SHARE else None
+
+
+def throughput(
+    platform: Platform, streams: Sequence[Stream], loop: Loop | None = None
+) -> Throughput:
+    """Run all instances of all streams at once, and one of each stream by itself.
+
+    Raises HexsimError for counts that make no sense and for what the phone cannot run.
+    """
+    loop = loop or Loop()
+    _check(streams, loop)
+    alone = [Pace.of(_run(platform, [stream], loop).inferences) for stream in streams]
+    threads = [number for number, stream in enumerate(streams) for _ in range(stream.instances)]
+    result = _run(platform, [streams[number] for number in threads], loop)
+    instances = tuple(
+        Instance(
+            streams[number],
+            Pace.of(inference for inference in result.inferences if inference.job == job),
+            alone[number],
+        )
+        for job, number in enumerate(threads)
+    )
+    return Throughput(
+        instances, Pace.of(result.inferences), _uses(platform, result.timeline), result
+    )
+
+
+def _check(streams: Sequence[Stream], loop: Loop) -> None:
+    counts = [stream.instances for stream in streams]
+    if not counts or min(counts) < 1 or sum(counts) > MOST_INSTANCES:
+        raise HexsimError(
+            f"instances: {', '.join(map(str, counts)) or 'none'}; every network needs at least 1, "
+            f"and all together may have {MOST_INSTANCES}"
+        )
+    if loop.inferences < 1:
+        raise HexsimError(f"{loop.inferences} inferences give no latency; ask for 1 or more")
+    if loop.duration_ms is not None and not 0 < loop.duration_ms < math.inf:
+        raise HexsimError(f"a duration of {loop.duration_ms:g} ms; give one above 0 that ends")
+
+
+def _run(platform: Platform, threads: Sequence[Stream], loop: Loop) -> Result:
+    until_ps = None if loop.duration_ms is None else round(loop.duration_ms * PS_PER_MS)
+    jobs = tuple(
+        Job(
+            stream.plan,
+            count=loop.inferences,
+            until_ps=until_ps,
+            urgency=URGENCY[stream.priority],
+            perf_profile=loop.perf_profile,
+            buffer=loop.buffer,
+        )
+        for stream in threads
+    )
+    workload = Workload(jobs, loop.background, recorded=True)
+    return simulate(workload, platform.chip, platform.stack)
+
+
+def _uses(platform: Platform, timeline: Timeline) -> tuple[Use, ...]:
+    """How much each resource is used that is used at all."""
+    busy_ps: Counter[str] = Counter()
+    for span in timeline.spans:
+        busy_ps[span.track] += span.t1_ps - span.t0_ps
+    shares = {}
+    for pattern, resource in _RESOURCES.items():
+        total = sum(busy for track, busy in busy_ps.items() if re.search(pattern, track))
+        if total:
+            shares[resource] = total / (_units(platform, resource) * timeline.end_ps)
+    for level in timeline.levels:
+        if level.total:
+            available = level.capacity * timeline.end_ps / PS_PER_SECOND
+            shares[level.name] = level.total / available
+    return tuple(Use(resource, share) for resource, share in shares.items())
+
+
+def _units(platform: Platform, resource: str) -> int:
+    """How many there are of a resource."""
+    if resource == "hardware threads":
+        return platform.chip.dsp.hardware_threads
+    return platform.chip.dsp.hvx.contexts if resource.startswith("hvx") else 1

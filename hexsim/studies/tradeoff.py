@@ -1,0 +1,183 @@
+"""What a float and a quantised file of one network cost and are worth on each runtime.
+
+Both files are really written, and read back, so that their sizes are those of the container, and
+a runtime that dequantises works with the weights of the quantised file.
+
+On a runtime that quantises a float file at load, ranges are those of the inputs compared; the real
+one finds them in each input anew. Accuracy is that of class scores, before a final softmax.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from hexsim import container
+from hexsim.accuracy.classification import Hits
+from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.items import scores_of_items, unpadded
+from hexsim.accuracy.scores import class_scores, scored
+from hexsim.errors import HexsimError
+from hexsim.execution.plan_executor import PlanExecutor
+from hexsim.graph.ir import Network
+from hexsim.inputs.source import InputSource
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.planning.plan import Plan
+from hexsim.platform import Platform
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.quantized import QuantizedNetwork, float_network
+from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.timing.results import Result
+
+Kind = Literal["float", "quantised"]
+Model = Network | QuantizedNetwork
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How one choice answers; `hits` against labels mean something only with labels."""
+
+    hits: Hits
+    sqnr_db: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One file on one runtime: `timing` and `accuracy`, or in words why it is refused.
+
+    `loading` says what the runtime does with such a file.
+    """
+
+    file: Kind
+    file_bytes: int
+    runtime: Runtime
+    loading: str
+    timing: Result | None = None
+    accuracy: Accuracy | None = None
+    refusal: str | None = None
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What all choices share; `labels` has the class of each item.
+
+    `overrides` are applied when the float file is quantised at load.
+    """
+
+    perf_profile: str | None = None
+    idle_ms: float = 0.0
+    cpu_fallback: bool = True
+    labels: Sequence[int] | None = None
+    overrides: Overrides = NO_OVERRIDES
+
+
+def tradeoff(
+    floats: Network | None,
+    codes: QuantizedNetwork,
+    platform: Platform,
+    source: InputSource,
+    conditions: Conditions | None = None,
+    progress: Callable[[str], None] = lambda what: None,
+) -> tuple[Choice, ...]:
+    """Compare a float network (None: there is none) and its quantised form on all runtimes.
+
+    Choices come file by file, in the platform's order of runtimes. The reference is the float
+    network, else the quantised one's weights as floats.
+    """
+    conditions = conditions or Conditions()
+    models: dict[Kind, Model] = {"quantised": codes}
+    if floats is not None:
+        models = {"float": floats, **models}
+    with TemporaryDirectory(prefix="hexsim-") as folder:
+        choices: list[Choice] = []
+        bench = _Bench(floats or codes.network, platform, source, conditions)
+        for kind, model in models.items():
+            progress(f"writing the {kind} file")
+            path = Path(folder) / f"{kind}.dlc"
+            container.write(path, model)
+            read = container.read(path).model
+            for runtime in platform.runtimes:
+                progress(f"{kind} file on {runtime}")
+                choices.append(bench.choice(kind, path.stat().st_size, read, runtime))
+    return tuple(choices)
+
+
+class _Bench:
+    """Times and runs models; what several runtimes share is made once."""
+
+    def __init__(
+        self, reference: Network, platform: Platform, source: InputSource, conditions: Conditions
+    ) -> None:
+        self._reference = class_scores(reference)
+        self._platform = platform
+        self._source = source
+        self._conditions = conditions
+        self._quantised_at_load: QuantizedNetwork | None = None
+        self._known: dict[tuple[str, str, bool, frozenset[str]], Accuracy] = {}
+
+    def choice(self, kind: Kind, size: int, model: Model, runtime: Runtime) -> Choice:
+        """Time and accuracy of one file on one runtime, or its refusal."""
+        rule = self._platform.load_rule(runtime, quantized=isinstance(model, QuantizedNetwork))
+        if rule.effect == "refuse":
+            return Choice(kind, size, runtime, "refused", refusal=rule.sentence)
+        loaded = model
+        try:
+            if rule.effect == "quantise" and self._conditions.overrides:
+                loaded = self._at_load(model)
+            plan = self._plan(loaded, runtime)
+            if loaded is not model:
+                plan = plan.of_float_file()
+        except HexsimError as error:
+            return Choice(kind, size, runtime, rule.sentence, refusal=str(error))
+        timing = self._platform.simulate(
+            plan,
+            perf_profile=self._conditions.perf_profile,
+            idle_ms=self._conditions.idle_ms,
+        )
+        values: str = kind
+        if rule.effect == "quantise":
+            model, values = self._at_load(model), "quantised at load"
+        accuracy = self._accuracy(values, model, runtime)
+        return Choice(kind, size, runtime, rule.sentence, timing, accuracy)
+
+    def _plan(self, model: Model, runtime: Runtime) -> Plan:
+        return self._platform.plan(model, runtime, cpu_fallback=self._conditions.cpu_fallback)
+
+    def _at_load(self, model: Model) -> QuantizedNetwork:
+        """A float model as the runtime quantises it."""
+        if self._quantised_at_load is None:
+            self._quantised_at_load = self._platform.quantize(
+                float_network(model), self._source.feeds(), self._conditions.overrides
+            )
+        return self._quantised_at_load
+
+    def _accuracy(self, values: str, model: Model, runtime: Runtime) -> Accuracy:
+        """Integer runtimes compute the same with the same `values`, kind of weights and engines."""
+        signed = self._platform.signed_weights(runtime)
+        arithmetic = "integer" if runtime in FIXED_POINT else runtime
+        key = (values, arithmetic, signed, self._platform.on_hta(model, runtime))
+        if key not in self._known:
+            self._known[key] = self._measured(model, runtime, signed)
+        return self._known[key]
+
+    def _measured(self, model: Model, runtime: Runtime, signed: bool) -> Accuracy:
+        model = scored(model)
+        executor = PlanExecutor(self._plan(model, runtime), model, signed_weights=signed)
+        engine, hits, distance = FloatEngine(self._reference), Hits(), Distance()
+        batch, labels = self._source.batch, self._conditions.labels
+        for index, feed in enumerate(self._source.feeds()):
+            count = min(batch, self._source.items - index * batch)
+            expected, found = (
+                unpadded(runs.run(feed), batch, count) for runs in (engine, executor)
+            )
+            for name, array in expected.items():
+                if array.dtype.kind == "f":
+                    distance.add(array, found[name])
+            name = self._reference.outputs[0]
+            pairs = (scores_of_items(values[name], batch) for values in (expected, found))
+            for ours, theirs in zip(*pairs, strict=True):
+                hits.add(ours, theirs, None if labels is None else labels[hits.inputs])
+        return Accuracy(hits, distance.sqnr_db)

@@ -1,0 +1,193 @@
+"""How far a simulated time may be off because of its constants: a sweep of those in doubt.
+
+Swept are the assumed and calibrated constants of chip and stack that the simulation reads, one at
+a time, to both ends of their interval: the bounds that the file states, or for a calibrated
+constant two standard errors of the fit. Log ratios of the times add up in quadrature, upwards and
+downwards apart. If a constant lies anywhere in its bounds with equal chance, half their length is
+1.7 standard deviations, so the interval is one of about nine in ten. The fit ties the errors of the
+calibrated constants together; they are combined with their correlation. An assumed constant on
+which fitted measurements depend takes the calibrated ones along, as another fit would.
+
+Why one at a time: two simulations per constant, the same answer every time, and each constant's
+share is known. Constants that act on each other (a wake-up time and the idle time from which it is
+paid) are not moved together.
+
+Left out: causes that are missing from the model. A measured time outside the interval points to
+one of those, or to a bound that is too narrow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from hexsim.platform import Platform
+from hexsim.platforms.datasheet import Datasheet, recorded
+from hexsim.platforms.measurements.calibration import STANDARD_ERRORS, calibration
+from hexsim.platforms.quantity import Quantity
+from hexsim.timing.results import Result
+
+Side = Literal["chip", "stack"]
+Scope = Literal["everything", "tensor engine"]
+"""Which constants are moved: all, or those of the HTA and of handing subnets to it, of which next
+to nothing is published and which only aip reads."""
+
+_TENSOR_ENGINE = ("hta.", "partitioning.")
+_SIDES: tuple[Side, ...] = ("chip", "stack")
+
+
+class Times(NamedTuple):
+    """Total inference and forward propagate time, in microseconds."""
+
+    total_us: float
+    forward_us: float
+
+
+@dataclass(frozen=True)
+class Swing:
+    """What one constant does to the times, at the low and at the high end of its interval."""
+
+    sheet: str
+    path: str
+    constant: Quantity
+    low: float
+    high: float
+    at_low: Times
+    at_high: Times
+
+    def logs(self, nominal: Times, figure: int) -> tuple[float, float]:
+        """Logarithms of the two times over the nominal one; `figure` indexes `Times`."""
+        ends = (self.at_low[figure], self.at_high[figure])
+        low, high = (math.log(max(us, 1e-9) / nominal[figure]) for us in ends)
+        return low, high
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """The times at the constants as stated, and at the ends of the interval around them.
+
+    `swings` are the constants that move the total time, the largest first; `shares` is what each
+    contributes to the sum of squares of the total time, in the same order, 0 .. 1. `scope` says
+    which constants were moved.
+    """
+
+    low: Times
+    nominal: Times
+    high: Times
+    swings: tuple[Swing, ...]
+    shares: tuple[float, ...]
+    scope: Scope = "everything"
+
+
+def sweep(
+    platform: Platform, run: Callable[[Platform], Result], scope: Scope = "everything"
+) -> Uncertainty:
+    """Repeat the simulation `run` at both ends of every constant in `scope` that it reads."""
+
+    def times(changed: Platform) -> Times:
+        result = run(changed)
+        return Times(result.total_us, result.forward_us)
+
+    return swept(platform, times, scope)
+
+
+def swept(
+    platform: Platform,
+    times: Callable[[Platform], Times],
+    scope: Scope = "everything",
+) -> Uncertainty:
+    """Sweep any two positive figures over the constants in `scope`."""
+    with recorded() as reads:
+        nominal = times(platform)
+    swings = []
+    for side in _SIDES:
+        sheet: Datasheet = getattr(platform, side)
+        read = reads.of(sheet)
+        for path, constant, low, high in intervals(sheet):
+            if path in read and (scope == "everything" or path.startswith(_TENSOR_ENGINE)):
+                at_low, at_high = (times(_moved(platform, side, path, v)) for v in (low, high))
+                if {at_low, at_high} != {nominal}:
+                    swings.append(Swing(sheet.name, path, constant, low, high, at_low, at_high))
+    return replace(combined(nominal, swings), scope=scope)
+
+
+def _moved(platform: Platform, side: Side, path: str, value: float) -> Platform:
+    """The platform with one constant at `value`, and the calibrated ones as the fit answers."""
+    sheet = getattr(platform, side)
+    trade = calibration().trade(sheet.name, path)
+    moved = _with(platform, side, path, value)
+    if trade is None:
+        return moved
+    is_low = value < dict(sheet.quantities())[path].value
+    steps = trade.at_low if is_low else trade.at_high
+    for fitted, step in zip(calibration().constants, steps, strict=True):
+        for other in _SIDES:
+            answering = getattr(platform, other)
+            constant = dict(answering.quantities()).get(fitted.path)
+            if constant is not None and _fitted(answering.name, fitted.path, constant) is not None:
+                answer = min(max(constant.value * math.exp(step), fitted.low), fitted.high)
+                moved = _with(moved, other, fitted.path, answer)
+    return moved
+
+
+def _with(platform: Platform, side: Side, path: str, value: float) -> Platform:
+    if side == "chip":
+        return Platform(platform.chip.with_value(path, value), platform.stack)
+    return Platform(platform.chip, platform.stack.with_value(path, value))
+
+
+def intervals(sheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
+    """Path, constant and interval of every constant that may be another."""
+    for path, constant in sheet.quantities():
+        if constant.low is None or constant.high is None:
+            continue
+        index = _fitted(sheet.name, path, constant)
+        low, high = constant.low, constant.high
+        if index is not None:
+            low, high = calibration().constants[index].interval
+        if low < high:
+            yield path, constant, low, high
+
+
+def _fitted(sheet: str, path: str, constant: Quantity) -> int | None:
+    """The constant's index in the record of the fit, None if it is not what was fitted."""
+    return calibration().find(sheet, path) if constant.confidence == "calibrated" else None
+
+
+def combined(nominal: Times, swings: Sequence[Swing]) -> Uncertainty:
+    """Return the interval that the swings make together."""
+    ends = [_ends(nominal, swings, figure) for figure in range(len(nominal))]
+    weight = [max(map(abs, swing.logs(nominal, 0))) ** 2 for swing in swings]
+    order = sorted(range(len(swings)), key=lambda k: (-weight[k], swings[k].path))
+    total = sum(weight) or 1.0
+    return Uncertainty(
+        Times(*(low for low, _ in ends)),
+        nominal,
+        Times(*(high for _, high in ends)),
+        tuple(swings[k] for k in order),
+        tuple(weight[k] / total for k in order),
+    )
+
+
+def _ends(nominal: Times, swings: Sequence[Swing], figure: int) -> tuple[float, float]:
+    """Both ends of the interval of one figure."""
+    down = up = 0.0
+    tied: list[tuple[int, float]] = []
+    for swing in swings:
+        logs = swing.logs(nominal, figure)
+        index = _fitted(swing.sheet, swing.path, swing.constant)
+        if index is not None:
+            fitted = calibration().constants[index]
+            slope = (logs[1] - logs[0]) / math.log(swing.high / swing.low)
+            tied.append((index, slope * STANDARD_ERRORS * fitted.log_error))
+        else:
+            down += min(0.0, *logs) ** 2
+            up += max(0.0, *logs) ** 2
+    correlation = calibration().correlation
+    together = max(0.0, sum(a * b * correlation[i][j] for i, a in tied for j, b in tied))
+    return (
+        nominal[figure] * math.exp(-math.sqrt(down + together)),
+        nominal[figure] * math.exp(math.sqrt(up + together)),
+    )

@@ -1,0 +1,96 @@
+"""What the parts of the machine tell while they work: who is on a place, how high a rate is.
+
+Hardware threads and vector contexts are places, each with one occupant or none; DDR and the CPU's
+cores are rates that their users share. Nothing is told unless a workload asks for a record, so
+that simulations which nobody looks into stay as fast as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hexsim.timing.results import Level, Span
+from hexsim.timing.simtime import Environment
+
+
+class Places:
+    """A few numbered places; what was on each becomes spans of a track of its own."""
+
+    def __init__(self, env: Environment, name: str, count: int, spans: list[Span]) -> None:
+        self._env = env
+        self._name = name
+        self._spans = spans
+        self._occupants: list[str | None] = [None] * count
+        self._since = [0] * count
+
+    def occupied_by(self, occupants: Sequence[str | None]) -> None:
+        """Take note of who is on each place from now on."""
+        for place, (before, after) in enumerate(zip(self._occupants, occupants, strict=True)):
+            if before != after:
+                self._leave(place)
+                self._occupants[place] = after
+
+    def end(self) -> None:
+        """Everybody leaves now."""
+        self.occupied_by([None] * len(self._occupants))
+
+    def _leave(self, place: int) -> None:
+        start, self._since[place] = self._since[place], self._env.now
+        occupant = self._occupants[place]
+        if occupant is not None and self._env.now > start:
+            self._spans.append(Span(f"{self._name} {place}", occupant, start, self._env.now))
+
+
+class Meter:
+    """The sum of what the users of a shared rate get; `scale` turns it into `unit`."""
+
+    def __init__(
+        self, env: Environment, name: str, unit: str, capacity: float, scale: float
+    ) -> None:
+        self._env = env
+        self._name = name
+        self._unit = unit
+        self._capacity = capacity
+        self._scale = scale
+        self._steps: list[tuple[int, float]] = [(0, 0.0)]
+
+    def reads(self, rate: float) -> None:
+        """Take note of the rate from now on; of several at one instant the last one counts."""
+        now, value = self._env.now, rate * self._scale
+        if self._steps[-1][0] == now:
+            self._steps.pop()
+        if not self._steps or self._steps[-1][1] != value:
+            self._steps.append((now, value))
+
+    @property
+    def level(self) -> Level:
+        """What was read so far."""
+        return Level(self._name, self._unit, self._capacity, tuple(self._steps))
+
+
+class Recording:
+    """All places and meters of one machine; spans go where the machine keeps its own."""
+
+    def __init__(self, env: Environment, spans: list[Span]) -> None:
+        self._env = env
+        self._spans = spans
+        self._places: list[Places] = []
+        self._meters: list[Meter] = []
+
+    def places(self, name: str, count: int) -> Places:
+        """Record `count` places; their tracks are called `name` 0, `name` 1, and so on."""
+        self._places.append(Places(self._env, name, count, self._spans))
+        return self._places[-1]
+
+    def meter(self, name: str, unit: str, capacity: float, *, scale: float = 1) -> Meter:
+        """Record a rate that can be at most `capacity`, in `unit`."""
+        self._meters.append(Meter(self._env, name, unit, capacity, scale))
+        return self._meters[-1]
+
+    def end(self) -> tuple[Level, ...]:
+        """Close what is open; return the levels of all meters, which end at zero."""
+        for places in self._places:
+            places.end()
+        for meter in self._meters:
+            meter.reads(0.0)
+        return tuple(meter.level for meter in self._meters)

@@ -1,0 +1,312 @@
+"""What a simulation returns: timings of layers and overheads, spans, counters, coverage.
+
+Times are integer picoseconds. Every picosecond of an inference is charged to exactly one layer
+or one named overhead along its critical path, so layers and overheads add up to the total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal
+
+from hexsim.runtimes import Engine
+from hexsim.timing.simtime import PS_PER_SECOND, PS_PER_US, ps_to_clocks
+from hexsim.timing.work import CostModel
+
+Bound = Literal["compute", "ddr", "latency", "l2", "imbalance", "overhead", "preemption"]
+"""What a layer spends its time on; `latency` is DDR with one stream's bytes in flight as the
+limit, `imbalance` is workers waiting for the slowest one, `preemption` is workers without a
+hardware thread, or changing over to one (see hexsim.timing.node_timing)."""
+
+
+def largest(parts_ps: Mapping[Bound, float]) -> Bound:
+    """Return the part that takes most of the time; of equal ones the first."""
+    return max(parts_ps, key=lambda part: parts_ps[part])
+
+
+@dataclass(frozen=True)
+class LayerTiming:
+    """One layer of one inference, in the clock of the engine that ran it.
+
+    `stalls` are issue slots in which its threads issue nothing, waiting for results or memory.
+    `hvx_utilisation` is the part of all vector contexts' issue slots in its time that it uses,
+    `array_utilisation` the part of the tensor engine's multiply-accumulates.
+    `parts_ps` divides its duration; the largest part is its bound.
+    """
+
+    name: str
+    type: str
+    engine: Engine
+    start_ps: int
+    duration_ps: int
+    clock_hz: float
+    macs: int
+    packets: int
+    stalls: int
+    hvx_utilisation: float
+    ddr_read_bytes: int
+    ddr_write_bytes: int
+    l2_bytes: int
+    vtcm_bytes: int
+    parts_ps: Mapping[Bound, float]
+    cost_model: CostModel
+    array_utilisation: float = 0.0
+
+    @property
+    def bound(self) -> Bound:
+        """What most of its time goes on."""
+        return largest(self.parts_ps)
+
+    @property
+    def bound_share(self) -> float:
+        """Part of its duration that this is, 0 .. 1."""
+        return self.parts_ps[self.bound] / max(1, self.duration_ps)
+
+    @property
+    def cycles(self) -> int:
+        """Duration in cycles of the engine's clock."""
+        return ps_to_clocks(self.duration_ps, self.clock_hz)
+
+    @property
+    def stall_share(self) -> float:
+        """Stalls of all issue slots that its threads took, 0 .. 1."""
+        return self.stalls / max(1, self.packets + self.stalls)
+
+    @property
+    def us(self) -> float:
+        """Duration in microseconds."""
+        return self.duration_ps / PS_PER_US
+
+    @property
+    def ddr_bytes(self) -> int:
+        """Bytes from and to DDR."""
+        return self.ddr_read_bytes + self.ddr_write_bytes
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """A named part of the critical path that is no layer.
+
+    `forward` is True for what the runtime reports inside forward propagate; the rest is spent on
+    the application's side of the call. Only changes of layout at the edges of a DSP subnet move
+    bytes that are counted; conversions and copies have theirs in their cost per element.
+    """
+
+    name: str
+    start_ps: int
+    duration_ps: int
+    forward: bool = True
+    ddr_read_bytes: int = 0
+    ddr_write_bytes: int = 0
+    l2_bytes: int = 0
+    vtcm_bytes: int = 0
+
+    @property
+    def us(self) -> float:
+        """Duration in microseconds."""
+        return self.duration_ps / PS_PER_US
+
+
+@dataclass(frozen=True)
+class Span:
+    """Something happened on a track from t0 to t1; spans of one track do not overlap."""
+
+    track: str
+    name: str
+    t0_ps: int
+    t1_ps: int
+
+
+@dataclass(frozen=True)
+class Level:
+    """A rate in steps: from each time on (picoseconds) its value in `unit`, at most `capacity`."""
+
+    name: str
+    unit: str
+    capacity: float
+    steps: tuple[tuple[int, float], ...]
+
+    @property
+    def total(self) -> float:
+        """The rate times the seconds until the last step."""
+        return sum(
+            value * (end - start) / PS_PER_SECOND
+            for (start, value), (end, _) in pairwise(self.steps)
+        )
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All spans, in order of their start; `end_ps` is when everything had ended.
+
+    Tracks of hardware threads and vector contexts, and `levels`, are there if the workload was
+    to be recorded.
+    """
+
+    spans: tuple[Span, ...]
+    end_ps: int
+    levels: tuple[Level, ...] = ()
+
+    @cached_property
+    def tracks(self) -> tuple[str, ...]:
+        """Names of the tracks, sorted."""
+        return tuple(sorted({span.track for span in self.spans}))
+
+    def busy_ps(self, track: str) -> int:
+        """Time in which something happens on a track."""
+        return sum(span.t1_ps - span.t0_ps for span in self.spans if span.track == track)
+
+    def idle_ps(self, track: str) -> int:
+        """Time in which nothing does."""
+        return self.end_ps - self.busy_ps(track)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Layers and MACs of one inference by cost model."""
+
+    layers: Mapping[CostModel, int]
+    macs: Mapping[CostModel, int]
+
+    @classmethod
+    def of(cls, layers: Iterable[LayerTiming]) -> Coverage:
+        """Count the layers of one inference."""
+        counts: dict[CostModel, int] = {}
+        macs: dict[CostModel, int] = {}
+        for layer in layers:
+            counts[layer.cost_model] = counts.get(layer.cost_model, 0) + 1
+            macs[layer.cost_model] = macs.get(layer.cost_model, 0) + layer.macs
+        return cls(counts, macs)
+
+    def layer_share(self, model: CostModel) -> float:
+        """Fraction of the layers, 0 .. 1."""
+        return self.layers.get(model, 0) / max(1, sum(self.layers.values()))
+
+    def mac_share(self, model: CostModel) -> float:
+        """Fraction of the MACs, 0 .. 1."""
+        return self.macs.get(model, 0) / max(1, sum(self.macs.values()))
+
+
+@dataclass(frozen=True)
+class InferenceTiming:
+    """One inference: `job` is its index in the workload."""
+
+    job: int
+    start_ps: int
+    end_ps: int
+    layers: tuple[LayerTiming, ...]
+    overheads: tuple[Overhead, ...]
+
+    @property
+    def total_ps(self) -> int:
+        """Wall clock around the call, "Total Inference Time"."""
+        return self.end_ps - self.start_ps
+
+    @property
+    def forward_ps(self) -> int:
+        """What the runtime reports inside it, "Forward Propagate"."""
+        return self.total_ps - sum(o.duration_ps for o in self.overheads if not o.forward)
+
+
+@dataclass(frozen=True)
+class ClientTiming:
+    """One background client: a latency per job that ended, from its release, in their order.
+
+    `skipped` jobs found no vector context free and were dropped.
+    """
+
+    name: str
+    unit: Literal["hvx", "scalar"]
+    period_ps: int
+    deadline_ps: int
+    latencies_ps: tuple[int, ...]
+    skipped: int
+
+    @property
+    def released(self) -> int:
+        """Jobs that were released."""
+        return len(self.latencies_ps) + self.skipped
+
+    @property
+    def missed(self) -> int:
+        """Jobs that ended after their deadline."""
+        return sum(latency > self.deadline_ps for latency in self.latencies_ps)
+
+    @property
+    def mean_ps(self) -> float:
+        """Mean latency; 0 if no job ended."""
+        return sum(self.latencies_ps) / max(1, len(self.latencies_ps))
+
+    @property
+    def worst_ps(self) -> int:
+        """Longest latency; 0 if no job ended."""
+        return max(self.latencies_ps, default=0)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A simulated workload.
+
+    The properties without an index speak of the first inference, which is all there is in the
+    usual case. `counters` are totals of the whole workload by name. `init` is the time to build
+    each job's network, in named parts, for the first job. `clients` are those that used the DSP in
+    the background.
+    """
+
+    inferences: tuple[InferenceTiming, ...]
+    timeline: Timeline = field(repr=False)
+    counters: Mapping[str, int]
+    init: tuple[Overhead, ...]
+    clients: tuple[ClientTiming, ...] = ()
+
+    @property
+    def total_ps(self) -> int:
+        """Wall clock of the first inference."""
+        return self.inferences[0].total_ps
+
+    @property
+    def forward_ps(self) -> int:
+        """Forward propagate time of the first inference."""
+        return self.inferences[0].forward_ps
+
+    @property
+    def total_us(self) -> float:
+        """Wall clock of the first inference in microseconds."""
+        return self.total_ps / PS_PER_US
+
+    @property
+    def forward_us(self) -> float:
+        """Forward propagate time of the first inference in microseconds."""
+        return self.forward_ps / PS_PER_US
+
+    @property
+    def init_ps(self) -> int:
+        """Time to make the first job's network ready, before any inference."""
+        return sum(part.duration_ps for part in self.init)
+
+    def init_part_ps(self, *names: str) -> int:
+        """Time of the parts of it that have these names; 0 for a part that does not occur."""
+        return sum(part.duration_ps for part in self.init if part.name in names)
+
+    @property
+    def layers(self) -> tuple[LayerTiming, ...]:
+        """Layers of the first inference."""
+        return self.inferences[0].layers
+
+    @property
+    def uses_hta(self) -> bool:
+        """True if the tensor engine computes a layer of the first inference."""
+        return any(layer.engine == "hta" for layer in self.layers)
+
+    @property
+    def overheads(self) -> tuple[Overhead, ...]:
+        """Named overheads of the first inference."""
+        return self.inferences[0].overheads
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """How the layers of the first inference were costed."""
+        return Coverage.of(self.layers)

@@ -1,0 +1,74 @@
+"""Layers without effect disappear; names at the edge of the network stay."""
+
+from collections.abc import Callable
+
+import onnx
+from onnx import helper
+
+from hexsim.layers import Neuron, Permute, Reshape
+from hexsim.onnx_io.reader import read
+from hexsim.passes.no_ops import remove_no_ops
+
+Make = Callable[..., onnx.ModelProto]
+node = helper.make_node
+IMAGE = {"x": (1, 3, 4, 5)}
+
+
+def test_dropout_identity_and_unlimited_clips_go(onnx_model: Make, agree: Callable) -> None:
+    nodes = [
+        node("Relu", ["x"], ["a"]),
+        node("Dropout", ["a"], ["b"]),
+        node("Identity", ["b"], ["c"]),
+        node("Clip", ["c"], ["d"]),
+        node("Concat", ["d"], ["e"], axis=1),
+        node("Sigmoid", ["e"], ["y"]),
+    ]
+    optimised = agree(onnx_model(nodes, IMAGE, ["y"], opset=11)).optimised
+    assert [layer.name for layer in optimised.layers] == ["a", "y"]
+    assert optimised.layers[1].inputs == ("a",)
+
+
+def test_at_an_output_the_layer_before_takes_the_name(onnx_model: Make, agree: Callable) -> None:
+    nodes = [
+        node("Relu", ["x"], ["a"], name="r"),
+        node("Identity", ["a"], ["early"]),
+        node("Identity", ["a"], ["y"]),
+        node("Tanh", ["early"], ["z"]),
+    ]
+    optimised = agree(onnx_model(nodes, IMAGE, ["z", "y"])).optimised
+    assert [(layer.name, layer.inputs, layer.outputs) for layer in optimised.layers] == [
+        ("r", ("x",), ("y",)),
+        ("z", ("y",), ("z",)),
+    ]
+
+
+def test_a_no_op_between_input_and_output_stays(onnx_model: Make, agree: Callable) -> None:
+    optimised = agree(onnx_model([node("Identity", ["x"], ["y"])], IMAGE, ["y"])).optimised
+    assert [type(layer) for layer in optimised.layers] == [Reshape]
+
+
+def test_a_no_op_between_two_outputs_stays(onnx_model: Make, agree: Callable) -> None:
+    nodes = [node("Relu", ["x"], ["a"]), node("Identity", ["a"], ["y"])]
+    optimised = agree(onnx_model(nodes, IMAGE, ["a", "y"])).optimised
+    assert [type(layer) for layer in optimised.layers] == [Neuron, Reshape]
+
+
+def test_permutes_that_undo_each_other_go(onnx_model: Make, agree: Callable) -> None:
+    nodes = [
+        node("Relu", ["x"], ["a"]),
+        node("Transpose", ["a"], ["b"], perm=[0, 3, 2, 1]),
+        node("Transpose", ["b"], ["c"], perm=[0, 3, 2, 1]),
+        node("Transpose", ["b"], ["d"], perm=[2, 0, 1, 3]),
+        node("Tanh", ["c"], ["y"]),
+        node("Tanh", ["d"], ["z"]),
+    ]
+    agreement = agree(onnx_model(nodes, IMAGE, ["y", "z"]))
+    once = remove_no_ops(agreement.read)
+    once.check()
+    permutes = [layer for layer in agreement.optimised.layers if isinstance(layer, Permute)]
+    assert [layer.inputs for layer in permutes] == [("a",)]
+
+
+def test_the_network_is_left_alone_without_no_ops(onnx_model: Make) -> None:
+    network = read(onnx_model([node("Relu", ["x"], ["y"])], IMAGE, ["y"]))
+    assert remove_no_ops(network).layers == network.layers

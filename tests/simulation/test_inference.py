@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from hexsim.container.loading import load
+from hexsim.graph.ir import Network
+from hexsim.layers import Opaque
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
+from hexsim.platform import Platform
+from hexsim.platforms import chips, stacks
+from hexsim.simulation.simulator import Job, Workload, simulate
+from hexsim.timing.results import Result
+from tests.mixed import mixed
+from tests.small_networks import Sketch, plan
+
+
+def run(network: Network, runtime: str = "dsp", **job: object) -> Result:
+    request = Job(plan(network, runtime), **job)  # type: ignore[arg-type]
+    return simulate(Workload((request,)), chips.load("sd835"), stacks.load("snpe-1.23"))
+
+
+def names(result: Result) -> list[str]:
+    return [overhead.name for overhead in result.overheads]
+
+
+def image_network() -> Network:
+    net = Sketch((1, 32, 32, 3))
+    return net.network(net.dense(net.conv("in", 32, 3), 10))
+
+
+def test_the_parts_of_a_call_come_in_order() -> None:
+    assert names(run(image_network())) == [
+        "input_copy",
+        "buffers",
+        "rpc_invoke",
+        "graph_start",
+        "input_conversion",
+        "output_conversion",
+        "rpc_return",
+        "cache_invalidate",
+        "output_copy",
+    ]
+
+
+def test_code_buffers_need_neither_copies_nor_conversions() -> None:
+    parts = names(run(image_network(), buffer="tf8"))
+    assert not {"input_copy", "input_conversion", "output_conversion", "output_copy"} & set(parts)
+
+
+def test_forward_propagate_leaves_out_the_copies() -> None:
+    result = run(image_network())
+    copies = sum(o.duration_ps for o in result.overheads if o.name.endswith("copy"))
+    assert result.total_ps - result.forward_ps == copies > 0
+
+
+def test_prefetches_come_in_order_and_the_first_slice_of_every_layer_is_exposed() -> None:
+    """The trace of a real network: no job of a layer runs before its first slice is there."""
+    platform = Platform.load("sd835")
+    result = platform.simulate(platform.plan(load("squeezenet1_1"), "dsp"))
+    latency_ps = round(platform.chip.memory.dsp_latency_s * 1e12)
+    spans = result.timeline.spans
+    fetched = [span for span in spans if span.track == "q6 prefetch"]
+    order = [layer.name for layer in result.layers]
+    assert [order.index(span.name) for span in fetched] == sorted(
+        order.index(span.name) for span in fetched
+    )
+    exposed = 0
+    for layer in result.layers:
+        first = next((span for span in fetched if span.name == layer.name), None)
+        if layer.type == "convolutional" and first is not None:
+            jobs = [s.t0_ps for s in spans if s.track == "q6 worker 0" and s.name == layer.name]
+            assert min(jobs) == first.t1_ps + latency_ps
+            exposed += 1
+    assert exposed == 26
+
+
+def test_write_back_follows_the_jobs_and_ends_the_layer() -> None:
+    net = Sketch((1, 112, 112, 32))
+    result = run(net.network(net.conv(net.conv("in", 64), 64)))
+    written = [s for s in result.timeline.spans if s.track == "q6 write-back"]
+    for layer in result.layers:
+        own = [span for span in written if span.name == layer.name]
+        jobs = [s for s in result.timeline.spans if s.name == layer.name and "worker" in s.track]
+        assert min(span.t0_ps for span in own) >= min(job.t1_ps for job in jobs)
+        assert max(span.t1_ps for span in own) == layer.start_ps + layer.duration_ps
+
+
+def test_tensors_of_many_channels_change_layout_at_the_edges() -> None:
+    net = Sketch((1, 16, 16, 64))
+    out = net.conv("in", 64, 3)
+    assert {"to_d32 in", f"from_d32 {out}"} <= set(names(run(net.network(out))))
+
+
+def test_a_fallback_to_the_cpu_enters_the_dsp_twice() -> None:
+    net = Sketch((1, 16, 16, 32))
+    first = net.conv("in", 32)
+    middle = net.add(Opaque, first, op_type="Erf", node=b"", shapes=(net.shape(first),))
+    result = run(net.network(net.conv(middle, 32)), idle_ms=1000)
+    assert [layer.engine for layer in result.layers] == ["hvx", "cpu", "hvx"]
+    assert names(result).count("rpc_invoke") == 2
+    assert names(result).count("dsp_wake") == 1
+
+
+def test_cpu_and_gpu_have_layers_and_copies_only() -> None:
+    for runtime in ("cpu", "gpu"):
+        result = run(image_network(), runtime)
+        assert names(result) == ["input_copy", "output_copy"]
+        assert {layer.cost_model for layer in result.layers} == {"analytic"}
+
+
+def test_what_the_cpu_does_and_what_is_waited_for_are_tracks_apart() -> None:
+    spans = run(image_network(), idle_ms=1000).timeline.spans
+
+    def on(track: str) -> list[str]:
+        return [span.name for span in spans if span.track == track]
+
+    assert on("cpu") == ["input_copy", "buffers", "cache_invalidate", "output_copy"]
+    assert on("fastrpc") == ["cpu_wake", "rpc_invoke", "dsp_wake", "rpc_return"]
+    assert on("subnets") == ["subnet 0 (hvx)"]
+
+
+def test_a_convert_layer_is_paid_on_the_cpu_and_not_again_at_the_edge() -> None:
+    model = mixed(32)
+    request = Job(make_plan(model, "dsp", partition(model, "dsp")))
+    result = simulate(Workload((request,)), chips.load("sd835"), stacks.load("snpe-1.23"))
+    engines = {layer.type: layer.engine for layer in result.layers if layer.type == "convert"}
+    assert engines == {"convert": "cpu"}
+    assert [layer.engine for layer in result.layers] == ["hvx", "cpu", "cpu", "cpu", "hvx", "hvx"]
+    parts = names(result)
+    assert parts.count("rpc_invoke") == 2
+    assert (parts.count("input_conversion"), parts.count("output_conversion")) == (1, 1)
+    assert all(layer.duration_ps > 0 for layer in result.layers)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hexsim.graph.ir import Network
+from hexsim.hta.layout import flat_bytes, tensor_bytes
+from hexsim.planning.joined import JoinedSubnets, joined
+from hexsim.platforms import chips, stacks
+from hexsim.simulation.dsp_work import DspWork
+from hexsim.simulation.hta_work import HtaWork
+from hexsim.simulation.phone import Machine
+from hexsim.simulation.subnet_work import subnet_works
+from tests.hta.shapes import on_hta
+from tests.small_networks import Sketch, plan
+
+
+def works(
+    network: Network, *sections: range, inputs_in_l2: bool = True
+) -> tuple[DspWork | HtaWork, ...]:
+    stack = stacks.load("snpe-1.30")
+    machine = Machine(chips.load("sd855"), stack, [stack.profile()])
+    (together,) = joined(on_hta(network, *sections))
+    return subnet_works(together, machine, inputs_in_l2=inputs_in_l2)
+
+
+def names(edges: tuple) -> list[str]:
+    return [name for name, _ in edges]
+
+
+def chain(channels: int = 32, layers: int = 3) -> tuple[Network, list[str]]:
+    net = Sketch((1, 16, 16, channels))
+    tensors = ["in"]
+    for _ in range(layers):
+        tensors.append(net.conv(tensors[-1], 40))
+    return net.network(tensors[-1]), tensors
+
+
+def test_hvx_converts_between_the_layouts_of_the_engines() -> None:
+    network, (source, a, b, c) = chain()
+    first, middle, last = works(network, range(1, 2))
+    assert isinstance(middle, HtaWork)
+    assert (names(first.way_in), names(first.way_out)) == ([f"to_d32 {source}"], [f"to_hta {a}"])
+    assert (names(middle.way_in), names(middle.way_out)) == ([], [])
+    assert (names(last.way_in), names(last.way_out)) == ([f"to_d32 {b}"], [f"from_d32 {c}"])
+    ((_, handed),) = first.way_out
+    assert handed.write_bytes == tensor_bytes((1, 16, 16, 40), 8)
+    ((_, taken),) = last.way_in
+    assert taken.read_bytes == flat_bytes((1, 16, 16, 40), 8)
+
+
+def test_the_application_sees_flat_tensors_only() -> None:
+    network, (source, _, _, c) = chain()
+    (alone,) = works(network, range(3))
+    assert (names(alone.way_in), names(alone.way_out)) == ([f"to_hta {source}"], [f"from_hta {c}"])
+    ((_, entering),), ((_, leaving),) = alone.way_in, alone.way_out
+    assert (entering.read_bytes, entering.write_bytes) == (0, 16 * 16 * 32)
+    assert leaving.read_bytes == tensor_bytes((1, 16, 16, 40), 8)
+    (cold,) = works(network, range(3), inputs_in_l2=False)
+    assert cold.way_in[0][1].read_bytes == 16 * 16 * 32
+
+
+def test_images_of_few_channels_are_taken_as_they_are() -> None:
+    network, _ = chain(channels=16)
+    (alone,) = works(network, range(3))
+    assert alone.way_in == ()
+    more, _ = chain(channels=17)
+    assert names(works(more, range(3))[0].way_in) == ["to_hta in"]
+
+
+def test_neighbouring_sections_convert_nothing_between_them() -> None:
+    network, _ = chain()
+    first, second = works(network, range(2), range(2, 3))
+    assert (first.way_out, second.way_in) == ((), ())
+
+
+def test_a_tensor_that_both_engines_read_exists_in_both_layouts() -> None:
+    net = Sketch((1, 16, 16, 32))
+    a = net.conv("in", 32)
+    left = net.conv(a, 40)
+    right = net.conv(a, 40)
+    network = net.network(left, right)
+    first, _, last = works(network, range(1, 2))
+    assert names(first.way_out) == [f"from_d32 {a}", f"to_hta {a}"]
+    assert names(last.way_in) == [f"to_d32 {a}"]
+
+
+def test_codes_that_crossed_as_such_are_in_ddr() -> None:
+    net = Sketch((1, 32, 32, 3))
+    network = net.network(net.conv("in", 32, 3))
+    (subnet,) = plan(network).subnets
+    stack = stacks.load("snpe-1.23")
+    machine = Machine(chips.load("sd835"), stack, [stack.profile()])
+
+    def read_bytes(*as_codes: str, inputs_in_l2: bool = True) -> int:
+        changed = replace(subnet, as_codes=frozenset(as_codes))
+        together = JoinedSubnets.of(network, (changed,))
+        (work,) = subnet_works(together, machine, inputs_in_l2=inputs_in_l2)
+        return sum(call.read_bytes for call in work.calls)  # type: ignore[union-attr]
+
+    assert read_bytes("in") - read_bytes() == 32 * 32 * 3
+    assert read_bytes("in") == read_bytes(inputs_in_l2=False)

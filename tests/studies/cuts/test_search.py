@@ -1,0 +1,70 @@
+"""Dynamic programming finds what trying every cut finds."""
+
+from itertools import combinations, product
+
+import pytest
+
+from hexsim.graph.ir import Network
+from hexsim.layers import Elementwise, LocalResponseNorm, Opaque
+from hexsim.planning.sections.single import legal
+from hexsim.platform import Platform
+from hexsim.studies.cuts import Prices, search
+from hexsim.studies.cuts.search import candidate
+from hexsim.studies.cuts.times import LayerTimes
+from tests.small_networks import Sketch
+
+
+def _mixed(opaque: bool) -> Network:
+    net = Sketch((1, 28, 28, 3))
+    stem = net.conv("in", 32, 3)
+    normed = net.add(LocalResponseNorm, stem, size=5, alpha=1e-4, beta=0.75, bias=1.0)
+    if opaque:
+        normed = net.add(Opaque, normed, op_type="Erf", node=b"", shapes=(net.shape(normed),))
+    wide = net.conv(normed, 128, 3)
+    both = net.add(Elementwise, net.conv(wide, 128), net.depthwise(wide), kind="sum")
+    return net.network(net.dense(net.pool(both, "average", 3, 2), 10))
+
+
+def _every_cut(prices: Prices) -> list[tuple[range, ...]]:
+    """All ways to choose taken layers as sections that do not touch."""
+    why = prices.times.refusals
+    free = [at for at, refused in enumerate(why) if refused is None]
+    cuts = []
+    for count in range(len(free) + 1):
+        for chosen in combinations(free, count):
+            starts = [at for at in chosen if at - 1 not in chosen]
+            stops = [at + 1 for at in chosen if at + 1 not in chosen]
+            cuts.append(tuple(range(a, b) for a, b in zip(starts, stops, strict=True)))
+    return cuts
+
+
+@pytest.mark.parametrize(("opaque", "chip"), list(product([False, True], ["sd855", "sd865"])))
+def test_the_fastest_of_all_cuts(opaque: bool, chip: str) -> None:
+    prices = Prices(LayerTimes(_mixed(opaque), Platform.load(chip)))
+    fastest = min(prices.total_us(cut) for cut in _every_cut(prices))
+    assert prices.total_us(candidate(prices)) == pytest.approx(fastest, rel=2e-3)
+    found = search(prices)
+    assert found.best_us == prices.simulated(found.best).total_us
+    assert found.best_us <= min(found.default_us, found.hvx_us)
+
+
+def test_hand_overs_that_cost_much_leave_everything_on_hvx() -> None:
+    platform = Platform.load("sd855")
+    stack = platform.stack.with_value("partitioning.hta_subnet_s", 1.0)
+    found = search(Prices(LayerTimes(_mixed(False), Platform(platform.chip, stack))))
+    assert found.best == ()
+    assert found.best_us == found.hvx_us
+    assert found.gain > 1
+
+
+def test_the_old_rules_try_every_legal_section() -> None:
+    prices = Prices(LayerTimes(_mixed(False), Platform.load("sd855", "snpe-1.23")))
+    times = prices.times
+    choices = [(), *((section,) for section in legal(times.network, times.refusals))]
+    fastest = min(prices.total_us(choice) for choice in choices)
+    assert prices.total_us(candidate(prices)) == fastest
+
+
+def test_the_interval_holds_the_gain() -> None:
+    found = search(Prices(LayerTimes(_mixed(False), Platform.load("sd855"))))
+    assert found.low <= found.gain <= found.high

@@ -1,0 +1,48 @@
+"""Each engine's times are those of the simulator that owns it."""
+
+from hexsim.hta.compiler import compile_subnet
+from hexsim.layers import LocalResponseNorm
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import make_plan
+from hexsim.platform import Platform
+from hexsim.studies.cuts.times import LayerTimes
+from tests.small_networks import Sketch
+
+SD855 = Platform.load("sd855")
+
+
+def _times() -> LayerTimes:
+    net = Sketch((1, 32, 32, 3))
+    stem = net.conv("in", 32, 3)
+    normed = net.add(LocalResponseNorm, stem, size=5, alpha=1e-4, beta=0.75, bias=1.0)
+    return LayerTimes(net.network(net.conv(net.conv(normed, 64), 64, 3)), SD855)
+
+
+def test_on_hvx_as_simulated_without_sections() -> None:
+    times = _times()
+    plan = make_plan(times.network, "aip", partition(times.network, "aip"))
+    assert times.on_hvx == tuple(layer.us for layer in SD855.simulate(plan).layers)
+
+
+def test_a_section_takes_at_least_its_clocks() -> None:
+    times = _times()
+    hta = SD855.chip.hta
+    program = compile_subnet(times.subnet(range(2, 4)), "sd855", hta)
+    for us, part in zip(times.hta_section(range(2, 4)), program.layers, strict=True):
+        assert us >= part.clocks / hta.clock_hz * 1e6
+    assert times.on_hta[2:] == times.hta_section(range(2, 4))
+
+
+def test_a_refused_layer_has_a_time_of_its_own() -> None:
+    times = _times()
+    assert times.refusals[1] is not None
+    assert times.on_hta[1] == times.hta_section(range(1, 2))[0] > 0
+
+
+def test_layout_changes_grow_with_their_tensor() -> None:
+    times = _times()
+    stem, last = times.network.layers[0].output, times.network.layers[-1].output
+    assert times.from_d32(last) > times.from_d32(stem) > 0
+    assert times.to_d32(stem) > 0
+    assert times.to_d32("in") == 0, "an image of three channels stays flat"
+    assert times.bytes(stem) == 32 * 32 * 32

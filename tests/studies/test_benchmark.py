@@ -1,0 +1,85 @@
+"""A quantised file is benchmarked as it is; a float one as each runtime loads it."""
+
+from pathlib import Path
+
+import pytest
+
+from hexsim import container
+from hexsim.errors import HexsimError
+from hexsim.inputs.seeded import seeded_inputs
+from hexsim.platform import Platform
+from hexsim.quantization.quantizer import quantize
+from hexsim.studies.benchmark import Case, Conditions, Refusal, run_benchmark, run_case, told_apart
+from tests.container.made import small_network
+
+
+def _cases(path: Path, conditions: Conditions) -> dict[str, Case]:
+    runtimes = ("cpu", "dsp", "fxp_cpu")
+    cases = run_benchmark([str(path)], Platform.load("sd835"), runtimes, conditions)
+    return {case.runtime: case for case in cases if isinstance(case, Case)}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """A float file and the quantised one made from it."""
+    network = small_network()
+    container.write(tmp_path / "f.dlc", network)
+    inputs = seeded_inputs({"in": network.shape("in")}, 4)
+    container.write(tmp_path / "q.dlc", quantize(network, inputs))
+    return tmp_path / "f.dlc", tmp_path / "q.dlc"
+
+
+def test_a_quantised_file_runs_everywhere_and_starts_sooner_on_dsp(
+    files: tuple[Path, Path],
+) -> None:
+    floats, codes = (_cases(path, Conditions(quantize=True)) for path in files)
+    for cases in (floats, codes):
+        assert cases["cpu"].agreement is not None
+        assert cases["cpu"].agreement.sqnr_db == float("inf"), "float against itself"
+        assert cases["dsp"].agreement is not None
+        assert 10 < cases["dsp"].agreement.sqnr_db < 60
+    assert floats["dsp"].timing.total_ps == codes["dsp"].timing.total_ps
+    init = [sum(part.us for part in cases["dsp"].timing.init) for cases in (floats, codes)]
+    assert init[0] > init[1], "the float network is quantised at load"
+
+
+def test_a_quantised_file_needs_no_flag(files: tuple[Path, Path]) -> None:
+    assert _cases(files[1], Conditions(accuracy=False))["fxp_cpu"].timing.total_ps > 0
+
+
+def test_what_a_runtime_refuses_leaves_the_others_alone(files: tuple[Path, Path]) -> None:
+    platform, runtimes = Platform.load("sd865"), ("cpu", "dsp", "gpu")
+    conditions = Conditions(accuracy=False)
+    results = list(run_benchmark([str(files[0])], platform, runtimes, conditions))
+    assert [type(result) for result in results] == [Case, Refusal, Case]
+    assert "refuses it" in results[1].reason  # type: ignore[union-attr]
+    with pytest.raises(HexsimError, match="refuses it"):
+        run_case(str(files[0]), platform, "dsp", conditions)
+
+
+def test_a_case_says_what_the_runtime_was_given(files: tuple[Path, Path]) -> None:
+    platform = Platform.load("sd865")
+    given = [
+        run_case(str(path), platform, runtime, Conditions(accuracy=False, quantize=True)).given
+        for path in files
+        for runtime in ("cpu", "dsp")
+    ]
+    assert given == ["float", "quantised here", "quantised file", "quantised file"]
+
+
+@pytest.mark.parametrize(("hta", "engines"), [(True, {"hta"}), (False, {"hvx"})])
+def test_what_is_quantised_here_gets_sections(hta: bool, engines: set[str]) -> None:
+    conditions = Conditions(accuracy=False, quantize=True, hta=hta)
+    case = run_case("squeezenet1_1", Platform.load("sd855"), "aip", conditions)
+    assert {layer.engine for layer in case.timing.layers} == engines
+    assert case.cut is None, "one runtime leaves no choice"
+
+
+def test_networks_of_one_name_are_called_by_their_files(files: tuple[Path, Path]) -> None:
+    paths = [str(path) for path in files]
+    conditions, platform = Conditions(accuracy=False), Platform.load("sd835")
+    results = list(run_benchmark([*paths, paths[0]], platform, ("cpu",), conditions))
+    assert len(results) == 2, "a file that is named twice counts once"
+    assert len({result.network for result in results}) == 1
+    assert [result.network for result in told_apart(results)] == paths
+    assert told_apart(results[:1]) == results[:1], "no other network has that name"

@@ -1,0 +1,118 @@
+"""Both files on all runtimes: what is refused, what is loaded how, and that figures are true."""
+
+from pathlib import Path
+
+import pytest
+
+from hexsim import container
+from hexsim.accuracy.validation import validate
+from hexsim.api import compile_hta
+from hexsim.inputs.source import InputSource, seeded
+from hexsim.platform import Platform
+from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
+from hexsim.studies.tradeoff import Choice, Conditions, tradeoff
+from tests.accuracy import culprits
+
+FEEDS = culprits.inputs(4)
+SOURCE: InputSource = seeded(FEEDS, culprits.network())
+
+
+def chosen(chip: str, conditions: Conditions | None = None) -> dict[tuple[str, str], Choice]:
+    model = culprits.quantized("outlier")
+    platform = Platform.load(chip)
+    found = tradeoff(model.network, model, platform, SOURCE, conditions)
+    return {(choice.file, choice.runtime): choice for choice in found}
+
+
+@pytest.mark.parametrize(
+    ("chip", "refused"),
+    [
+        ("sd835", {"fxp_cpu"}),
+        ("sd855", {"fxp_cpu", "aip"}),
+        ("sd865", {"dsp", "aip"}),
+    ],
+)
+def test_who_refuses_a_float_file(chip: str, refused: set[str]) -> None:
+    choices = chosen(chip)
+    assert {key for key, choice in choices.items() if choice.refusal} == {
+        ("float", runtime) for runtime in refused
+    }
+    for choice in choices.values():
+        assert (choice.timing is None) is (choice.accuracy is None) is bool(choice.refusal)
+
+
+def test_sizes_are_those_of_the_files(tmp_path: Path) -> None:
+    choices = chosen("sd835")
+    model = culprits.quantized("outlier")
+    for kind, written in (("float", model.network), ("quantised", model)):
+        container.write(tmp_path / "f.dlc", written)
+        assert choices[kind, "cpu"].file_bytes == (tmp_path / "f.dlc").stat().st_size
+
+
+def test_accuracy_is_that_of_a_validation() -> None:
+    """The network has no softmax, so class scores are its outputs."""
+    labels = [1, 2, 3, 4]
+    choices = chosen("sd855", Conditions(labels=labels))
+    model = culprits.quantized("outlier")
+    for runtime, signed in (("dsp", True), ("fxp_cpu", False)):
+        found = choices["quantised", runtime].accuracy
+        expected = validate(model, FEEDS, runtime, signed_weights=signed, labels=labels)  # type: ignore[arg-type]
+        assert found is not None
+        assert found.sqnr_db == pytest.approx(expected.output_sqnr_db)
+        assert found.hits == expected.hits
+
+
+def test_sections_of_the_file_are_computed_by_the_tensor_engine() -> None:
+    """All layers are there, so `aip` has the accuracy of kernels for unsigned weights."""
+    model = compile_hta(culprits.quantized("outlier"))
+    found = {
+        choice.runtime: choice.accuracy.sqnr_db
+        for choice in tradeoff(model.network, model, Platform.load("sd855"), SOURCE)
+        if choice.file == "quantised" and choice.accuracy
+    }
+    assert found["aip"] == found["fxp_cpu"] != found["dsp"]
+
+
+def test_a_quantised_file_on_the_cpu_has_rounded_weights() -> None:
+    choices = chosen("sd835")
+    floats, codes, dsp = (
+        choices[key].accuracy
+        for key in (("float", "cpu"), ("quantised", "cpu"), ("quantised", "dsp"))
+    )
+    assert floats is not None
+    assert codes is not None
+    assert dsp is not None
+    assert floats.sqnr_db > 100
+    assert dsp.sqnr_db < codes.sqnr_db < 60, "activations are rounded on the dsp only"
+
+
+def test_a_float_file_on_the_dsp_is_quantised_at_load() -> None:
+    choices = chosen("sd835")
+    floats, codes = choices["float", "dsp"], choices["quantised", "dsp"]
+    assert floats.timing is not None
+    assert codes.timing is not None
+    assert floats.timing.init_part_ps("quantize") > 0 == codes.timing.init_part_ps("quantize")
+    assert floats.timing.total_ps == codes.timing.total_ps
+
+
+def test_without_a_float_network_there_is_no_float_file() -> None:
+    model = culprits.quantized("outlier")
+    choices = tradeoff(None, model, Platform.load("sd835"), SOURCE)
+    assert {choice.file for choice in choices} == {"quantised"}
+
+
+def test_overrides_count_when_the_float_file_is_quantised_at_load() -> None:
+    narrow = Overrides({"c1.out": IntegerOverride(8, (Range(0.0, 0.1),))})
+    plain, given = (chosen("sd835", Conditions(overrides=o)) for o in (NO_OVERRIDES, narrow))
+    before, after, codes = (
+        choices[file, "dsp"].accuracy
+        for choices, file in ((plain, "float"), (given, "float"), (given, "quantised"))
+    )
+    assert before is not None
+    assert after is not None
+    assert codes is not None
+    assert after.sqnr_db < before.sqnr_db - 5, "c1.out is cut to a tenth"
+    assert codes.sqnr_db > before.sqnr_db - 5, "that file was quantised without"
+    timed = given["float", "dsp"].timing
+    assert timed is not None
+    assert timed.init_part_ps("quantize") > 0

@@ -1,0 +1,177 @@
+"""The interval of a time: what is swept, how swings add up, and what random sampling says of it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm, qmc
+
+from hexsim.container.loading import load
+from hexsim.planning.partition import partition
+from hexsim.planning.plan import Plan, make_plan
+from hexsim.platform import Platform
+from hexsim.platforms import chips
+from hexsim.platforms.measurements.calibration import STANDARD_ERRORS, calibration
+from hexsim.platforms.quantity import Quantity
+from hexsim.quantization.quantized import require_float
+from hexsim.studies.uncertainty import Swing, Times, Uncertainty, combined, sweep
+
+NETWORK = "squeezenet1_1"
+
+
+def case(runtime: str = "dsp", chip: str = "sd835") -> tuple[Platform, Plan]:
+    platform = Platform.load(chip)
+    network = require_float(load(NETWORK))  # planned as quantised, on stacks that refuse floats too
+    cuts = partition(network, runtime)  # type: ignore[arg-type]
+    return platform, make_plan(network, runtime, cuts)  # type: ignore[arg-type]
+
+
+def swept(platform: Platform, plan: Plan) -> Uncertainty:
+    return sweep(platform, lambda changed: changed.simulate(plan))
+
+
+def paths(found: Uncertainty) -> set[str]:
+    return {swing.path for swing in found.swings}
+
+
+def swing(path: str, low: float, high: float, *, calibrated: bool = False) -> Swing:
+    """A made-up constant between 1 and e that scales both times by `low` and `high`."""
+    constant = Quantity(
+        value=1.5,
+        unit="1",
+        source="made up",
+        confidence="calibrated" if calibrated else "assumed",
+        low=1.0,
+        high=3.0,
+    )
+    ends = (Times(100 * factor, 50 * factor) for factor in (low, high))
+    return Swing("snpe-1.23", path, constant, 1.0, math.e, *ends)
+
+
+def test_the_interval_holds_the_time_and_is_the_same_every_time() -> None:
+    first, second = (swept(*case()) for _ in range(2))
+    assert first == second
+    for figure in (0, 1):
+        assert 0 < first.low[figure] < first.nominal[figure] < first.high[figure]
+    assert first.nominal.forward_us < first.nominal.total_us
+    assert sum(first.shares) == pytest.approx(1)
+    assert list(first.shares) == sorted(first.shares, reverse=True)
+
+
+def test_only_what_the_runtime_reads_is_swept() -> None:
+    dsp, gpu = paths(swept(*case("dsp"))), paths(swept(*case("gpu")))
+    assert {"dispatch.node_clk", "kernels.stall_factor"} <= dsp
+    assert {"gpu.efficiency", "gpu.layer_s"} <= gpu
+    assert dsp & gpu == {"application.copy_s_per_element"}
+    assert not any(path.startswith(("profiles.burst", "load.")) for path in dsp | gpu)
+
+
+def test_a_constant_that_the_caller_sets_is_not_in_doubt() -> None:
+    platform, plan = case()
+    before = swept(platform, plan)
+    for one in before.swings:
+        if one.sheet == platform.chip.name:
+            chip = platform.chip.with_value(one.path, one.constant.value)
+            platform = Platform(chip, platform.stack)
+        else:
+            stack = platform.stack.with_value(one.path, one.constant.value)
+            platform = Platform(platform.chip, stack)
+    after = swept(platform, plan)
+    assert after.swings == ()
+    assert after.low == after.high == after.nominal == before.nominal
+
+
+def test_assumed_constants_add_in_quadrature_and_each_way_apart() -> None:
+    found = combined(
+        Times(100, 50), [swing("a", 1 / math.e, 1.0), swing("b", math.e**2, math.e ** (-0.5))]
+    )
+    assert found.low.total_us == pytest.approx(100 * math.exp(-math.hypot(1.0, 0.5)))
+    assert found.high.total_us == pytest.approx(100 * math.exp(2.0))
+    assert [one.path for one in found.swings] == ["b", "a"]
+    assert found.shares == pytest.approx((0.8, 0.2))
+
+
+def test_calibrated_constants_add_with_the_correlation_of_the_fit() -> None:
+    record = calibration()
+    one, other = "dispatch.node_clk", "entry.input_conversion.clk_per_element"
+    i, j = (record.find("snpe-1.23", path) for path in (one, other))
+    assert i is not None
+    assert j is not None
+    found = combined(
+        Times(100, 50),
+        [swing(one, 1.0, math.e, calibrated=True), swing(other, 1.0, math.e, calibrated=True)],
+    )
+    first, second = record.constants[i].log_error, record.constants[j].log_error
+    variance = first**2 + second**2 + 2 * record.correlation[i][j] * first * second
+    assert found.high.total_us == pytest.approx(
+        100 * math.exp(STANDARD_ERRORS * math.sqrt(variance)), rel=1e-6
+    )
+    assert found.low.total_us * found.high.total_us == pytest.approx(100**2)
+
+
+def test_an_assumed_constant_takes_the_calibrated_ones_along() -> None:
+    """The GPU's efficiency was fitted with its assumed peak: only their product is known."""
+    (peak,) = [one for one in swept(*case("gpu")).swings if one.path == "gpu.fp32_flops_per_clk"]
+    platform, plan = case("gpu")
+    alone = platform.chip.with_value(peak.path, peak.low)
+    held = Platform(alone, platform.stack).simulate(plan).total_us
+    nominal = platform.simulate(plan).total_us
+    assert abs(math.log(peak.at_low.total_us / nominal)) < 0.5 * abs(math.log(held / nominal))
+
+
+def sampled_us(platform: Platform, plan: Plan, found: Uncertainty, count: int) -> list[float]:
+    """Total times with all constants drawn at once: a Latin hypercube, the fit's covariance."""
+    record = calibration()
+    draws = qmc.LatinHypercube(len(found.swings) + len(record.constants), rng=0).random(count)
+    errors = np.array([constant.log_error for constant in record.constants])
+    root = np.linalg.cholesky(np.array(record.correlation))
+    result = []
+    for draw in draws:
+        chip, stack = platform.chip, platform.stack
+        steps = errors * (root @ norm.ppf(draw[len(found.swings) :]))
+        for share, one in zip(draw, found.swings, strict=False):
+            if one.constant.confidence == "calibrated":
+                continue
+            value = one.low + share * (one.high - one.low)
+            trade, middle = record.trade(one.sheet, one.path), one.constant.value
+            if trade is not None:
+                end, steepest = (
+                    (one.low, trade.at_low) if value < middle else (one.high, trade.at_high)
+                )
+                steps += (value - middle) / ((end - middle) or 1.0) * np.array(steepest)
+            if one.sheet == chip.name:
+                chip = chip.with_value(one.path, value)
+            else:
+                stack = stack.with_value(one.path, value)
+        for constant, step in zip(record.constants, steps, strict=True):
+            value = min(max(constant.value * math.exp(step), constant.low), constant.high)
+            if stack.name in constant.sheets:
+                stack = stack.with_value(constant.path, value)
+            if chip.name in constant.sheets:
+                chip = chip.with_value(constant.path, value)
+        result.append(Platform(chip, stack).simulate(plan).total_us)
+    return result
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("chip", "runtime"), [("sd835", "dsp"), ("sd835", "gpu"), ("sd855", "dsp")]
+)
+def test_about_nine_in_ten_samples_of_all_constants_are_inside(chip: str, runtime: str) -> None:
+    platform, plan = case(runtime, chip)
+    found = swept(platform, plan)
+    times = np.array(sampled_us(platform, plan, found, 200))
+    inside = np.mean((times >= found.low.total_us) & (times <= found.high.total_us))
+    assert 0.85 <= inside <= 0.99
+    middle = np.percentile(times, 95) - np.percentile(times, 5)
+    assert middle > 0.5 * (found.high.total_us - found.low.total_us)
+
+
+def test_every_chip_of_the_benchmark_has_an_interval() -> None:
+    for name in chips.names():
+        chip = chips.load(name)
+        if chip.simulates("dsp"):
+            found = swept(*case("dsp", name))
+            assert found.low.total_us < found.high.total_us
