@@ -20,7 +20,7 @@ check: $(STAMP)
 	$(BIN)/lint-imports
 
 # Debian and Ubuntu split venv off their Python; it is installed where it is missing.
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV) || { \
 	    $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3-venv && \
 	    $(PYTHON) -m venv --clear $(VENV); }

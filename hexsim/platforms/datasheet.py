@@ -1,10 +1,11 @@
 """A TOML file of owned numbers, read into a frozen and validated model.
 
-Chips and stacks are both datasheets. A directory of them is a `Shelf`; its `shared.toml` holds
-what all its files have in common, if anything, and fills up what a file leaves out. A table that
-the schema calls optional is filled up but never added: a chip without a tensor engine does not
-grow one. Every mistake in a file is told in one sentence with file, key and what was expected.
-`recorded` finds out which constants a computation reads.
+Chips and stacks are both datasheets. A directory of them is a `Shelf` with a file for each. Those
+too short for a file stand together in its `listed.toml`, if there is one: each is a table called
+like the datasheet. Its `shared.toml` holds what all have in common, if anything, and fills up what
+a datasheet leaves out. A table that the schema calls optional is filled up but never added: a chip
+without a tensor engine does not grow one. Every mistake in a file is told in one sentence with
+file, key and what was expected. `recorded` finds out which constants a computation reads.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
@@ -26,6 +28,7 @@ from hexsim.platforms.refusals import sentence
 Tree = dict[str, Any]
 
 _SHARED = "shared.toml"
+_LISTED = "listed.toml"
 
 
 class Reads:
@@ -140,30 +143,45 @@ class Shelf(Generic[SheetT]):
         self._directory = directory
 
     def names(self) -> tuple[str, ...]:
-        """List the built-in names, without reading a file."""
+        """List the built-in names; the datasheets with a file of their own are not read."""
         files = self._directory.glob("*.toml")
-        return tuple(sorted(file.stem for file in files if file.name != _SHARED))
+        own = (file.stem for file in files if file.name not in (_SHARED, _LISTED))
+        return tuple(sorted((*own, *self._listed)))
 
     def load(self, name_or_path: str | Path) -> SheetT:
         """Load a built-in datasheet by name, or the user's own by the path of its .toml file."""
+        tree, where = self._found(name_or_path)
+        _fill(tree, self._shared_by(tree))
+        return self._sheet.from_tree(tree, where)
+
+    @cached_property
+    def _listed(self) -> Tree:
+        return self._read_if_any(_LISTED)
+
+    def _found(self, name_or_path: str | Path) -> tuple[Tree, str]:
+        """Read a datasheet as it is written, and tell where that is."""
         text = str(name_or_path)
         if text.endswith(".toml"):
             path = Path(name_or_path)
+        elif text in self._listed:
+            tree = {"name": text, **copy.deepcopy(self._listed[text])}
+            return tree, f"{self._directory / _LISTED}, [{text}]"
         elif text in self.names():
             path = self._directory / f"{text}.toml"
         else:
             raise unknown(self._kind, text, self.names())
-        tree = _read(path)
-        _fill(tree, self._shared_by(tree))
-        return self._sheet.from_tree(tree, str(path))
+        return _read(path), str(path)
 
     def _shared_by(self, tree: Tree) -> Tree:
         """Read what all files have in common, without the optional tables that `tree` lacks."""
         fields = self._sheet.model_fields.items()
         required = {info.alias or name for name, info in fields if info.is_required()}
-        path = self._directory / _SHARED
-        shared = _read(path) if path.exists() else {}
+        shared = self._read_if_any(_SHARED)
         return {key: node for key, node in shared.items() if key in required or key in tree}
+
+    def _read_if_any(self, file_name: str) -> Tree:
+        path = self._directory / file_name
+        return _read(path) if path.exists() else {}
 
 
 def _read(path: Path) -> Tree:

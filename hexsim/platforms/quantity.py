@@ -14,8 +14,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Gt, Le
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 Confidence = Literal["documented", "inferred", "calibrated", "assumed"]
@@ -80,21 +89,21 @@ class Unit:
         return quantity.value
 
 
-Hertz = Annotated[float, Gt(0), Unit("Hz")]
-Seconds = Annotated[float, Ge(0), Unit("s")]
-SecondsPerByte = Annotated[float, Ge(0), Unit("s/B")]
-SecondsPerElement = Annotated[float, Ge(0), Unit("s/element")]
-Clocks = Annotated[float, Ge(0), Unit("clk")]
-ClocksPerPacket = Annotated[float, Gt(0), Unit("clk/packet")]
-ClocksPerElement = Annotated[float, Ge(0), Unit("clk/element")]
-Packets = Annotated[float, Ge(0), Unit("packet")]
-Bits = Annotated[int, Ge(1), Unit("bit")]
-Bytes = Annotated[int, Ge(0), Unit("B")]
-BytesPerSecond = Annotated[float, Gt(0), Unit("B/s")]
-BytesPerClock = Annotated[float, Gt(0), Unit("B/clk")]
-MacsPerClock = Annotated[float, Gt(0), Unit("MAC/clk")]
-FlopsPerClock = Annotated[float, Gt(0), Unit("FLOP/clk")]
-Count = Annotated[int, Ge(1), Unit("1")]
-Ratio = Annotated[float, Gt(0), Unit("1")]
-Fraction = Annotated[float, Gt(0), Le(1), Unit("1")]
-Real = Annotated[float, Gt(0), Unit("real")]
+Hertz = Annotated[PositiveFloat, Unit("Hz")]
+Seconds = Annotated[NonNegativeFloat, Unit("s")]
+SecondsPerByte = Annotated[NonNegativeFloat, Unit("s/B")]
+SecondsPerElement = Annotated[NonNegativeFloat, Unit("s/element")]
+Clocks = Annotated[NonNegativeFloat, Unit("clk")]
+ClocksPerPacket = Annotated[PositiveFloat, Unit("clk/packet")]
+ClocksPerElement = Annotated[NonNegativeFloat, Unit("clk/element")]
+Packets = Annotated[NonNegativeFloat, Unit("packet")]
+Bits = Annotated[PositiveInt, Unit("bit")]
+Bytes = Annotated[NonNegativeInt, Unit("B")]
+BytesPerSecond = Annotated[PositiveFloat, Unit("B/s")]
+BytesPerClock = Annotated[PositiveFloat, Unit("B/clk")]
+MacsPerClock = Annotated[PositiveFloat, Unit("MAC/clk")]
+FlopsPerClock = Annotated[PositiveFloat, Unit("FLOP/clk")]
+Count = Annotated[PositiveInt, Unit("1")]
+Ratio = Annotated[PositiveFloat, Unit("1")]
+Fraction = Annotated[PositiveFloat, Field(le=1), Unit("1")]
+Real = Annotated[PositiveFloat, Unit("real")]

@@ -15,6 +15,10 @@ from hexsim import models
 from hexsim.errors import HexsimError
 
 
+def test_the_networks_tested_are_those_of_this_checkout() -> None:
+    assert Path(models.__file__).parent == Path(__file__).parents[2] / "models"
+
+
 def test_names_are_the_files() -> None:
     folder = Path(models.__file__).parent
     files = {path.stem for path in folder.glob("[!_]*.py")} - {"conv1x1"}

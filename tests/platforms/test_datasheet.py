@@ -114,6 +114,40 @@ def test_a_shelf_may_have_nothing_shared(tmp_path: Path) -> None:
     assert Shelf(Box, "box", tmp_path).load("lone").core.size_bytes == 64
 
 
+@pytest.fixture
+def listed(shelf: Shelf[Box], tmp_path: Path) -> Shelf[Box]:
+    """The shelf with two datasheets more, in one file; the second misspells a key."""
+    (tmp_path / "listed.toml").write_text(
+        f'[small]\ntitle = "C"\n[small.core]\nclock_hz = {CLOCK}\n'
+        f'[wrong]\ntitel = "D"\n[wrong.core]\nclock_hz = {CLOCK}\n'
+    )
+    return shelf
+
+
+def test_listed_datasheets_are_named_and_loaded_like_files(listed: Shelf[Box]) -> None:
+    assert listed.names() == ("full", "plain", "small", "wrong")
+    small = listed.load("small")
+    assert (small.name, small.title, small.core.size_bytes, small.extra) == ("small", "C", 64, None)
+    assert small == listed.load("small")
+    with pytest.raises(HexsimError, match="unknown box 'smal'; did you mean small"):
+        listed.load("smal")
+    with pytest.raises(HexsimError, match="unknown box 'listed'; known: full, plain, small, wrong"):
+        listed.load("listed")
+
+
+def test_a_mistake_in_a_listed_datasheet_is_told_with_file_and_name(listed: Shelf[Box]) -> None:
+    with pytest.raises(HexsimError, match=r"listed\.toml, \[wrong\]: key 'titel' is not known"):
+        listed.load("wrong")
+
+
+def test_a_datasheet_of_the_user_is_a_file_with_one(listed: Shelf[Box], tmp_path: Path) -> None:
+    mine = tmp_path / "small.toml"
+    mine.write_text((tmp_path / "plain.toml").read_text().replace("A box", "Mine"))
+    assert listed.load(mine).title == "Mine"
+    with pytest.raises(HexsimError, match=r"listed\.toml: key 'small' is not known"):
+        listed.load(tmp_path / "listed.toml")
+
+
 def test_recorded_names_the_constants_that_were_read(shelf: Shelf[Box]) -> None:
     full, other = shelf.load("full"), shelf.load("plain")
     assert full.extra is not None

@@ -14,7 +14,7 @@ _SHELF = Shelf(Chip, "chip", Path(__file__).parent)
 
 
 def names() -> tuple[str, ...]:
-    """List the built-in chips, without reading their files."""
+    """List the built-in chips, those of which little is known included."""
     return _SHELF.names()
 
 

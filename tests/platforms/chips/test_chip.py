@@ -29,6 +29,16 @@ def test_every_shipped_chip_is_valid(name: str) -> None:
     assert set(chip.runtimes) & set(stacks.load(chip.default_stack).runtimes)
 
 
+def test_no_chip_is_both_listed_and_a_file() -> None:
+    assert len(set(chips.names())) == len(chips.names())
+
+
+def test_a_chip_that_is_not_simulated_says_why() -> None:
+    for chip in (chips.load(name) for name in chips.names() if name not in FULL):
+        assert not any(map(chip.simulates, chip.runtimes))
+        assert chip.note
+
+
 @pytest.mark.parametrize("name", FULL)
 def test_the_full_chips_simulate_all_their_runtimes(name: str) -> None:
     chip = chips.load(name)

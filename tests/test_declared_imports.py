@@ -1,0 +1,77 @@
+"""Every library that a source imports is a dependency in pyproject.toml, and in the right group.
+
+A library that happens to come along with another one may be gone with its next release.
+"""
+
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+
+import pytest
+
+from tests.imports import CHECKOUT, Import, imports
+
+PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+OWN_ENVIRONMENT = {
+    CHECKOUT / "tests" / "digits" / "train.py",
+    CHECKOUT / "tests" / "oracle" / "aimet" / "record.py",
+    CHECKOUT / "tests" / "real" / "litert_codes.py",
+}
+"""Scripts that no test imports; their docstrings say in which environment they run."""
+
+LIBRARIES = packages_distributions()
+SHIPPED = ("hexsim", "models")
+CHECKED = ("tests", "benchmarks")
+
+
+def distributions(requirements: list[str]) -> set[str]:
+    """Normalised names of requirements, without versions."""
+    return {normalised(re.split(r"[^\w.-]", text)[0]) for text in requirements}
+
+
+def normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def providers(library: str) -> set[str]:
+    """The installed distributions that bring a library; one that is absent goes by its name."""
+    return {normalised(name) for name in LIBRARIES.get(library, [library])}
+
+
+CORE = distributions(PROJECT["dependencies"])
+OPTIONAL = distributions(EXTRAS["images"] + EXTRAS["report"])
+DEVELOPMENT = CORE | OPTIONAL | distributions(EXTRAS["dev"])
+
+
+def third_party(folder: str) -> list[Import]:
+    ours = {"hexsim"} if folder in SHIPPED else {"hexsim", *CHECKED}
+    known = ours | sys.stdlib_module_names
+    return [found for found in imports(folder) if found.root not in known]
+
+
+def undeclared_in_checks(folder: str) -> list[Import]:
+    return [found for found in third_party(folder) if not providers(found.root) & DEVELOPMENT]
+
+
+@pytest.mark.parametrize("folder", SHIPPED)
+def test_what_ships_loads_with_core_libraries_alone(folder: str) -> None:
+    for found in third_party(folder):
+        allowed = CORE | OPTIONAL if found.guarded else CORE
+        assert providers(found.root) & allowed, f"{found}: declare it"
+
+
+@pytest.mark.parametrize("folder", CHECKED)
+def test_tests_and_benchmarks_import_what_is_installed_for_development(folder: str) -> None:
+    for found in undeclared_in_checks(folder):
+        assert found.file in OWN_ENVIRONMENT, f"{found}: declare it"
+
+
+def test_a_script_with_an_environment_of_its_own_needs_it() -> None:
+    assert {found.file for found in undeclared_in_checks("tests")} == OWN_ENVIRONMENT
+
+
+def test_no_library_is_declared_for_nothing() -> None:
+    imported = {found.root for folder in SHIPPED for found in third_party(folder)}
+    assert set().union(*map(providers, imported)) == CORE | OPTIONAL
