@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 from hexsim.binding.call import Codes, Int64
 from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.jit import inlined
+from hexsim.int8.machine_code.words import Words
 from hexsim.int8.passes.strided_copy import copy_elements, merged_axes
 from hexsim.int8.prepared import Out
 from hexsim.int8.step import Scratch
@@ -30,14 +31,13 @@ OPERANDS = "int64[:,::1],int64[::1],int64[:,::1]"
 def spread(inputs: Sequence[Codes], output: Out) -> tuple[Any, ...]:
     """Return arguments of `chunk`: operands, sizes of the axes, steps, scratch for two operands.
 
-    Operands are (address, elements) each; the caller keeps them where they are. The last row of
-    steps is that of the output.
+    Operands are (address, elements) each. The last row of steps is that of the output.
     """
     shape = output.shape
     steps = [_steps(codes, shape) for codes in inputs]
     whole = tuple(step // output.itemsize for step in output.strides)
     sizes, merged = merged_axes(shape, [*steps, whole])
-    operands = np.array([[codes.ctypes.data, codes.size] for codes in inputs], np.int64)
+    operands = Words([[codes, codes.size] for codes in inputs])
     scratch = Scratch(2 * CHUNK, inputs[0].dtype)
     return operands, np.array(sizes, np.int64), np.array(merged, np.int64), scratch
 

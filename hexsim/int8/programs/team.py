@@ -23,7 +23,8 @@ from numba.core import types
 
 from hexsim.int8.machine_code.atomics import add_and_fetch_old, call_entry, read_shared, write_word
 from hexsim.int8.machine_code.jit import inlined, kernel
-from hexsim.int8.step import aligned
+from hexsim.int8.machine_code.memory import aligned
+from hexsim.int8.machine_code.words import Words
 
 Int64 = npt.NDArray[np.int64]
 
@@ -54,13 +55,13 @@ class Team:
         self._shared[:] = 0
         self._helpers: list[_Helper] = []
 
-    def lead(self, job: Int64) -> bool:
+    def lead(self, job: Words) -> bool:
         """Do `job` with helpers; return False, having done nothing, while they help elsewhere."""
         if not self._turn.acquire(blocking=False):
             return False
         try:
-            self._wake(int(job[0]) - 1)
-            _lead(self._shared, job.ctypes.data)
+            self._wake(int(job.numbers[0, 0]) - 1)
+            _lead(self._shared, job.numbers)
         finally:
             self._turn.release()
         return True
@@ -148,9 +149,9 @@ def _take_part(job: int, thread: int) -> None:
         counters += 16 * LINE
 
 
-@kernel("void(int64[::1],int64)")
-def _lead(shared: Int64, job: int) -> None:
-    at = shared.ctypes.data
+@kernel("void(int64[::1],int64[:,::1])")
+def _lead(shared: Int64, words: Int64) -> None:
+    at, job = shared.ctypes.data, np.int64(words.ctypes.data)
     for counter in range(2 * read_shared(job + 8)):
         write_word(read_shared(job + 32), counter * LINE, 0)
     add_and_fetch_old(at + _JOB, job)
