@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import carray
 
 from hexsim.binding.call import Codes, Int64, Real
 from hexsim.graph.ir import FloatArray
@@ -63,7 +62,7 @@ class Exit:
 @template("void(int64[::1],float64[::1],{0}[::1],int64,int64)")
 def _quantize(place: Int64, constants: Real, codes: Codes, first: int, last: int) -> None:
     delta, offset, steps = constants[0], constants[1], constants[2]
-    values = carray(floats_at(place[0]), codes.size)[first:last]
+    values = floats_at(place[0], codes.size)[first:last]
     part = codes[first:last]
     for i in range(part.size):
         code = np.floor(np.float64(values[i]) / delta - offset + 0.5)
@@ -74,7 +73,7 @@ def _quantize(place: Int64, constants: Real, codes: Codes, first: int, last: int
 def _dequantize(
     codes: Codes, table: npt.NDArray[np.float32], place: Int64, first: int, last: int
 ) -> None:
-    values = carray(floats_at(place[0]), codes.size)[first:last]
+    values = floats_at(place[0], codes.size)[first:last]
     part = codes[first:last]
     for i in range(part.size):
         values[i] = table[part[i]]

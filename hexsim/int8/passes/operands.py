@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core import types
-from numba.extending import intrinsic
 
 from hexsim.binding.call import Codes, Int64
 from hexsim.graph.ir import Shape
+from hexsim.int8.machine_code.addresses import array_at
 from hexsim.int8.machine_code.jit import inlined
 from hexsim.int8.machine_code.words import Words
 from hexsim.int8.passes.strided_copy import copy_elements, merged_axes
@@ -51,22 +49,12 @@ def _steps(codes: Codes, shape: Shape) -> tuple[int, ...]:
     return (*[0] * (len(shape) - len(own)), *own)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _pointer(typing: Any, address: Any, like: Any) -> Any:
-    """The address as a pointer to elements of the type of an array."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
-
-    return types.CPointer(like.dtype)(types.int64, like), generate  # type: ignore[attr-defined]
-
-
 @inlined
 def chunk(
     operands: Int64, sizes: Int64, steps: Int64, scratch: Codes, i: int, first: int, last: int
 ) -> Codes:
     """Elements `first` to `last` - 1 of operand i, where they are or copied into the scratch."""
-    source: Codes = numba.carray(_pointer(operands[i, 0], scratch), operands[i, 1])
+    source: Codes = array_at(operands[i, 0], scratch, operands[i, 1])
     dense = True
     for axis in range(sizes.size):
         dense = dense and steps[i, axis] == steps[-1, axis]

@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 
 from hexsim.binding.call import Codes, Int64
+from hexsim.int8.machine_code.inner_loops.microkernel import multiply_tile, tile_of
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.words import Words
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
-from hexsim.int8.products.microkernel import multiply_tile, tile_of
 
 _STEPS = 16
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.int8.machine_code.atomics import call_entry, write_word
+from hexsim.int8.machine_code.atomics import CAN_YIELD, call_entry, write_word
 from hexsim.int8.machine_code.entry import check, entries
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.memory import aligned
@@ -25,7 +25,6 @@ from hexsim.int8.programs.team import (
     LAST_AT,
     LINE,
     PIECE,
-    POSSIBLE,
     ROWS,
     WORDS,
     the_team,
@@ -47,7 +46,7 @@ class Program:
     """
 
     def __init__(self, work: Sequence[Work], threads: int) -> None:
-        self.threads = (threads or default_threads()) if POSSIBLE else 1
+        self.threads = (threads or default_threads()) if CAN_YIELD else 1
         scratch = max((_scratch_bytes(step) for step in work if isinstance(step, Step)), default=0)
         scratches = [aligned(scratch) for _ in range(self.threads)]
         self._parts: list[Work] = []

@@ -15,13 +15,17 @@ import contextlib
 import ctypes
 import os
 import threading
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba.core import types
 
-from hexsim.int8.machine_code.atomics import add_and_fetch_old, call_entry, read_shared, write_word
+from hexsim.int8.machine_code.atomics import (
+    add_and_fetch_old,
+    call_entry,
+    read_shared,
+    write_word,
+    yield_core,
+)
 from hexsim.int8.machine_code.jit import inlined, kernel
 from hexsim.int8.machine_code.memory import aligned
 from hexsim.int8.machine_code.words import Words
@@ -41,9 +45,6 @@ _PATIENCE = 40
 Python begins the next inference of a loop. Waking it would take as long."""
 _JOBS, _JOB, _INSIDE = 0, 8 * LINE, 16 * LINE
 """Bytes to the words that all share: jobs so far, address of the open job or 0, helpers in it."""
-
-POSSIBLE = hasattr(os, "sched_yield")
-"""Whether threads can offer their core to others; without that, nobody helps."""
 
 
 class Team:
@@ -113,16 +114,6 @@ def _send_elsewhere(thread: threading.Thread) -> None:
 
 
 @inlined
-def _yield_nothing() -> None:
-    pass
-
-
-_yield_core: Any = _yield_nothing
-if POSSIBLE:
-    _yield_core = types.ExternalFunction("sched_yield", types.int32())
-
-
-@inlined
 def _take_part(job: int, thread: int) -> None:
     """Take pieces of each step until none is left, and wait until all its rows are done."""
     row, counters = read_shared(job + 24), read_shared(job + 32)
@@ -143,7 +134,7 @@ def _take_part(job: int, thread: int) -> None:
         while read_shared(done) < rows:
             spins += 1
             if spins > _SPINS:
-                _yield_core()
+                yield_core()
                 spins = 0
         row += 8 * read_shared(job + 16)
         counters += 16 * LINE
@@ -162,7 +153,7 @@ def _lead(shared: Int64, words: Int64) -> None:
     while add_and_fetch_old(at + _INSIDE, 0) > 0:
         spins += 1
         if spins > _SPINS:
-            _yield_core()
+            yield_core()
             spins = 0
 
 
@@ -181,7 +172,7 @@ def _serve(shared: Int64, asleep: Int64, thread: int) -> None:
             add_and_fetch_old(at + _INSIDE, -1)
         spins += 1
         if spins > _SPINS:
-            _yield_core()
+            yield_core()
             spins, patience = 0, patience - 1
     add_and_fetch_old(asleep.ctypes.data, 1)
 
