@@ -14,7 +14,8 @@ does it. From the top down:
     passes             everything without products: windows, element by element, tables, copies
     requantise         sums to codes
     programs           the table of steps, its threads, where activations lie
-    machine_code       compiling, the cache on disk, vectors and addresses as LLVM IR
+    machine_code       compiling, the cache on disk, all that is written as LLVM IR
+    panel              the shape of packed weights, which kernels and IR share
 
 Kernels are numba functions on NHWC u8 tensors, compiled when first used and kept on disk. They know
 nothing of time, encodings or networks: hexsim.binding hands them integers.

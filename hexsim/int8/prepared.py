@@ -13,8 +13,6 @@ from hexsim.int8.step import Work, Workspace
 
 Out = npt.NDArray[np.integer[Any]]
 """Where a kernel writes codes or, if int32, sums."""
-SUM_BYTES = 4
-"""Bytes of a sum, by which kernels tell them from codes."""
 
 
 class PreparedCall(Protocol):

@@ -15,10 +15,11 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.edges import Entrance, Exit
+from hexsim.int8.machine_code.memory import aligned
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.programs.arena import Life, place
 from hexsim.int8.programs.program import Program
-from hexsim.int8.step import Work, Workspace, aligned
+from hexsim.int8.step import Work, Workspace
 
 
 class IntegerSubnet:
@@ -63,10 +64,14 @@ class IntegerSubnet:
                     f"input '{name}' has shape {inputs[name].shape}, the network expects {shape}"
                 )
         with self._turn:
-            read = [entrance.take(inputs[name]) for name, entrance in self._inputs.items()]
+            for name, entrance in self._inputs.items():
+                entrance.take(inputs[name])
             results = {name: way_out.give() for name, way_out in self._outputs.items()}
             self._program.run()
-            del read  # the program was reading it
+            for entrance in self._inputs.values():
+                entrance.release()
+            for way_out in self._outputs.values():
+                way_out.release()
             return results
 
 

@@ -1,7 +1,8 @@
 """Steps: what a bound call does to arrays, in pieces that threads can share.
 
-A step is a kernel with its arguments, of which FIRST and LAST stand for the rows that one thread
-does and `Scratch` for memory of the thread's own; or it is a plain function, which one thread runs.
+A step is a kernel with its arguments: numbers, arrays, and words that point to arrays
+(`machine_code.words`). FIRST and LAST stand for the rows that one thread does and `Scratch` for
+memory of the thread's own. Or it is a plain function, which one thread runs.
 The steps of a call run one after the other. What one leaves for the next lies in a `Workspace`.
 """
 
@@ -17,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.int8.machine_code.jit import Kernel
-
-ALIGNMENT = 64
-"""Bytes; a cache line, so that no two arrays share one."""
+from hexsim.int8.machine_code.memory import aligned, whole_lines
+from hexsim.int8.machine_code.words import bytes_reached, seen
 
 
 class Row(Enum):
@@ -61,7 +61,7 @@ class Step:
     @property
     def bytes(self) -> int:
         """Bytes of all arrays that it reads or writes."""
-        return sum(one.nbytes for one in self.arguments if isinstance(one, np.ndarray))
+        return sum(map(bytes_reached, self.arguments))
 
     def __call__(self) -> None:
         """Do all rows now, in this thread."""
@@ -81,7 +81,7 @@ def _standing_for(argument: Any, given: dict[Row, int]) -> Any:
         return given[argument]
     if isinstance(argument, Scratch):
         return np.empty(argument.size, argument.dtype)
-    return argument
+    return seen(argument)
 
 
 class Workspace:
@@ -110,15 +110,3 @@ class Workspace:
     def next_call(self) -> None:
         """Start again: the arrays of the last call are no longer needed."""
         self._used = 0
-
-
-def whole_lines(size: int) -> int:
-    """Bytes rounded up to whole cache lines."""
-    return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-def aligned(size: int) -> npt.NDArray[np.uint8]:
-    """Return `size` undefined bytes that begin a cache line."""
-    room = np.empty(size + ALIGNMENT, np.uint8)
-    start = -room.ctypes.data % ALIGNMENT
-    return room[start : start + size]

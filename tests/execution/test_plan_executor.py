@@ -1,10 +1,14 @@
 """Plans execute: inputs are checked, subnets hand floats to one another."""
 
+import gc
+from pathlib import Path
+
 import numpy as np
 import onnx
 import pytest
 from onnx import helper
 
+from hexsim.container import reader, writer
 from hexsim.errors import HexsimError
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Network
@@ -141,3 +145,58 @@ def test_unusable_inputs_are_named(
 ) -> None:
     with pytest.raises(HexsimError, match=sentence):
         stored_inputs(network, arrays)
+
+
+def _with_constant_operands() -> Network:
+    """Convolution times a constant; beside it a slice of it, scaled and moved by constants."""
+    rng = np.random.default_rng(2)
+    weights = {
+        "w": rng.normal(0, 0.3, (16, 3, 3, 3)),
+        "c": rng.uniform(0.5, 2, (1, 16, 24, 20)),
+        "scale": rng.uniform(0.5, 2, (1, 8, 24, 20)),
+        "move": rng.normal(0, 1, (1, 8, 24, 20)),
+    }
+    integers = {"starts": [4], "ends": [12], "axes": [1]}
+    constants = {name: value.astype(np.float32) for name, value in weights.items()}
+    constants |= {name: np.array(value, np.int64) for name, value in integers.items()}
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["a"], "conv", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["a"], ["b"], "relu"),
+        helper.make_node("Mul", ["b", "c"], ["y"], "product"),
+        helper.make_node("Slice", ["b", *integers], ["part"], "slice"),
+        helper.make_node("Mul", ["part", "scale"], ["scaled"], "scaling"),
+        helper.make_node("Add", ["scaled", "move"], ["boxes"], "moving"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "constants",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 3, 24, 20])],
+        [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, None) for n in ("y", "boxes")],
+        [onnx.numpy_helper.from_array(value, name) for name, value in constants.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return optimise(read(model))
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_an_executor_needs_no_file_once_it_is_made(tmp_path: Path, bits: int) -> None:
+    """Codes of a file are remembered for as long as somebody holds them: here, the executor."""
+    network = _with_constant_operands()
+    feeds = _feeds(network, 2)
+    model = quantize(network, feeds, QuantizationOptions(activation_bits=bits))
+    plan = make_plan(network, "dsp", partition(network, "dsp"))
+    executor = PlanExecutor(plan, model)
+    expected = [executor.run(feed) for feed in feeds]
+    writer.write(tmp_path / "model.dlc", model)
+
+    from_file = reader.read(tmp_path / "model.dlc").model
+    executor = PlanExecutor(make_plan(network, "dsp", partition(network, "dsp")), from_file)
+    del from_file
+    gc.collect()
+    churned = [np.full(2 << at, 255, np.uint8) for at in range(6, 20) for _ in range(20)]
+    for feed, outputs in zip(feeds, expected, strict=True):
+        found = executor.run(feed)
+        for name, array in outputs.items():
+            assert np.unique(array).size > 50
+            np.testing.assert_array_equal(found[name], array, err_msg=name)
+    assert len(churned) == 14 * 20

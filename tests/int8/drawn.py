@@ -1,6 +1,7 @@
 """Hypothesis strategies for bound calls, extremes included, and the comparison with the twin."""
 
 import os
+import weakref
 from unittest.mock import patch
 
 import numpy as np
@@ -8,7 +9,8 @@ from hypothesis import strategies as st
 
 from hexsim.binding import Operand, Requantise, Weights
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.step import Step
+from hexsim.int8.programs.program import Program
+from hexsim.int8.step import Step, Workspace
 from hexsim.layers import Window
 from hexsim.quantization.encodings import Encoding
 from tests.int8 import naive
@@ -102,7 +104,8 @@ def windows(draw, height, width, *, most=4):
 def assert_equals_twin(call, inputs, kernels=("",)):
     """Run `call` with each choice of HEXSIM_KERNELS and compare with the twin, bit for bit.
 
-    All memory of the kernels ends or begins at pages that must not be touched.
+    All memory of the kernels ends or begins at pages that must not be touched. A program of the
+    call owns what it reads and writes.
     """
     expected = naive.run(call, inputs)
     assert expected.shape == call.output.shape
@@ -115,6 +118,33 @@ def assert_equals_twin(call, inputs, kernels=("",)):
             for work in prepared.steps(codes, output, GuardedWorkspace(side)):
                 run_guarded(work, pieces, side)
             np.testing.assert_array_equal(output, expected, err_msg=f"kernels '{choice}', {pieces}")
+        found = _of_program(prepared, inputs, expected.shape, output.dtype)
+        np.testing.assert_array_equal(found, expected, err_msg=f"kernels '{choice}', program")
+
+
+class _Lent(Workspace):
+    """Remembers the arrays that it lent, and keeps none."""
+
+    def __init__(self):
+        super().__init__()
+        self.arrays = []
+
+    def empty(self, shape, dtype):
+        array = np.empty(shape, dtype)
+        self.arrays.append(weakref.ref(array))
+        return array
+
+
+def _of_program(prepared, inputs, shape, dtype):
+    """What a program writes when it alone is left of all that it was made with."""
+    codes, workspace = [x.copy() for x in inputs], _Lent()
+    output = np.full(shape, 77, dtype)
+    program = Program(prepared.steps(codes, output, workspace), threads=1)
+    held = [weakref.ref(array) for array in (*codes, output)] + workspace.arrays
+    del codes, output
+    assert all(array() is not None for array in held)
+    program.run()
+    return held[len(inputs)]()
 
 
 def in_pieces(work, pieces):

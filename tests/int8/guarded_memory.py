@@ -10,6 +10,7 @@ import os
 
 import numpy as np
 
+from hexsim.int8.machine_code.words import seen
 from hexsim.int8.step import Row, Scratch, Step, Workspace
 
 BEHIND, BEFORE, NOWHERE = "behind", "before", "nowhere"
@@ -71,6 +72,7 @@ def run_guarded(work, pieces, side):
 def _guarded_argument(argument, side):
     if isinstance(argument, Scratch):
         return guarded_empty(argument.size, argument.dtype, side)
+    argument = seen(argument)
     if isinstance(argument, np.ndarray) and not _is_guarded(argument):
         return guarded(argument, side)
     return argument

@@ -3,7 +3,8 @@
 import numpy as np
 
 from hexsim.int8.machine_code.jit import kernel
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace, aligned
+from hexsim.int8.machine_code.words import Slot, Words
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace
 
 
 @kernel("void(int64[::1],int64,int64,int64)")
@@ -41,6 +42,12 @@ def test_a_full_workspace_lends_new_memory() -> None:
     assert workspace.needed == 128
 
 
-def test_memory_begins_a_cache_line() -> None:
-    assert [aligned(size).ctypes.data % 64 for size in (1, 63, 1000)] == [0] * 3
+def test_scratch_is_whole_cache_lines() -> None:
     assert Scratch(3, np.int64).bytes == 64
+
+
+def test_bytes_are_those_of_everything_reached() -> None:
+    numbers, slot = np.zeros(5, np.int64), Slot()
+    pointing = Words([[numbers, 5], [numbers, 5]])
+    step = Step(_double_and_add, (numbers, 1, pointing, slot, FIRST, LAST), 5)
+    assert step.bytes == 40 + (32 + 40 + 40) + 8

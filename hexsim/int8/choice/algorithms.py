@@ -14,6 +14,8 @@ from hexsim.int8.choice.kept import KeptChoices
 from hexsim.int8.choice.measured import seconds_of
 from hexsim.int8.machine_code.cache import cache_folder
 from hexsim.int8.machine_code.features import has_dots, has_vectors
+from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS, tile_of
+from hexsim.int8.machine_code.inner_loops.winograd_tile import pair_tile
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.products.convolution import (
     ByCodes,
@@ -23,11 +25,9 @@ from hexsim.int8.products.convolution import (
     TiledConvolution,
 )
 from hexsim.int8.products.guarded_panels import LANES, PAIRED
-from hexsim.int8.products.microkernel import PAIRS, tile_of
 from hexsim.int8.products.self_check import dots_are_exact
 from hexsim.int8.winograd.convolution import WinogradConvolution, admits_winograd
 from hexsim.int8.winograd.self_check import pairs_are_exact
-from hexsim.int8.winograd.tile import pair_tile
 
 
 class _Layer:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
+import numpy.typing as npt
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from hexsim.int8.machine_code.jit import inlined
 from hexsim.int8.machine_code.vector_ir import BYTE, INT32, INT64, WORD, load, repeat, store
 
 
@@ -62,8 +65,41 @@ def _copy_bytes(context: Any, builder: Any, signature: Any, arguments: Any) -> A
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def floats_at(typing: Any, address: Any) -> Any:
-    """The int64 address as a pointer to float32, for `numba.carray`."""
+def copy_run(typing: Any, target: Any, source: Any, count: Any) -> Any:
+    """Copy `count` bytes, perhaps many, between addresses; all intp."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        target, source = (builder.inttoptr(one, cgutils.voidptr_t) for one in arguments[:2])
+        cgutils.raw_memcpy(builder, target, source, arguments[2], 1)
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _pointer(typing: Any, address: Any, like: Any) -> Any:
+    """The address as a pointer to elements of the type of an array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return types.CPointer(like.dtype)(types.int64, like), generate  # type: ignore[attr-defined]
+
+
+@inlined
+def array_at(address: int, like: npt.NDArray[Any], size: int) -> Any:
+    """The flat array of `size` elements at an int64 address, of the type of the array `like`."""
+    return numba.carray(_pointer(address, like), size)
+
+
+@inlined
+def floats_at(address: int, size: int) -> Any:
+    """The flat array of `size` float32 at an int64 address."""
+    return numba.carray(_float_pointer(address), size)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _float_pointer(typing: Any, address: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], ir.FloatType().as_pointer())

@@ -1,14 +1,20 @@
-"""What threads share inside kernels: counters that all add to, and calls by address."""
+"""What threads share inside kernels: counters that all add to, calls by address, cores."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from hexsim.int8.machine_code.jit import inlined
+
 _WORD = ir.IntType(64)
+
+CAN_YIELD = hasattr(os, "sched_yield")
+"""Whether threads can offer their core to others; without that, nobody helps."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -58,3 +64,14 @@ def write_word(typing: Any, words: Any, index: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), generate
+
+
+@inlined
+def _yield_nothing() -> None:
+    pass
+
+
+yield_core: Any = _yield_nothing
+"""Offer the core to other threads."""
+if CAN_YIELD:
+    yield_core = types.ExternalFunction("sched_yield", types.int32())

@@ -1,9 +1,9 @@
 """Entries: machine code that calls a kernel with arguments it finds in memory.
 
 numba passes arrays and numbers in a way of its own, which differs with every signature. An entry
-takes the address of 64-bit words instead, so that one loop can call any kernel
-(`programs.program`). A word per machine argument: an integer is one, an array those of numba's
-structure for it.
+takes the address of 64-bit words instead (`machine_code.words`), so that one loop can call any
+kernel (`programs.program`). A word per machine argument: an integer is one, an array those of
+numba's structure for it.
 """
 
 from __future__ import annotations
@@ -18,18 +18,11 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from hexsim.int8.machine_code.jit import Kernel
+from hexsim.int8.machine_code.words import seen
 
 _WORD = ir.IntType(64)
 _ENTRY = ir.FunctionType(ir.VoidType(), [_WORD.as_pointer()])
 _NAME = "hexsim.entry"
-
-
-def words(argument: Any) -> list[int]:
-    """Return the words of an integer or an array, which the caller keeps alive."""
-    if not isinstance(argument, np.ndarray):
-        return [int(argument)]
-    nobody, counts = [0, 0], [argument.size, argument.itemsize]  # whoever owns the array does
-    return [*nobody, *counts, argument.ctypes.data, *argument.shape, *argument.strides]
 
 
 def check(kernel: Kernel, arguments: Sequence[Any]) -> None:
@@ -41,7 +34,7 @@ def check(kernel: Kernel, arguments: Sequence[Any]) -> None:
     wanted = kernel.types
     if len(arguments) != len(wanted):
         raise TypeError(f"{kernel.name} takes {len(wanted)} arguments, not {len(arguments)}")
-    for at, (argument, kind) in enumerate(zip(arguments, wanted, strict=True)):
+    for at, (argument, kind) in enumerate(zip(map(seen, arguments), wanted, strict=True)):
         if not _fits(argument, kind):
             found = type(argument).__name__
             if isinstance(argument, np.ndarray):

@@ -9,9 +9,10 @@ import numpy as np
 from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
 from hexsim.int8.machine_code.jit import kernel, template
+from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.passes.movement import rescaled
 from hexsim.int8.passes.operands import CHUNK, OPERANDS, chunk, spread
-from hexsim.int8.prepared import SUM_BYTES, Out
+from hexsim.int8.prepared import Out
 from hexsim.int8.requantise.run import requantise_run, requantise_sum
 from hexsim.int8.requantise.scalar import requantise_wide
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace

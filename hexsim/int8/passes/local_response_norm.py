@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
 from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.local_response_norm import OCTAVE_BITS, BoundLocalResponseNorm
+from hexsim.int8.machine_code.inner_loops.float_bits import bits_of_float
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.prepared import Out
 from hexsim.int8.requantise.run import requantise_run
@@ -57,16 +55,6 @@ def _slopes(powers: Int32) -> npt.NDArray[np.signedinteger[Any]]:
     octave = np.maximum(np.arange(slopes.size) // (1 << OCTAVE_BITS) - 1, 0)
     fits = bool(np.all((np.abs(slopes) + 1) << octave < 1 << 31))
     return slopes.astype(np.int32) if fits else slopes
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _bits_of_float(typing: Any, value: Any) -> Any:
-    """The int32 nearest to `value` as float32, its bits."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(builder.sitofp(arguments[0], ir.FloatType()), ir.IntType(32))
-
-    return types.int32(types.int32), generate
 
 
 @template(
@@ -116,7 +104,7 @@ def _local_response_norm(
         for c in range(channels):
             # No two bits in a row, so that the float is not rounded up to the next octave.
             sparse = np.int32(sums[c] & np.int32(~(sums[c] >> np.int32(1))))
-            octave = np.int32(_bits_of_float(sparse) >> np.int32(_FRACTION_BITS))
+            octave = np.int32(bits_of_float(sparse) >> np.int32(_FRACTION_BITS))
             octave = np.int32(octave - np.int32(_EXPONENT_OF_ONE + OCTAVE_BITS))
             octave = max(octave, np.int32(0))
             bits[c] = octave

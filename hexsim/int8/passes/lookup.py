@@ -9,10 +9,11 @@ import numpy as np
 from hexsim.binding.call import Codes
 from hexsim.binding.lookup import BoundLookup
 from hexsim.int8.algorithm import use_vectors
+from hexsim.int8.machine_code.inner_loops.vector_lookup import WIDTH, look_up_codes
 from hexsim.int8.machine_code.jit import kernel, template
-from hexsim.int8.passes.vector_lookup import WIDTH, look_up_codes
+from hexsim.int8.machine_code.memory import ALIGNMENT
 from hexsim.int8.prepared import Out
-from hexsim.int8.step import ALIGNMENT, FIRST, LAST, Step, Work, Workspace
+from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 
 _BYTES = 1024
 """Codes at least in a piece; whole vectors and cache lines."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core import types
-from numba.extending import intrinsic
 
 from hexsim.binding.call import Codes, Int64
 from hexsim.graph.ir import Shape
+from hexsim.int8.machine_code.addresses import array_at
 from hexsim.int8.machine_code.jit import inlined
+from hexsim.int8.machine_code.words import Words
 from hexsim.int8.passes.strided_copy import copy_elements, merged_axes
 from hexsim.int8.prepared import Out
 from hexsim.int8.step import Scratch
@@ -30,14 +29,13 @@ OPERANDS = "int64[:,::1],int64[::1],int64[:,::1]"
 def spread(inputs: Sequence[Codes], output: Out) -> tuple[Any, ...]:
     """Return arguments of `chunk`: operands, sizes of the axes, steps, scratch for two operands.
 
-    Operands are (address, elements) each; the caller keeps them where they are. The last row of
-    steps is that of the output.
+    Operands are (address, elements) each. The last row of steps is that of the output.
     """
     shape = output.shape
     steps = [_steps(codes, shape) for codes in inputs]
     whole = tuple(step // output.itemsize for step in output.strides)
     sizes, merged = merged_axes(shape, [*steps, whole])
-    operands = np.array([[codes.ctypes.data, codes.size] for codes in inputs], np.int64)
+    operands = Words([[codes, codes.size] for codes in inputs])
     scratch = Scratch(2 * CHUNK, inputs[0].dtype)
     return operands, np.array(sizes, np.int64), np.array(merged, np.int64), scratch
 
@@ -51,22 +49,12 @@ def _steps(codes: Codes, shape: Shape) -> tuple[int, ...]:
     return (*[0] * (len(shape) - len(own)), *own)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _pointer(typing: Any, address: Any, like: Any) -> Any:
-    """The address as a pointer to elements of the type of an array."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
-
-    return types.CPointer(like.dtype)(types.int64, like), generate  # type: ignore[attr-defined]
-
-
 @inlined
 def chunk(
     operands: Int64, sizes: Int64, steps: Int64, scratch: Codes, i: int, first: int, last: int
 ) -> Codes:
     """Elements `first` to `last` - 1 of operand i, where they are or copied into the scratch."""
-    source: Codes = numba.carray(_pointer(operands[i, 0], scratch), operands[i, 1])
+    source: Codes = array_at(operands[i, 0], scratch, operands[i, 1])
     dense = True
     for axis in range(sizes.size):
         dense = dense and steps[i, axis] == steps[-1, axis]

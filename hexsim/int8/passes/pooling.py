@@ -9,10 +9,11 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
+from hexsim.int8.machine_code.inner_loops.vector_maximum import largest_codes
 from hexsim.int8.machine_code.jit import inlined, template
+from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.passes.movement import through
-from hexsim.int8.passes.vector_maximum import largest_codes
-from hexsim.int8.prepared import SUM_BYTES, Out
+from hexsim.int8.prepared import Out
 from hexsim.int8.requantise.scalar import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window

@@ -9,11 +9,11 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.resize import WEIGHT_BITS, BoundBilinear, BoundNearest
+from hexsim.int8.machine_code.inner_loops.requantise_rows import requantise_rows
 from hexsim.int8.machine_code.jit import template
-from hexsim.int8.panel import COLUMNS
+from hexsim.int8.panel import COLUMNS, SUM_BYTES
 from hexsim.int8.passes.lookup import look_up
-from hexsim.int8.prepared import SUM_BYTES, Out
-from hexsim.int8.requantise.rows import requantise_rows
+from hexsim.int8.prepared import Out
 from hexsim.int8.requantise.scalar import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 

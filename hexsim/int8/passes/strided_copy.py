@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 from numpy.lib.stride_tricks import as_strided
 
 from hexsim.binding.call import Codes, Int64
 from hexsim.graph.ir import Shape
+from hexsim.int8.machine_code.addresses import copy_run
 from hexsim.int8.machine_code.jit import inlined, template
 from hexsim.int8.prepared import Out
 from hexsim.int8.step import FIRST, LAST, Step
@@ -82,18 +81,6 @@ def _flat(view: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
     return flat, -sum(way for way in reach if way < 0)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _copy_bytes(typing: Any, target: Any, source: Any, count: Any) -> Any:
-    """Copy `count` bytes between two addresses; a loop would cost more than so short a run."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        target, source = (builder.inttoptr(one, cgutils.voidptr_t) for one in arguments[:2])
-        cgutils.raw_memcpy(builder, target, source, arguments[2], 1)
-        return context.get_dummy_value()
-
-    return types.void(types.intp, types.intp, types.intp), generate
-
-
 @template("void({0}[::1],int64,int64[::1],{0}[::1],int64,int64[::1],int64[::1],int64,int64)")
 def _copy(
     source: Codes,
@@ -148,7 +135,7 @@ def copy_elements(
             if read_step == 1 and write_step == 1:
                 size = source.itemsize
                 to, of = target.ctypes.data + write * size, source.ctypes.data + read * size
-                _copy_bytes(to, of, count * size)
+                copy_run(to, of, count * size)
             elif read_step == 0 and write_step == 1:
                 shown, value = target[write : write + count], source[np.uint64(read)]
                 for k in range(shown.size):

@@ -5,21 +5,11 @@ Only weights that are asymmetric where they are multiplied have one (`products.p
 
 from __future__ import annotations
 
-from functools import partial, reduce
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
 from hexsim.binding.call import Codes, Int32, Int64
+from hexsim.int8.machine_code.inner_loops.code_sum import sum_of_codes
 from hexsim.int8.machine_code.jit import kernel
-from hexsim.int8.machine_code.vector_ir import BYTE, INT32, INT64, call, constants, load, repeat
-
-_WIDE = 32
-"""Codes of a register."""
-_CODES, _SUMS = ir.VectorType(BYTE, _WIDE), ir.VectorType(INT64, _WIDE // 8)
 
 
 @kernel("void(uint8[::1],int64[::1],int64[::1],int64,int64,int64,int32[:,::1],int64,int64)")
@@ -46,33 +36,3 @@ def add_codes(
             for k in range(runs.size):
                 total += sum_of_codes(window + runs[k], run)
             addends[group, pixel] = np.int32(-weight_zero * total)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def sum_of_codes(typing: Any, address: Any, count: Any) -> Any:
-    """The sum of `count` codes at an address, all intp; needs AVX2."""
-    return types.intp(types.intp, types.intp), _sum_of_codes
-
-
-def _sum_of_codes(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    address, count = arguments
-    state = [address, constants(_SUMS, 0)]
-    left = count
-    for piece in (_CODES, INT64, BYTE):
-        size = _WIDE if piece is _CODES else piece.width // 8
-        turns = builder.udiv(left, INT64(size))
-        left = builder.sub(left, builder.mul(turns, INT64(size)))
-        state = repeat(builder, turns, state, partial(_add, builder, piece, size), maybe_none=True)
-    return reduce(builder.add, (builder.extract_element(state[1], INT32(at)) for at in range(4)))
-
-
-def _add(builder: Any, piece: Any, size: int, state: list[Any]) -> list[Any]:
-    """Add the codes in one value of type `piece`: their differences from zero, eight by eight."""
-    address, total = state
-    codes = load(builder, address, piece)
-    if piece is not _CODES:
-        word = codes if piece is INT64 else builder.zext(codes, INT64)
-        words = builder.insert_element(constants(_SUMS, 0), word, INT32(0))
-        codes = builder.bitcast(words, _CODES)
-    sums = call(builder, "llvm.x86.avx2.psad.bw", _SUMS, codes, constants(_CODES, 0))
-    return [builder.add(address, INT64(size)), builder.add(total, sums)]

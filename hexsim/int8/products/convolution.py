@@ -16,13 +16,13 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.convolution import BoundConvolution
+from hexsim.int8.machine_code.inner_loops.microkernel import GUARDED, Tile, tile_of
 from hexsim.int8.machine_code.jit import Template
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 from hexsim.int8.prepared import Out
 from hexsim.int8.products import panels
 from hexsim.int8.products.code_sums import add_codes
 from hexsim.int8.products.guarded_panels import GuardedPanels, pack_guarded
-from hexsim.int8.products.microkernel import GUARDED, Tile, tile_of
 from hexsim.int8.products.padded import PaddedInput
 from hexsim.int8.products.plain_product import convolve_plain
 from hexsim.int8.products.tiled_product import convolve_guarded, convolve_tiled

@@ -13,12 +13,13 @@ from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.requantise import Requantise
 from hexsim.graph.ir import Shape
 from hexsim.int8.algorithm import use_vectors
+from hexsim.int8.machine_code.inner_loops.depthwise_tile import BY_CHANNEL, ORDER
 from hexsim.int8.machine_code.jit import template
-from hexsim.int8.panel import COLUMNS
-from hexsim.int8.prepared import SUM_BYTES, Out
-from hexsim.int8.products.depthwise_tile import BY_CHANNEL, ORDER, pack_taps
+from hexsim.int8.panel import COLUMNS, SUM_BYTES
+from hexsim.int8.prepared import Out
 from hexsim.int8.products.padded import Int16, PaddedInput
 from hexsim.int8.products.panels import panel_constants
+from hexsim.int8.products.taps import pack_taps
 from hexsim.int8.products.tiled_product import convolve_channels
 from hexsim.int8.products.tiles import PanelTable, Tiles
 from hexsim.int8.requantise.scalar import requantise

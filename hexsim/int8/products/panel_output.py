@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hexsim.int8.machine_code.addresses import copy_bytes, load_int32, store_int32
+from hexsim.int8.machine_code.inner_loops.requantise_rows import requantise_rows
 from hexsim.int8.machine_code.jit import inlined
-from hexsim.int8.panel import COLUMNS
-from hexsim.int8.prepared import SUM_BYTES
-from hexsim.int8.requantise.rows import requantise_rows
+from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
 
 @inlined

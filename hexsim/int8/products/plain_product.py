@@ -6,7 +6,8 @@ import numpy as np
 
 from hexsim.binding.call import Int32, Int64
 from hexsim.int8.machine_code.jit import template
-from hexsim.int8.prepared import SUM_BYTES, Out
+from hexsim.int8.panel import SUM_BYTES
+from hexsim.int8.prepared import Out
 from hexsim.int8.products.padded import Int16
 from hexsim.int8.requantise.scalar import requantise
 

@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 
 from hexsim.binding.call import Codes, Int64
+from hexsim.int8.machine_code.inner_loops.microkernel import multiply_tile, tile_of
 from hexsim.int8.machine_code.jit import kernel
+from hexsim.int8.machine_code.words import Words
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
-from hexsim.int8.products.microkernel import multiply_tile, tile_of
 
 _STEPS = 16
 
@@ -24,16 +25,15 @@ def dots_are_exact() -> bool:
     weights[:, :, 1::3] = 127
     weights[:, 1::2, ::4] = np.array([127, -128, -128, 127])
     sums = np.empty((tile.rows, tile.panels * COLUMNS), np.int32)
-    rows = x.ctypes.data + x.shape[1] * np.arange(tile.rows)
     _multiply(
-        x.reshape(-1), rows.astype(np.int64), STEP_BYTES * np.arange(_STEPS),
+        x.reshape(-1), Words([list(x)]).numbers, STEP_BYTES * np.arange(_STEPS),
         weights.view(np.uint8).reshape(-1), weights[0].nbytes, sums.reshape(-1),
     )  # fmt: skip
     matrix = weights.transpose(1, 3, 0, 2).reshape(x.shape[1], -1)
     return np.array_equal(sums, x.astype(np.int64) @ matrix.astype(np.int64))
 
 
-@kernel("void(uint8[::1],int64[::1],int64[::1],uint8[::1],int64,int32[::1])")
+@kernel("void(uint8[::1],int64[:,::1],int64[::1],uint8[::1],int64,int32[::1])")
 def _multiply(
     x: Codes,
     rows: Int64,

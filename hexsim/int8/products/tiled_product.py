@@ -1,4 +1,4 @@
-"""Convolution as tiles of `products.product_tile`: one loop over pixels and panels of weights.
+"""Convolution as tiles of `inner_loops.product_tile`: one loop over pixels and panels of weights.
 
 The activations' type selects the product: int16 distances from the zero point, or u8 codes. With
 codes the weights are those of `products.panels`, whose zero point costs one sum of codes per
@@ -16,16 +16,16 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.int8.machine_code.addresses import copy_bytes
-from hexsim.int8.machine_code.jit import inlined, template
-from hexsim.int8.panel import COLUMNS, STEP_BYTES
-from hexsim.int8.prepared import SUM_BYTES, Out
-from hexsim.int8.products.padded import Padded
-from hexsim.int8.products.product_tile import (
+from hexsim.int8.machine_code.inner_loops.product_tile import (
     TAIL_BYTES,
     convolve_channels_tile,
     convolve_guarded_tile,
     convolve_tile,
 )
+from hexsim.int8.machine_code.jit import inlined, template
+from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
+from hexsim.int8.prepared import Out
+from hexsim.int8.products.padded import Padded
 
 _BLOCK = 84
 """Pixels for which a panel of weights is read once (24 to 768 measured alike with 1 MB of L2); a

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from hexsim.binding.call import Int32, Int64
 from hexsim.binding.requantise import Requantise
+from hexsim.int8.machine_code.inner_loops.microkernel import Tile
 from hexsim.int8.machine_code.jit import Template
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.prepared import Out
-from hexsim.int8.products.microkernel import Tile
 from hexsim.int8.products.padded import Padded
 from hexsim.int8.step import FIRST, LAST, Row, Scratch, Step
 

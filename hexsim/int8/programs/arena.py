@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hexsim.int8.step import whole_lines
+from hexsim.int8.machine_code.memory import whole_lines
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,23 @@
 """Programs: all work of a subnet, done by one or several threads without Python in between.
 
-Each kernel step is a row of a table of numbers, which the threads of `programs.team` go through
+Each kernel step is a row of a table of words, which the threads of `programs.team` go through
 together. A plain function between steps ends the table; the next begins behind it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, groupby
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.int8.machine_code.atomics import call_entry, write_word
-from hexsim.int8.machine_code.entry import check, entries, words
+from hexsim.int8.machine_code.atomics import CAN_YIELD, call_entry, write_word
+from hexsim.int8.machine_code.entry import check, entries
 from hexsim.int8.machine_code.jit import kernel
+from hexsim.int8.machine_code.memory import aligned
+from hexsim.int8.machine_code.words import Array, Int64, Word, Words, expanded
 from hexsim.int8.programs.cores import default_threads
 from hexsim.int8.programs.team import (
     ENTRY,
@@ -23,14 +25,11 @@ from hexsim.int8.programs.team import (
     LAST_AT,
     LINE,
     PIECE,
-    POSSIBLE,
     ROWS,
     WORDS,
     the_team,
 )
-from hexsim.int8.step import FIRST, LAST, Row, Scratch, Step, Work, aligned
-
-Int64 = npt.NDArray[np.int64]
+from hexsim.int8.step import FIRST, LAST, Row, Scratch, Step, Work
 
 _PIECES = 4
 """Pieces per thread: enough that nobody waits long, few enough that weights are read few times."""
@@ -42,17 +41,24 @@ them (assumed: no other value was tried)."""
 class Program:
     """Work made ready to be repeated; one run at a time.
 
+    It owns all memory that its steps read and write: whoever made them may forget them.
     `threads` is 0 for one per core.
     """
 
     def __init__(self, work: Sequence[Work], threads: int) -> None:
-        self.threads = (threads or default_threads()) if POSSIBLE else 1
+        self.threads = (threads or default_threads()) if CAN_YIELD else 1
         scratch = max((_scratch_bytes(step) for step in work if isinstance(step, Step)), default=0)
         scratches = [aligned(scratch) for _ in range(self.threads)]
         self._parts: list[Work] = []
         for is_step, group in groupby(work, lambda one: isinstance(one, Step)):
             steps: list[Any] = list(group)
             self._parts += [_Table(steps, scratches)] if is_step else steps
+
+    def owned(self) -> Iterator[Array]:
+        """All arrays that machine code reaches from here; plain functions keep their own."""
+        for part in self._parts:
+            if isinstance(part, _Table):
+                yield from part.owned()
 
     def run(self) -> None:
         """Do all work."""
@@ -61,29 +67,40 @@ class Program:
 
 
 class _Table:
-    """Steps as numbers, a row each."""
+    """Steps as words, a row each; they own all that the steps read and write."""
 
     def __init__(self, steps: Sequence[Step], scratch: Sequence[npt.NDArray[np.uint8]]) -> None:
-        self._kept: list[object] = [steps, scratch]
         known = entries(step.kernel for step in steps)
-        rows = [[known[step.kernel], *self._row(step, scratch)] for step in steps]
-        self._rows = np.array(rows, np.int64)
-        self._counters = aligned(8 * 2 * LINE * len(steps)).view(np.int64)
-        self._shared = bool((self._rows[:, ROWS] > self._rows[:, PIECE]).any())
-        addresses = self._rows.ctypes.data, self._counters.ctypes.data
-        self._job = np.array([len(scratch), *self._rows.shape, *addresses], np.int64)
+        self._rows = Words([[known[step.kernel], *_row(step, scratch)] for step in steps])
+        numbers = self._rows.numbers
+        self._shared = bool((numbers[:, ROWS] > numbers[:, PIECE]).any())
+        counters = aligned(8 * 2 * LINE * len(steps))
+        self._job = Words([[len(scratch), *numbers.shape, self._rows, counters]])
 
-    def _row(self, step: Step, scratch: Sequence[npt.NDArray[np.uint8]]) -> list[int]:
-        each = [_words(step, memory) for memory in scratch]
-        self._kept += [one for one, _ in each]
-        places = [each[0][1].get(row, 0) for row in (FIRST, LAST)]
-        addresses = [one.ctypes.data for one, _ in each]
-        return [step.rows, _piece(step, len(scratch)), *places, *addresses]
+    def owned(self) -> Iterator[Array]:
+        """All arrays that its steps reach."""
+        return self._job.owned()
 
     def __call__(self) -> None:
         """Do all rows, with helpers if it is worth it and they have nothing else to do."""
         if not (self._shared and the_team().lead(self._job)):
-            _run_alone(self._rows)
+            _run_alone(self._rows.numbers)
+
+
+def _row(step: Step, scratch: Sequence[npt.NDArray[np.uint8]]) -> list[Word]:
+    """What a step's row holds, but for the entry.
+
+    Word 0 of a thread is written and never read: a step without rows of its own points there. Each
+    thread's begin a cache line, because it writes there.
+    """
+    each = [_arguments(step, memory) for memory in scratch]
+    check(step.kernel, each[0])
+    *starts, _ = accumulate((len(expanded(one)) for one in each[0]), initial=1)
+    both = zip(step.arguments, starts, strict=True)
+    at = {one: start for one, start in both if isinstance(one, Row)}
+    words = [Words([[0, *chain.from_iterable(map(expanded, one))]]) for one in each]
+    piece = _piece(step, len(scratch))
+    return [step.rows, piece, at.get(FIRST, 0), at.get(LAST, 0), *words]
 
 
 def _piece(step: Step, threads: int) -> int:
@@ -98,12 +115,8 @@ def _scratch_bytes(step: Step) -> int:
     return sum(one.bytes for one in step.arguments if isinstance(one, Scratch))
 
 
-def _words(step: Step, scratch: npt.NDArray[np.uint8]) -> tuple[Int64, dict[Row, int]]:
-    """The words of the arguments for one thread, and where those of FIRST and LAST are.
-
-    Word 0 is written and never read: a step without rows of its own points there. Each thread's
-    begin a cache line, because it writes there.
-    """
+def _arguments(step: Step, scratch: npt.NDArray[np.uint8]) -> list[Any]:
+    """The step's arguments with the scratch of one thread, and 0 for FIRST and LAST."""
     arguments: list[Any] = []
     used = 0
     for argument in step.arguments:
@@ -113,15 +126,7 @@ def _words(step: Step, scratch: npt.NDArray[np.uint8]) -> tuple[Int64, dict[Row,
             arguments.append(part.view(argument.dtype))
         else:
             arguments.append(0 if isinstance(argument, Row) else argument)
-    check(step.kernel, arguments)
-    found, places = [0], {}
-    for original, argument in zip(step.arguments, arguments, strict=True):
-        if isinstance(original, Row):
-            places[original] = len(found)
-        found += words(argument)
-    lines = aligned(8 * len(found)).view(np.int64)
-    lines[:] = found
-    return lines, places
+    return arguments
 
 
 @kernel("void(int64[:,::1])")

@@ -15,15 +15,20 @@ import contextlib
 import ctypes
 import os
 import threading
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba.core import types
 
-from hexsim.int8.machine_code.atomics import add_and_fetch_old, call_entry, read_shared, write_word
+from hexsim.int8.machine_code.atomics import (
+    add_and_fetch_old,
+    call_entry,
+    read_shared,
+    write_word,
+    yield_core,
+)
 from hexsim.int8.machine_code.jit import inlined, kernel
-from hexsim.int8.step import aligned
+from hexsim.int8.machine_code.memory import aligned
+from hexsim.int8.machine_code.words import Words
 
 Int64 = npt.NDArray[np.int64]
 
@@ -41,9 +46,6 @@ Python begins the next inference of a loop. Waking it would take as long."""
 _JOBS, _JOB, _INSIDE = 0, 8 * LINE, 16 * LINE
 """Bytes to the words that all share: jobs so far, address of the open job or 0, helpers in it."""
 
-POSSIBLE = hasattr(os, "sched_yield")
-"""Whether threads can offer their core to others; without that, nobody helps."""
-
 
 class Team:
     """Helpers of this process, as many as were ever needed; they live as long as it does."""
@@ -54,13 +56,13 @@ class Team:
         self._shared[:] = 0
         self._helpers: list[_Helper] = []
 
-    def lead(self, job: Int64) -> bool:
+    def lead(self, job: Words) -> bool:
         """Do `job` with helpers; return False, having done nothing, while they help elsewhere."""
         if not self._turn.acquire(blocking=False):
             return False
         try:
-            self._wake(int(job[0]) - 1)
-            _lead(self._shared, job.ctypes.data)
+            self._wake(int(job.numbers[0, 0]) - 1)
+            _lead(self._shared, job.numbers)
         finally:
             self._turn.release()
         return True
@@ -112,16 +114,6 @@ def _send_elsewhere(thread: threading.Thread) -> None:
 
 
 @inlined
-def _yield_nothing() -> None:
-    pass
-
-
-_yield_core: Any = _yield_nothing
-if POSSIBLE:
-    _yield_core = types.ExternalFunction("sched_yield", types.int32())
-
-
-@inlined
 def _take_part(job: int, thread: int) -> None:
     """Take pieces of each step until none is left, and wait until all its rows are done."""
     row, counters = read_shared(job + 24), read_shared(job + 32)
@@ -142,15 +134,15 @@ def _take_part(job: int, thread: int) -> None:
         while read_shared(done) < rows:
             spins += 1
             if spins > _SPINS:
-                _yield_core()
+                yield_core()
                 spins = 0
         row += 8 * read_shared(job + 16)
         counters += 16 * LINE
 
 
-@kernel("void(int64[::1],int64)")
-def _lead(shared: Int64, job: int) -> None:
-    at = shared.ctypes.data
+@kernel("void(int64[::1],int64[:,::1])")
+def _lead(shared: Int64, words: Int64) -> None:
+    at, job = shared.ctypes.data, np.int64(words.ctypes.data)
     for counter in range(2 * read_shared(job + 8)):
         write_word(read_shared(job + 32), counter * LINE, 0)
     add_and_fetch_old(at + _JOB, job)
@@ -161,7 +153,7 @@ def _lead(shared: Int64, job: int) -> None:
     while add_and_fetch_old(at + _INSIDE, 0) > 0:
         spins += 1
         if spins > _SPINS:
-            _yield_core()
+            yield_core()
             spins = 0
 
 
@@ -180,7 +172,7 @@ def _serve(shared: Int64, asleep: Int64, thread: int) -> None:
             add_and_fetch_old(at + _INSIDE, -1)
         spins += 1
         if spins > _SPINS:
-            _yield_core()
+            yield_core()
             spins, patience = 0, patience - 1
     add_and_fetch_old(asleep.ctypes.data, 1)
 

@@ -27,9 +27,10 @@ from hexsim.binding.bytes_of import byte_operands, byte_weights
 from hexsim.binding.call import Codes, Int64
 from hexsim.binding.requantise import Requantise
 from hexsim.int8.machine_code.jit import kernel, template
+from hexsim.int8.machine_code.memory import ALIGNMENT
 from hexsim.int8.prepared import Out, PreparedCall
 from hexsim.int8.requantise.scalar import requantise_wide
-from hexsim.int8.step import ALIGNMENT, FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 
 Linear = (
     BoundConvolution

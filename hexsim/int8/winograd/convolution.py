@@ -9,6 +9,7 @@ import numpy as np
 
 from hexsim.binding.call import Codes
 from hexsim.binding.convolution import BoundConvolution
+from hexsim.int8.machine_code.inner_loops.winograd_tile import pair_tile
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.prepared import Out
 from hexsim.int8.products.panels import pad_to_panels
@@ -16,7 +17,6 @@ from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.int8.winograd.maps import KERNEL, OUTPUTS, SQUARES
 from hexsim.int8.winograd.panels import pack_winograd, sums_fit
 from hexsim.int8.winograd.product import Places, convolve_winograd, transform_tiles
-from hexsim.int8.winograd.tile import pair_tile
 from hexsim.int8.winograd.transform import CHANNELS
 
 _BLOCK = 3
@@ -29,7 +29,7 @@ _FEW_BLOCKS = 4
 def admits_winograd(call: BoundConvolution) -> bool:
     """Return whether the result is exact: a dense 3x3 convolution of 8 bits, stride 1, not dilated.
 
-    No sum of products may reach `winograd_maps.LIMIT`; transforms fit 16 bits whatever the weights.
+    No sum of products may reach `maps.LIMIT`; transforms fit 16 bits whatever the weights.
     """
     window = call.window
     return (

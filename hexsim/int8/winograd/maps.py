@@ -17,8 +17,7 @@ sum and the other the difference. The maps are written with the halves in the pl
 
 from __future__ import annotations
 
-Map = tuple[tuple[int, ...], ...]
-"""A matrix, row by row."""
+from hexsim.int8.machine_code.inner_loops.square_maps import Map
 
 KERNEL = 3
 """Taps in each dimension."""

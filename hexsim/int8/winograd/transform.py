@@ -1,177 +1,18 @@
-"""The maps of `winograd.maps` in two dimensions, as vector LLVM IR.
-
-Lanes are channels. Each function loads a square of vectors, maps its columns, then its rows, by
-shifts, sums and differences, and stores a square of vectors. The IR names no instruction of a CPU.
-"""
+"""The maps of `winograd.maps` on tiles in memory; arguments are those of `square_maps`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from hexsim.int8.machine_code.inner_loops import square_maps
+from hexsim.int8.winograd.maps import INPUT_MAP, INVERSE, OUTPUT_MAP, SHIFT, WEIGHT_MAP
 
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
-
-from hexsim.int8.panel import COLUMNS, STEP_BYTES
-from hexsim.int8.winograd.maps import (
-    INPUT_MAP,
-    INVERSE,
-    KERNEL,
-    OUTPUT_MAP,
-    POINTS,
-    SHIFT,
-    WEIGHT_MAP,
-    Map,
-)
-from hexsim.int8.winograd.tile import pair_tile
-
-CHANNELS = 16
+CHANNELS = square_maps.CHANNELS
 """Input channels that are transformed together."""
 
-_I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
-_CODES, _WORDS = ir.VectorType(ir.IntType(8), CHANNELS), ir.VectorType(_I16, CHANNELS)
-_PAIRS = ir.VectorType(_I16, 2 * COLUMNS)
-
-Square = list[list[Any]]
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def transform_codes(
-    typing: Any, codes: Any, row_bytes: Any, column_bytes: Any, zero_point: Any, to: Any,
-    to_step: Any,
-) -> Any:  # fmt: skip
-    """Transform CHANNELS channels of the inputs of a tile.
-
-    All arguments are intp. `codes` is the address of the tile's first pixel, whose CHANNELS bytes
-    are read; SQUARES vectors of int16 are stored from address `to`, `to_step` bytes apart. They
-    fit: the coefficients of a point are at most 10 in sum, and 10 * 10 * 255 < 2^15.
-    """
-    return types.void(*[types.intp] * 6), _transform_codes
-
-
-def _transform_codes(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    codes, row_bytes, column_bytes, zero_point, to, to_step = arguments
-    square = _load_square(builder, POINTS, codes, row_bytes, column_bytes, _CODES)
-    zero = _broadcast(builder, builder.trunc(zero_point, _I16))
-    distances = [[builder.sub(builder.zext(x, _WORDS), zero) for x in line] for line in square]
-    points = _both_ways(lambda line: _to_points(builder, INPUT_MAP, line), distances)
-    _store_square(builder, points, to, to_step)
-    return context.get_dummy_value()
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def transform_weights(typing: Any, weights: Any, step_bytes: Any, to: Any, to_step: Any) -> Any:
-    """Transform the weights of two input channels by COLUMNS channels.
-
-    All arguments are intp. KERNEL * KERNEL vectors of int16 are loaded from address `weights`,
-    `step_bytes` apart, and SQUARES stored from address `to`, `to_step` bytes apart. They fit: the
-    coefficients of a point are at most 7 in sum, and 7 * 7 * 255 < 2^15.
-    """
-    return types.void(*[types.intp] * 4), _transform_weights
-
-
-def _transform_weights(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    weights, step, to, to_step = arguments
-    square = _load_square(builder, KERNEL, weights, builder.mul(step, _I64(KERNEL)), step, _PAIRS)
-    points = _both_ways(lambda line: _to_points(builder, WEIGHT_MAP, line), square)
-    _store_square(builder, points, to, to_step)
-    return context.get_dummy_value()
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def sums_of_products(typing: Any, products: Any, step_bytes: Any, to: Any) -> Any:
-    """Turn the products of a tile for COLUMNS channels into sums.
-
-    All arguments are intp. SQUARES lines of COLUMNS int32 are loaded from address `products`,
-    `step_bytes` apart; int32 (OUTPUTS, OUTPUTS, COLUMNS) is stored at address `to`.
-    """
-    return types.void(*[types.intp] * 3), _sums_of_products
-
-
-def _sums_of_products(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    products, step, to = arguments
-    kind = ir.VectorType(_I32, pair_tile().lanes)
-    row = builder.mul(step, _I64(POINTS))
-    for first in range(0, STEP_BYTES * COLUMNS, STEP_BYTES * kind.count):
-        start = builder.add(products, _I64(first))
-        square = _load_square(builder, POINTS, start, row, step, kind)
-        scaled = _both_ways(lambda line: _from_points(builder, line), square)
-        sums = [
-            [builder.ashr(builder.mul(x, _all(kind, INVERSE)), _all(kind, SHIFT)) for x in line]
-            for line in scaled
-        ]
-        _store_square(builder, sums, builder.add(to, _I64(first)), _I64(STEP_BYTES * COLUMNS))
-    return context.get_dummy_value()
-
-
-def _both_ways(line: Callable[[list[Any]], list[Any]], square: Square) -> Square:
-    """Map the columns of a square, then the rows of what that gives."""
-    columns = [line(list(column)) for column in zip(*square, strict=True)]
-    return [line(list(row)) for row in zip(*columns, strict=True)]
-
-
-def _to_points(builder: Any, rows: Map, vectors: list[Any]) -> list[Any]:
-    return _of_pairs(builder, [_combination(builder, row, vectors) for row in rows])
-
-
-def _from_points(builder: Any, vectors: list[Any]) -> list[Any]:
-    halves = _of_pairs(builder, vectors)
-    return [_combination(builder, row, halves) for row in OUTPUT_MAP]
-
-
-def _of_pairs(builder: Any, vectors: list[Any]) -> list[Any]:
-    """All but the first and the last, two by two: their sum and their difference."""
-    result = vectors[:1]
-    for x, y in zip(vectors[1:-1:2], vectors[2:-1:2], strict=True):
-        result += [builder.add(x, y), builder.sub(x, y)]
-    return [*result, vectors[-1]]
-
-
-def _combination(builder: Any, coefficients: tuple[int, ...], vectors: list[Any]) -> Any:
-    """The sum of vectors times coefficients, at least one of which is positive."""
-    terms = [term for term in zip(coefficients, vectors, strict=True) if term[0]]
-    terms.sort(key=lambda term: term[0] < 0)
-    total = _times(builder, *terms[0])
-    for factor, vector in terms[1:]:
-        term = _times(builder, abs(factor), vector)
-        total = builder.add(total, term) if factor > 0 else builder.sub(total, term)
-    return total
-
-
-def _times(builder: Any, factor: int, vector: Any) -> Any:
-    """By shifts: CPUs multiply vectors of int32 slowly."""
-    bits = [bit for bit in range(factor.bit_length()) if factor >> bit & 1]
-    total, *others = [builder.shl(vector, _all(vector.type, bit)) for bit in bits]
-    for other in others:
-        total = builder.add(total, other)
-    return total
-
-
-def _all(kind: Any, value: int) -> Any:
-    return ir.Constant(kind, [value] * kind.count)
-
-
-def _broadcast(builder: Any, scalar: Any) -> Any:
-    empty = ir.Constant(_WORDS, ir.Undefined)
-    first = builder.insert_element(empty, scalar, _I32(0))
-    return builder.shuffle_vector(first, empty, _all(ir.VectorType(_I32, CHANNELS), 0))
-
-
-def _load_square(
-    builder: Any, size: int, start: Any, row_bytes: Any, column_bytes: Any, kind: Any
-) -> Square:
-    def vector(row: int, column: int) -> Any:
-        at = builder.add(start, builder.mul(row_bytes, _I64(row)))
-        at = builder.add(at, builder.mul(column_bytes, _I64(column)))
-        value = builder.load(builder.inttoptr(at, kind.as_pointer()))
-        value.align = 1
-        return value
-
-    return [[vector(row, column) for column in range(size)] for row in range(size)]
-
-
-def _store_square(builder: Any, square: Square, start: Any, step_bytes: Any) -> None:
-    for place, vector in enumerate(vector for line in square for vector in line):
-        at = builder.add(start, builder.mul(step_bytes, _I64(place)))
-        builder.store(vector, builder.inttoptr(at, vector.type.as_pointer())).align = 1
+transform_codes = square_maps.of_codes(INPUT_MAP)
+"""Inputs of a tile, POINTS by POINTS, to SQUARES vectors of int16. They fit: the coefficients of a
+point are at most 10 in sum, and 10 * 10 * 255 < 2^15."""
+transform_weights = square_maps.of_weights(WEIGHT_MAP)
+"""Weights, KERNEL by KERNEL, to SQUARES vectors of int16. They fit: the coefficients of a point are
+at most 7 in sum, and 7 * 7 * 255 < 2^15."""
+sums_of_products = square_maps.of_products(OUTPUT_MAP, INVERSE, SHIFT)
+"""Products of a tile, POINTS by POINTS, to sums, OUTPUTS by OUTPUTS."""

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hexsim.int8.machine_code.memory import ALIGNMENT, whole_lines
 from hexsim.int8.programs.arena import Life, place
-from hexsim.int8.step import ALIGNMENT, whole_lines
 
 LIVES = st.builds(
     lambda size, first, length: Life(size, first, first + length),

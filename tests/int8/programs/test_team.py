@@ -60,9 +60,10 @@ def test_helpers_do_take_part():
     step = Step(_count_up, (np.ones(1 << 17, np.int64), seen, FIRST, LAST), 64)
     ready = Program([step], 2)
     (table,) = ready._parts
-    row = table._rows[0]
-    helper_words = next(x for x in table._kept if getattr(x, "ctypes", None) is not None
-                        and x.ctypes.data == row[team.WORDS + 1])  # fmt: skip
+    row = table._rows.numbers[0]
+    helper_words = next(
+        x.reshape(-1) for x in table.owned() if x.ctypes.data == row[team.WORDS + 1]
+    )
     deadline = time.monotonic() + 60
     while not helper_words[row[team.LAST_AT]] and time.monotonic() < deadline:
         ready.run()

@@ -30,8 +30,7 @@ from hexsim.int8.machine_code.vector_ir import (
     store,
     when,
 )
-from hexsim.int8.panel import COLUMNS
-from hexsim.int8.prepared import SUM_BYTES
+from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
 _ROW = ir.VectorType(BYTE, COLUMNS)
 _HALF_ROW = COLUMNS // 2

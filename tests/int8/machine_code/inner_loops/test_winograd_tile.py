@@ -4,10 +4,10 @@ import llvmlite.binding as llvm
 import pytest
 from llvmlite import ir
 
+from hexsim.int8.machine_code.inner_loops import winograd_tile
+from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS
+from hexsim.int8.machine_code.inner_loops.winograd_tile import PAIRS_512
 from hexsim.int8.panel import COLUMNS
-from hexsim.int8.products.microkernel import PAIRS
-from hexsim.int8.winograd import tile as winograd_tile
-from hexsim.int8.winograd.tile import PAIRS_512
 
 FEATURES = {"haswell": "+avx2", "icelake-server": "+avx512vnni"}
 llvm.initialize_all_targets()

@@ -12,12 +12,11 @@ from typing import Any
 from numba.core import types
 from numba.extending import intrinsic
 
+from hexsim.int8.machine_code.inner_loops.depthwise_tile import BY_CHANNEL, ORDER, summed_by_channel
+from hexsim.int8.machine_code.inner_loops.microkernel import GUARDED, Factors, Tile, summed, tile_of
+from hexsim.int8.machine_code.inner_loops.requantise_rows import Tail, store_rows
 from hexsim.int8.machine_code.vector_ir import INT32, INT64, broadcast, load, shuffled, store, when
-from hexsim.int8.panel import COLUMNS
-from hexsim.int8.prepared import SUM_BYTES
-from hexsim.int8.products.depthwise_tile import BY_CHANNEL, ORDER, summed_by_channel
-from hexsim.int8.products.microkernel import GUARDED, Factors, Tile, summed, tile_of
-from hexsim.int8.requantise.rows import Tail, store_rows
+from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
 TAIL_BYTES = 3 * SUM_BYTES * COLUMNS
 """Bytes of a panel's constants: COLUMNS preloads, then multipliers, then shifts."""

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hexsim.int8.machine_code.inner_loops.requantise_rows import requantise_rows
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.panel import COLUMNS
-from hexsim.int8.requantise.rows import requantise_rows
 from tests.int8 import naive
 from tests.int8.requantise.test_scalar import CASES
 

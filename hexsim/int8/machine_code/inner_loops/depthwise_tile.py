@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 
+from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS, Factors, Tile
 from hexsim.int8.machine_code.vector_ir import INT64, WORD, call, load, repeat, shuffled
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
-from hexsim.int8.products.microkernel import PAIRS, Factors, Tile
-from hexsim.int8.products.padded import Int16
 
 BY_CHANNEL = Tile(4, 1, 8, PAIRS.instruction)
 """8 accumulators, 2 vectors of weights and 4 in passing, of 16 registers."""
@@ -29,16 +27,6 @@ ORDER = _HALVES[0] + _HALVES[1]
 
 _VALUES = ir.VectorType(WORD, COLUMNS)
 _VALUE_BYTES = 2 * COLUMNS
-
-
-def pack_taps(weights: Int16) -> Int16:
-    """(taps, channels) -> flat (groups of COLUMNS, pairs of taps, COLUMNS in ORDER, 2)."""
-    taps, channels = weights.shape
-    pairs, groups = -(-taps // 2), -(-channels // COLUMNS)
-    whole = np.zeros((2 * pairs, groups * COLUMNS), np.int16)
-    whole[:taps, :channels] = weights
-    split = whole.reshape(pairs, 2, groups, COLUMNS)[..., list(ORDER)]
-    return np.ascontiguousarray(split.transpose(2, 0, 3, 1)).reshape(-1)
 
 
 def summed_by_channel(

@@ -1,6 +1,6 @@
 """The inner loop of Winograd's products as LLVM IR: pairs of int16 by `vpmaddwd` or `vpdpwssd`.
 
-It differs from `products.microkernel` in what it reads: rows lie at one distance from each
+It differs from `microkernel` in what it reads: rows lie at one distance from each
 other, without a table, and weights are so many, for so few rows, that fetching them decides. While
 it multiplies it fetches the weights of the next product, as many bytes behind. Where they do not
 fit a cache, that makes products up to 1.8 times as quick; elsewhere it makes no odds.
@@ -15,8 +15,8 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from hexsim.int8.machine_code.features import compiled_features
+from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS, Tile
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
-from hexsim.int8.products.microkernel import PAIRS, Tile
 
 PAIRS_512 = Tile(8, 2, 16, "llvm.x86.avx512.vpdpwssd.512")
 """16 accumulators of the 32 registers; outputs of 13x13 to 16x16 are two times 8 tiles."""

@@ -4,8 +4,8 @@ import llvmlite.binding as llvm
 import pytest
 from llvmlite import ir
 
-from hexsim.int8.products import microkernel
-from hexsim.int8.products.microkernel import DOTS_256, DOTS_512, GUARDED, PAIRS
+from hexsim.int8.machine_code.inner_loops import microkernel
+from hexsim.int8.machine_code.inner_loops.microkernel import DOTS_256, DOTS_512, GUARDED, PAIRS
 
 FEATURES = {"haswell": "+avx2", "alderlake": "+avx2,+avxvnni", "icelake-server": "+avx512vnni"}
 llvm.initialize_all_targets()

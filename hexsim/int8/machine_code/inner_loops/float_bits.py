@@ -1,0 +1,19 @@
+"""A number's octave and the place in it, from the bits of the float nearest to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bits_of_float(typing: Any, value: Any) -> Any:
+    """The int32 nearest to `value` as float32, its bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(builder.sitofp(arguments[0], ir.FloatType()), ir.IntType(32))
+
+    return types.int32(types.int32), generate
