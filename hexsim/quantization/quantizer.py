@@ -2,8 +2,9 @@
 
 What is encoded how
 1. Activations are 8 or 16 bit asymmetric, by the activation rule of the options, from the values
-   they took on the calibration inputs. Constants used as operands count as activations. An input of
-   type image has the range 0 to 255 whatever was seen, one of type opaque no encoding.
+   they took on the calibration inputs. Constants used as operands count as activations, unless
+   only opaque layers read them (hexsim.quantization.operands). An input of type image has the
+   range 0 to 255 whatever was seen, one of type opaque no encoding.
 2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle, resize to the
    nearest pixel, colour conversion) keeps its input's encoding, so that the integer kernel does
    not requantise.
@@ -33,6 +34,7 @@ from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
 from hexsim.quantization.movement import moves_codes
 from hexsim.quantization.observation import Observation
+from hexsim.quantization.operands import coded_operands
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.floats import FloatTensor
@@ -114,9 +116,10 @@ def _activations(
             decided[name] = _given(name, given) or bytes_as_they_are
         elif kind != "opaque":
             calibrated(name)
+    operands = frozenset(coded_operands(network))
     for layer in network.layers:
         for name in layer.inputs:
-            if name in network.constants and network.constants[name].dtype == "float32":
+            if name in operands:
                 decided[name] = _given(name, given) or Decision(
                     encode(rule, network.constants[name].finite()), f"its values ({words})"
                 )

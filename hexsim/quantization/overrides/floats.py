@@ -7,7 +7,8 @@
    the bias may be set by the options. Layers that share a weight share its fate.
 3. An input of the network, or a constant that is an operand, is float if it is asked for itself,
    or if nothing but float layers of one width read it and no encoding is given for it.
-4. The bytes of an image and what an opaque layer writes are as they are.
+4. The bytes of an image are as they are, and so is what an opaque layer writes, or alone reads of
+   constants.
 
 Source: the SNPE guide of 2025, mixed precision (documented) for 1 and 2; 3, 4 and the order of
 precedence are our reading.
@@ -15,12 +16,13 @@ precedence are our reading.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Opaque, Weighted
 from hexsim.quantization.encodings import FloatBits
+from hexsim.quantization.operands import coded_operands, stays_as_it_is
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides.outcome import Outcome
 from hexsim.quantization.overrides.override import FloatOverride, Overrides
@@ -61,7 +63,7 @@ def float_tensors(
                 own = options.float_bias_bits or bits if _is_bias(name, layer) else bits
                 origin = "override" if name in asked else f"as layer '{layer.name}' is"
                 decided[name] = FloatTensor(own, origin)
-    for name in (*network.inputs, *_operands(network)):
+    for name in (*network.inputs, *coded_operands(network)):
         readers = {layers.get(layer.name) for layer in _readers(name, network)}
         (bits_of_all, *others) = readers or {None}
         if name in asked:
@@ -96,7 +98,7 @@ def never_coded(target: str, network: Network) -> str:
     for layer in network.layers:
         if target in layer.parameters and not isinstance(layer, Weighted):
             return f"layer '{layer.name}' ({layer.type}) keeps its parameters as they are"
-    return ""
+    return stays_as_it_is(target, network)
 
 
 def _never_asked(target: str, network: Network) -> str:
@@ -134,13 +136,6 @@ def _roles(layer: Layer) -> tuple[str, ...]:
 
 def _is_bias(name: str, layer: Layer) -> bool:
     return isinstance(layer, Weighted) and name == layer.bias
-
-
-def _operands(network: Network) -> Iterator[str]:
-    for layer in network.layers:
-        for name in layer.inputs:
-            if name in network.constants and network.constants[name].dtype == "float32":
-                yield name
 
 
 def _readers(name: str, network: Network) -> tuple[Layer, ...]:
