@@ -67,7 +67,4 @@ class Source:
 
         This is how an 8-bit bias reaches the accumulator: its codes are made real again.
         """
-        encoding = self.model.parameters.get(name)
-        if encoding is None:
-            return self.model.network.constants[name].finite().astype(np.float64)
-        return encoding.dequantize(self.model.codes(name)).astype(np.float64)
+        return self.model.as_stored.constants[name].finite().astype(np.float64)

@@ -71,7 +71,7 @@ def difference(first: Model, second: Model) -> Difference:
             for row, other in pairs
             if row.shapes != other.shapes
         ),
-        weights=tuple(_weights(first.network, second.network)),
+        weights=tuple(_weights(first.as_stored, second.as_stored)),
         outputs=tuple(
             Change(row.name, "outputs", row.outputs, other.outputs)
             for row, other in pairs

@@ -16,8 +16,7 @@ from hexsim.container.document import Document, StoredArray
 from hexsim.container.metadata import Metadata
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network
-from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.quantization.model import HtaSection, Model
+from hexsim.quantization.model import HtaSection, Model, restored
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import unpack
 
@@ -61,20 +60,17 @@ def _model(document: Document, archive: Archive) -> Model:
     if encodings is None:
         return Model(_network(document, stored))
     by_name = {**encodings.activations, **encodings.parameters}
-    codes, floats = {}, dict(stored)
-    for array in document.arrays:
-        if array.stored == "float16":
-            floats[array.name] = stored[array.name].derive(array.shape, _single, dtype=array.dtype)
-        elif array.stored != array.dtype:
-            codes[array.name] = stored[array.name]
-            floats[array.name] = _dequantised(array, by_name[array.name], stored[array.name])
-    network = _network(document, floats)
+    values = {
+        array.name: restored(stored[array.name], array.dtype, by_name.get(array.name))
+        for array in document.arrays
+    }
+    network = _network(document, values)
     packs_weights = any(array.packing is not None for array in document.arrays)
     return Model(
         network,
         encodings.activations,
         encodings.parameters,
-        codes,
+        stored,
         packs_weights,
         encodings.origins,
         hta=tuple(
@@ -112,19 +108,6 @@ def _stored_constants(document: Document, archive: Archive) -> dict[str, Constan
         )
         start += array.bytes
     return constants
-
-
-def _dequantised(
-    array: StoredArray, encoding: Encoding | AxisEncoding, codes: Constant
-) -> Constant:
-    def values() -> Array:
-        return encoding.dequantize(codes.value())  # type: ignore[arg-type]
-
-    return Constant(array.name, array.shape, values, array.dtype)
-
-
-def _single(halves: Array) -> Array:
-    return halves.astype(np.float32)
 
 
 def _load(path: Path, start: int, array: StoredArray) -> Array:

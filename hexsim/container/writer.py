@@ -29,11 +29,12 @@ def write(
 
     `overrides` are kept for the quantiser; of a quantised network there are none.
     Of a quantised network the codes of every constant that has an encoding are kept, not its
-    floats. Raises HexsimError if a weight holds NaN or infinity, or `path` cannot be written.
+    floats; any other constant is kept bit for bit. Raises HexsimError if a weight holds NaN or
+    infinity, or `path` cannot be written.
     """
     network = model.network
     constants = network.constants.values()
-    stored = [_as_stored(model, constant) for constant in constants]
+    stored = [_stored(model, constant) for constant in constants]
     described = [
         StoredArray(c.name, c.shape, c.dtype, kept.dtype, "", _packing(model, c.name))
         for c, kept in zip(constants, stored, strict=True)
@@ -55,20 +56,8 @@ def write(
             archive.add(stored_section.entry, section.record)
 
 
-def _as_stored(model: Model, constant: Constant) -> Constant:
-    """The constant as the file holds it: as codes if it has an encoding, else as its floats."""
-    if not model.quantized:
-        return constant
-    encoding = model.encoding(constant.name)
-    if encoding is None and model.floats.get(constant.name) == 16:
-        return constant.derive(
-            constant.shape, lambda array: array.astype(np.float16), dtype="float16"
-        )
-    if encoding is None:
-        return constant
-    return Constant(
-        constant.name, constant.shape, lambda: model.codes(constant.name), encoding.dtype.name
-    )
+def _stored(model: Model, constant: Constant) -> Constant:
+    return model.stored(constant.name) if model.quantized else constant
 
 
 def _packing(model: Model, name: str) -> Runs | None:

@@ -3,7 +3,7 @@
 A run of layers of one width is onnxruntime's: in single, or with every result rounded to half. A
 Convert layer at a float layer rounds to the codes, or halves, of both its ends, so that
 what a float layer reads is what the network says, and what it hands on as well. Weights and biases
-are rounded by themselves, since a bias may be wider than its layer.
+are those of the file, since a bias may be wider than its layer.
 
 Left out: half arithmetic; the CPU runtime computes in single, and 16 bits are storage.
 """
@@ -11,11 +11,10 @@ Left out: half arithmetic; the CPU runtime computes in single, and 16 bits are s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import groupby
 from typing import Literal
 
-from hexsim.graph.ir import Constant, FloatArray, Layer, Network
+from hexsim.graph.ir import FloatArray, Layer, Network
 from hexsim.onnx_io.float_engine import FloatEngine, Precision
 from hexsim.planning.plan import PlannedSubnet
 from hexsim.quantization.float_layers import converts_floats
@@ -33,8 +32,7 @@ class MixedSubnet:
 
     def __init__(self, subnet: PlannedSubnet, model: Model, threads: int = 0) -> None:
         self._outputs = subnet.outputs
-        part = model.network.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
-        part = part.with_layers(part.layers, constants=_as_stored(part, model))
+        part = model.as_stored.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
         runs = groupby(part.layers, key=lambda layer: _kind(layer, model))
         self._runs = [_run(kind, tuple(layers), part, model, threads) for kind, layers in runs]
 
@@ -85,12 +83,3 @@ def _run(
     inputs = [name for name in read if name not in written]
     precision: Precision = "half_results" if kind == 16 else "float32"
     return FloatEngine(part.subnetwork(layers, inputs, outputs), None, precision, threads)
-
-
-def _as_stored(part: Network, model: Model) -> list[Constant]:
-    """The float constants of `part`, of 16 bits where they are stored so."""
-    return [
-        constant.derive(constant.shape, partial(model.rounded, name))
-        for name, constant in part.constants.items()
-        if name in model.floats
-    ]

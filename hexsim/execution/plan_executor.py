@@ -73,7 +73,7 @@ def _executor(
     if subnet.runtime not in FIXED_POINT:
         if runtime in FIXED_POINT and model.floats:
             return MixedSubnet(subnet, model, threads)
-        part = model.network.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
+        part = model.as_stored.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
         return FloatEngine(part, precision=_PRECISIONS[subnet.runtime], threads=threads)
     if not model.quantized:
         raise HexsimError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,6 +30,10 @@ class HtaSection:
 class Model:
     """A network in floats, or one that is `quantized`, with its encodings; the one type of both.
 
+    `network` is the float reference. What runtimes compute with is `as_stored`: a constant with
+    an encoding has the values of its codes, one that is float of 16 bits those of its halves, and
+    any other is the array itself. So it makes no difference whether the model was in a file.
+
     `activations` maps tensor names (and constants used as operands) to encodings; `parameters`
     maps weights and biases. A bias of 32 bits has no encoding of its own: it is stored at the
     accumulator's scale when the plan is bound. A model in floats has none of either.
@@ -38,8 +42,7 @@ class Model:
     others; they have no encoding. A layer whose output is there computes in floats.
 
     `packs_weights` says that 4-bit weights take half a byte in a file, not a byte.
-    `stored_codes` holds the codes of constants that a file keeps as codes; their float values
-    are the dequantised ones.
+    `stored_constants` has what the file of a model that was read holds of each constant.
     `origins` tells in a few words where each encoding came from, `overrides` what became of each
     override when the network was quantised; the latter is not kept in a file.
     `hta` are the sections compiled for tensor engines, in the order of the layers.
@@ -53,7 +56,9 @@ class Model:
     network: Network
     activations: Mapping[str, Encoding] = field(default_factory=dict)
     parameters: Mapping[str, Encoding | AxisEncoding] = field(default_factory=dict)
-    stored_codes: Mapping[str, Constant] = field(default_factory=dict, repr=False, compare=False)
+    stored_constants: Mapping[str, Constant] = field(
+        default_factory=dict, repr=False, compare=False
+    )
     packs_weights: bool = False
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     overrides: tuple[KeyOutcome, ...] = field(default=(), repr=False, compare=False)
@@ -61,7 +66,7 @@ class Model:
     equalized: bool = False
     floats: Mapping[str, FloatBits] = field(default_factory=dict)
     quantized: bool = False
-    _codes: dict[str, npt.NDArray[np.integer]] = field(
+    _stored: dict[str, Constant] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -87,17 +92,35 @@ class Model:
 
     def codes(self, name: str) -> npt.NDArray[np.integer]:
         """Codes of a constant that has an encoding: those of the file, else computed once."""
-        if name in self.stored_codes:
-            return self.stored_codes[name].value()  # type: ignore[return-value]
-        if name not in self._codes:
-            encoding = self.encoding(name)
-            assert encoding is not None, f"constant '{name}' has no encoding"
-            value = self.network.constants[name].finite()
-            self._codes[name] = encoding.quantize(value.astype(np.float32, copy=False))
-        return self._codes[name]
+        assert self.encoding(name) is not None, f"constant '{name}' has no encoding"
+        return self.stored(name).value()  # type: ignore[return-value]
+
+    def stored(self, name: str) -> Constant:
+        """A constant as a file holds it: its codes, its halves, or itself, bit for bit."""
+        if name in self.stored_constants:
+            return self.stored_constants[name]
+        if name not in self._stored:
+            constant, encoding = self.network.constants[name], self.encoding(name)
+            if encoding is not None:
+                constant = _codes_of(constant, encoding)
+            elif self.floats.get(name) == 16:
+                constant = constant.derive(constant.shape, _halves, dtype="float16")
+            self._stored[name] = constant
+        return self._stored[name]
+
+    @cached_property
+    def as_stored(self) -> Network:
+        """The network with the values that its file gives back, which all runtimes compute with."""
+        if not self.quantized:
+            return self.network
+        constants = {
+            name: restored(self.stored(name), constant.dtype, self.encoding(name))
+            for name, constant in self.network.constants.items()
+        }
+        return replace(self.network, constants=constants)
 
     def rounded(self, name: str, values: FloatArray) -> FloatArray:
-        """Return what the tensor or constant `name` holds if it is given real `values`."""
+        """Return what tensor `name` holds if it is given real `values`."""
         encoding = self.encoding(name)
         if encoding is not None:
             return encoding.dequantize(encoding.quantize(values))
@@ -119,10 +142,29 @@ class Model:
         constant, runs = self.network.constants[name], self.packing(name)
         if runs is not None:
             return packed_bytes(constant.shape, runs)
-        encoding = self.parameters.get(name)
-        if encoding is None:
-            return constant.elements * self.floats.get(name, 32) // 8
-        return constant.elements * encoding.dtype.itemsize
+        return constant.elements * np.dtype(self.stored(name).dtype).itemsize
+
+
+def _codes_of(constant: Constant, encoding: Encoding | AxisEncoding) -> Constant:
+    def codes() -> npt.NDArray[np.generic]:
+        return encoding.quantize(constant.finite().astype(np.float32, copy=False))
+
+    return Constant(constant.name, constant.shape, codes, encoding.dtype.name)
+
+
+def _halves(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    return values.astype(np.float16)
+
+
+def restored(
+    stored: Constant, dtype: str, encoding: Encoding | AxisEncoding | None = None
+) -> Constant:
+    """A constant of type `dtype`, made real again from what a file holds of it."""
+    if encoding is not None:
+        return stored.derive(stored.shape, encoding.dequantize, dtype=dtype)  # type: ignore[arg-type]
+    if stored.dtype != dtype:
+        return stored.derive(stored.shape, lambda halves: halves.astype(dtype), dtype=dtype)
+    return stored
 
 
 def require_float(model: Model) -> Network:

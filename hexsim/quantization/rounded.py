@@ -8,7 +8,6 @@ the widest cut through the network times their number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -57,14 +56,5 @@ def run_rounded(layer: Layer, model: Model, codes: Codes) -> Iterator[Feed]:
     """Yield the outputs of one layer with rounded parameters, not rounded yet, input by input."""
     tensors = model.network.tensors
     names = [name for name in dict.fromkeys(layer.inputs) if name in tensors]
-    part = model.network.subnetwork([layer], names, layer.outputs)
-    rounded = part.with_layers(
-        part.layers,
-        constants=[
-            constant.derive(constant.shape, partial(model.rounded, name))
-            for name, constant in part.constants.items()
-            if model.data_type(name) is not None
-        ],
-    )
-    engine = FloatEngine(rounded)
+    engine = FloatEngine(model.as_stored.subnetwork([layer], names, layer.outputs))
     return (engine.run(feed) for feed in codes.feeds(names))

@@ -90,4 +90,8 @@ def test_encodings() -> None:
     assert not difference(model, other)
     found = difference(small_network(), model)
     assert {change.what for change in found.parameters} == {"output encoding", "weight encoding"}
-    assert {change.role for change in found.weights} == set(), "the floats are the same objects"
+    coded = {
+        layer.name for layer in model.network.layers if {*layer.parameters} & {*model.parameters}
+    }
+    changed = {(change.layer, change.role) for change in found.weights}
+    assert changed == {(name, "weight") for name in coded}, "codes have values of their own"
