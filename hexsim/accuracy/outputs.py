@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from itertools import groupby
 
 from hexsim.accuracy.distance import Distance
@@ -37,9 +38,11 @@ class OutputJudge:
     def sqnr_db(self, model: Model, chosen: AbstractSet[str]) -> float:
         """SQNR of all outputs together, the layers named in `chosen` running in integers.
 
+        The others that the runtime takes compute with the float constants of the reference.
         `model` is the network judged, or one with the same layers and other parameters.
         """
-        executor = with_chosen(self.deployment, scored(model), chosen).executor()
+        tried = _with_floats(scored(model), self.takes - chosen)
+        executor = with_chosen(self.deployment, tried, chosen).executor()
         total = Distance()
         for feed, reference in zip(self.inputs, self._references, strict=True):
             run = executor.run(feed)
@@ -47,6 +50,23 @@ class OutputJudge:
                 if array.dtype.kind == "f":
                     total.add(array, run[name])
         return total.sqnr_db
+
+
+def _with_floats(model: Model, spared: AbstractSet[str]) -> Model:
+    """The model with the float constants of its reference in the layers named in `spared`.
+
+    What another layer reads as well stays as it is stored.
+    """
+    names: dict[bool, set[str]] = {True: set(), False: set()}
+    for layer in model.network.layers:
+        names[layer.name in spared].update(layer.inputs, layer.parameters)
+    floats = (names[True] - names[False]) & model.network.constants.keys()
+    return replace(
+        model,
+        activations={n: one for n, one in model.activations.items() if n not in floats},
+        parameters={n: one for n, one in model.parameters.items() if n not in floats},
+        stored_constants={n: one for n, one in model.stored_constants.items() if n not in floats},
+    )
 
 
 def layers_on(deployment: Deployment) -> frozenset[str]:

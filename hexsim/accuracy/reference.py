@@ -14,6 +14,7 @@ from hexsim.quantization.model import Model
 def with_reference(model: Model, reference: Network) -> Model:
     """The codes and encodings of `model` over the float weights of `reference`.
 
+    Runtimes compute with the constants that `model` holds, as before.
     Convert layers are no part of the float file; they are inserted as the quantiser does it.
     If scales were moved between the layers of `model`, they are in `reference` too, so that
     tensors can be compared; its outputs change only as far as equalization changes them.
@@ -22,7 +23,8 @@ def with_reference(model: Model, reference: Network) -> Model:
     if model.equalized:
         reference = equalize(reference).network
     ours = model.network
-    restored = with_conversions(replace(model, network=reference))
+    held = {name: model.stored(name) for name in ours.constants}
+    restored = with_conversions(replace(model, network=reference, stored_constants=held))
     theirs = restored.network
     if ours.layers != theirs.layers or dict(ours.tensors) != dict(theirs.tensors):
         pairs = zip(ours.layers, theirs.layers, strict=False)

@@ -103,6 +103,8 @@ def validate(
         coded, encodings = compared.quantized(given, platform, calibration_list, source)
         if coded is not loaded:
             loaded = prepared(coded, platform, asked, hta=not no_hta)
+    elif loaded.quantized:
+        encodings = f"{asked} computes in floats, with constants as the file holds them"
     deployment = deploy(loaded, platform, asked)
     with bar("validating", source.sets) as progress:
         found = run_validation(

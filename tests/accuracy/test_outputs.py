@@ -2,7 +2,13 @@
 
 import math
 
+import pytest
+from tests.opaque_constants import feeds, opaque_input
+
+from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.outputs import OutputJudge, cuts
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
 
 
@@ -20,3 +26,20 @@ def test_without_integers_there_is_no_noise_and_with_more_there_is_more() -> Non
     none, one, all_ = (judge.sqnr_db(model, chosen) for chosen in (set(), {"c1"}, judge.takes))
     assert none == math.inf
     assert one > all_ > 10.0
+
+
+def test_layers_that_fall_back_have_the_constants_of_the_file() -> None:
+    network = opaque_input()
+    model = quantize(network, feeds(network))
+    judge = OutputJudge(model, feeds(network), "dsp", signed_weights=False)
+    (first, *others) = network.layers
+    assert judge.takes == {layer.name for layer in others}
+    held = [model.as_stored.constants[name] for name in first.parameters]
+    engines = [
+        FloatEngine(one) for one in (network, network.with_layers(network.layers, constants=held))
+    ]
+    expected = Distance()
+    for feed in feeds(network):
+        expected.add(*(engine.run(feed)["y"] for engine in engines))
+    assert judge.sqnr_db(model, set()) == pytest.approx(expected.sqnr_db)
+    assert 20.0 < expected.sqnr_db < 60.0

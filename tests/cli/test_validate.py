@@ -9,8 +9,10 @@ import pytest
 from PIL import Image
 
 from hexsim import container
+from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.validation import validate
 from hexsim.api import compile_hta
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
 from tests.container.made import with_weights
@@ -89,6 +91,24 @@ def test_a_float_runtime_quantises_nothing(command: Command) -> None:
     assert code == 0
     assert "gpu computes in floats" in out
     assert "weights, which are rounded already" in out
+
+
+def test_a_float_runtime_has_the_constants_of_a_quantised_file(
+    command: Command, tmp_path: Path
+) -> None:
+    code, out, _ = command(
+        "validate q.dlc --float m.dlc --runtime cpu --input-list list.txt --json v.json"
+    )
+    assert code == 0
+    assert "cpu computes in floats, with constants as the file holds them" in out
+    read = container.read(tmp_path / "q.dlc").model
+    expected = Distance()
+    engines = [FloatEngine(network) for network in (culprits.network("outlier"), read.network)]
+    for feed in culprits.inputs(4):
+        expected.add(*(engine.run(feed)["scores"] for engine in engines))
+    document = json.loads((tmp_path / "v.json").read_text())
+    assert document["output_sqnr_db"] == pytest.approx(expected.sqnr_db)
+    assert expected.sqnr_db < 60.0
 
 
 @pytest.mark.parametrize(
