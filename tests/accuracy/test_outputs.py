@@ -3,13 +3,13 @@
 import math
 
 import pytest
-from tests.opaque_constants import feeds, opaque_input
 
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.outputs import OutputJudge, cuts
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
+from tests.opaque_constants import feeds, opaque_input
 
 
 def test_cuts_put_just_the_chosen_layers_on_the_runtime() -> None:
