@@ -6,16 +6,13 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import Annotated, Literal, cast
 
 import typer
 
 from hexsim.cli._options import OverrideParamsOption, StackOption
 from hexsim.cli._output import output_path, require_outputs
 from hexsim.errors import HexsimError
-
-if TYPE_CHECKING:
-    from hexsim.graph.ir import Network
 
 Limit = Literal["weights", "activations", "both"]
 
@@ -156,7 +153,6 @@ def quantize(
     require_outputs((target, encodings_report), (model, input_list))
     source = load_container(model)
     network = require_float(source.model)
-    _require_batch_of_one(network)
     overrides = applied_overrides(source, model, asked=override_params)
     if hta_partitions and not enable_hta:
         raise HexsimError("--hta-partitions says what --enable-hta compiles; give both")
@@ -205,14 +201,3 @@ def quantize(
     log = (*optimization_log(done), *override_log(done.model), *quantizer_log(done.model, target))
     for line in (*log, *hta_log(done.model, failures)):
         print(line, file=sys.stderr)
-
-
-def _require_batch_of_one(network: Network) -> None:
-    for name in network.inputs:
-        shape = network.tensors[name].source_shape
-        if len(shape) > 1 and shape[0] != 1:
-            raise HexsimError(
-                f"input '{name}' of network '{network.name}' has a batch of {shape[0]}, the "
-                f"quantiser takes batches of 1; convert the model with --input-dim {name} "
-                f"{','.join(map(str, (1, *shape[1:])))}"
-            )
