@@ -76,7 +76,9 @@ def _flat(view: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
     """
     size = view.itemsize
     reach = [(n - 1) * step // size for n, step in zip(view.shape, view.strides, strict=True)]
-    ascending = view[tuple(slice(None, None, -1 if way < 0 else 1) for way in reach)]
+    ways = (slice(None, None, -1 if way < 0 else 1) for way in reach)
+    index: tuple[Any, ...] = (*ways, ...)  # without the dots a scalar would be copied
+    ascending = view[index]
     flat = as_strided(ascending, (sum(map(abs, reach)) + 1,), (size,))
     return flat, -sum(way for way in reach if way < 0)
 
