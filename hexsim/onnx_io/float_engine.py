@@ -75,7 +75,7 @@ class FloatEngine:
         tensors = self._network.tensors
         feed = {n: np.asarray(inputs[n], tensors[n].dtype) for n in self._network.inputs}
         try:
-            results = self._session.run(self._written, feed)
+            results = self._session.run(self._written, feed) if self._written else []
         except Exception as error:  # onnxruntime's exceptions share no base class
             raise _refused(self._network, error) from None
         values = {**feed, **dict(zip(self._written, results, strict=True))}
