@@ -17,8 +17,9 @@ import onnxruntime
 import pytest
 
 import hexsim
-from hexsim.execution.plan_executor import PlanExecutor, stored_inputs
+from hexsim.deployment import deploy
 from hexsim.graph.ir import Shape
+from hexsim.inputs.stored import stored_inputs
 from hexsim.platform import Platform
 from hexsim.runtimes import Runtime
 
@@ -107,24 +108,21 @@ def _model(shape: Shape, graph: Graph) -> onnx.ModelProto:
 
 @pytest.mark.parametrize(("shape", "graph"), CASES)
 def test_every_runtime_takes_it(tmp_path: Path, shape: Shape, graph: Graph) -> None:
-    model = _model(shape, graph)
-    onnx.save(model, tmp_path / "m.onnx")
+    file = _model(shape, graph)
+    onnx.save(file, tmp_path / "m.onnx")
     rng = np.random.default_rng(3)
-    feed = {i.name: rng.uniform(-2, 2, shape).astype(np.float32) for i in model.graph.input}
+    feed = {i.name: rng.uniform(-2, 2, shape).astype(np.float32) for i in file.graph.input}
     (expected,) = onnxruntime.InferenceSession(
-        model.SerializeToString(), providers=["CPUExecutionProvider"]
+        file.SerializeToString(), providers=["CPUExecutionProvider"]
     ).run(None, feed)
-    network = hexsim.load(tmp_path / "m.onnx")
-    coded = hexsim.quantize(network, [feed])
+    model = hexsim.load(tmp_path / "m.onnx")
+    network = model.network
+    coded = hexsim.quantize(model, [feed])
     scale = float(np.abs([np.abs(expected).max(initial=0), 2.0]).max())
     for chip, runtime in PLACES:
-        platform = PLATFORMS[chip]
-        loaded = network if runtime in TOLERANCE else coded
-        plan = platform.plan(loaded, runtime)
-        assert platform.simulate(plan).total_us > 0
-        signed = platform.signed_weights(runtime)
-        executor = PlanExecutor(plan, loaded, signed_weights=signed, threads=1)
-        answer = executor.run(stored_inputs(network, feed))["y"]
+        deployment = deploy(model if runtime in TOLERANCE else coded, PLATFORMS[chip], runtime)
+        assert deployment.simulate().total_us > 0
+        answer = deployment.executor(threads=1).run(stored_inputs(network, feed))["y"]
         tolerance = TOLERANCE.get(runtime, 3 / 255) * scale
         found = network.tensors["y"].to_source(answer)
         assert found.shape == expected.shape
