@@ -145,7 +145,7 @@ def test_floats_of_two_widths_are_converted_too() -> None:
 def test_float_runtimes_compute_all_in_floats(runtime: Runtime) -> None:
     feed = feeds()[0]
     plain = planned(chain(), runtime)
-    expected = PlanExecutor(plain, chain()).run(feed)["conv3.y"]
+    expected = PlanExecutor(plain, Model(chain())).run(feed)["conv3.y"]
     np.testing.assert_allclose(
         run(mixed(16), feed, runtime), expected, atol=1e-3 if runtime == "gpu" else 0
     )
