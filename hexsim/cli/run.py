@@ -76,10 +76,11 @@ def run(
     at_load = AtLoad(network, platform, overrides=overrides)
     fallback = not no_cpu_fallback
     deployment = deploy(read.model, platform, asked, cpu_fallback=fallback, at_load=at_load)
-    executor = deployment.observing(names).executor(threads)
+    observed = deployment.observing(names)
+    executor = observed.executor(threads)
     if trace is not None:
         name = f"{network.name} on {platform.chip.name} {asked}"
-        write_text(trace, trace_json([(name, deployment.simulate(recorded=True))]))
+        write_text(trace, trace_json([(name, observed.simulate(recorded=True))]))
     if deployment.quantises:
         tell_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
     typer.echo(f"{RULE}\nhexsim v{__version__}\n{RULE}")

@@ -8,6 +8,7 @@ from hexsim.accuracy.causes import channel_limits, suspects
 from hexsim.accuracy.validation import validate
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from tests.accuracy import culprits
+from tests.deployed import deployed
 
 
 def test_a_remedy_keeps_the_bits_and_all_other_encodings() -> None:
@@ -29,7 +30,7 @@ def test_a_remedy_keeps_the_bits_and_all_other_encodings() -> None:
 @pytest.mark.parametrize("fault", ["clipped", "unused"])
 def test_a_range_becomes_the_one_seen(fault: str) -> None:
     model, feeds = culprits.quantized(fault), culprits.inputs()
-    errors = validate(model, feeds, "dsp", signed_weights=False).layers
+    errors = validate(deployed(model), feeds).layers
     row = next(row for row in errors if row.tensor == "c2.out")
     layer = next(layer for layer in model.network.layers if layer.name == "c2")
     found = suspects(layer, model, {"c2.out": row})

@@ -12,6 +12,7 @@ from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
+from tests.deployed import deployed
 from tests.digits.networks import load, spoilt, widest
 from tests.digits.scores import calibration, held_out
 
@@ -20,8 +21,8 @@ def test_it_is_tried_on_a_spoilt_channel_and_helps() -> None:
     network = load("relu", 0)
     broken = spoilt(network, widest(network))
     model, feeds = quantize(broken, calibration()), held_out()[:8]
-    errors = validate(model, feeds, "dsp", signed_weights=False).layers
-    judge = OutputJudge(broken, feeds, "dsp", signed_weights=False)
+    errors = validate(deployed(model), feeds).layers
+    judge = OutputJudge(deployed(broken), feeds)
     trials = try_remedies(model, errors, judge)
     (trial,) = (one for one in trials if one.remedies == (cross_layer.REMEDY,))
     assert trial.after_db > trial.before_db + 15

@@ -4,14 +4,16 @@ import pytest
 
 from hexsim.accuracy.diagnosis import Diagnosis, diagnose
 from hexsim.accuracy.validation import validate
+from hexsim.deployment import Deployment
 from hexsim.quantization.model import Model
 from tests.accuracy import culprits
+from tests.deployed import deployed
 
 
 def _explained(model: Model) -> Diagnosis:
     feeds = culprits.inputs()
-    errors = validate(model, feeds, "dsp", signed_weights=False).layers
-    (found,) = diagnose(model, errors, [culprits.CULPRIT], feeds, signed_weights=False)
+    errors = validate(deployed(model), feeds).layers
+    (found,) = diagnose(deployed(model), errors, [culprits.CULPRIT], feeds)
     assert found.layer == culprits.CULPRIT
     return found
 
@@ -44,8 +46,7 @@ def test_the_remedy_helps_the_whole_network(fault: str, bias_bits: int) -> None:
     model = culprits.quantized(fault, bias_bits)
     remedied = _explained(model).findings[0].cause.remedied
     before, after = (
-        validate(m, culprits.inputs(), "dsp", signed_weights=False).output_sqnr_db
-        for m in (model, remedied)
+        validate(deployed(m), culprits.inputs()).output_sqnr_db for m in (model, remedied)
     )
     assert after > before + 6.0
 
@@ -64,13 +65,12 @@ def test_a_sound_layer_has_no_fault() -> None:
 
 def test_a_layer_is_tried_on_the_engine_that_runs_it() -> None:
     model, feeds = culprits.quantized(), culprits.inputs(2)
-    errors = validate(model, feeds, "aip", signed_weights=True, on_hta={"c1"}).layers
-    names = ["c1", "c3"]
+    mixed = deployed(model, "aip", "sd855", sections=[["c1"]])
+    errors = validate(mixed, feeds).layers
 
-    def alone(signed: bool, *on_hta: str) -> list[float]:
-        found = diagnose(model, errors, names, feeds, signed_weights=signed, on_hta=set(on_hta))
-        return [one.alone_db for one in found]
+    def alone(deployment: Deployment) -> list[float]:
+        return [one.alone_db for one in diagnose(deployment, errors, ["c1", "c3"], feeds)]
 
-    unsigned, rescaled = alone(False), alone(True)
+    unsigned, rescaled = (alone(deployed(model, "aip", chip)) for chip in ("sd835", "sd855"))
     assert unsigned[0] != rescaled[0]
-    assert alone(True, "c1") == [unsigned[0], rescaled[1]]
+    assert alone(mixed) == [unsigned[0], rescaled[1]]

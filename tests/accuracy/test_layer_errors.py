@@ -13,12 +13,13 @@ from hexsim.onnx_io.reader import read
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
+from tests.deployed import deployed
 from tests.unet import unet
 
 
 def test_every_figure_is_that_of_all_inputs_together() -> None:
     model = culprits.quantized()
-    twin = Twin(model, "dsp", signed_weights=False)
+    twin = Twin(deployed(model))
     stream = ErrorStream(twin)
     runs = [twin.run(feed) for feed in culprits.inputs()]
     for floats, others in runs:
@@ -42,7 +43,7 @@ def test_copies_add_no_noise() -> None:
     """A nearest resize repeats codes: the same ratio, but for the rounding of longer sums."""
     network = read(unet())
     inputs = seeded_inputs({"image": network.shape("image")}, 3)
-    twin = Twin(quantize(network, inputs), "dsp", signed_weights=False)
+    twin = Twin(deployed(quantize(network, inputs)))
     stream = ErrorStream(twin)
     for feed in inputs:
         stream.add(*twin.run(feed))
@@ -71,7 +72,7 @@ def test_a_channel_is_constant_if_no_input_moves_it() -> None:
 
 @pytest.mark.parametrize("fault", ["outlier", "clipped", "unused"])
 def test_the_culprit_adds_most_though_the_layers_behind_it_are_no_better(fault: str) -> None:
-    twin = Twin(culprits.quantized(fault), "dsp", signed_weights=False)
+    twin = Twin(deployed(culprits.quantized(fault)))
     stream = ErrorStream(twin)
     for feed in culprits.inputs():
         stream.add(*twin.run(feed))

@@ -19,11 +19,12 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
+from tests.deployed import deployed
 from tests.mixed import chain, feeds, mixed
 
 
 def validated(model: Model) -> Validation:
-    return validate(model, culprits.inputs(), "dsp", signed_weights=False)
+    return validate(deployed(model), culprits.inputs())
 
 
 def with_float_culprit() -> Model:
@@ -43,14 +44,14 @@ def test_a_float_culprit_raises_the_sqnr_of_the_outputs() -> None:
 
 def test_experiments_leave_float_layers_as_they_are() -> None:
     model = with_float_culprit()
-    judge = OutputJudge(model, culprits.inputs(), "dsp", signed_weights=False)
+    judge = OutputJudge(deployed(model), culprits.inputs())
     found = sensitivity(model, judge)
     assert culprits.CULPRIT not in {row.layer for row in found.layers}
     assert len(found.layers) == 4
     assert all(math.isfinite(row.only_db) for row in found.layers)
     errors = validated(model).layers
     names = [layer.name for layer in model.network.layers]
-    told = diagnose(model, errors, names, judge.inputs, signed_weights=False)
+    told = diagnose(deployed(model), errors, names, judge.inputs)
     assert {one.layer for one in told} == judge.takes
     for trial in try_remedies(model, errors, judge):
         assert trial.before_db == pytest.approx(found.all_db)

@@ -5,23 +5,24 @@ import math
 import pytest
 
 from hexsim.accuracy.distance import Distance
-from hexsim.accuracy.outputs import OutputJudge, cuts
+from hexsim.accuracy.outputs import OutputJudge, with_chosen
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
+from tests.deployed import deployed
 from tests.opaque_constants import feeds, opaque_input
 
 
 def test_cuts_put_just_the_chosen_layers_on_the_runtime() -> None:
-    network = culprits.network()
-    subnets = cuts(network, "dsp", {"c1", "c2", "fc"})
+    model = culprits.quantized()
+    subnets = with_chosen(deployed(model), model, {"c1", "c2", "fc"}).subnets
     found = [(subnet.runtime, [layer.name for layer in subnet.layers]) for subnet in subnets]
     assert found == [("cpu", ["c0"]), ("dsp", ["c1", "c2"]), ("cpu", ["c3"]), ("dsp", ["fc"])]
 
 
 def test_without_integers_there_is_no_noise_and_with_more_there_is_more() -> None:
     model = culprits.quantized()
-    judge = OutputJudge(model.network, culprits.inputs(), "dsp", signed_weights=False)
+    judge = OutputJudge(deployed(model.network), culprits.inputs())
     assert judge.takes == {"c0", "c1", "c2", "c3", "fc"}
     none, one, all_ = (judge.sqnr_db(model, chosen) for chosen in (set(), {"c1"}, judge.takes))
     assert none == math.inf

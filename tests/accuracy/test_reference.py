@@ -13,6 +13,7 @@ from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from tests.accuracy import culprits
+from tests.deployed import deployed
 from tests.digits.networks import load
 from tests.digits.scores import calibration
 from tests.small_networks import Sketch
@@ -26,8 +27,7 @@ def test_a_file_is_as_far_from_float_as_the_model_it_holds(tmp_path: Path, bias_
     assert read.quantized
     referred = with_reference(read, culprits.network("outlier"))
     memory, alone, against = (
-        validate(m, culprits.inputs(), "dsp", signed_weights=False).output_sqnr_db
-        for m in (model, read, referred)
+        validate(deployed(m), culprits.inputs()).output_sqnr_db for m in (model, read, referred)
     )
     assert against == pytest.approx(memory)
     assert alone > memory + 6.0, "without it, the rounding of weights is not seen"
@@ -56,10 +56,10 @@ def test_the_reference_of_an_equalized_file_is_equalized_too(
     read = container.read(tmp_path / "q.dlc").model
     assert read.quantized
     assert read.equalized
-    found = validate(with_reference(read, network), calibration()[:8], "dsp", signed_weights=False)
+    found = validate(deployed(with_reference(read, network)), calibration()[:8])
     assert min(row.sqnr_db for row in found.layers) > 20
     unaware = replace(read, equalized=False, network=network)
-    wrong = validate(unaware, calibration()[:8], "dsp", signed_weights=False)
+    wrong = validate(deployed(unaware), calibration()[:8])
     assert min(row.sqnr_db for row in wrong.layers) < 10
 
 

@@ -15,13 +15,14 @@ from hexsim.layers import Pooling, Window
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
+from tests.deployed import deployed
 
 
 @pytest.mark.parametrize(("fault", "option"), [("bias", "--bias-bitwidth"), ("outlier", "--axis")])
 def test_the_remedy_of_the_fault_is_the_best_single_one(fault: str, option: str) -> None:
     model, feeds = culprits.quantized(fault, 8), culprits.inputs()
-    errors = validate(model, feeds, "dsp", signed_weights=False).layers
-    judge = OutputJudge(model.network, feeds, "dsp", signed_weights=False)
+    errors = validate(deployed(model), feeds).layers
+    judge = OutputJudge(deployed(model.network), feeds)
     trials = try_remedies(model, errors, judge)
     best = next(trial for trial in trials if len(trial.remedies) == 1)
     assert option in best.remedies[0]
@@ -40,8 +41,8 @@ def test_the_remedy_of_the_fault_is_the_best_single_one(fault: str, option: str)
 
 def test_everywhere_means_every_layer() -> None:
     model, feeds = culprits.quantized("outlier", 8), culprits.inputs()
-    errors = validate(model, feeds, "dsp", signed_weights=False).layers
-    (found,) = diagnose(model, errors, ["c2"], feeds, signed_weights=False)
+    errors = validate(deployed(model), feeds).layers
+    (found,) = diagnose(deployed(model), errors, ["c2"], feeds)
     axis = found.findings[0].cause.remedy
     changed = everywhere([axis], model, errors)
     assert changed.activations == model.activations
@@ -64,7 +65,7 @@ def test_a_layer_that_moves_codes_keeps_its_input_s_encoding() -> None:
     pooled = Tensor("pool.out", (1, 4, 4, 8))
     network = replace(network, outputs=("pool.out",)).with_layers(layers, [pooled])
     model, feeds = quantize(network, culprits.inputs(12, seed=0)), culprits.inputs(1)
-    errors = validate(model, feeds, "dsp", signed_weights=False).layers
+    errors = validate(deployed(model), feeds).layers
     by_tensor = {row.tensor: row for row in errors}
     remedies = [c.remedy for layer in layers for c in suspects(layer, model, by_tensor)]
     changed = everywhere(list(dict.fromkeys(remedies)), model, errors)

@@ -11,6 +11,7 @@ from hexsim.accuracy.validation import validate
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
 from tests.accuracy import culprits
+from tests.deployed import deployed
 
 
 def with_weight(values: np.ndarray, encoding: Encoding | AxisEncoding) -> Model:
@@ -19,7 +20,8 @@ def with_weight(values: np.ndarray, encoding: Encoding | AxisEncoding) -> Model:
     constant = model.network.constants["fc.w"]
     constants = {**model.network.constants, "fc.w": constant.derive(values.shape, lambda _: values)}
     parameters = {"fc.w": encoding}
-    return Model(replace(model.network, constants=constants), model.activations, parameters)
+    network = replace(model.network, constants=constants)
+    return Model(network, model.activations, parameters, quantized=True)
 
 
 def test_worked_example() -> None:
@@ -50,12 +52,13 @@ def test_the_worst_comes_by_signal_to_noise() -> None:
 
 def test_a_validation_has_them_where_the_kernels_are_signed() -> None:
     model, feeds = culprits.quantized(), culprits.inputs(1)
-    assert validate(model, feeds, "dsp", signed_weights=False).rescaled == ()
-    found = validate(model, feeds, "dsp", signed_weights=True).rescaled
+    assert validate(deployed(model), feeds).rescaled == ()
+    found = validate(deployed(model, "dsp", "sd855"), feeds).rescaled
     assert found == rescaling_losses(model)
 
 
 def test_the_tensor_engine_rescales_nothing() -> None:
     model, feeds = culprits.quantized(), culprits.inputs(1)
-    found = validate(model, feeds, "aip", signed_weights=True, on_hta={"c0", "c2"}).rescaled
+    mixed = deployed(model, "aip", "sd855", sections=[["c0"], ["c2"]])
+    found = validate(mixed, feeds).rescaled
     assert [loss.layer for loss in found] == ["c1", "c3", "fc"]

@@ -9,8 +9,7 @@ from hexsim.layers import Neuron, Softmax
 
 
 def test_a_classifier_ends_in_its_scores() -> None:
-    network = loading.load("squeezenet1_1")
-    assert isinstance(network, Network)
+    network = loading.load("squeezenet1_1").network
     scores = class_scores(network)
     scores.check()
     assert len(scores.layers) == len(network.layers) - 1

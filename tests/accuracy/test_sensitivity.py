@@ -13,13 +13,14 @@ from hexsim.layers import Neuron, Softmax
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
 from tests.container.made import with_weights
+from tests.deployed import deployed
 from tests.small_networks import Sketch
 
 
 def test_all_layers_in_integers_is_the_network_itself() -> None:
     model, feeds = culprits.quantized(), culprits.inputs()
-    found = sensitivity(model, OutputJudge(model.network, feeds, "dsp", signed_weights=True))
-    twin = Twin(model, "dsp", signed_weights=True)
+    found = sensitivity(model, OutputJudge(deployed(model.network, "dsp", "sd855"), feeds))
+    twin = Twin(deployed(model, "dsp", "sd855"))
     runs = [twin.run(feed) for feed in feeds]
     floats, others = ([{"scores": run[side]["scores"]} for run in runs] for side in (0, 1))
     assert found.all_db == pytest.approx(agreement(floats, others).sqnr_db, abs=1e-3)
@@ -32,11 +33,11 @@ def test_each_layer_is_tried_on_its_own_engine() -> None:
     """On the tensor engine as unsigned kernels have it, on HVX with rescaled weights."""
     model, feeds = culprits.quantized(), culprits.inputs(2)
 
-    def only(signed: bool, *on_hta: str) -> dict[str, float]:
-        judge = OutputJudge(model, feeds, "aip", signed_weights=signed, on_hta=set(on_hta))
+    def only(chip: str, *on_hta: str) -> dict[str, float]:
+        judge = OutputJudge(deployed(model, "aip", chip, sections=[on_hta]), feeds)
         return {row.layer: row.only_db for row in sensitivity(model, judge).layers}
 
-    mixed, unsigned, rescaled = only(True, "c0", "c1"), only(False), only(True)
+    mixed, unsigned, rescaled = only("sd855", "c0", "c1"), only("sd835"), only("sd855")
     for layer, level in mixed.items():
         own, other = (unsigned, rescaled) if layer in ("c0", "c1") else (rescaled, unsigned)
         assert level == own[layer] != other[layer]
@@ -45,7 +46,7 @@ def test_each_layer_is_tried_on_its_own_engine() -> None:
 @pytest.mark.parametrize("fault", ["outlier", "dead"])
 def test_the_culprit_is_most_sensitive_and_its_absence_helps_most(fault: str) -> None:
     model = culprits.quantized(fault)
-    judge = OutputJudge(model.network, culprits.inputs(), "dsp", signed_weights=False)
+    judge = OutputJudge(deployed(model.network), culprits.inputs())
     found = sensitivity(model, judge)
     assert found.layers[0].layer == culprits.CULPRIT
     assert max(found.layers, key=lambda row: row.others_db).layer == culprits.CULPRIT
@@ -63,7 +64,7 @@ def test_layers_that_compute_nothing_in_integers_are_not_ranked() -> None:
     done: list[tuple[int, int]] = []
     found = sensitivity(
         quantize(network, feeds),
-        OutputJudge(network, feeds, "dsp", signed_weights=False),
+        OutputJudge(deployed(network), feeds),
         lambda *counts: done.append(counts),
     )
     assert {row.type for row in found.layers} == {"convolutional", "fully_connected"}

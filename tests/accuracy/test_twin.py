@@ -11,16 +11,16 @@ from hexsim.layers import Neuron
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
-from tests.deployed import planned
+from tests.deployed import deployed, planned
 from tests.int8.single_layer import codes_of
 
 
 def test_codes_of_every_tensor_made_real() -> None:
     model, (feed, *_) = culprits.quantized(), culprits.inputs()
-    floats, others = Twin(model, "dsp", signed_weights=True).run(feed)
-    (planned,) = planned(model, "dsp").subnets
-    calls = tuple(bind(planned, model, signed_weights=True))
-    codes = codes_of(planned, calls, feed)
+    floats, others = Twin(deployed(model, "dsp", "sd855")).run(feed)
+    (subnet,) = planned(model).subnets
+    calls = tuple(bind(subnet, model, signed_weights=True))
+    codes = codes_of(subnet, calls, feed)
     assert set(codes) == set(others) == set(floats)
     for name, values in codes.items():
         encoding = model.activations[name]
@@ -31,13 +31,16 @@ def test_codes_of_every_tensor_made_real() -> None:
 
 def test_layers_on_the_tensor_engine_take_weights_as_they_are() -> None:
     model, (feed, *_) = culprits.quantized(), culprits.inputs()
-    rescaled, unsigned = (
-        Twin(model, "aip", signed_weights=on).run(feed)[1] for on in (True, False)
+    layers = [layer.name for layer in model.network.layers]
+    rescaled, unsigned, mixed, every = (
+        Twin(deployed(model, "aip", chip, sections=sections)).run(feed)[1]
+        for chip, sections in (
+            ("sd855", []),
+            ("sd835", []),
+            ("sd855", [["c0", "c1"]]),
+            ("sd855", [layers]),
+        )
     )
-    mixed = Twin(model, "aip", signed_weights=True, on_hta={"c0", "c1"}).run(feed)[1]
-    every = Twin(
-        model, "aip", signed_weights=True, on_hta={la.name for la in model.network.layers}
-    ).run(feed)[1]
     for name in ("c0.out", "c1.out"):
         np.testing.assert_array_equal(mixed[name], unsigned[name])
         assert not np.array_equal(mixed[name], rescaled[name])
@@ -53,14 +56,14 @@ def test_tensors_of_a_layer_that_falls_back_are_no_codes() -> None:
     network: Network = replace(
         network, layers=(*network.layers, elu), tensors=tensors, outputs=("end",)
     )
-    twin = Twin(quantize(network, culprits.inputs()), "dsp", signed_weights=False)
+    twin = Twin(deployed(quantize(network, culprits.inputs())))
     assert (twin.runtimes["scores"], twin.runtimes["end"]) == ("dsp", "cpu")
     assert "scores" in twin.encodings
     assert "end" not in twin.encodings
 
 
 def test_a_float_runtime_needs_no_encodings() -> None:
-    twin = Twin(culprits.network(), "cpu", signed_weights=False)
+    twin = Twin(deployed(culprits.network(), "cpu"))
     floats, others = twin.run(culprits.inputs()[0])
     assert twin.encodings == {}
     np.testing.assert_allclose(floats["scores"], others["scores"], rtol=1e-5, atol=1e-5)

@@ -12,7 +12,7 @@ from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.passes.resizing import resized
 from tests.accuracy import culprits
-from tests.deployed import planned
+from tests.deployed import deployed, planned
 
 
 def test_labels_that_are_the_float_winners() -> None:
@@ -20,9 +20,7 @@ def test_labels_that_are_the_float_winners() -> None:
     engine = FloatEngine(model.network)
     labels = [int(np.argmax(engine.run(feed)["scores"])) for feed in feeds]
     done: list[int] = []
-    found = validate(
-        model, iter(feeds), "dsp", signed_weights=False, labels=labels, progress=done.append
-    )
+    found = validate(deployed(model), iter(feeds), labels=labels, progress=done.append)
     assert found.labelled
     assert found.hits.float_top1 == found.hits.inputs == len(feeds)
     assert found.hits.runtime_top1 == found.hits.same_top1
@@ -31,7 +29,7 @@ def test_labels_that_are_the_float_winners() -> None:
 
 
 def test_a_float_runtime_is_float() -> None:
-    found = validate(culprits.network(), culprits.inputs(2), "cpu", signed_weights=False)
+    found = validate(deployed(culprits.network(), "cpu"), culprits.inputs(2))
     assert found.output_sqnr_db > 100.0 or math.isinf(found.output_sqnr_db)
     assert not found.labelled
 
@@ -39,12 +37,11 @@ def test_a_float_runtime_is_float() -> None:
 def test_kernels_of_both_generations() -> None:
     """Signed weights are rounded a second time, so the two differ, as the whole network does."""
     model, (feed, *_) = culprits.quantized("outlier"), culprits.inputs()
-    plan = planned(model, "dsp")
     reference = FloatEngine(model.network).run(feed)["scores"]
     found = []
-    for signed in (False, True):
-        scores = PlanExecutor(plan, model, signed_weights=signed).run(feed)["scores"]
-        found.append(validate(model, [feed], "dsp", signed_weights=signed).output_sqnr_db)
+    for chip, signed in (("sd835", False), ("sd855", True)):
+        scores = PlanExecutor(planned(model), model, signed_weights=signed).run(feed)["scores"]
+        found.append(validate(deployed(model, "dsp", chip), [feed]).output_sqnr_db)
         assert found[-1] == pytest.approx(sqnr_db(reference, scores), abs=1e-3)
     assert found[0] != found[1]
 
@@ -53,13 +50,13 @@ def test_batches_give_what_their_items_give() -> None:
     """Five items in batches of two, the last one padded, count as they do one by one."""
     model, feeds = culprits.quantized(), culprits.inputs(5)
     labels = [1, 2, 3, 4, 5]
-    single = validate(model, feeds, "dsp", signed_weights=False, labels=labels)
+    single = validate(deployed(model), feeds, labels=labels)
     name = model.network.inputs[0]
     source = model.network.tensors[name].source_shape
     pairs = replace(model, network=resized(model.network, {name: (2, *source[1:])}))
     items = [feed[name][0] for feed in feeds] + [np.zeros_like(feeds[0][name][0])]
     batches = [{name: np.stack(items[i : i + 2])} for i in (0, 2, 4)]
-    joined = validate(pairs, batches, "dsp", signed_weights=False, labels=labels, batch=2, items=5)
+    joined = validate(deployed(pairs), batches, labels=labels, batch=2, items=5)
     assert joined.hits == single.hits
     assert joined.output_sqnr_db == pytest.approx(single.output_sqnr_db, abs=1e-3)
     for one, other in zip(joined.layers, single.layers, strict=True):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,9 +17,7 @@ def bound_layer(layer, shape=(1, 4, 4, 2), constants=None, encodings=None, param
     inputs = {n: shape for n in layer.inputs if n not in (constants or {})}
     given = dict.fromkeys(names, ENCODING) | (encodings or {})
     model = quantized([layer], inputs, constants or {}, given, layer.outputs)
-    model = type(model)(
-        model.network, model.activations, {**model.parameters, **(parameters or {})}
-    )
+    model = replace(model, parameters={**model.parameters, **(parameters or {})})
     return bound(model)[1][0]
 
 

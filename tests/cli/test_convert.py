@@ -34,11 +34,11 @@ def test_default_name_metadata_and_contents(command: Command, tmp_path: Path) ->
         "hexsim convert input_dim=None input_encoding=None input_network=probe.onnx "
         "input_type=None model_version=v7 quantization_overrides=None"
     )
-    network = load("probe.onnx")
-    assert isinstance(read.model, container.reader.Network)
-    assert read.model.layers == network.layers
+    network, stored = load("probe.onnx").network, read.model.network
+    assert not read.model.quantized
+    assert stored.layers == network.layers
     for name, constant in network.constants.items():
-        assert (read.model.constants[name].value() == constant.value()).all()
+        assert (stored.constants[name].value() == constant.value()).all()
 
 
 def test_equal_inputs_give_equal_bytes_wherever_they_are_written(
@@ -56,7 +56,7 @@ def test_input_dim_gives_a_shape(
     onnx.save(onnx_model([node], {"x": ("n", 3, "h", "w")}, ["y"]), tmp_path / "m.onnx")
     assert command("convert m.onnx --input-dim x 1,3,6,8")[0] == 0
     read = container.read("m.dlc")
-    assert read.model.tensors["y"].shape == (1, 6, 8, 3)  # type: ignore[union-attr]
+    assert read.model.network.tensors["y"].shape == (1, 6, 8, 3)
     assert "input_dim=x 1,3,6,8 " in read.metadata.converter_command
 
 
@@ -106,12 +106,12 @@ def test_mistakes(refused: Callable[[str], str], tmp_path: Path, line: str, sent
 
 def test_types_and_encodings_of_inputs_are_kept_and_shown(command: Command, tmp_path: Path) -> None:
     models.export("conv1x1_3to4@6x8", tmp_path / "m.onnx")
-    name = load("m.onnx").inputs[0]  # type: ignore[union-attr]
+    name = load("m.onnx").network.inputs[0]
     line = f"convert m.onnx --input-type {name} image --input-encoding {name} argb32"
     assert command(line)[0] == 0
-    network = container.read("m.dlc").model
-    assert network.input_formats == {name: InputFormat("image", "argb32")}  # type: ignore[union-attr]
-    assert network.layers[0].type == "color_space_conversion"  # type: ignore[union-attr]
+    network = container.read("m.dlc").model.network
+    assert network.input_formats == {name: InputFormat("image", "argb32")}
+    assert network.layers[0].type == "color_space_conversion"
     out = command("info m.dlc").out  # type: ignore[attr-defined]
     assert out.count("input_encoding_in: argb32") == 2, "the input and the layer"
     assert out.count("input_encoding_out: bgr") == 2

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hexsim import container
+from hexsim.quantization.model import Model
 from tests.container.made import small_network, with_weights
 from tests.small_networks import Sketch
 
@@ -17,7 +18,7 @@ LINE = "quantize m.dlc --input-list list.txt -o q.dlc --enable-hta"
 
 @pytest.fixture(autouse=True)
 def calibration(tmp_path: Path) -> None:
-    container.write(tmp_path / "m.dlc", small_network())
+    container.write(tmp_path / "m.dlc", Model(small_network()))
     np.ones((1, 8, 8, 3), np.float32).tofile(tmp_path / "0.raw")
     (tmp_path / "list.txt").write_text("0.raw\n")
 
@@ -51,7 +52,7 @@ def test_info_and_diff_show_them(command: Command, tmp_path: Path) -> None:
 
 def test_a_file_without_sections_says_so(command: Command, tmp_path: Path) -> None:
     net = Sketch((1, 8, 8, 32))
-    container.write(tmp_path / "m.dlc", with_weights(net.network(net.conv("in", 8))))
+    container.write(tmp_path / "m.dlc", Model(with_weights(net.network(net.conv("in", 8)))))
     np.ones((1, 8, 8, 32), np.float32).tofile(tmp_path / "0.raw")
     code, _, err = command(LINE)
     assert (code, _sections("q.dlc")) == (0, [])

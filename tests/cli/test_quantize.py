@@ -13,6 +13,7 @@ from hexsim import api, container
 from hexsim.container import Metadata
 from hexsim.graph.ir import Constant
 from hexsim.quantization.encodings import AxisEncoding
+from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
@@ -28,7 +29,7 @@ Command = Callable[[str], tuple[int, str, str]]
 def calibration(tmp_path: Path) -> list[np.ndarray]:
     """m.dlc, and list.txt with three inputs for it."""
     network = small_network()
-    container.write(tmp_path / "m.dlc", network, Metadata(converter_command="convert"))
+    container.write(tmp_path / "m.dlc", Model(network), Metadata(converter_command="convert"))
     rng = np.random.default_rng(3)
     arrays = [rng.normal(0, n, (1, 8, 8, 3)).astype(np.float32) for n in (1, 2, 3)]
     for index, array in enumerate(arrays):
@@ -166,7 +167,7 @@ def _write_model_with_nan(path: Path) -> None:
     shape = network.shape(name)
     values = np.full(shape, np.nan, np.float32)
     disguised = Constant(name, shape, values.view(np.int32), "int32")
-    container.write(path, network.with_layers(network.layers, constants=[disguised]))
+    container.write(path, Model(network.with_layers(network.layers, constants=[disguised])))
     raw = path.read_bytes()
     archive = container.archive.open_archive(path)
     model = archive.model.replace(b'"int32"', b'"float32"')
@@ -249,7 +250,7 @@ def test_files_of_16_bits_run_where_the_chip_can(
 )
 def test_optimizations(command: Command, tmp_path: Path, words: str) -> None:
     network = load("relu6", 0)
-    container.write(tmp_path / "d.dlc", network, Metadata())
+    container.write(tmp_path / "d.dlc", Model(network), Metadata())
     names = []
     for index, feed in enumerate(digits()[:4]):
         names.append(f"{index}.raw")
@@ -302,7 +303,7 @@ def test_nothing_but_zeros_is_quantised(
         Constant(name, one.shape, one.finite() * np.float32(scale))
         for name, one in made.constants.items()
     ]
-    container.write(tmp_path / "z.dlc", made.with_layers(made.layers, constants=constants))
+    container.write(tmp_path / "z.dlc", Model(made.with_layers(made.layers, constants=constants)))
     np.zeros((1, 8, 8, 3), np.float32).tofile(tmp_path / "zero.raw")
     (tmp_path / "zeros.txt").write_text("zero.raw\n")
     code, _, err = command(f"quantize z.dlc --input-list zeros.txt -o q.dlc {options}")

@@ -9,11 +9,10 @@ from PIL import Image
 
 from hexsim import __version__, container
 from hexsim.api import compile_hta
-from hexsim.execution.plan_executor import PlanExecutor
-from hexsim.platform import Platform
+from hexsim.quantization.model import Model
 from hexsim.reports.trace import trace_json
 from tests.accuracy import culprits
-from tests.deployed import planned
+from tests.deployed import deployed
 from tests.small_networks import Sketch
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -23,7 +22,7 @@ RULE = "-" * 79
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> None:
     """m.dlc, and q.dlc made from it; list.txt with its raw files."""
-    container.write(tmp_path / "m.dlc", culprits.network("outlier"))
+    container.write(tmp_path / "m.dlc", Model(culprits.network("outlier")))
     container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
     for index, feed in enumerate(culprits.inputs(3)):
         feed["in"].tofile(tmp_path / f"{index}.raw")
@@ -32,7 +31,7 @@ def files(tmp_path: Path) -> None:
 
 def _executor(path, runtime):
     model = container.read(path).model
-    return model, PlanExecutor(planned(model, runtime), model)
+    return model, deployed(model, runtime).executor()
 
 
 @pytest.mark.parametrize("runtime", ["dsp", "cpu"])
@@ -81,7 +80,7 @@ def test_dsp_quantises_a_float_model_at_load(command: Command, tmp_path: Path) -
 
 def test_pictures(command: Command, tmp_path: Path) -> None:
     net = Sketch((1, 2, 2, 3))
-    container.write(tmp_path / "p.dlc", net.network(net.pool("in", kernel=1)))
+    container.write(tmp_path / "p.dlc", Model(net.network(net.pool("in", kernel=1))))
     (tmp_path / "photos").mkdir()
     for index, shade in enumerate((7, 9)):
         Image.new("RGB", (4, 4), (shade, shade, shade)).save(tmp_path / f"photos/{index}.png")
@@ -138,8 +137,7 @@ def test_the_trace_is_the_simulation_of_the_same_plan(
     container.write(tmp_path / "h.dlc", model)
     line = f"run h.dlc --input-list list.txt --chip sd855 --runtime {runtime}"
     assert command(f"{line} --trace t.json")[0] == 0
-    platform = Platform.load("sd855")
-    timing = platform.simulate(platform.plan(model, runtime), recorded=True)
+    timing = deployed(model, runtime, "sd855").simulate(recorded=True)
     name = f"{model.name} on sd855 {runtime}"
     text = (tmp_path / "t.json").read_text()
     assert text == trace_json([(name, timing)])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hexsim import container
+from hexsim.quantization.model import Model
 from tests.accuracy import culprits
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -16,7 +17,7 @@ Command = Callable[[str], tuple[int, str, str]]
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> None:
     """m.dlc, q.dlc made from it; list.txt with labels.txt."""
-    container.write(tmp_path / "m.dlc", culprits.network("outlier"))
+    container.write(tmp_path / "m.dlc", Model(culprits.network("outlier")))
     container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
     for index, feed in enumerate(culprits.inputs(4)):
         feed["in"].tofile(tmp_path / f"{index}.raw")

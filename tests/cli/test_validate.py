@@ -13,9 +13,11 @@ from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.validation import validate
 from hexsim.api import compile_hta
 from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
 from tests.container.made import with_weights
+from tests.deployed import deployed
 from tests.small_networks import Sketch
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -24,7 +26,7 @@ Command = Callable[[str], tuple[int, str, str]]
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> None:
     """m.dlc, and q.dlc made from it; list.txt and cal.txt with their raw files; labels.txt."""
-    container.write(tmp_path / "m.dlc", culprits.network("outlier"))
+    container.write(tmp_path / "m.dlc", Model(culprits.network("outlier")))
     container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
     for name, feeds in (("list", culprits.inputs(4)), ("cal", culprits.inputs(3, seed=5))):
         for index, feed in enumerate(feeds):
@@ -48,7 +50,7 @@ def test_a_float_model_is_quantised_on_the_list_that_is_named(
     assert code == 0
     document = json.loads((tmp_path / "v.json").read_text())
     model = quantize(culprits.network("outlier"), calibration)
-    expected = validate(model, culprits.inputs(4), "dsp", signed_weights=False)
+    expected = validate(deployed(model), culprits.inputs(4))
     assert document["output_sqnr_db"] == pytest.approx(expected.output_sqnr_db)
     named = options.split()[-1] if options else "list.txt"
     assert f"quantised with default options on the inputs of '{named}'" in out
@@ -77,13 +79,15 @@ def test_seeded_inputs_are_said_to_be(command: Command) -> None:
 
 
 def test_the_chip_chooses_the_kernels(command: Command, tmp_path: Path) -> None:
-    model = culprits.quantized("outlier")
-    for chip, signed in (("sd835", False), ("sd855", True)):
+    model, found = culprits.quantized("outlier"), []
+    for chip in ("sd835", "sd855"):
         line = f"validate q.dlc --float m.dlc --input-list list.txt --chip {chip} --json v.json"
         assert command(line)[0] == 0
         document = json.loads((tmp_path / "v.json").read_text())
-        expected = validate(model, culprits.inputs(4), "dsp", signed_weights=signed)
-        assert document["output_sqnr_db"] == pytest.approx(expected.output_sqnr_db, abs=1e-6)
+        expected = validate(deployed(model, "dsp", chip), culprits.inputs(4))
+        found.append(document["output_sqnr_db"])
+        assert found[-1] == pytest.approx(expected.output_sqnr_db, abs=1e-6)
+    assert found[0] != found[1]
 
 
 def test_a_float_runtime_quantises_nothing(command: Command) -> None:
@@ -131,7 +135,7 @@ def test_a_float_runtime_has_the_constants_of_a_quantised_file(
 )
 def test_mistakes(refused: Callable[[str], str], tmp_path: Path, line: str, sentence: str) -> None:
     net = Sketch((1, 8, 8, 8))
-    container.write(tmp_path / "other.dlc", net.network(net.pool("in")))
+    container.write(tmp_path / "other.dlc", Model(net.network(net.pool("in"))))
     assert sentence in refused(f"validate {line}")
 
 
@@ -145,7 +149,7 @@ def pictures(tmp_path: Path) -> None:
     (tmp_path / "named.txt").write_text("b.png 2\na.png,1\n")
     net = Sketch((1, 8, 8, 3))
     network = with_weights(net.network(net.dense(net.conv("in", 4, 3), 10)))
-    container.write(tmp_path / "rgb.dlc", network)
+    container.write(tmp_path / "rgb.dlc", Model(network))
 
 
 @pytest.mark.usefixtures("pictures")
@@ -186,8 +190,8 @@ def test_sections_of_the_file_run_on_the_tensor_engine_of_their_chip(
     model = container.read(tmp_path / "q.dlc").model
     container.write(tmp_path / "h.dlc", compile_hta(model, partitions="0-5"))
     unsigned, rescaled = (
-        validate(model, culprits.inputs(4), "aip", signed_weights=on).output_sqnr_db
-        for on in (False, True)
+        validate(deployed(model, "aip", chip), culprits.inputs(4)).output_sqnr_db
+        for chip in ("sd835", "sd855")
     )
     assert unsigned != rescaled
     line = "validate {} --input-list list.txt --runtime {} --chip {} --json v.json"
@@ -207,8 +211,8 @@ def test_what_is_quantised_here_for_aip_gets_sections_unless_told_not_to(
 ) -> None:
     model = quantize(culprits.network("outlier"), culprits.inputs(4))
     expected = [
-        validate(model, culprits.inputs(4), "aip", signed_weights=on).output_sqnr_db
-        for on in (False, True)
+        validate(deployed(model, "aip", chip), culprits.inputs(4)).output_sqnr_db
+        for chip in ("sd835", "sd855")
     ]
     assert expected[0] != expected[1]
     found = []

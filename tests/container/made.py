@@ -64,7 +64,7 @@ def models(draw: st.DrawFn) -> Model:
     """A float or quantised network."""
     network = with_weights(draw(small_networks.networks()))
     if draw(st.booleans()):
-        return network
+        return Model(network)
     bits = draw(st.sampled_from([4, 8, 16]))
     model = with_encodings(
         network, draw(st.booleans()), bits, draw(st.booleans()), draw(st.booleans())

@@ -7,7 +7,7 @@ import numpy as np
 from hexsim.container.difference import Change, Difference, WeightChange, difference
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import RELU
-from hexsim.quantization.model import HtaSection
+from hexsim.quantization.model import HtaSection, Model
 from tests.container.made import small_network, with_encodings
 
 NOTHING = Difference((), (), (), (), (), ())
@@ -18,15 +18,19 @@ def _with_first_layer(network: Network, **changes: object) -> Network:
     return network.with_layers([first.replace(**changes), *others])
 
 
+def _between(network: Network, other: Network) -> Difference:
+    return difference(Model(network), Model(other))
+
+
 def test_equal_networks_do_not_differ() -> None:
-    found = difference(small_network(), small_network())
+    found = _between(small_network(), small_network())
     assert found == NOTHING
     assert not found
 
 
 def test_attributes() -> None:
     network = small_network()
-    found = difference(network, _with_first_layer(network, clamp=RELU))
+    found = _between(network, _with_first_layer(network, clamp=RELU))
     name = network.layers[0].name
     assert found == replace(NOTHING, parameters=(Change(name, "clamp", None, "0 to inf"),))
     assert found
@@ -48,7 +52,7 @@ def test_weights() -> None:
     values[0, 0, 0, 0] += 0.5
     values[1, 1, 1, 1] -= 2.0
     changed = Constant(name, values.shape, values)
-    found = difference(network, network.with_layers(network.layers, constants=[changed]))
+    found = _between(network, network.with_layers(network.layers, constants=[changed]))
     (change,) = found.weights
     assert (change.layer, change.role) == (network.layers[1].name, "weight")
     assert (change.count, change.elements) == (2, values.size)
@@ -61,7 +65,7 @@ def test_a_weight_of_another_shape_differs_in_all_elements() -> None:
     name = network.layers[-1].parameters[0]
     rows, columns = network.shape(name)
     other = Constant(name, (columns, rows), lambda: np.zeros((columns, rows), np.float32))
-    found = difference(network, network.with_layers(network.layers, constants=[other]))
+    found = _between(network, network.with_layers(network.layers, constants=[other]))
     expected = WeightChange(
         network.layers[-1].name, "weight", np.inf, rows * columns, rows * columns
     )
@@ -74,12 +78,12 @@ def test_unique_layers_dims_and_output_names() -> None:
     renamed = last.replace(name="other", outputs=("y",))
     shape = network.tensors[last.output].shape
     second = replace(network, outputs=("y",)).with_layers([*others, renamed], [Tensor("y", shape)])
-    found = difference(network, second)
+    found = _between(network, second)
     assert (found.only_first, found.only_second) == ((last.name,), ("other",))
     second = replace(network, outputs=("y",)).with_layers(
         [*others, last.replace(outputs=("y",))], [Tensor("y", (1, 2, 5))]
     )
-    found = difference(network, second)
+    found = _between(network, second)
     assert found.outputs == (Change(last.name, "outputs", last.outputs, ("y",)),)
     assert found.dims == (Change(last.name, "dims", ((1, 10),), ((1, 2, 5),)),)
 
@@ -88,7 +92,7 @@ def test_encodings() -> None:
     model = with_encodings(small_network())
     other = replace(model, activations={**model.activations, "in": model.activations["in"]})
     assert not difference(model, other)
-    found = difference(small_network(), model)
+    found = difference(Model(small_network()), model)
     assert {change.what for change in found.parameters} == {"output encoding", "weight encoding"}
     coded = {
         layer.name for layer in model.network.layers if {*layer.parameters} & {*model.parameters}

@@ -5,13 +5,14 @@ import json
 import pytest
 
 from hexsim.container.document import Document, StoredArray
+from hexsim.quantization.model import Model
 from tests.container.made import small_network, with_encodings
 
 ARRAY = StoredArray("w", (2, 3), "float32", "uint16", "0" * 64)
 
 
 def test_text_names_layers_and_arrays() -> None:
-    tree = json.loads(Document.of(small_network(), (ARRAY,)).to_bytes())
+    tree = json.loads(Document.of(Model(small_network()), (ARRAY,)).to_bytes())
     assert [layer["class"] for layer in tree["layers"]] == [
         "Convolution",
         "Convolution",

@@ -11,17 +11,18 @@ from hexsim.layers import (
     Opaque,
     Window,
 )
+from hexsim.quantization.model import Model
 from tests.container.made import small_network, with_encodings
 from tests.small_networks import Sketch
 
 
 def _only(layer_type: type[Layer], **attributes: object) -> LayerInfo:
     net = Sketch((1, 6, 6, 4))
-    return inspect(net.network(net.add(layer_type, "in", **attributes)))[1]
+    return inspect(Model(net.network(net.add(layer_type, "in", **attributes))))[1]
 
 
 def test_inputs_come_first_and_count_as_layers() -> None:
-    rows = inspect(small_network())
+    rows = inspect(Model(small_network()))
     assert [(row.id, row.type) for row in rows] == [
         (0, "data"),
         (1, "convolutional"),
@@ -37,9 +38,8 @@ def test_a_convolution_in_words() -> None:
     window = Window((3, 2), (2, 1), (1, 0, 1, 1), (1, 2))
     weight = net.weight((3, 2, 2, 8))
     attributes = {"weight": weight, "window": window, "groups": 2, "clamp": Clamp(0, 6)}
-    row = inspect(
-        net.network(net.add(Convolution, "in", output_channels=8, fused=("r",), **attributes))
-    )[1]
+    output = net.add(Convolution, "in", output_channels=8, fused=("r",), **attributes)
+    row = inspect(Model(net.network(output)))[1]
     assert row.attributes == {
         "padding x": "0 before, 1 after",
         "padding y": "1",
@@ -84,7 +84,7 @@ def test_an_input_that_is_not_float_runs_on_the_cpu_only() -> None:
     )
     tensors = {"x": Tensor("x", (1,), dtype="int64"), "y": Tensor("y", (1,))}
     network = Network("ids", (layer,), tensors, {}, ("x",), ("y",))
-    assert inspect(network)[0].runtimes == "C"
+    assert inspect(Model(network))[0].runtimes == "C"
 
 
 def test_encodings_by_role() -> None:

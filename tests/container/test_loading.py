@@ -11,13 +11,12 @@ from hexsim import container, models
 from hexsim.container import Metadata
 from hexsim.container.loading import is_builtin, load, load_container
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Network
 from hexsim.quantization.model import Model
 from tests.container.made import small_network, with_encodings
 
 
 def test_a_name_loads_the_built_in_network() -> None:
-    network = load("squeezenet1_1")
+    network = load("squeezenet1_1").network
     assert network.name == "squeezenet1_1"
     assert network.shape(network.inputs[0]) == (1, 227, 227, 3)
     network.check()
@@ -27,11 +26,12 @@ def test_a_file_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     models.export("conv1x1_1to1", tmp_path / "alexnet")
     monkeypatch.chdir(tmp_path)
     assert not is_builtin("alexnet")
-    assert load("alexnet").total_macs == 1
+    assert load("alexnet").network.total_macs == 1
 
 
 def test_unoptimised_keeps_every_node() -> None:
-    plain, folded = load("mobilenet_v1", optimised=False), load("mobilenet_v1")
+    plain = load("mobilenet_v1", optimised=False).network
+    folded = load("mobilenet_v1").network
     assert len(plain.layers) > 2 * len(folded.layers)
     assert plain.total_macs == folded.total_macs
 
@@ -43,16 +43,16 @@ def test_missing_files_are_named(name: str) -> None:
 
 
 def test_a_dlc_file_gives_what_it_holds(tmp_path: Path) -> None:
-    container.write(tmp_path / "f.dlc", small_network(), Metadata(model_version="3"))
+    container.write(tmp_path / "f.dlc", Model(small_network()), Metadata(model_version="3"))
     container.write(tmp_path / "q.DLC", with_encodings(small_network()))
-    assert isinstance(load(tmp_path / "f.dlc"), Network)
-    assert isinstance(load(str(tmp_path / "q.DLC")), Model)
+    assert not load(tmp_path / "f.dlc").quantized
+    assert load(str(tmp_path / "q.DLC")).quantized
     assert load_container(tmp_path / "f.dlc").metadata.model_version == "3"
     assert load_container("conv1x1_1to1").metadata == Metadata()
 
 
 def test_a_dlc_file_is_read_without_onnx(tmp_path: Path) -> None:
-    container.write(tmp_path / "f.dlc", small_network())
+    container.write(tmp_path / "f.dlc", Model(small_network()))
     code = (
         "import sys, hexsim.container.loading as l; l.load(sys.argv[1]);"
         "print('onnx' in sys.modules)"

@@ -9,6 +9,7 @@ import pytest
 from hexsim import container
 from hexsim.container import archive
 from hexsim.container.document import Document
+from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import (
     NO_OVERRIDES,
     FloatOverride,
@@ -32,9 +33,9 @@ OVERRIDES = Overrides(
 
 def test_overrides_come_back(tmp_path: Path) -> None:
     path = tmp_path / "m.dlc"
-    container.write(path, small_network(), overrides=OVERRIDES)
+    container.write(path, Model(small_network()), overrides=OVERRIDES)
     assert container.read(path).overrides == OVERRIDES
-    container.write(path, small_network())
+    container.write(path, Model(small_network()))
     assert container.read(path).overrides == NO_OVERRIDES
 
 

@@ -8,13 +8,12 @@ from functools import cache
 
 import numpy as np
 
-from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
+from tests.deployed import deployed
 from tests.digits.data import digits
 
 CALIBRATION = 100
@@ -70,7 +69,7 @@ def int8_scores(network: Network, mode: Mode) -> FloatArray:
 
 def dsp_scores(model: Model) -> FloatArray:
     """The same of a network that is quantised."""
-    return _scores(PlanExecutor(Platform.load("sd835").plan(model, "dsp"), model).run)
+    return _scores(deployed(model).executor().run)
 
 
 def points(scores: FloatArray) -> float:

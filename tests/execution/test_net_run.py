@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.execution.net_run import observed, run, wanted
+from hexsim.execution.net_run import run, wanted
 from hexsim.inputs.source import InputSource
 from tests.accuracy import culprits
+from tests.deployed import deployed
 
 
 class Doubles:
@@ -88,7 +89,7 @@ def test_what_is_wanted() -> None:
 def test_observed_keeps_encodings() -> None:
     model = culprits.quantized("outlier")
     name = model.network.layers[0].output
-    seen = observed(model, (name,))
+    seen = deployed(model).observing((name,)).model
     assert seen.quantized
     assert seen.network.outputs == (name,)
     assert seen.activations == model.activations

@@ -18,6 +18,7 @@ from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
 from hexsim.passes import optimise
 from hexsim.planning.plan import Plan
+from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.deployed import planned
@@ -117,7 +118,7 @@ def test_float_runtimes_need_no_encodings(network: Network) -> None:
     feed = _feeds(network, 1)[0]
     expected = FloatEngine(network).run(feed)["y"]
     outputs = {
-        runtime: PlanExecutor(planned(network, runtime), network).run(feed)["y"]
+        runtime: PlanExecutor(planned(network, runtime), Model(network)).run(feed)["y"]
         for runtime in ("cpu", "gpu", "gpu_fp16")
     }
     np.testing.assert_array_equal(outputs["cpu"], expected)
@@ -127,7 +128,7 @@ def test_float_runtimes_need_no_encodings(network: Network) -> None:
 def test_integer_runtimes_do(network: Network) -> None:
     plan = planned(network, "dsp")
     with pytest.raises(HexsimError, match="computes in integers"):
-        PlanExecutor(plan, network)
+        PlanExecutor(plan, Model(network))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from hexsim.passes.input_formats import set_input_formats
 from hexsim.platform import Platform
 from hexsim.quantization.model import require_float
 from hexsim.simulation.phone import Machine
+from tests.deployed import planned
 from tests.oracle.toolchain import refused
 from tests.small_networks import Sketch
 
@@ -42,7 +43,7 @@ def emitted(chip: str) -> dict[tuple[str, int], Kernel]:
     networks += [set_input_formats(networks[2], {}, {picture: e}) for e in CONVERTED]
     networks.append(grown())
     for network in networks:
-        for call in platform.plan(network, "dsp").calls():
+        for call in planned(network).calls():
             for kernel in kernel_streams(call, target):
                 kernels[kernel.name, kernel.cost.tile] = kernel
     return kernels

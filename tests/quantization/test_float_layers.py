@@ -9,6 +9,7 @@ import pytest
 from hexsim.errors import HexsimError
 from hexsim.planning.partition import partition
 from hexsim.quantization.float_layers import converts_floats, refusal_in
+from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, RUNTIMES
 from tests.deployed import planned
 from tests.mixed import chain, mixed
@@ -31,8 +32,8 @@ def test_who_refuses_what(bits: int) -> None:
 
 def test_a_network_without_float_layers_has_no_such_rule() -> None:
     network = chain()
-    assert not any(converts_floats(layer, network) for layer in network.layers)
-    assert not any(refusal_in(network, layer, "dsp") for layer in network.layers)
+    assert not any(converts_floats(layer, Model(network)) for layer in network.layers)
+    assert not any(refusal_in(Model(network), layer, "dsp") for layer in network.layers)
 
 
 def test_the_cut_is_one_subnet_on_the_cpu() -> None:

@@ -4,11 +4,10 @@ import numpy as np
 
 from benchmarks.real_networks import RealNetwork
 from hexsim.accuracy.scores import class_scores
-from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
+from tests.deployed import deployed
 
 Array = np.ndarray
 
@@ -19,10 +18,9 @@ def both(
     """Float and int8 class scores (or outputs), a row per input; the DSP takes every layer."""
     network = class_scores(real.network)
     model = quantize(network, real.calibration, options)
-    platform = Platform.load(chip)
-    plan = platform.plan(model, "dsp")
-    assert [subnet.runtime for subnet in plan.subnets] == ["dsp"]
-    executor = PlanExecutor(plan, model, signed_weights=platform.signed_weights("dsp"))
+    deployment = deployed(model, "dsp", chip)
+    assert [subnet.runtime for subnet in deployment.subnets] == ["dsp"]
+    executor = deployment.executor()
     engine, (name, *_) = FloatEngine(network), network.outputs
     floats, codes = (
         np.stack([side.run(feed)[name].ravel() for feed in real.inputs])

@@ -11,15 +11,15 @@ import pytest
 import hexsim
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.scores import class_scores
-from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import stored_inputs
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.platform import Platform
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.equalization.relu6 import without_relu6
+from hexsim.quantization.model import require_float
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
+from tests.deployed import deployed
 
 FILES = {
     "kws_dscnn": "kws_dscnn/kws_dscnn.onnx",
@@ -29,9 +29,7 @@ FILES = {
 
 
 def _load(folder: Path, name: str) -> Network:
-    network = hexsim.load(folder / FILES[name])
-    assert isinstance(network, Network)
-    return class_scores(network)
+    return class_scores(require_float(hexsim.load(folder / FILES[name])))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -50,13 +48,13 @@ def test_the_float_function_stays(real_data: Path, name: str) -> None:
 def _ratios(network: Network, feeds: list[dict[str, np.ndarray]]) -> list[float]:
     """SQNR of the scores as they are, with cle, and with cle and bc."""
     (output,) = network.outputs
-    engine, platform = FloatEngine(network), Platform.load("sd835")
+    engine = FloatEngine(network)
     floats = np.stack([engine.run(feed)[output] for feed in feeds])
     choices: tuple[tuple[Optimization, ...], ...] = ((), ("cle",), ("cle", "bc"))
     found = []
     for chosen in choices:
         model = quantize_optimized(network, lambda: feeds, optimizations=chosen).model
-        run = PlanExecutor(platform.plan(model, "dsp"), model).run
+        run = deployed(model).executor().run
         found.append(sqnr_db(floats, np.stack([run(feed)[output] for feed in feeds])))
     return found
 

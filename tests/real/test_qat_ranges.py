@@ -21,10 +21,10 @@ from hexsim.graph.ir import Network
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Convolution, Reshape
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantizer import quantize
+from tests.deployed import deployed
 from tests.int8.single_layer import codes_of, execute
 from tests.real.litert import Litert
 from tests.real.tflite_file import TfliteFile, TfliteTensor, read_tflite
@@ -110,9 +110,9 @@ def _entry(tensor: TfliteTensor, bits: int = 8) -> dict[str, object]:
 
 
 def _calls(trained: Trained, chip: str) -> tuple[BoundCall, ...]:
-    platform = Platform.load(chip)
-    (subnet,) = platform.plan(trained.model, "dsp").subnets
-    return tuple(bind(subnet, trained.model, signed_weights=platform.signed_weights("dsp")))
+    deployment = deployed(trained.model, "dsp", chip)
+    (subnet,) = deployment.plan.subnets
+    return tuple(bind(subnet, trained.model, signed_weights=deployment.signed_weights))
 
 
 def _codes(trained: Trained, chip: str = "sd835") -> dict[str, np.ndarray]:

@@ -11,6 +11,7 @@ from hexsim.accuracy.validation import Validation, validate
 from hexsim.inputs.pictures import Preprocessing, pictures
 from hexsim.quantization.model import require_float
 from hexsim.quantization.quantizer import quantize
+from tests.deployed import deployed
 
 
 @pytest.fixture
@@ -30,10 +31,8 @@ def _validated(model: Path, folder: Path, batch: int) -> Validation:
     source = pictures(folder, network, Preprocessing(std=(255.0,), fit="stretch"))
     labels = read_labels(folder / "labels.txt", source.items, network, source.names, batch)
     return validate(
-        quantize(network, source.feeds()),
+        deployed(quantize(network, source.feeds()), "dsp", "sd855"),
         source.feeds(),
-        "dsp",
-        signed_weights=True,
         labels=labels,
         batch=batch,
         items=source.items,

@@ -11,6 +11,7 @@ from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.remedies import try_remedies
 from hexsim.accuracy.validation import validate
 from hexsim.quantization.quantizer import quantize
+from tests.deployed import deployed
 
 
 @pytest.mark.slow
@@ -18,7 +19,7 @@ def test_digits_are_counted_right_on_both_sides(real_data: Path) -> None:
     real = real_networks.mnist(real_data)
     model = quantize(real.network, real.calibration)
     labels = [min(label) for label in real.labels]
-    hits = validate(model, real.inputs, "dsp", signed_weights=False, labels=labels).hits
+    hits = validate(deployed(model), real.inputs, labels=labels).hits
     assert hits.inputs == 5000
     assert hits.float_top1 > 4900
     assert abs(hits.float_top1 - hits.runtime_top1) <= 10
@@ -30,12 +31,12 @@ def test_per_channel_weights_help_the_autoencoder(real_data: Path) -> None:
     real = real_networks.autoencoder(real_data)
     feeds = real.calibration
     model = quantize(real.network, feeds)
-    errors = validate(model, feeds, "dsp", signed_weights=False).layers
+    errors = validate(deployed(model), feeds).layers
     names = [row.layer for row in most_added(errors)[:5]]
-    diagnoses = diagnose(model, errors, names, feeds, signed_weights=False)
+    diagnoses = diagnose(deployed(model), errors, names, feeds)
     kinds = {found.findings[0].cause.kind for found in diagnoses}
     assert kinds == {"range outlier channel", "dead channel", "one range for all channels"}
-    judge = OutputJudge(real.network, feeds, "dsp", signed_weights=False)
+    judge = OutputJudge(deployed(real.network), feeds)
     trials = try_remedies(model, errors, judge)
     alone = next(t for t in trials if len(t.remedies) == 1 and "--axis-quant" in t.remedies[0])
     assert alone.after_db > alone.before_db + 6.0

@@ -11,6 +11,7 @@ from hexsim.accuracy.sensitivity import sensitivity
 from hexsim.accuracy.study import Study
 from hexsim.accuracy.validation import validate
 from tests.accuracy import culprits
+from tests.deployed import deployed
 
 
 @cache
@@ -18,11 +19,11 @@ def study(asked: bool = True) -> Study:
     """With labels, sensitivity and explanations, or without."""
     model, feeds = culprits.quantized("outlier"), culprits.inputs()
     labels = [1, 2, 3, 4, 5, 6] if asked else None
-    found = validate(model, feeds, "dsp", signed_weights=False, labels=labels)
+    found = validate(deployed(model), feeds, labels=labels)
     ranked = explained = tried = None
     if asked:
-        judge = OutputJudge(model.network, feeds, "dsp", signed_weights=False)
+        judge = OutputJudge(deployed(model.network), feeds)
         ranked = sensitivity(model, judge)
-        explained = diagnose(model, found.layers, ["c2", "c0"], feeds, signed_weights=False)
+        explained = diagnose(deployed(model), found.layers, ["c2", "c0"], feeds)
         tried = try_remedies(model, found.layers, judge)
     return Study("broken", "sd835", "dsp", ("a note",), found, ranked, explained, tried)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.deployment.given import Preparation
 from hexsim.platform import Platform
 from hexsim.reports.benchmark_csv import benchmark_csv
 from hexsim.reports.benchmark_json import benchmark_json
@@ -27,7 +28,8 @@ ALONE = "aip runs on HVX alone"
     ],
 )
 def test_an_interval_says_which_constants_leave_it(sweep: Scope, hta: bool, note: str) -> None:
-    conditions = Conditions(accuracy=False, quantize=True, hta=hta, sweep=sweep)
+    preparation = Preparation(quantize=True, hta=hta)
+    conditions = Conditions(accuracy=False, preparation=preparation, sweep=sweep)
     results = run_benchmark(
         ["conv1x1_16to16@8x8"], Platform.load("sd855"), ["aip"], conditions, lambda what: None
     )
@@ -40,7 +42,8 @@ def test_an_interval_says_which_constants_leave_it(sweep: Scope, hta: bool, note
 
 
 def test_only_aip_has_the_interval_of_the_tensor_engine() -> None:
-    conditions = Conditions(accuracy=False, quantize=True, sweep="tensor engine")
+    preparation = Preparation(quantize=True)
+    conditions = Conditions(accuracy=False, preparation=preparation, sweep="tensor engine")
     platform = Platform.load("sd865")
     results = run_benchmark(["conv1x1_768to768"], platform, ["dsp", "aip"], conditions)
     dsp, aip = (case for case in results if isinstance(case, Case))

@@ -2,6 +2,7 @@
 
 from hexsim.container import Container, Metadata
 from hexsim.container.inspection import inspect
+from hexsim.quantization.model import Model
 from hexsim.reports.info_table import info_table, layers_used
 from tests.container.made import small_network, with_encodings
 
@@ -33,5 +34,5 @@ def test_heading_rows_and_footer() -> None:
 
 
 def test_kinds_are_named_once() -> None:
-    rows = inspect(small_network())
+    rows = inspect(Model(small_network()))
     assert layers_used([*rows, *rows]) == layers_used(rows)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.deployment.given import Preparation
 from hexsim.platform import Platform
 from hexsim.platforms import measurements
 from hexsim.platforms.stacks import BufferType
@@ -35,7 +36,7 @@ def test_a_time_is_shown_beside_the_buffers_it_was_measured_with(
         ["mobilenet_v1"],
         Platform.load("sd855", "snpe-1.30"),
         ["dsp"],
-        Conditions(buffer=buffer, accuracy=False, quantize=True),
+        Conditions(buffer=buffer, accuracy=False, preparation=Preparation(quantize=True)),
     )
     assert isinstance(case, Case)
     assert measured_ms(case, forward=False) == shown

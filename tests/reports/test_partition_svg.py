@@ -6,20 +6,21 @@ from hypothesis import given, settings
 
 from hexsim.graph.ir import Network
 from hexsim.planning.sections import automatic
-from hexsim.platform import Platform
 from hexsim.reports.partition_svg import partition_svg
 from hexsim.studies.cuts import Prices, survey
 from hexsim.studies.cuts.times import LayerTimes
+from tests.deployed import deployed
 from tests.small_networks import networks
 
-SD855 = Platform.load("sd855")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @settings(max_examples=25, deadline=None)
 @given(networks())
 def test_boxes_and_edges(network: Network) -> None:
-    found = survey(Prices(LayerTimes(network, SD855)), automatic(network, SD855.stack.partitioning))
+    deployment = deployed(network, "aip", "sd855")
+    sections = automatic(deployment.model, deployment.platform.stack.partitioning)
+    found = survey(Prices(LayerTimes(deployment)), sections)
     root = ElementTree.fromstring(partition_svg(network, found))
     groups = root.findall(f"{SVG}g")
     titles = [group.findtext(f"{SVG}title") or "" for group in groups]

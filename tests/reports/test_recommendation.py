@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.deployment.given import Preparation
 from hexsim.platform import Platform
 from hexsim.reports.recommendation import recommendations
 from hexsim.studies.benchmark import Case, Conditions, run_benchmark
 
-CONDITIONS = Conditions(accuracy=False, quantize=True)
+CONDITIONS = Conditions(accuracy=False, preparation=Preparation(quantize=True))
 
 
 @pytest.fixture(scope="module")

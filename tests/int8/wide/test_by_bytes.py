@@ -6,16 +6,15 @@ import pytest
 import hexsim
 from hexsim.binding import BoundConvolution, BoundFullyConnected, Operand, Weights
 from hexsim.binding.requantise import requantise
-from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Constant
 from hexsim.layers import Convert, Window
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.platform import Platform
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
+from tests.deployed import deployed
 from tests.int8.drawn import assert_equals_twin, encoding
 from tests.small_networks import Sketch
 
@@ -100,9 +99,7 @@ def _rounded_weights(model):
 
 
 def _sqnr(model, inputs, chip, runtime, reference):
-    platform = Platform.load(chip)
-    signed = platform.signed_weights(runtime)
-    run = PlanExecutor(platform.plan(model, runtime), model, signed_weights=signed).run
+    run = deployed(model, runtime, chip).executor().run
     engine = FloatEngine(reference)
     signal = noise = 0.0
     for feed in inputs:
@@ -149,9 +146,7 @@ def test_mixed_widths_run_with_conversions_in_between(network, inputs):
     mixed = with_conversions(Model(network, changed, model.parameters, quantized=True))
     conversions = [la for la in mixed.network.layers if isinstance(la, Convert)]
     assert {mixed.activations[la.output].bitwidth for la in conversions} == {8, 16}
-    platform = Platform.load("sd865")
-    plan = platform.plan(mixed, "dsp")
-    result = platform.simulate(plan)
+    result = deployed(mixed, "dsp", "sd865").simulate()
     rows = {row.name: row for row in result.layers}
     for layer in conversions:
         assert rows[layer.name].type == "convert"
@@ -163,12 +158,10 @@ def test_mixed_widths_run_with_conversions_in_between(network, inputs):
 
 
 def test_16_bits_take_longer_and_move_more(network, inputs):
-    platform = Platform.load("sd865")
-    plans = [
-        platform.plan(quantize(network, inputs, QuantizationOptions(activation_bits=bits)), "dsp")
-        for bits in (8, 16)
+    models = [
+        quantize(network, inputs, QuantizationOptions(activation_bits=bits)) for bits in (8, 16)
     ]
-    narrow, wide = (platform.simulate(plan) for plan in plans)
+    narrow, wide = (deployed(model, "dsp", "sd865").simulate() for model in models)
     assert wide.total_ps > narrow.total_ps
     for row, other in zip(narrow.layers, wide.layers, strict=True):
         assert other.packets >= row.packets

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import Convolution, Window
-from hexsim.platform import Platform
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
@@ -14,6 +12,7 @@ from hexsim.quantization.quantizer import quantize
 from hexsim.quantization.rules.axis import SPREAD, axis_encoding
 from hexsim.quantization.rules.enhanced import EnhancedSymmetric
 from hexsim.quantization.rules.symmetric import Symmetric
+from tests.deployed import deployed
 
 
 def test_channels_span_their_own_magnitude() -> None:
@@ -78,8 +77,7 @@ def test_a_dead_channel_still_gives_its_bias() -> None:
     )
     feed = {"x": np.linspace(-1, 1, 16, dtype=np.float32).reshape(1, 4, 4, 1)}
     quantized = quantize(network, [feed], QuantizationOptions(axis_weights=True))
-    plan = Platform.load("sd835").plan(quantized, "dsp")
-    output = PlanExecutor(plan, quantized).run(feed)["y"]
+    output = deployed(quantized).executor().run(feed)["y"]
     step = quantized.activations["y"].delta
     np.testing.assert_allclose(output[..., 1], 0.5, atol=step)
     np.testing.assert_allclose(output[..., 0], feed["x"][..., 0], atol=2 * step)
