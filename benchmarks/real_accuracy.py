@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.real_networks import Labels, RealNetwork, real_networks
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.scores import class_scores
-from hexsim.execution.plan_executor import PlanExecutor
+from hexsim.deployment import Deployment
 from hexsim.graph.ir import FloatArray
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
@@ -61,10 +61,9 @@ def measure(real: RealNetwork, chip: str) -> dict[str, Row]:
     floats = np.stack([engine.run(feed)[output].ravel() for feed in real.inputs])
     found = {"float": _row(floats, floats, real.labels)}
     platform = Platform.load(chip)
-    signed = platform.signed_weights("dsp")
     for mode, options in MODES.items():
         model = quantize(network, real.calibration, options)
-        executor = PlanExecutor(platform.plan(model, "dsp"), model, signed_weights=signed)
+        executor = Deployment(model, platform, "dsp").executor()
         codes = np.stack([executor.run(feed)[output].ravel() for feed in real.inputs])
         found[mode] = _row(floats, codes, real.labels)
     return found
