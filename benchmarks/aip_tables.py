@@ -16,39 +16,32 @@ from dataclasses import dataclass
 from benchmarks.pages import RESULTS, fenced, with_block
 from hexsim import models
 from hexsim.container.loading import load
+from hexsim.deployment import Deployment
 from hexsim.files import write_text
-from hexsim.graph.ir import Network
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import Plan
-from hexsim.planning.planner import make_plan
 from hexsim.planning.sections import automatic
 from hexsim.platform import Platform
 from hexsim.platforms import measurements
+from hexsim.quantization.model import Model
 from hexsim.reports.text import table
 from hexsim.studies.uncertainty import Times, Uncertainty, sweep, swept
 from hexsim.timing.results import Result
 
 PAGE = RESULTS / "aip.md"
 CHIPS = ("sd855", "sd865")
-_SWEPT = ("hta.", "partitioning.")
 _LARGEST = 3
 
 
-def whole(network: Network) -> Plan:
+def whole(model: Model, platform: Platform) -> Deployment:
     """The network in one HTA subnet, whatever the rules of AIP say."""
-    names = [layer.name for layer in network.layers]
-    deployment = Deployment(Model(network), _SD855, "aip")
-    return deployment.with_sections([names], rules="1.25+").plan
+    names = [layer.name for layer in model.network.layers]
+    return Deployment(model, platform, "aip").with_sections([names], rules="1.25+")
 
 
-def with_sections(network: Network, platform: Platform) -> Plan:
+def with_sections(model: Model, platform: Platform) -> Deployment:
     """The network on AIP with the sections that the compiler finds."""
-    release = platform.stack.partitioning
-    model = Model(network)
-    sections = [
-        [network.layers[at].name for at in section] for section in automatic(model, release)
-    ]
-    return Deployment(model, platform, "aip").with_sections(sections).plan
+    layers, release = model.network.layers, platform.stack.partitioning
+    sections = [[layers[at].name for at in section] for section in automatic(model, release)]
+    return Deployment(model, platform, "aip").with_sections(sections)
 
 
 def measured() -> tuple[measurements.Measurement, ...]:
@@ -59,11 +52,10 @@ def measured() -> tuple[measurements.Measurement, ...]:
 def predicted(row: measurements.Measurement) -> tuple[Result, Uncertainty]:
     """Simulate a row, and sweep every constant that this reads."""
     platform = Platform.load(row.chip, row.stack_model)
-    plan = whole(load(row.model).network)
-    idle_ms = row.idle_ms or 0.0
+    workload = whole(load(row.model), platform).workload(idle_ms=row.idle_ms or 0.0)
     return (
-        platform.simulate(plan, idle_ms=idle_ms),
-        sweep(platform, lambda changed: changed.simulate(plan, idle_ms=idle_ms)),
+        platform.simulate(workload),
+        sweep(platform, lambda changed: changed.simulate(workload)),
     )
 
 
@@ -111,16 +103,16 @@ class Beside:
     @classmethod
     def of(cls, name: str, platform: Platform) -> Beside:
         """Simulate a network, and sweep what only aip reads."""
-        network = load(name).network
-        dsp = platform.simulate(planned(network, "dsp"))
-        plan = with_sections(network, platform)
+        model = load(name)
+        dsp = Deployment(model, platform, "dsp").simulate()
+        on_aip = with_sections(model, platform).workload()
 
         def gain(changed: Platform) -> Times:
-            ratio = dsp.total_us / changed.simulate(plan).total_us
+            ratio = dsp.total_us / changed.simulate(on_aip).total_us
             return Times(ratio, ratio)
 
-        doubt = swept(platform, gain, lambda path: path.startswith(_SWEPT))
-        return cls(name, dsp, platform.simulate(plan), doubt)
+        doubt = swept(platform, gain, "tensor engine")
+        return cls(name, dsp, platform.simulate(on_aip), doubt)
 
     @property
     def line(self) -> tuple[str, ...]:

@@ -7,9 +7,11 @@ constant fit them alike. Chosen is the time per element. Here the other reading 
 from __future__ import annotations
 
 from hexsim.container.loading import load
+from hexsim.deployment import deploy
 from hexsim.passes.resizing import resized
 from hexsim.platform import Platform
 from hexsim.platforms.stacks import Stack
+from hexsim.quantization.model import Model
 from hexsim.reports.text import table
 
 NETWORKS = ("mobilenet_v1", "squeezenet1_1")
@@ -34,11 +36,12 @@ def readings_table() -> str:
     other = Platform(chosen.chip, constant_reading(chosen.stack))
     rows = []
     for name in NETWORKS:
-        network = load(name)
+        network = load(name).network
         for height, width in SIZES:
-            model = resized(network, {network.inputs[0]: (1, 3, height, width)})
-            plan = chosen.plan(model, "dsp")
-            first, second = (p.simulate(plan).total_us / 1e3 for p in (chosen, other))
+            model = Model(resized(network, {network.inputs[0]: (1, 3, height, width)}))
+            first, second = (
+                deploy(model, one, "dsp").simulate().total_us / 1e3 for one in (chosen, other)
+            )
             size = f"1x{height}x{width}x3"
             rows.append((name, size, f"{first:.2f}", f"{second:.2f}", f"{second / first - 1:+.0%}"))
     header = ("network", "input", "per element (ms)", "constant (ms)", "constant is")

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from scipy.optimize import least_squares
 
 from hexsim.container.loading import load
-from hexsim.planning.plan import Plan
+from hexsim.deployment import Deployment
 from hexsim.platform import Platform
 from hexsim.platforms import chips, measurements, stacks
 from hexsim.platforms.datasheet import Datasheet, recorded
@@ -31,6 +31,7 @@ from hexsim.platforms.measurements.calibration import Trade
 from hexsim.platforms.quantity import Quantity
 from hexsim.platforms.stacks import BufferType
 from hexsim.runtimes import Runtime
+from hexsim.simulation.simulator import Workload
 
 MODEL_ERROR = 0.05
 """Relative error that even a right model is granted, so that a row measured to 1 % does not
@@ -132,7 +133,7 @@ def _read(run: Run) -> dict[str, set[str]]:
     """Names of chip and stack by the paths of the constants that simulating a run reads."""
     platform = _platform(run.chip, run.stack)
     with recorded() as reads:
-        platform.simulate(_plan(run), idle_ms=run.idle_ms, buffer=run.buffer)
+        platform.simulate(_workload(run))
     read: dict[str, set[str]] = {}
     for sheet in (platform.chip, platform.stack):
         for path in reads.of(sheet):
@@ -147,7 +148,7 @@ def _times(run: Run, setting: tuple[tuple[Parameter, float], ...]) -> tuple[floa
     chip, stack = platform.chip, platform.stack
     for parameter, value in setting:
         chip, stack = parameter.set(chip, value), parameter.set(stack, value)
-    result = Platform(chip, stack).simulate(_plan(run), idle_ms=run.idle_ms, buffer=run.buffer)
+    result = Platform(chip, stack).simulate(_workload(run))
     return result.total_us, result.forward_us
 
 
@@ -157,12 +158,13 @@ def _platform(chip: str, stack: str) -> Platform:
 
 
 @cache
-def _plan(run: Run) -> Plan:
+def _workload(run: Run) -> Workload:
     """Plans depend on no constant, so one serves all evaluations.
 
     No weight is read: a float network is planned as the default quantiser would leave it.
     """
-    return Deployment(load(run.model), _platform(run.chip, run.stack), run.runtime).plan
+    deployment = Deployment(load(run.model), _platform(run.chip, run.stack), run.runtime)
+    return deployment.workload(idle_ms=run.idle_ms, buffer=run.buffer)
 
 
 def weights(rows: Sequence[measurements.Measurement]) -> Array:

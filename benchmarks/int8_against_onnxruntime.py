@@ -52,8 +52,7 @@ from benchmarks.pages import RESULTS, with_block
 from hexsim import container, models
 from hexsim.binding import BoundCall, BoundConvolution, bind
 from hexsim.container import Metadata
-from hexsim.container.loading import load_container
-from hexsim.execution.plan_executor import PlanExecutor
+from hexsim.deployment import Deployment
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.stored import stored_inputs
 from hexsim.int8.dispatch import prepare
@@ -89,11 +88,9 @@ def ours(network: str, weights: str, folder: Path, feeds: Sequence[Any]) -> Mode
     """Our quantised network, from `folder` if it is there."""
     path = folder / f"{network}_{weights}.dlc"
     if not path.exists():
-        float_network = hexsim.load(_float_file(network, folder))
-        container.write(
-            path, hexsim.quantize(float_network, feeds, WEIGHTS[weights][0]), Metadata()
-        )
-    model = load_container(path).model
+        floats = hexsim.load(_float_file(network, folder))
+        container.write(path, hexsim.quantize(floats, feeds, WEIGHTS[weights][0]), Metadata())
+    model = hexsim.load(path)
     assert model.quantized
     return model
 
@@ -145,19 +142,19 @@ def _trained() -> dict[str, Path]:
 
 def shapes_of(network: str, folder: Path) -> dict[str, tuple[int, ...]]:
     """Input shapes in ONNX axis order."""
-    loaded = hexsim.load(_float_file(network, folder))
-    tensors = (loaded.network if loaded.quantized else loaded).tensors
-    names = (loaded.network if loaded.quantized else loaded).inputs
-    return {name: tensors[name].source_shape for name in names}
+    loaded = hexsim.load(_float_file(network, folder)).network
+    return {name: loaded.tensors[name].source_shape for name in loaded.inputs}
+
+
+def on_dsp(model: Model, weights: str) -> Deployment:
+    """The model on the DSP of the chip for that kind of weights."""
+    return Deployment(model, Platform.load(WEIGHTS[weights][1]), "dsp")
 
 
 def executor(model: Model, weights: str, threads: int, feed: Any) -> Run:
     """Our network ready to run on the first input."""
-    platform = Platform.load(WEIGHTS[weights][1])
-    plan = platform.plan(model, "dsp")
-    signed = platform.signed_weights("dsp")
-    run = PlanExecutor(plan, model, signed_weights=signed, threads=threads).run
-    inputs = stored_inputs(plan.network, feed)
+    run = on_dsp(model, weights).executor(threads).run
+    inputs = stored_inputs(model.network, feed)
     return lambda: run(inputs)
 
 
@@ -236,16 +233,14 @@ def ratios(network: str, weights: str, threads: int, rounds: int, folder: Path) 
 def breakdown(network: str, weights: str, rounds: int, folder: Path) -> str:
     """Our milliseconds by kind of layer: the median over `rounds` of each call, added up."""
     feeds = list(seeded_inputs(shapes_of(network, folder), INPUTS))
-    model = ours(network, weights, folder, feeds)
-    platform = Platform.load(WEIGHTS[weights][1])
-    plan = platform.plan(model, "dsp")
+    deployment = on_dsp(ours(network, weights, folder, feeds), weights)
     spent: dict[str, float] = defaultdict(float)
     macs: dict[str, float] = defaultdict(float)
     rng = np.random.default_rng(0)
-    for subnet in plan.subnets:
+    for subnet in deployment.plan.subnets:
         if subnet.engine != "hvx":
             continue
-        calls = bind(subnet, model, signed_weights=platform.signed_weights("dsp"))
+        calls = bind(subnet, deployment.model, signed_weights=deployment.signed_weights)
         for call, planned in zip(calls, subnet.calls, strict=True):
             operands = [
                 rng.integers(0, 256, x.shape, x.encoding.dtype) if x.codes is None else x.codes

@@ -27,6 +27,7 @@ import numpy as np
 import hexsim
 from hexsim import container
 from hexsim.container import Metadata
+from hexsim.deployment import Deployment
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.platform import Platform
@@ -46,8 +47,7 @@ def ran(path: Path) -> PlanExecutor:
     """The network of the file, after two runs."""
     model = hexsim.load(path)
     assert model.quantized
-    plan = Platform.load("sd835").plan(model, "dsp")
-    executor = PlanExecutor(plan, model, threads=1)
+    executor = Deployment(model, Platform.load("sd835"), "dsp").executor(threads=1)
     tensors = [model.network.tensors[name] for name in model.network.inputs]
     feed = {tensor.name: np.full(tensor.shape, 0.5, np.float32) for tensor in tensors}
     for _ in range(2):

@@ -20,12 +20,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
-from benchmarks.int8_against_onnxruntime import INPUTS, NETWORKS, WEIGHTS, ours, shapes_of
+from benchmarks.int8_against_onnxruntime import (
+    INPUTS,
+    NETWORKS,
+    WEIGHTS,
+    on_dsp,
+    ours,
+    shapes_of,
+)
 from benchmarks.memory import held
 from hexsim.binding import BoundConvolution, bind
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.int8.choice.algorithms import ALGORITHMS, prepare_convolution
-from hexsim.platform import Platform
 
 _REPEATS = 3
 
@@ -33,13 +39,12 @@ _REPEATS = 3
 def convolutions(network: str, weights: str, folder: Path) -> list[BoundConvolution]:
     """Those of the network that are neither depthwise nor wide."""
     feeds = list(seeded_inputs(shapes_of(network, folder), INPUTS))
-    model = ours(network, weights, folder, feeds)
-    platform = Platform.load(WEIGHTS[weights][1])
+    deployment = on_dsp(ours(network, weights, folder, feeds), weights)
     return [
         call
-        for subnet in platform.plan(model, "dsp").subnets
+        for subnet in deployment.plan.subnets
         if subnet.engine == "hvx"
-        for call in bind(subnet, model, signed_weights=platform.signed_weights("dsp"))
+        for call in bind(subnet, deployment.model, signed_weights=deployment.signed_weights)
         if isinstance(call, BoundConvolution)
         and not call.groups == call.inputs[0].shape[-1] == call.output.shape[-1]
     ]

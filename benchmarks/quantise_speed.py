@@ -62,7 +62,7 @@ class Reader(CalibrationDataReader):  # type: ignore[misc]
 
 
 def ours(model: Path, target: Path, feeds: list[Feed], options: QuantizationOptions) -> None:
-    quantized = hexsim.quantize(require_float(hexsim.load(model)), feeds, options)
+    quantized = hexsim.quantize(hexsim.load(model), feeds, options)
     container.write(target, quantized, Metadata())
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.real_networks import RealNetwork, real_networks
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.scores import class_scores
-from hexsim.execution.plan_executor import PlanExecutor
+from hexsim.deployment import Deployment
 from hexsim.graph.ir import Network
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
@@ -52,7 +52,7 @@ def sqnrs(real: RealNetwork, network: Network, draws: list[Network]) -> list[flo
     found = []
     for draw in draws:
         model = quantize(draw, real.calibration)
-        executor = PlanExecutor(platform.plan(model, "dsp"), model, signed_weights=False)
+        executor = Deployment(model, platform, "dsp").executor()
         codes = np.stack([executor.run(feed)[output].ravel() for feed in real.inputs])
         found.append(sqnr_db(floats, codes))
     return found

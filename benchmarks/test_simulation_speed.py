@@ -10,10 +10,11 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from hexsim.container.loading import load
-from hexsim.graph.ir import Network
+from hexsim.deployment import deploy
 from hexsim.planning.plan import Plan
 from hexsim.platform import Platform
 from hexsim.platforms import background
+from hexsim.quantization.model import Model
 from hexsim.simulation.dsp_work import dsp_work
 from hexsim.simulation.phone import Machine
 from hexsim.simulation.simulator import Job, Workload, simulate
@@ -33,21 +34,25 @@ pytestmark = pytest.mark.parametrize("name", NETWORKS)
 
 
 @pytest.fixture
-def network(name: str) -> Network:
+def model(name: str) -> Model:
     return load(name)
 
 
 @pytest.fixture
-def plan(network: Network) -> Plan:
-    return PLATFORM.plan(network, "dsp")
+def plan(model: Model) -> Plan:
+    return planned(model)
+
+
+def planned(model: Model) -> Plan:
+    return deploy(model, PLATFORM, "dsp").plan
 
 
 def test_load(benchmark: BenchmarkFixture, name: str) -> None:
-    assert benchmark(load, name).layers
+    assert benchmark(load, name).network.layers
 
 
-def test_plan(benchmark: BenchmarkFixture, network: Network) -> None:
-    assert benchmark(PLATFORM.plan, network, "dsp").subnets
+def test_plan(benchmark: BenchmarkFixture, model: Model) -> None:
+    assert benchmark(planned, model).subnets
 
 
 def test_work_items(benchmark: BenchmarkFixture, plan: Plan) -> None:

@@ -12,6 +12,7 @@ from collections import Counter
 from benchmarks.aip_tables import with_sections
 from benchmarks.pages import CONCEPTS, RESULTS, fenced, with_block
 from hexsim.container.loading import load
+from hexsim.deployment import deploy
 from hexsim.files import write_text
 from hexsim.platform import Platform
 from hexsim.q6_scheduler import PriorityHint
@@ -32,7 +33,7 @@ SD855 = Platform.load("sd855")
 
 def stream(network: str, instances: int = 1, priority: PriorityHint = "normal") -> Stream:
     """Threads of a built-in network on the DSP."""
-    return Stream(SD855.plan(load(network), "dsp"), instances, priority)
+    return Stream(deploy(load(network), SD855, "dsp").plan, instances, priority)
 
 
 def example() -> str:
@@ -62,7 +63,7 @@ def on_aip() -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for name in NETWORKS:
-        plan = with_sections(load(name).network, SD855)
+        plan = with_sections(load(name), SD855).plan
         engines = Counter(subnet.engine for subnet in plan.subnets)
         two = throughput(SD855, [Stream(plan, 2)])
         used = {use.resource: use.share for use in two.uses}

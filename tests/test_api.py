@@ -10,7 +10,7 @@ import hexsim
 from hexsim import models
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.passes.input_formats import set_input_formats
-from hexsim.quantization.model import require_float
+from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import quantize_optimized
 from tests.container.made import small_network, with_encodings
 from tests.digits.data import digits
@@ -41,7 +41,7 @@ def test_load_quantise_simulate(squeezenet: Path) -> None:
     )
     session = onnxruntime.InferenceSession(squeezenet, providers=["CPUExecutionProvider"])
     (output,) = session.get_outputs()
-    expected = session.run(None, {net.inputs[0]: inputs[0]})[0]
+    expected = session.run(None, {net.network.inputs[0]: inputs[0]})[0]
     assert result.outputs is not None
     got = result.outputs[output.name]
     assert got.shape == expected.shape
@@ -56,7 +56,7 @@ def test_load_quantise_simulate(squeezenet: Path) -> None:
 def test_optimizations_go_through_the_inputs_as_often_as_they_need() -> None:
     network = load("relu", 0)
     images = (image[None] for image in digits().train_images[:8])  # can be read once
-    model = hexsim.quantize(network, images, optimizations=("cle", "bc"))
+    model = hexsim.quantize(Model(network), images, optimizations=("cle", "bc"))
     again = quantize_optimized(network, lambda: calibration()[:8], None, ("cle", "bc")).model
     assert model.equalized
     assert model.parameters == again.parameters
@@ -68,7 +68,7 @@ def test_timing_only_touches_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a weight was read")
 
     net = hexsim.load("alexnet")
-    big = {name: c for name, c in net.constants.items() if c.elements > 10_000}
+    big = {name: c for name, c in net.network.constants.items() if c.elements > 10_000}
     assert len(big) >= 8
     monkeypatch.setattr("hexsim.graph.ir.Constant.value", refuse)
     assert hexsim.simulate(net, "sd855", "dsp").total_us > 0
@@ -120,4 +120,4 @@ def test_seeded_inputs_suit_the_type_of_an_input() -> None:
     (feed,) = seeded_calibration(picture, 1)
     assert feed[name].shape == (1, 9, 8, 1)
     assert picture.input_format(name).fault(feed[name]) is None
-    assert hexsim.quantize(picture).activations[name].delta == 1
+    assert hexsim.quantize(Model(picture)).activations[name].delta == 1

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from hexsim.container.loading import load
+from hexsim.deployment import deploy
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Network
 from hexsim.platform import Platform
 from hexsim.quantization.quantizer import quantize
+from tests.deployed import deployed
 
 
 def test_the_chip_names_its_default_stack() -> None:
@@ -16,16 +17,16 @@ def test_the_chip_names_its_default_stack() -> None:
 
 
 def test_signed_weights_come_with_v65() -> None:
-    signed = {
-        c: Platform.load(c).signed_weights("dsp") for c in ("sd820", "sd835", "sd845", "sd855")
-    }
+    model = load("conv1x1_1to1")
+    chips = ("sd820", "sd835", "sd845", "sd855")
+    signed = {chip: deployed(model, "dsp", chip).signed_weights for chip in chips}
     assert signed == {"sd820": False, "sd835": False, "sd845": True, "sd855": True}
-    assert not Platform.load("sd855").signed_weights("fxp_cpu")
+    assert not deployed(model, "fxp_cpu", "sd855").signed_weights
 
 
 def test_a_stack_without_the_runtime_refuses() -> None:
     with pytest.raises(HexsimError, match="stack tflite-hexagon has no fxp_cpu runtime"):
-        Platform.load("sd855", "tflite-hexagon").plan(load("conv1x1_1to1"), "fxp_cpu")
+        deploy(load("conv1x1_1to1"), Platform.load("sd855", "tflite-hexagon"), "fxp_cpu")
 
 
 def test_runtimes_are_those_that_can_be_simulated() -> None:
@@ -37,12 +38,11 @@ def test_runtimes_are_those_that_can_be_simulated() -> None:
 
 
 def test_idle_time_and_profiles_change_the_entry() -> None:
-    platform = Platform.load("sd855")
-    plan = platform.plan(load("conv1x1_1to1"), "dsp")
-    warm, cold = (platform.simulate(plan, idle_ms=idle) for idle in (0.0, 500.0))
+    deployment = deploy(load("conv1x1_1to1"), Platform.load("sd855"), "dsp")
+    warm, cold = (deployment.simulate(idle_ms=idle) for idle in (0.0, 500.0))
     assert cold.total_ps > warm.total_ps
     assert {p.name for p in cold.overheads} > {p.name for p in warm.overheads}
-    saver = platform.simulate(plan, perf_profile="low_power_saver")
+    saver = deployment.simulate(perf_profile="low_power_saver")
     assert saver.layers[0].clock_hz < warm.layers[0].clock_hz
 
 
@@ -55,8 +55,7 @@ def test_quantising_at_load_follows_the_release() -> None:
 
 
 def test_a_tiny_range_is_kept_where_the_release_keeps_it() -> None:
-    network = load("conv1x1_1to1")
-    assert isinstance(network, Network)
+    network = load("conv1x1_1to1").network
     (name,) = network.inputs
     tiny = [{name: np.full((1, 1, 1, 1), 1e-4, np.float32)}]
     coarse, fine = (

@@ -33,7 +33,7 @@ def images(count: int) -> list[np.ndarray]:
 
 @pytest.fixture(scope="module")
 def model(network: Network) -> Model:
-    return hexsim.quantize(network, images(4))
+    return hexsim.quantize(Model(network), images(4))
 
 
 def test_nothing_is_opaque_and_clamps_and_norms_are_fused(network: Network) -> None:
@@ -64,7 +64,7 @@ def test_codes_are_close_to_floats(
     runtime: Runtime,
     least_db: float,
 ) -> None:
-    quantised = hexsim.quantize(network, images(4), options)
+    quantised = hexsim.quantize(Model(network), images(4), options)
     (image,) = images(1)
     got = hexsim.simulate(quantised, chip, runtime, inputs=image).outputs
     stored = network.tensors["image"].from_source(image)
@@ -74,7 +74,7 @@ def test_codes_are_close_to_floats(
 
 
 def test_bias_correction_takes_deconvolutions(network: Network) -> None:
-    corrected = hexsim.quantize(network, images(4), optimizations=("cle", "bc"))
+    corrected = hexsim.quantize(Model(network), images(4), optimizations=("cle", "bc"))
     changed = {
         name
         for name in ("up_low", "up_mixed")

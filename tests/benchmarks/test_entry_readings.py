@@ -4,19 +4,22 @@ import pytest
 
 from benchmarks.entry_readings import constant_reading
 from hexsim.container.loading import load
+from hexsim.deployment import deploy
 from hexsim.passes.resizing import resized
 from hexsim.platform import Platform
 from hexsim.platforms import stacks
+from hexsim.quantization.model import Model
 
 
 def test_both_readings_agree_on_the_measured_size_and_nowhere_else() -> None:
     chosen = Platform.load("sd835", "snpe-1.23")
     other = Platform(chosen.chip, constant_reading(chosen.stack))
-    network = load("squeezenet1_1")
+    network = load("squeezenet1_1").network
     ratio = {}
     for size in (96, 224, 448):
-        plan = chosen.plan(resized(network, {network.inputs[0]: (1, 3, size, size)}), "dsp")
-        ratio[size] = other.simulate(plan).total_us / chosen.simulate(plan).total_us
+        model = Model(resized(network, {network.inputs[0]: (1, 3, size, size)}))
+        workload = deploy(model, chosen, "dsp").workload()
+        ratio[size] = other.simulate(workload).total_us / chosen.simulate(workload).total_us
     assert ratio[224] == pytest.approx(1, abs=1e-6)
     assert ratio[96] > 1.5
     assert ratio[448] < 0.8

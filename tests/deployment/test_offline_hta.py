@@ -2,6 +2,7 @@
 
 import pytest
 
+from hexsim.deployment import deploy
 from hexsim.deployment.offline_hta import Order, compile_all, orders, with_hta
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
@@ -9,6 +10,7 @@ from hexsim.hta.command_list import Program
 from hexsim.layers import LocalResponseNorm, Opaque
 from hexsim.platform import Platform
 from hexsim.platforms import chips, stacks
+from hexsim.quantization.model import Model
 from tests.container.made import with_encodings
 from tests.small_networks import Sketch
 
@@ -31,7 +33,7 @@ def _network(*kinds: str) -> Network:
 
 def _engines(platform: Platform, *kinds: str) -> list[tuple[str, str, int]]:
     model = with_hta(with_encodings(_network(*kinds)), Order(platform.chip, platform.stack))
-    subnets = platform.plan(model, "aip").subnets
+    subnets = deploy(model, platform, "aip").plan.subnets
     return [(subnet.runtime, subnet.engine, len(subnet.calls)) for subnet in subnets]
 
 
@@ -71,7 +73,7 @@ def test_without_sections_for_this_chip_all_runs_on_hvx() -> None:
     model = with_encodings(_network("conv", "conv"))
     other = with_hta(model, Order(chips.load("sd865"), stacks.load("snpe-1.30")))
     for without in (model, other):
-        (only,) = SD855.plan(without, "aip").subnets
+        (only,) = deploy(without, SD855, "aip").subnets
         assert only.engine == "hvx"
 
 
@@ -87,7 +89,7 @@ def test_sections_of_the_old_rules_only_under_the_old_rules() -> None:
     compiled = with_hta(model, Order(SD855.chip, SD855.stack))
     assert len(compiled.hta) == 2
     with pytest.raises(HexsimError, match=r"not those of the 1\.23 rules"):
-        OLD.plan(compiled, "aip")
+        deploy(compiled, OLD, "aip")
 
 
 def test_sections_replace_those_of_the_same_chip_only() -> None:
@@ -121,4 +123,4 @@ def test_orders() -> None:
 def test_chips_without_an_engine_are_refused() -> None:
     (order,) = orders([], "sd835", None)
     with pytest.raises(HexsimError, match="has no aip runtime"):
-        order.check(_network("conv"))
+        order.check(Model(_network("conv")))

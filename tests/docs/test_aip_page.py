@@ -4,15 +4,15 @@ import pytest
 
 from benchmarks.aip_tables import PAGE, measured, whole, with_sections
 from hexsim.container.loading import load
+from hexsim.deployment import Deployment
 from hexsim.platform import Platform
 from hexsim.platforms.measurements import Measurement
 from hexsim.timing.results import Result
-from tests.deployed import planned
 
 
 def _run(row: Measurement, idle_ms: float = 0.0) -> Result:
     platform = Platform.load(row.chip, row.stack_model)
-    return platform.simulate(whole(load(row.model).network), idle_ms=idle_ms)
+    return whole(load(row.model), platform).simulate(idle_ms=idle_ms)
 
 
 def _line(start: str, after: str) -> list[str]:
@@ -36,8 +36,8 @@ def test_the_floor_is_what_was_inferred_from_it_warm_and_cold() -> None:
 @pytest.mark.parametrize("chip", ["sd855", "sd865"])
 def test_aip_beside_the_dsp(chip: str) -> None:
     platform = Platform.load(chip)
-    network = load("squeezenet1_1").network
+    model = load("squeezenet1_1")
     dsp, aip = map(float, _line("squeezenet1_1", chip)[1:3])
-    on_dsp = platform.simulate(planned(network, "dsp"))
-    on_aip = platform.simulate(with_sections(network, platform))
+    on_dsp = Deployment(model, platform, "dsp").simulate()
+    on_aip = with_sections(model, platform).simulate()
     assert (dsp, aip) == pytest.approx((on_dsp.total_us / 1e3, on_aip.total_us / 1e3), abs=0.005)

@@ -12,24 +12,23 @@ import json
 from pathlib import Path
 
 from hexsim.container.loading import load
-from hexsim.platform import Platform
-from tests.deployed import planned
+from hexsim.runtimes import Runtime
+from tests.deployed import deployed
 
 FILE = Path(__file__).with_suffix(".json")
 CHIPS = ("sd820", "sd835", "sd845", "sd855", "sd865")
 NETWORKS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "resnet50", "squeezenet1_1")
-RUNTIMES = ("cpu", "gpu", "dsp")
+RUNTIMES: tuple[Runtime, ...] = ("cpu", "gpu", "dsp")
 
 
 def simulated() -> dict[str, float]:
     """Total inference times in microseconds, by `chip runtime network`."""
     times = {}
     for name in NETWORKS:
-        network = load(name)
+        model = load(name)
         for chip in CHIPS:
-            platform = Platform.load(chip)
             for runtime in RUNTIMES:
-                result = platform.simulate(planned(network, runtime))
+                result = deployed(model, runtime, chip).simulate()
                 times[f"{chip} {runtime} {name}"] = result.total_us
     return times
 

@@ -6,10 +6,10 @@ import pytest
 
 from hexsim.host.initialisation import initialisation
 from hexsim.layers import Opaque
-from hexsim.planning.partition import partition
 from hexsim.planning.planner import make_plan
 from hexsim.platforms import stacks
-from tests.deployed import planned
+from hexsim.quantization.model import Model
+from tests.deployed import deployed, planned
 from tests.mixed import mixed
 from tests.small_networks import Sketch, plan
 
@@ -57,9 +57,9 @@ def test_what_falls_back_to_the_cpu_is_not_quantised_but_dequantised() -> None:
     net = Sketch((1, 8, 8, 32))
     early = net.add(Opaque, net.conv("in", 32), op_type="Erf", node=b"", shapes=((1, 8, 8, 32),))
     network = net.network(net.dense(early, 10))
-    cuts = partition(network, "dsp")
+    cuts = deployed(network, "dsp").subnets
     fallback = replace(cuts[1], layers=(*cuts[1].layers, *cuts[2].layers))
-    floats = make_plan(network, "dsp", [cuts[0], fallback])
+    floats = make_plan(Model(network), "dsp", [cuts[0], fallback])
     codes = replace(floats, quantized=True)
     profile = STACK.profile()
     (quantised,) = (p for p in initialisation(floats, STACK, profile) if p.name == "quantize")

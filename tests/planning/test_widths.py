@@ -5,8 +5,8 @@ import pytest
 
 from hexsim.binding import bind
 from hexsim.container import Metadata, read, write
+from hexsim.deployment import deploy
 from hexsim.errors import HexsimError
-from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.platform import Platform
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
@@ -31,8 +31,7 @@ def test_where_16_bit_activations_run():
         ("sd835", None, "cpu"),
         ("sd835", None, "gpu"),
     ]:
-        plan = Platform.load(chip, stack).plan(model, runtime)
-        PlanExecutor(plan, model).run(INPUTS[0])
+        deploy(model, Platform.load(chip, stack), runtime).executor().run(INPUTS[0])
 
 
 @pytest.mark.parametrize(
@@ -46,16 +45,15 @@ def test_where_16_bit_activations_run():
 def test_16_bit_activations_are_refused_elsewhere(chip, stack, owner):
     sentence = f"tensor 'in' has 16-bit activations, and dsp of {owner} computes with 8 bits"
     with pytest.raises(HexsimError, match=sentence):
-        Platform.load(chip, stack).plan(_model(activation_bits=16), "dsp")
+        deploy(_model(activation_bits=16), Platform.load(chip, stack), "dsp")
 
 
 @pytest.mark.parametrize("axis", [False, True])
 def test_16_bit_weights_run_on_the_cpu_only(axis):
     model = _model(weight_bits=16, axis_weights=axis)
     with pytest.raises(HexsimError, match="has 16 bits, and on dsp no kernel multiplies by more"):
-        Platform.load("sd865").plan(model, "dsp")
-    plan = Platform.load("sd855").plan(model, "fxp_cpu")
-    PlanExecutor(plan, model).run(INPUTS[0])
+        deploy(model, Platform.load("sd865"), "dsp")
+    deploy(model, Platform.load("sd855"), "fxp_cpu").executor().run(INPUTS[0])
 
 
 @pytest.mark.parametrize("axis", [False, True])
@@ -67,11 +65,7 @@ def test_4_bit_weights_run_in_the_8_bit_kernels(axis, packed, chip, tmp_path):
     write(tmp_path / "m.dlc", model, Metadata())
     stored = read(tmp_path / "m.dlc").model
     platform = Platform.load(chip)
-    signed = platform.signed_weights("dsp")
-    first, second = (
-        PlanExecutor(platform.plan(m, "dsp"), m, signed_weights=signed).run(INPUTS[0])
-        for m in (model, stored)
-    )
+    first, second = (deploy(m, platform, "dsp").executor().run(INPUTS[0]) for m in (model, stored))
     for name, value in first.items():
         assert np.array_equal(value, second[name])
         assert np.ptp(value) > 0
@@ -83,9 +77,9 @@ def test_packed_weights_reach_the_kernels_as_the_twins_see_them(axis, chip, tmp_
     model = _model(weight_bits=4, axis_weights=axis, pack_4_bit_weights=True)
     write(tmp_path / "m.dlc", model, Metadata())
     stored = read(tmp_path / "m.dlc").model
-    platform = Platform.load(chip)
-    (subnet,) = platform.plan(stored, "dsp").subnets
-    calls = tuple(bind(subnet, stored, signed_weights=platform.signed_weights("dsp")))
+    deployment = deploy(stored, Platform.load(chip), "dsp")
+    (subnet,) = deployment.plan.subnets
+    calls = tuple(bind(subnet, stored, signed_weights=deployment.signed_weights))
     codes = codes_of(subnet, calls, INPUTS[0])
     for call in calls:
         inputs = [codes[x.name] if x.codes is None else x.codes for x in call.inputs]

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
-from hexsim.platform import Platform
 from hexsim.platforms import chips, stacks
 from hexsim.simulation.simulator import Job, Workload, simulate
 from hexsim.timing.results import Result
@@ -87,10 +86,9 @@ def test_a_fallback_to_the_cpu_makes_two_calls() -> None:
 
 def test_power_collapse_can_be_switched_off() -> None:
     network = three()
-    plan_ = on_hta(network)
-    platform = Platform(CHIP, STACK)
-    cold = platform.simulate(plan_, idle_ms=4)
-    held = Platform(CHIP, STACK.without_power_collapse()).simulate(plan_, idle_ms=4)
+    workload = Workload.single(on_hta(network), idle_ms=4)
+    cold = simulate(workload, CHIP, STACK)
+    held = simulate(workload, CHIP, STACK.without_power_collapse())
     wakes = {o.name: o.duration_ps for o in cold.overheads if o.name.endswith("_wake")}
     assert set(wakes) == {"dsp_wake", "hta_wake"}
     assert cold.total_ps - held.total_ps == sum(wakes.values())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from hexsim.container.loading import load
+from hexsim.deployment import deploy
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
 from hexsim.platform import Platform
@@ -53,9 +54,9 @@ def test_forward_propagate_leaves_out_the_copies() -> None:
 
 def test_prefetches_come_in_order_and_the_first_slice_of_every_layer_is_exposed() -> None:
     """The trace of a real network: no job of a layer runs before its first slice is there."""
-    platform = Platform.load("sd835")
-    result = platform.simulate(platform.plan(load("squeezenet1_1"), "dsp"))
-    latency_ps = round(platform.chip.memory.dsp_latency_s * 1e12)
+    deployment = deploy(load("squeezenet1_1"), Platform.load("sd835"), "dsp")
+    result = deployment.simulate()
+    latency_ps = round(deployment.platform.chip.memory.dsp_latency_s * 1e12)
     spans = result.timeline.spans
     fetched = [span for span in spans if span.track == "q6 prefetch"]
     order = [layer.name for layer in result.layers]

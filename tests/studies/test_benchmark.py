@@ -5,16 +5,21 @@ from pathlib import Path
 import pytest
 
 from hexsim import container
+from hexsim.deployment.given import Preparation
 from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.platform import Platform
+from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
+from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import Case, Conditions, Refusal, run_benchmark, run_case, told_apart
 from tests.container.made import small_network
 
+QUANTISE = Preparation(quantize=True)
+
 
 def _cases(path: Path, conditions: Conditions) -> dict[str, Case]:
-    runtimes = ("cpu", "dsp", "fxp_cpu")
+    runtimes: tuple[Runtime, ...] = ("cpu", "dsp", "fxp_cpu")
     cases = run_benchmark([str(path)], Platform.load("sd835"), runtimes, conditions)
     return {case.runtime: case for case in cases if isinstance(case, Case)}
 
@@ -23,7 +28,7 @@ def _cases(path: Path, conditions: Conditions) -> dict[str, Case]:
 def files(tmp_path: Path) -> tuple[Path, Path]:
     """A float file and the quantised one made from it."""
     network = small_network()
-    container.write(tmp_path / "f.dlc", network)
+    container.write(tmp_path / "f.dlc", Model(network))
     inputs = seeded_inputs({"in": network.shape("in")}, 4)
     container.write(tmp_path / "q.dlc", quantize(network, inputs))
     return tmp_path / "f.dlc", tmp_path / "q.dlc"
@@ -32,7 +37,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def test_a_quantised_file_runs_everywhere_and_starts_sooner_on_dsp(
     files: tuple[Path, Path],
 ) -> None:
-    floats, codes = (_cases(path, Conditions(quantize=True)) for path in files)
+    floats, codes = (_cases(path, Conditions(preparation=QUANTISE)) for path in files)
     for cases in (floats, codes):
         assert cases["cpu"].agreement is not None
         assert cases["cpu"].agreement.sqnr_db == float("inf"), "float against itself"
@@ -48,7 +53,8 @@ def test_a_quantised_file_needs_no_flag(files: tuple[Path, Path]) -> None:
 
 
 def test_what_a_runtime_refuses_leaves_the_others_alone(files: tuple[Path, Path]) -> None:
-    platform, runtimes = Platform.load("sd865"), ("cpu", "dsp", "gpu")
+    platform = Platform.load("sd865")
+    runtimes: tuple[Runtime, ...] = ("cpu", "dsp", "gpu")
     conditions = Conditions(accuracy=False)
     results = list(run_benchmark([str(files[0])], platform, runtimes, conditions))
     assert [type(result) for result in results] == [Case, Refusal, Case]
@@ -60,7 +66,9 @@ def test_what_a_runtime_refuses_leaves_the_others_alone(files: tuple[Path, Path]
 def test_a_case_says_what_the_runtime_was_given(files: tuple[Path, Path]) -> None:
     platform = Platform.load("sd865")
     given = [
-        run_case(str(path), platform, runtime, Conditions(accuracy=False, quantize=True)).given
+        run_case(
+            str(path), platform, runtime, Conditions(accuracy=False, preparation=QUANTISE)
+        ).given
         for path in files
         for runtime in ("cpu", "dsp")
     ]
@@ -69,7 +77,7 @@ def test_a_case_says_what_the_runtime_was_given(files: tuple[Path, Path]) -> Non
 
 @pytest.mark.parametrize(("hta", "engines"), [(True, {"hta"}), (False, {"hvx"})])
 def test_what_is_quantised_here_gets_sections(hta: bool, engines: set[str]) -> None:
-    conditions = Conditions(accuracy=False, quantize=True, hta=hta)
+    conditions = Conditions(accuracy=False, preparation=Preparation(quantize=True, hta=hta))
     case = run_case("squeezenet1_1", Platform.load("sd855"), "aip", conditions)
     assert {layer.engine for layer in case.timing.layers} == engines
     assert case.cut is None, "one runtime leaves no choice"

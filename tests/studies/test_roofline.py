@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from hexsim.deployment.given import Preparation
 from hexsim.errors import HexsimError
 from hexsim.platform import Platform
 from hexsim.runtimes import Runtime
@@ -80,7 +81,7 @@ def test_cpu_and_gpu_have_a_roof_of_their_own(runtime: Runtime, engine: str) -> 
 
 def test_a_network_without_layers_on_the_engine_is_refused() -> None:
     platform = Platform.load("sd865")
-    conditions = Conditions(accuracy=False, quantize=True)
+    conditions = Conditions(accuracy=False, preparation=Preparation(quantize=True))
     case = run_case("mobilenet_v1", platform, "aip", conditions)
     with pytest.raises(HexsimError, match="multiplies on HVX with runtime aip"):
         roofline(case, platform)

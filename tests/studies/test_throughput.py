@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexsim.container.loading import load
+from hexsim.deployment import deploy
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.platform import Platform
@@ -220,7 +221,8 @@ def test_counts_that_make_no_sense_are_refused(
 
 @pytest.mark.parametrize("name", ["mobilenet_v2", "alexnet"])
 def test_two_instances_of_a_real_network_on_sd855(name: str) -> None:
-    found = throughput(SD855, [Stream(SD855.plan(load(name), "dsp"), 2)], Loop(inferences=10))
+    two = Stream(deploy(load(name), SD855, "dsp").plan, 2)
+    found = throughput(SD855, [two], Loop(inferences=10))
     assert found.limit is not None
     assert found.limit.resource == "hvx contexts"
     assert 1.05 < found.gain < 1.5

@@ -9,9 +9,12 @@ from hexsim.accuracy.validation import validate
 from hexsim.api import compile_hta
 from hexsim.inputs.source import InputSource, seeded
 from hexsim.platform import Platform
+from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
+from hexsim.runtimes import Runtime
 from hexsim.studies.tradeoff import Choice, Conditions, tradeoff
 from tests.accuracy import culprits
+from tests.deployed import deployed
 
 FEEDS = culprits.inputs(4)
 SOURCE: InputSource = seeded(FEEDS, culprits.network())
@@ -44,7 +47,7 @@ def test_who_refuses_a_float_file(chip: str, refused: set[str]) -> None:
 def test_sizes_are_those_of_the_files(tmp_path: Path) -> None:
     choices = chosen("sd835")
     model = culprits.quantized("outlier")
-    for kind, written in (("float", model.network), ("quantised", model)):
+    for kind, written in (("float", Model(model.network)), ("quantised", model)):
         container.write(tmp_path / "f.dlc", written)
         assert choices[kind, "cpu"].file_bytes == (tmp_path / "f.dlc").stat().st_size
 
@@ -54,9 +57,10 @@ def test_accuracy_is_that_of_a_validation() -> None:
     labels = [1, 2, 3, 4]
     choices = chosen("sd855", Conditions(labels=labels))
     model = culprits.quantized("outlier")
-    for runtime, signed in (("dsp", True), ("fxp_cpu", False)):
+    runtimes: tuple[Runtime, ...] = ("dsp", "fxp_cpu")
+    for runtime in runtimes:
         found = choices["quantised", runtime].accuracy
-        expected = validate(model, FEEDS, runtime, signed_weights=signed, labels=labels)  # type: ignore[arg-type]
+        expected = validate(deployed(model, runtime, "sd855"), FEEDS, labels=labels)
         assert found is not None
         assert found.sqnr_db == pytest.approx(expected.output_sqnr_db)
         assert found.hits == expected.hits

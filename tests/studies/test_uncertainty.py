@@ -9,28 +9,25 @@ import pytest
 from scipy.stats import norm, qmc
 
 from hexsim.container.loading import load
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import Plan
-from hexsim.planning.planner import make_plan
 from hexsim.platform import Platform
 from hexsim.platforms import chips
 from hexsim.platforms.measurements.calibration import STANDARD_ERRORS, calibration
 from hexsim.platforms.quantity import Quantity
-from hexsim.quantization.model import require_float
+from hexsim.runtimes import Runtime
+from hexsim.simulation.simulator import Workload
 from hexsim.studies.uncertainty import Swing, Times, Uncertainty, combined, sweep
+from tests.deployed import deployed
 
 NETWORK = "squeezenet1_1"
 
 
-def case(runtime: str = "dsp", chip: str = "sd835") -> tuple[Platform, Plan]:
-    platform = Platform.load(chip)
-    network = require_float(load(NETWORK))  # planned as quantised, on stacks that refuse floats too
-    cuts = partition(network, runtime)  # type: ignore[arg-type]
-    return platform, make_plan(network, runtime, cuts)  # type: ignore[arg-type]
+def case(runtime: Runtime = "dsp", chip: str = "sd835") -> tuple[Platform, Workload]:
+    found = deployed(load(NETWORK), runtime, chip)  # on stacks that refuse floats too
+    return found.platform, found.workload()
 
 
-def swept(platform: Platform, plan: Plan) -> Uncertainty:
-    return sweep(platform, lambda changed: changed.simulate(plan))
+def swept(platform: Platform, workload: Workload) -> Uncertainty:
+    return sweep(platform, lambda changed: changed.simulate(workload))
 
 
 def paths(found: Uncertainty) -> set[str]:
@@ -70,8 +67,8 @@ def test_only_what_the_runtime_reads_is_swept() -> None:
 
 
 def test_a_constant_that_the_caller_sets_is_not_in_doubt() -> None:
-    platform, plan = case()
-    before = swept(platform, plan)
+    platform, workload = case()
+    before = swept(platform, workload)
     for one in before.swings:
         if one.sheet == platform.chip.name:
             chip = platform.chip.with_value(one.path, one.constant.value)
@@ -79,7 +76,7 @@ def test_a_constant_that_the_caller_sets_is_not_in_doubt() -> None:
         else:
             stack = platform.stack.with_value(one.path, one.constant.value)
             platform = Platform(platform.chip, stack)
-    after = swept(platform, plan)
+    after = swept(platform, workload)
     assert after.swings == ()
     assert after.low == after.high == after.nominal == before.nominal
 
@@ -115,14 +112,16 @@ def test_calibrated_constants_add_with_the_correlation_of_the_fit() -> None:
 def test_an_assumed_constant_takes_the_calibrated_ones_along() -> None:
     """The GPU's efficiency was fitted with its assumed peak: only their product is known."""
     (peak,) = [one for one in swept(*case("gpu")).swings if one.path == "gpu.fp32_flops_per_clk"]
-    platform, plan = case("gpu")
+    platform, workload = case("gpu")
     alone = platform.chip.with_value(peak.path, peak.low)
-    held = Platform(alone, platform.stack).simulate(plan).total_us
-    nominal = platform.simulate(plan).total_us
+    held = Platform(alone, platform.stack).simulate(workload).total_us
+    nominal = platform.simulate(workload).total_us
     assert abs(math.log(peak.at_low.total_us / nominal)) < 0.5 * abs(math.log(held / nominal))
 
 
-def sampled_us(platform: Platform, plan: Plan, found: Uncertainty, count: int) -> list[float]:
+def sampled_us(
+    platform: Platform, workload: Workload, found: Uncertainty, count: int
+) -> list[float]:
     """Total times with all constants drawn at once: a Latin hypercube, the fit's covariance."""
     record = calibration()
     draws = qmc.LatinHypercube(len(found.swings) + len(record.constants), rng=0).random(count)
@@ -152,7 +151,7 @@ def sampled_us(platform: Platform, plan: Plan, found: Uncertainty, count: int) -
                 stack = stack.with_value(constant.path, value)
             if chip.name in constant.sheets:
                 chip = chip.with_value(constant.path, value)
-        result.append(Platform(chip, stack).simulate(plan).total_us)
+        result.append(Platform(chip, stack).simulate(workload).total_us)
     return result
 
 
@@ -160,10 +159,10 @@ def sampled_us(platform: Platform, plan: Plan, found: Uncertainty, count: int) -
 @pytest.mark.parametrize(
     ("chip", "runtime"), [("sd835", "dsp"), ("sd835", "gpu"), ("sd855", "dsp")]
 )
-def test_about_nine_in_ten_samples_of_all_constants_are_inside(chip: str, runtime: str) -> None:
-    platform, plan = case(runtime, chip)
-    found = swept(platform, plan)
-    times = np.array(sampled_us(platform, plan, found, 200))
+def test_about_nine_in_ten_samples_of_all_constants_are_inside(chip: str, runtime: Runtime) -> None:
+    platform, workload = case(runtime, chip)
+    found = swept(platform, workload)
+    times = np.array(sampled_us(platform, workload, found, 200))
     inside = np.mean((times >= found.low.total_us) & (times <= found.high.total_us))
     assert 0.85 <= inside <= 0.99
     middle = np.percentile(times, 95) - np.percentile(times, 5)

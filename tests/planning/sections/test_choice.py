@@ -9,19 +9,20 @@ from hexsim.layers import Elementwise, LocalResponseNorm, Reshape
 from hexsim.planning.sections import automatic, given, refusals
 from hexsim.planning.sections.single import is_single
 from hexsim.platforms import stacks
+from hexsim.quantization.model import Model
 from tests.small_networks import Sketch, networks
 
 SINGLE = stacks.load("snpe-1.23").partitioning
 SEVERAL = stacks.load("snpe-1.30").partitioning
 
 
-def _branched() -> Network:
+def _branched() -> Model:
     """conv (1), two convs (2, 3), sum (4), LRN (5), conv (6), reshape (7), LRN of it all."""
     net = Sketch((1, 8, 8, 3))
     stem = net.conv("in", 8)
     both = net.add(Elementwise, net.conv(stem, 8), net.conv(stem, 8), kind="sum")
     normed = net.add(LocalResponseNorm, both, size=5, alpha=1e-4, beta=0.75, bias=1.0)
-    return net.network(net.add(Reshape, net.conv(normed, 8), shape=(1, 512)))
+    return Model(net.network(net.add(Reshape, net.conv(normed, 8), shape=(1, 512))))
 
 
 def test_automatic_sections() -> None:
@@ -32,14 +33,16 @@ def test_automatic_sections() -> None:
 def test_a_run_that_multiplies_nothing_is_no_section() -> None:
     net = Sketch((1, 8, 8, 3))
     flat = net.add(Reshape, "in", shape=(1, 192))
-    assert automatic(net.network(flat), SEVERAL) == ()
-    assert given(net.network(flat), [(1, 1)], SEVERAL) == (range(1),)
+    model = Model(net.network(flat))
+    assert automatic(model, SEVERAL) == ()
+    assert given(model, [(1, 1)], SEVERAL) == (range(1),)
 
 
 @examples(networks())
 def test_automatic_sections_are_legal_and_maximal(network: Network) -> None:
-    why = refusals(network, SEVERAL)
-    sections = automatic(network, SEVERAL)
+    model = Model(network)
+    why = refusals(model, SEVERAL)
+    sections = automatic(model, SEVERAL)
     inside = {at for section in sections for at in section}
     for at, layer in enumerate(network.layers):
         if at in inside:
@@ -50,20 +53,21 @@ def test_automatic_sections_are_legal_and_maximal(network: Network) -> None:
             assert not any(beside), "a section ends where the engine takes the next layer"
     if sections:
         ids = [(s[0] + 1, s[-1] + 1) for s in sections]
-        assert given(network, ids, SEVERAL) == sections
+        assert given(model, ids, SEVERAL) == sections
 
 
 @examples(networks())
 def test_the_single_section_is_the_longest_legal_prefix(network: Network) -> None:
-    why = refusals(network, SINGLE)
+    model = Model(network)
+    why = refusals(model, SINGLE)
     ends = [
         end
         for end in range(1, len(why) + 1)
         if not any(why[:end]) and is_single(network, range(end))
     ]
-    assert automatic(network, SINGLE) == ((range(max(ends)),) if ends else ())
+    assert automatic(model, SINGLE) == ((range(max(ends)),) if ends else ())
     for end in ends:
-        assert given(network, [(0, end)], SINGLE) == (range(end),)
+        assert given(model, [(0, end)], SINGLE) == (range(end),)
 
 
 def test_listed_sections_are_sorted_and_inputs_dropped() -> None:
@@ -106,7 +110,7 @@ def test_the_old_rules(ids: list[tuple[int, int]], sentence: str) -> None:
 def test_a_network_of_nothing_the_engine_takes() -> None:
     net = Sketch((1, 8, 8, 3))
     lrn = net.add(LocalResponseNorm, "in", size=5, alpha=1e-4, beta=0.75, bias=1.0)
-    network = net.network(lrn)
-    assert automatic(network, SEVERAL) == automatic(network, SINGLE) == ()
+    model = Model(net.network(lrn))
+    assert automatic(model, SEVERAL) == automatic(model, SINGLE) == ()
     with pytest.raises(HexsimError, match="no other layer of the network can either"):
-        given(network, [(1, 1)], SEVERAL)
+        given(model, [(1, 1)], SEVERAL)

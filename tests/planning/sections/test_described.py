@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from hexsim.planning.sections.described import hta_sections
-from hexsim.quantization.model import HtaSection
+from hexsim.quantization.model import HtaSection, Model
 from tests.container.made import small_network, with_encodings
 
 
@@ -22,4 +22,6 @@ def test_ends_ids_and_shares() -> None:
 
 
 def test_models_without_sections() -> None:
-    assert hta_sections(small_network()) == hta_sections(with_encodings(small_network())) == []
+    assert (
+        hta_sections(Model(small_network())) == hta_sections(with_encodings(small_network())) == []
+    )

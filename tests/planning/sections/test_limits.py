@@ -7,6 +7,7 @@ from hexsim.layers import Elementwise, Neuron
 from hexsim.planning.sections.limits import hta_refusal
 from hexsim.platforms import stacks
 from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.model import Model
 from tests.container.made import small_network, with_encodings
 from tests.small_networks import Sketch
 
@@ -18,11 +19,11 @@ NEW = stacks.load("qnn-2.45").partitioning
 def test_input_channels(channels: int, taken: bool) -> None:
     net = Sketch((1, 4, 4, channels))
     first = net.conv("in", 64)
-    network = net.network(net.conv(first, 64))
-    conv, inner = network.layers
-    assert (hta_refusal(conv, network, OLD) is None) is taken
-    assert hta_refusal(conv, network, NEW) is None
-    assert hta_refusal(inner, network, OLD) is None, "only inputs of the network are limited"
+    model = Model(net.network(net.conv(first, 64)))
+    conv, inner = model.network.layers
+    assert (hta_refusal(conv, model, OLD) is None) is taken
+    assert hta_refusal(conv, model, NEW) is None
+    assert hta_refusal(inner, model, OLD) is None, "only inputs of the network are limited"
 
 
 def test_a_scalar_has_one_channel() -> None:
@@ -34,9 +35,10 @@ def test_a_scalar_has_one_channel() -> None:
 def test_constant_operands_came_later() -> None:
     net = Sketch((1, 4, 4, 3))
     net.constants["k"] = Constant("k", (3,), lambda: pytest.fail("read"))
-    network = net.network(net.add(Elementwise, "in", "k", kind="sum"))
-    assert "later releases" in (hta_refusal(network.layers[0], network, OLD) or "")
-    assert hta_refusal(network.layers[0], network, NEW) is None
+    model = Model(net.network(net.add(Elementwise, "in", "k", kind="sum")))
+    (layer,) = model.network.layers
+    assert "later releases" in (hta_refusal(layer, model, OLD) or "")
+    assert hta_refusal(layer, model, NEW) is None
 
 
 def test_weights_have_eight_bits_and_one_encoding() -> None:

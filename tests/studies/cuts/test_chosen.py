@@ -4,22 +4,22 @@ import pytest
 
 import hexsim
 from hexsim.errors import HexsimError
-from hexsim.platform import Platform
 from hexsim.studies.cuts import chosen_sections
 from tests.container.made import small_network, with_encodings
-
-SD855 = Platform.load("sd855")
+from tests.deployed import deployed
 
 
 def test_where_sections_come_from() -> None:
     model = hexsim.compile_hta(with_encodings(small_network()), "sd855", "1-2")
-    assert chosen_sections(model, SD855, None) == ((range(2),), "of the file")
-    assert chosen_sections(model, SD855, "sm8150:2-3") == ((range(1, 3),), "as listed")
-    for source, listed in ((model, "sd855:"), (small_network(), None)):
-        sections, words = chosen_sections(source, SD855, listed)
+    coded = deployed(model, "aip", "sd855")
+    assert chosen_sections(coded, None) == ((range(2),), "of the file")
+    assert chosen_sections(coded, "sm8150:2-3") == ((range(1, 3),), "as listed")
+    floats = deployed(small_network(), "aip", "sd855")
+    for deployment, listed in ((coded, "sd855:"), (floats, None)):
+        sections, words = chosen_sections(deployment, listed)
         assert sections == (range(4),)
         assert words.startswith("automatic")
-    _, words = chosen_sections(model, Platform.load("sd865"), None)
+    _, words = chosen_sections(deployed(model, "aip", "sd865"), None)
     assert words.startswith("automatic"), "the file has none for this chip"
     with pytest.raises(HexsimError, match="sections for sm8250, and the chip is sd855"):
-        chosen_sections(model, SD855, "sm8250:1-2")
+        chosen_sections(coded, "sm8250:1-2")

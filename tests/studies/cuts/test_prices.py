@@ -5,29 +5,29 @@ from hypothesis import given, settings
 
 from hexsim.graph.ir import Network
 from hexsim.planning.sections import automatic
-from hexsim.platform import Platform
+from hexsim.quantization.model import Model
 from hexsim.studies.cuts import Prices
 from hexsim.studies.cuts.times import LayerTimes
-from tests.deployed import planned
+from tests.deployed import deployed
 from tests.small_networks import networks
 
-SD855 = Platform.load("sd855")
+
+def _prices(network: Network) -> Prices:
+    return Prices(LayerTimes(deployed(network, "aip", "sd855")))
 
 
 @settings(max_examples=25, deadline=None)
 @given(networks())
 def test_without_sections_the_total_is_the_simulated_one(network: Network) -> None:
-    plan = planned(network, "aip")
-    expected = SD855.simulate(plan).total_us
-    prices = Prices(LayerTimes(network, SD855))
-    assert prices.total_us(()) == pytest.approx(expected, rel=0.01)
+    expected = deployed(network, "aip", "sd855", sections=()).simulate().total_us
+    assert _prices(network).total_us(()) == pytest.approx(expected, rel=0.01)
 
 
 @settings(max_examples=25, deadline=None)
 @given(networks())
 def test_parts_are_never_negative(network: Network) -> None:
-    prices = Prices(LayerTimes(network, SD855))
-    for section in automatic(network, SD855.stack.partitioning):
+    prices = _prices(network)
+    for section in automatic(Model(network), prices.times.platform.stack.partitioning):
         for price in (prices.subnet("hta", section), prices.subnet("hvx", section)):
             assert min(price.layers_us, price.conversion_us) >= 0
             assert price.us == price.layers_us + price.conversion_us + price.dispatch_us

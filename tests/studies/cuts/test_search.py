@@ -4,10 +4,12 @@ from itertools import combinations, product
 
 import pytest
 
+from hexsim.deployment import Deployment
 from hexsim.graph.ir import Network
 from hexsim.layers import Elementwise, LocalResponseNorm, Opaque
 from hexsim.planning.sections.single import legal
 from hexsim.platform import Platform
+from hexsim.quantization.model import Model
 from hexsim.studies.cuts import Prices, search
 from hexsim.studies.cuts.search import candidate
 from hexsim.studies.cuts.times import LayerTimes
@@ -25,6 +27,10 @@ def _mixed(opaque: bool) -> Network:
     return net.network(net.dense(net.pool(both, "average", 3, 2), 10))
 
 
+def _prices(opaque: bool, platform: Platform) -> Prices:
+    return Prices(LayerTimes(Deployment(Model(_mixed(opaque)), platform, "aip")))
+
+
 def _every_cut(prices: Prices) -> list[tuple[range, ...]]:
     """All ways to choose taken layers as sections that do not touch."""
     why = prices.times.refusals
@@ -40,7 +46,7 @@ def _every_cut(prices: Prices) -> list[tuple[range, ...]]:
 
 @pytest.mark.parametrize(("opaque", "chip"), list(product([False, True], ["sd855", "sd865"])))
 def test_the_fastest_of_all_cuts(opaque: bool, chip: str) -> None:
-    prices = Prices(LayerTimes(_mixed(opaque), Platform.load(chip)))
+    prices = _prices(opaque, Platform.load(chip))
     fastest = min(prices.total_us(cut) for cut in _every_cut(prices))
     assert prices.total_us(candidate(prices)) == pytest.approx(fastest, rel=2e-3)
     found = search(prices)
@@ -51,14 +57,14 @@ def test_the_fastest_of_all_cuts(opaque: bool, chip: str) -> None:
 def test_hand_overs_that_cost_much_leave_everything_on_hvx() -> None:
     platform = Platform.load("sd855")
     stack = platform.stack.with_value("partitioning.hta_subnet_s", 1.0)
-    found = search(Prices(LayerTimes(_mixed(False), Platform(platform.chip, stack))))
+    found = search(_prices(False, Platform(platform.chip, stack)))
     assert found.best == ()
     assert found.best_us == found.hvx_us
     assert found.gain > 1
 
 
 def test_the_old_rules_try_every_legal_section() -> None:
-    prices = Prices(LayerTimes(_mixed(False), Platform.load("sd855", "snpe-1.23")))
+    prices = _prices(False, Platform.load("sd855", "snpe-1.23"))
     times = prices.times
     choices = [(), *((section,) for section in legal(times.network, times.refusals))]
     fastest = min(prices.total_us(choice) for choice in choices)
@@ -66,5 +72,5 @@ def test_the_old_rules_try_every_legal_section() -> None:
 
 
 def test_the_interval_holds_the_gain() -> None:
-    found = search(Prices(LayerTimes(_mixed(False), Platform.load("sd855"))))
+    found = search(_prices(False, Platform.load("sd855")))
     assert found.low <= found.gain <= found.high

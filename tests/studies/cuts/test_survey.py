@@ -3,21 +3,32 @@
 import pytest
 from hypothesis import given, settings
 
+from hexsim.deployment import Deployment
 from hexsim.graph.ir import Network
 from hexsim.layers import LocalResponseNorm, Opaque
 from hexsim.planning.sections import automatic
 from hexsim.platform import Platform
-from hexsim.studies.cuts import Prices, survey
+from hexsim.quantization.model import Model
+from hexsim.studies.cuts import Prices, Survey, survey
 from hexsim.studies.cuts.times import LayerTimes
 from tests.small_networks import Sketch, networks
 
 SD855 = Platform.load("sd855")
 
 
+def _prices(network: Network, platform: Platform = SD855) -> Prices:
+    return Prices(LayerTimes(Deployment(Model(network), platform, "aip")))
+
+
+def _automatic(network: Network) -> Survey:
+    sections = automatic(Model(network), SD855.stack.partitioning)
+    return survey(_prices(network), sections)
+
+
 @settings(max_examples=25, deadline=None)
 @given(networks())
 def test_pieces_are_the_network_and_cuts_lie_between(network: Network) -> None:
-    found = survey(Prices(LayerTimes(network, SD855)), automatic(network, SD855.stack.partitioning))
+    found = _automatic(network)
     names = [name for piece in found.pieces for name in piece.layers]
     assert names == [layer.name for layer in network.layers]
     assert len(found.cuts) == len(found.pieces) - 1
@@ -39,7 +50,7 @@ def _lrn_between() -> Network:
 
 def test_reasons_bytes_and_shares() -> None:
     network = _lrn_between()
-    found = survey(Prices(LayerTimes(network, SD855)), automatic(network, SD855.stack.partitioning))
+    found = _automatic(network)
     assert [piece.engine for piece in found.pieces] == ["hta", "hvx", "cpu", "hta", "hvx", "hta"]
     small, large = 16 * 16 * 8, 16 * 16 * 32
     assert [cut.bytes for cut in found.cuts] == [small, 4 * small, 4 * small, large, large]
@@ -52,13 +63,13 @@ def test_reasons_bytes_and_shares() -> None:
 
 def test_a_refused_layer_costs_what_taking_it_would_save() -> None:
     network = _lrn_between()
-    found = survey(Prices(LayerTimes(network, SD855)), ())
+    found = survey(_prices(network), ())
     assert [one.layer for one in found.refused] == ["localresponsenorm4", "localresponsenorm1"]
     costs = [one.cost_us for one in found.refused]
     assert costs == sorted(costs, reverse=True)
     stack = SD855.stack.with_value("partitioning.hta_subnet_s", 1e-3)
     dear = Platform(SD855.chip, stack.with_value("partitioning.hnn_subnet_s", 1e-3))
-    worse = survey(Prices(LayerTimes(network, dear)), ()).refused[0]
+    worse = survey(_prices(network, dear), ()).refused[0]
     saved = 2e3 - sum(
         getattr(SD855.stack.partitioning, name) * 1e6 for name in ("hta_subnet_s", "hnn_subnet_s")
     )

@@ -2,30 +2,28 @@
 
 from hexsim.hta.compiler import compile_subnet
 from hexsim.layers import LocalResponseNorm
-from hexsim.platform import Platform
 from hexsim.studies.cuts.times import LayerTimes
-from tests.deployed import planned
+from tests.deployed import deployed
 from tests.small_networks import Sketch
-
-SD855 = Platform.load("sd855")
 
 
 def _times() -> LayerTimes:
     net = Sketch((1, 32, 32, 3))
     stem = net.conv("in", 32, 3)
     normed = net.add(LocalResponseNorm, stem, size=5, alpha=1e-4, beta=0.75, bias=1.0)
-    return LayerTimes(net.network(net.conv(net.conv(normed, 64), 64, 3)), SD855)
+    network = net.network(net.conv(net.conv(normed, 64), 64, 3))
+    return LayerTimes(deployed(network, "aip", "sd855"))
 
 
 def test_on_hvx_as_simulated_without_sections() -> None:
     times = _times()
-    plan = planned(times.network, "aip")
-    assert times.on_hvx == tuple(layer.us for layer in SD855.simulate(plan).layers)
+    result = deployed(times.model, "aip", "sd855", sections=()).simulate()
+    assert times.on_hvx == tuple(layer.us for layer in result.layers)
 
 
 def test_a_section_takes_at_least_its_clocks() -> None:
     times = _times()
-    hta = SD855.chip.hta
+    hta = times.platform.chip.hta
     program = compile_subnet(times.subnet(range(2, 4)), "sd855", hta)
     for us, part in zip(times.hta_section(range(2, 4)), program.layers, strict=True):
         assert us >= part.clocks / hta.clock_hz * 1e6
