@@ -97,9 +97,10 @@ def run(
     at_load = AtLoad(network, platform, overrides=overrides)
     fallback = not loading.no_cpu_fallback
     deployment = deploy(read.model, platform, runtime, cpu_fallback=fallback, at_load=at_load)
-    executor = deployment.observing(names).executor(threads)
+    observed = deployment.observing(names)
+    executor = observed.executor(threads)
     title = f"{network.name} on {platform.chip.name} {runtime}"
-    outputs.write(trace=lambda: trace_json([(title, deployment.simulate(recorded=True))]))
+    outputs.write(trace=lambda: trace_json([(title, observed.simulate(recorded=True))]))
     if deployment.quantises:
         tell_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
     typer.echo(f"{RULE}\nhexsim v{__version__}\n{RULE}")
