@@ -28,32 +28,6 @@ FOLDERS = ("hexsim", "models")
 EXEMPT = Path("hexsim/int8/machine_code")
 """Writes out machine code, instruction by instruction."""
 
-STILL_OVER = {
-    ("hexsim/int8/passes/elementwise.py", "_product"),
-    ("hexsim/int8/passes/elementwise.py", "_sum"),
-    ("hexsim/int8/passes/elementwise.py", "_wide_product"),
-    ("hexsim/int8/passes/local_response_norm.py", "_local_response_norm"),
-    ("hexsim/int8/passes/pooling.py", "_average_pool"),
-    ("hexsim/int8/passes/resize.py", "_bilinear"),
-    ("hexsim/int8/passes/strided_copy.py", "_copy"),
-    ("hexsim/int8/passes/strided_copy.py", "copy_elements"),
-    ("hexsim/int8/products/code_sums.py", "add_codes"),
-    ("hexsim/int8/products/depthwise.py", "_depthwise"),
-    ("hexsim/int8/products/padded.py", "_pad"),
-    ("hexsim/int8/products/panel_output.py", "store_panel"),
-    ("hexsim/int8/products/plain_product.py", "convolve_plain"),
-    ("hexsim/int8/products/tiled_product.py", "_convolve"),
-    ("hexsim/int8/products/tiled_product.py", "convolve_channels"),
-    ("hexsim/int8/products/tiled_product.py", "convolve_guarded"),
-    ("hexsim/int8/products/tiled_product.py", "convolve_tiled"),
-    ("hexsim/int8/requantise/run.py", "requantise_sum"),
-    ("hexsim/int8/wide/by_bytes.py", "_finish"),
-    ("hexsim/int8/winograd/product.py", "_transform_tile"),
-    ("hexsim/int8/winograd/product.py", "convolve_winograd"),
-    ("hexsim/int8/winograd/product.py", "transform_tiles"),
-}
-"""Compiled kernels that take each array and size by itself; only ever to become fewer."""
-
 
 @dataclass(frozen=True)
 class Function:
@@ -94,23 +68,15 @@ def sources() -> Iterator[tuple[Path, str]]:
             yield path.relative_to(CHECKOUT), path.read_text(encoding="utf-8")
 
 
-def too_large() -> dict[tuple[str, str], str]:
-    return {
-        (one.file, one.name): one.excess
+def test_functions_are_short_and_take_few_parameters() -> None:
+    found = [
+        one.excess
         for path, text in sources()
         if not path.is_relative_to(EXEMPT)
         for one in functions(path.as_posix(), text)
         if one.excess is not None
-    }
-
-
-def test_functions_are_short_and_take_few_parameters() -> None:
-    found = [told for key, told in too_large().items() if key not in STILL_OVER]
+    ]
     assert not found, "\n".join(found)
-
-
-def test_only_functions_that_are_too_large_are_let_through() -> None:
-    assert sorted(STILL_OVER - too_large().keys()) == []
 
 
 @pytest.mark.parametrize(

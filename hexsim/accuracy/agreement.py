@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hexsim.accuracy.metrics import margin, sqnr_db
+from hexsim.accuracy.metrics import margin, sqnr_db, winner
 from hexsim.graph.ir import FloatArray
 
 
@@ -39,10 +39,10 @@ def agreement(
     top1, kept, whole = 0, 0.0, 0.0
     for float_run, other_run in zip(reference, other, strict=True):
         scores = float_run[names[0]]
-        winner = int(np.argmax(scores))
-        top1 += winner == int(np.argmax(other_run[names[0]]))
+        best = winner(scores)
+        top1 += best == winner(other_run[names[0]])
         if scores.size > 1:
-            whole += margin(scores, winner)
-            kept += margin(other_run[names[0]], winner)
+            whole += margin(scores, best)
+            kept += margin(other_run[names[0]], best)
     ratio = kept / whole if whole else math.nan
     return Agreement(len(reference), sqnr_db(stacked[0], stacked[1]), top1, ratio)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hexsim.accuracy.metrics import winner
 from hexsim.graph.ir import FloatArray
 
 
@@ -23,7 +24,7 @@ class Hits:
     def add(self, floats: FloatArray, others: FloatArray, label: int | None) -> None:
         """Take in the scores of one input, in float and on the runtime."""
         self.inputs += 1
-        self.same_top1 += int(np.argmax(floats)) == int(np.argmax(others))
+        self.same_top1 += winner(floats) == winner(others)
         if label is not None:
             place_float, place_runtime = place(floats, label), place(others, label)
             self.float_top1 += place_float < 1

@@ -14,7 +14,7 @@ from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.outputs import layers_on, with_chosen
 from hexsim.deployment import Deployment
-from hexsim.execution.plan_executor import PlanExecutor
+from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.graph.ir import FloatArray, Layer
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
@@ -99,7 +99,7 @@ class _Trials:
         findings.sort(key=lambda finding: -finding.remedied_db)
         return Diagnosis(self.layer.name, self.layer.type, alone_db, tuple(findings))
 
-    def _alone(self, deployment: Deployment, model: Model) -> PlanExecutor:
+    def _alone(self, deployment: Deployment, model: Model) -> SubnetExecutor:
         part = model.network.subnetwork([self.layer], self._inputs, self.layer.outputs)
         single = replace(model, network=part)
         return with_chosen(deployment, single, {self.layer.name}).executor()

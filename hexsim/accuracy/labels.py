@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import Network
+from hexsim.inputs.input_list import batch_size
 
 _NAMED = re.compile(r"(?:(?P<name>.*?)\s*[\s,]\s*)?(?P<label>[^\s,]+)")
 
@@ -88,9 +89,7 @@ def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | N
 def _classes(network: Network, batch: int) -> int:
     """Classes that the first output scores for each input."""
     output = network.tensors[network.outputs[0]]
-    sizes = {network.shape(name)[0] for name in network.inputs if len(network.shape(name)) > 1}
-    is_batched = batch == 1 or (len(output.shape) > 1 and output.shape[0] == batch)
-    if sizes - {batch} or not is_batched or output.dtype != "float32":
+    if batch != batch_size(network) or output.dtype != "float32":
         raise HexsimError(
             f"labels need class scores of every input, and output '{output.name}' of "
             f"network '{network.name}' has others; resize it to a batch of 1"

@@ -81,14 +81,14 @@ class TensorStream:
 
 
 class ErrorStream:
-    """Collects the errors of all tensors of a twin, one input at a time."""
+    """Collects the errors of all float tensors of a twin that have elements, input by input."""
 
     def __init__(self, twin: Twin) -> None:
         self._network, self._runtimes = twin.network, twin.runtimes
         self._streams = {
             name: TensorStream(twin.encodings.get(name))
             for name in twin.tensors
-            if twin.network.tensors[name].dtype == "float32"
+            if twin.network.tensors[name].dtype == "float32" and twin.network.tensors[name].elements
         }
 
     def add(self, floats: Mapping[str, FloatArray], others: Mapping[str, FloatArray]) -> None:

@@ -35,6 +35,11 @@ def max_error(reference: Array, other: Array) -> float:
     return distance(reference, other).max_error
 
 
+def winner(scores: Array) -> int:
+    """Class of the highest score, the first of equal ones; -1 if there is no class."""
+    return int(np.argmax(scores)) if scores.size else -1
+
+
 def margin(scores: Array, label: int) -> float:
     """Score of `label` minus the best other score; negative where another class wins."""
     flat = scores.astype(np.float64).ravel()

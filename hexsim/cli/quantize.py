@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,10 +19,6 @@ from hexsim.cli._quantizer_options import (
     Ranges,
     quantization_options,
 )
-from hexsim.errors import HexsimError
-
-if TYPE_CHECKING:
-    from hexsim.graph.ir import Network
 
 
 @grouped
@@ -61,7 +57,6 @@ def quantize(
     written.require(model, input_list)
     source = load_container(model)
     network = require_float(source.model)
-    _require_batch_of_one(network)
     overrides = applied_overrides(source, model, asked=precision.override_params)
     orders = hta.orders(source.model)
     inputs = read_input_list(input_list, network)
@@ -102,14 +97,3 @@ def _command(
         "weights_bitwidth": widths.weights,
     }
     return "hexsim quantize " + " ".join(f"{key}={value}" for key, value in words.items() if value)
-
-
-def _require_batch_of_one(network: Network) -> None:
-    for name in network.inputs:
-        shape = network.tensors[name].source_shape
-        if len(shape) > 1 and shape[0] != 1:
-            raise HexsimError(
-                f"input '{name}' of network '{network.name}' has a batch of {shape[0]}, the "
-                f"quantiser takes batches of 1; convert the model with --input-dim {name} "
-                f"{','.join(map(str, (1, *shape[1:])))}"
-            )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hexsim.errors import HexsimError, unknown
-from hexsim.execution.plan_executor import SubnetExecutor
+from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.files import write_bytes
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.source import InputSource

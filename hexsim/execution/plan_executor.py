@@ -7,11 +7,11 @@ holds floats and a fixed-point subnet converts at its edges.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 from hexsim.binding import bind
 from hexsim.errors import HexsimError
 from hexsim.execution.mixed_subnet import MixedSubnet
+from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.graph.ir import FloatArray
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.onnx_io.float_engine import FloatEngine, Precision
@@ -24,13 +24,6 @@ _PRECISIONS: dict[Runtime, Precision] = {
     "gpu": "half_storage",
     "gpu_fp16": "float16",
 }
-
-
-class SubnetExecutor(Protocol):
-    """Anything that maps a subnet's input arrays to its output arrays."""
-
-    def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """Arrays in stored order, by tensor name."""
 
 
 class PlanExecutor:

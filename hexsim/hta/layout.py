@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 
 from hexsim.graph.ir import Shape
-from hexsim.hvx.layout import PIXELS, SHEET, as_nhwc, ceil_div
+from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.layout import PIXELS, SHEET, ceil_div
 
 _FLAT_CHANNELS = 16
 """Channels up to which the engine takes an image from the application as it is."""
@@ -27,7 +28,7 @@ def is_flat(shape: Shape) -> bool:
 
 def taken_flat(shape: Shape) -> bool:
     """True for what the engine takes from the application as it is."""
-    return is_flat(shape) or shape[-1] <= _FLAT_CHANNELS
+    return is_flat(shape) or as_nhwc(shape)[3] <= _FLAT_CHANNELS
 
 
 def padded_width(shape: Shape) -> int:

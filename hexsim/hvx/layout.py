@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from hexsim.graph.ir import Shape
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.layers import ColourConversion, Convert
 from hexsim.planning.plan import PlannedSubnet
 
@@ -27,20 +28,6 @@ PIXELS = 4
 def ceil_div(a: int, b: int) -> int:
     """Return a / b rounded up."""
     return -(-a // b)
-
-
-def as_nhwc(shape: Shape) -> tuple[int, int, int, int]:
-    """Return a shape as (batch, height, width, channels), filling in or joining leading axes."""
-    if len(shape) == 4:
-        batch, height, width, channels = shape
-        return batch, height, width, channels
-    if len(shape) < 4:
-        padded = (1,) * (4 - len(shape)) + shape
-        return padded[0], padded[1], padded[2], padded[3]
-    joined = 1
-    for size in shape[:-3]:
-        joined *= size
-    return joined, shape[-3], shape[-2], shape[-1]
 
 
 def sheets(channels: int) -> int:
@@ -100,6 +87,6 @@ def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
     flat = [*zip(subnet.inputs, subnet.input_shapes, strict=True)]
     flat += [(c.layer.output, c.results[0]) for c in subnet.calls if isinstance(c.layer, Convert)]
     for name, shape in flat:
-        if shape and shape[-1] <= PIXELS:
+        if as_nhwc(shape)[3] <= PIXELS:
             sizes[name] = math.prod(shape) * code_bytes(subnet, name)
     return sizes

@@ -37,9 +37,9 @@ def laid_down(subnet: PlannedSubnet) -> PlannedSubnet:
     """Return the subnet with height and width of every image exchanged, if that saves vectors."""
     shapes = [shape for call in subnet.calls for shape in (*call.operands, *call.results)]
     shapes += [*subnet.input_shapes, *subnet.output_shapes]
-    is_narrow = all(len(shape) == 4 and shape[2] == 1 for shape in shapes)
-    is_tall = any(shape[1] > 1 for shape in shapes)
-    if not (is_narrow and is_tall and all(map(_can_turn, subnet.layers))):
+    narrow = [shape[1] for shape in shapes if len(shape) == 4 and shape[2] == 1]
+    saves = len(narrow) == len(shapes) and max(narrow, default=1) > 1
+    if not (saves and all(map(_can_turn, subnet.layers))):
         return subnet
     return dataclasses.replace(
         subnet,

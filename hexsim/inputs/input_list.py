@@ -9,8 +9,10 @@ Grammar (snpe-net-run, snpe-dlc-quantize)
 A raw file holds float32 numbers, little endian, in stored order (an image: NHWC), no header; for
 an NV21 input it holds the bytes of the picture.
 
-4. If the network takes a batch of N, either every file holds N items, or every file holds one and
-   N lines make a batch. A last batch that is not full is padded with zeros.
+4. A line is one set of inputs: each file holds all numbers of its input, whatever its axes mean.
+5. If the network takes a batch of N (`batch_size`), every file may hold one item instead, and N
+   lines make a set. A last batch that is not full is filled up with its last item, so that
+   calibration sees nothing that the list does not hold; what comes out for it counts nowhere.
 """
 
 from __future__ import annotations
@@ -63,10 +65,10 @@ class InputList:
 
     def _array(self, network: Network, name: str, lines: tuple[InputLine, ...]) -> FloatArray:
         tensor = network.tensors[name]
-        values = np.concatenate([self._values(network, name, line) for line in lines])
-        padded = np.zeros(tensor.elements, values.dtype)
-        padded[: values.size] = values
-        return padded.reshape(tensor.shape).astype(tensor.dtype)
+        items = [self._values(network, name, line) for line in lines]
+        missing = tensor.elements - sum(item.size for item in items)
+        items += items[-1:] * (missing // max(1, items[-1].size))
+        return np.concatenate(items).reshape(tensor.shape).astype(tensor.dtype)
 
     def _values(self, network: Network, name: str, line: InputLine) -> FloatArray:
         path = line.files[name]
@@ -85,10 +87,16 @@ class InputList:
 
 
 def batch_size(network: Network) -> int:
-    """Items that one inference takes: the first axis that all inputs share, else 1."""
+    """Items that one inference takes: N if its first axis is a batch of N, else 1.
+
+    It is one if every input, of two axes or more, and every output has it as first axis, in the
+    file and as stored, with the same size. Where time, or a pair of channels, comes first and does
+    not come out first, all of an input is one item.
+    """
     inputs = [network.tensors[name] for name in network.inputs]
-    sizes = {tensor.source_shape[0] if len(tensor.shape) > 1 else 1 for tensor in inputs}
-    return sizes.pop() if len(sizes) == 1 and all(t.order[:1] == (0,) for t in inputs) else 1
+    outputs = [network.tensors[name] for name in network.outputs]
+    sizes = {t.shape[0] if t.order[:1] == (0,) else 1 for t in (*inputs, *outputs)}
+    return sizes.pop() if len(sizes) == 1 and all(len(t.shape) > 1 for t in inputs) else 1
 
 
 def read_input_list(path: Path, network: Network) -> InputList:

@@ -93,7 +93,7 @@ def _check(network: Network, how: Preprocessing) -> None:
     (name,) = network.inputs
     form = network.input_format(name)
     shape = converted_tensor(network.tensors[name], network).shape
-    if len(shape) != 4 or shape[-1] not in (1, 3):
+    if len(shape) != 4 or shape[-1] not in (1, 3) or shape[0] != batch_size(network):
         raise HexsimError(
             f"input '{name}' is stored as {'x'.join(map(str, shape))}, which is no picture (batch "
             "x height x width x 1 or 3 channels); write an input list (--input-list)"
@@ -125,6 +125,7 @@ def _feed(files: list[Path], network: Network, how: Preprocessing) -> Feed:
     for row, file in zip(array, files, strict=False):
         pixels = _pixels(file, height, width, channels, how.fit)
         row[...] = encoded(pixels, encoding) if encoding in CONVERTED else _numbers(pixels, how)
+    array[len(files) :] = array[len(files) - 1]
     return {name: array.astype(tensor.dtype)}
 
 

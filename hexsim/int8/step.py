@@ -1,9 +1,10 @@
 """Steps: what a bound call does to arrays, in pieces that threads can share.
 
 A step is a kernel with its arguments: numbers, arrays, and words that point to arrays
-(`machine_code.words`). FIRST and LAST stand for the rows that one thread does and `Scratch` for
-memory of the thread's own. Or it is a plain function, which one thread runs.
-The steps of a call run one after the other. What one leaves for the next lies in a `Workspace`.
+(`machine_code.words`), or records of all these (`machine_code.record`). FIRST and LAST stand for
+the rows that one thread does and `Scratch` for memory of the thread's own. Or it is a plain
+function, which one thread runs. The steps of a call run one after the other. What one leaves for
+the next lies in a `Workspace`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ import numpy.typing as npt
 
 from hexsim.int8.machine_code.jit import Kernel
 from hexsim.int8.machine_code.memory import aligned, whole_lines
+from hexsim.int8.machine_code.record import fields_of, with_fields
 from hexsim.int8.machine_code.words import bytes_reached, seen
 
 
@@ -61,7 +64,7 @@ class Step:
     @property
     def bytes(self) -> int:
         """Bytes of all arrays that it reads or writes."""
-        return sum(map(bytes_reached, self.arguments))
+        return sum(map(bytes_reached, fields_of(self.arguments)))
 
     def __call__(self) -> None:
         """Do all rows now, in this thread."""
@@ -70,7 +73,8 @@ class Step:
     def piece(self, first: int, last: int) -> None:
         """Do rows `first` to `last` - 1 now, in this thread."""
         given = {FIRST: first, LAST: last}
-        self.kernel(*(_standing_for(argument, given) for argument in self.arguments))
+        instead = partial(_standing_for, given=given)
+        self.kernel(*(with_fields(argument, instead) for argument in self.arguments))
 
 
 Work = Step | Callable[[], None]

@@ -88,6 +88,12 @@ def _more_than_five_axes(layer: Layer, network: Network) -> bool:
     return any(len(shape) > 5 for shape in network.layer_outputs(layer))
 
 
+def _without_elements(layer: Layer, network: Network) -> bool:
+    return any(
+        0 in shape for shape in (*network.input_shapes(layer), *network.layer_outputs(layer))
+    )
+
+
 def _constant_only(layer: Layer, network: Network) -> bool:
     return isinstance(layer, Elementwise) and not any(n in network.tensors for n in layer.inputs)
 
@@ -140,6 +146,7 @@ RULES: tuple[Rule, ...] = (
     Rule(_INTEGER, _is_elu, "Elu runs on CPU and GPU only (SNPE layer support table)"),
     Rule(_INTEGER, _softmax_not_last, "Softmax is supported along the last axis only"),
     Rule(_ACCELERATORS, _more_than_five_axes, "tensors have at most five axes"),
+    Rule(_ACCELERATORS, _without_elements, "one of its tensors has no elements"),
     Rule(_ACCELERATORS, _constant_only, "an elementwise layer needs an operand that varies"),
     Rule(_HTA, _not_in_the_hta_set, "the QNN HTA back end has no layer of this type"),
     Rule(_HTA, _not_a_function_of_the_hta, "the QNN HTA back end has no such function"),

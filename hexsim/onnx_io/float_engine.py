@@ -21,6 +21,11 @@ from hexsim.onnx_io.precision import Precision
 
 __all__ = ["FloatEngine", "Precision"]
 
+_WRONG_OPTIMISERS = ("Pad_Fusion",)
+"""Rewrites that change values. onnxruntime (1.20 to 1.23) folds a Pad of zeros into the pooling
+behind it, whose own padding is minus infinity (maximum) or, in 1.20, not counted (average). Into a
+convolution, where it is right, `fold_pad` folds it."""
+
 
 class FloatEngine:
     """A network made ready to run on any number of inputs; equal inputs give equal bytes.
@@ -54,7 +59,10 @@ class FloatEngine:
         options.add_external_initializers(list(graph.weights), values)
         try:
             self._session = onnxruntime.InferenceSession(
-                graph.model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+                graph.model.SerializeToString(),
+                options,
+                providers=["CPUExecutionProvider"],
+                disabled_optimizers=list(_WRONG_OPTIMISERS),
             )
         except Exception as error:  # onnxruntime's exceptions share no base class
             raise _refused(network, error) from None
@@ -67,7 +75,7 @@ class FloatEngine:
         tensors = self._network.tensors
         feed = {n: np.asarray(inputs[n], tensors[n].dtype) for n in self._network.inputs}
         try:
-            results = self._session.run(self._written, feed)
+            results = self._session.run(self._written, feed) if self._written else []
         except Exception as error:  # onnxruntime's exceptions share no base class
             raise _refused(self._network, error) from None
         values = {**feed, **dict(zip(self._written, results, strict=True))}

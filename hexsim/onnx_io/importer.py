@@ -143,9 +143,14 @@ class Importer:
         self.tensors[tensor.name] = tensor
 
     def add(self, layer: Layer, order: Order) -> None:
-        """Add a layer with one output, stored in `order`; its dtype is that of its input."""
-        (shape,) = layer.output_shapes([self._stored_shape(name) for name in layer.inputs])
-        if any(size < 1 for size in shape):
+        """Add a layer with one output, stored in `order`; its dtype is that of its input.
+
+        ValueError if nothing would come out of something, as where a window exceeds its input.
+        """
+        shapes = [self._stored_shape(name) for name in layer.inputs]
+        (shape,) = layer.output_shapes(shapes)
+        least = 0 if any(0 in source for source in shapes) else 1
+        if any(size < least for size in shape):
             raise ValueError(f"its output would have the shape {list(shape)}")
         dtype = next(self.tensors[n].dtype for n in layer.inputs if n in self.tensors)
         self.add_with(layer, [Tensor(layer.output, shape, order, dtype)])

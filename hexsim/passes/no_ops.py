@@ -12,7 +12,7 @@ def remove_no_ops(network: Network) -> Network:
     1. A Permute of a Permute becomes one Permute.
     2. A Permute that keeps the order, a Reshape to the same shape, a clamp without limits, a
        Concat of one tensor, a StridedSlice of the whole tensor, a Pad of nothing and a Resize
-       with scales of one are no-ops.
+       with scales of one are no-ops. Of a Concat, operands without elements do not count.
     3. Readers of a no-op's output read its input instead.
     4. If the output is an output of the network, the layer that writes the input writes it
        under that name; where that cannot be (the input is itself an input or output of the
@@ -25,6 +25,8 @@ def remove_no_ops(network: Network) -> Network:
         layer = original.replace(inputs=tuple(names.get(n, n) for n in original.inputs))
         if isinstance(layer, Permute):
             layer = _joined(layer, layers.get(writers.get(layer.inputs[0], "")))
+        if isinstance(layer, Concat):
+            layer = _with_elements(layer, network)
         if is_no_op(layer, network):
             (source,) = layer.inputs
             if layer.output not in network.outputs:
@@ -46,6 +48,12 @@ def _joined(layer: Permute, before: Layer | None) -> Permute:
         return layer
     permutation = tuple(before.permutation[axis] for axis in layer.permutation)
     return layer.replace(inputs=before.inputs, permutation=permutation)
+
+
+def _with_elements(layer: Concat, network: Network) -> Concat:
+    """The Concat of those operands that have elements; unchanged if none has."""
+    kept = tuple(name for name in layer.inputs if 0 not in network.shape(name))
+    return layer.replace(inputs=kept or layer.inputs)
 
 
 def is_no_op(layer: Layer, network: Network) -> bool:

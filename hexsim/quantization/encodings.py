@@ -76,11 +76,11 @@ class Encoding:
     def quantize(self, x: npt.NDArray[np.floating]) -> npt.NDArray[np.integer]:
         """Return the stored codes of `x`, any shape."""
         codes = _nearest_code(x, self.delta, self.offset, self.steps)
-        return (codes + self.offset if self.symmetric else codes).astype(self.dtype)
+        return np.asarray(codes + self.offset if self.symmetric else codes, self.dtype)
 
     def dequantize(self, q: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
         """Return the real values (float32) of stored codes, any shape."""
-        return ((q.astype(np.float64) - self.zero_point) * self.delta).astype(np.float32)
+        return np.asarray((q.astype(np.float64) - self.zero_point) * self.delta, np.float32)
 
 
 @dataclass(frozen=True)

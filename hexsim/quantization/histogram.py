@@ -37,7 +37,7 @@ class Histogram:
     def of(cls, values: npt.NDArray[np.floating]) -> Histogram:
         """Count finite `values`, any shape."""
         reals = values.astype(np.float64).ravel()
-        low, high = min(0.0, float(reals.min())), max(0.0, float(reals.max()))
+        low, high = float(reals.min(initial=0.0)), float(reals.max(initial=0.0))
         exponent = _SMALLEST_EXPONENT
         if high > low:
             exponent = max(exponent, math.frexp((high - low) / BINS)[1] - 1)

@@ -23,7 +23,7 @@ class Observation:
 
     @classmethod
     def of(cls, values: npt.NDArray[np.generic], *, with_histogram: bool = False) -> Observation:
-        """Observe finite real `values`, any shape."""
+        """Observe finite real `values`, any shape; where there is none, zero is seen."""
         reals = values.astype(np.float32, copy=False)
         histogram = Histogram.of(reals) if with_histogram else None
         return cls(*_extremes(reals.reshape(-1)), histogram)
@@ -37,7 +37,9 @@ class Observation:
 
 
 def _extremes(values: npt.NDArray[np.float32]) -> tuple[float, float]:
-    """Smallest and largest of `values`, of which there is at least one; NaN if one is NaN."""
+    """Smallest and largest of `values`, zeros if there is none; NaN if one is NaN."""
+    if not values.size:
+        return 0.0, 0.0
     chunks = [values[at : at + _CHUNK] for at in range(0, values.size, _CHUNK)]
     extremes = np.array([(chunk.min(), chunk.max()) for chunk in chunks])
     return float(extremes[:, 0].min()), float(extremes[:, 1].max())

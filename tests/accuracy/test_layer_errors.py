@@ -6,7 +6,9 @@ import pytest
 from hexsim.accuracy.layer_errors import ErrorStream, TensorStream, most_added
 from hexsim.accuracy.metrics import cosine, max_error, sqnr_db
 from hexsim.accuracy.twin import Twin
+from hexsim.graph.ir import Network, Tensor
 from hexsim.inputs.seeded import seeded_inputs
+from hexsim.layers import Neuron, Reshape
 from hexsim.onnx_io.reader import read
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantizer import quantize
@@ -74,3 +76,15 @@ def test_the_culprit_adds_most_though_the_layers_behind_it_are_no_better(fault: 
     for feed in culprits.inputs():
         stream.add(*twin.run(feed))
     assert most_added(stream.errors())[0].layer == culprits.CULPRIT
+
+
+def test_a_tensor_without_elements_has_no_row() -> None:
+    relu = Neuron(name="r", inputs=("x",), outputs=("y",), function="tanh")
+    same = Reshape(name="s", inputs=("e",), outputs=("z",), shape=(0, 2))
+    shapes = {"x": (2,), "y": (2,), "e": (2, 0), "z": (0, 2)}
+    tensors = {name: Tensor(name, shape) for name, shape in shapes.items()}
+    network = Network("n", (relu, same), tensors, {}, ("x", "e"), ("y", "z"))
+    stream = ErrorStream(Twin(network, "cpu", signed_weights=False))
+    values = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
+    stream.add(values, values)
+    assert [row.tensor for row in stream.errors()] == ["x", "y"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.accuracy.metrics import cosine, margin, max_error, sqnr_db
+from hexsim.accuracy.metrics import cosine, margin, max_error, sqnr_db, winner
 
 
 def test_noise_of_a_tenth_is_twenty_decibels() -> None:
@@ -31,3 +31,9 @@ def test_max_error_and_margin() -> None:
     scores = np.array([[0.1, 0.7, 0.2]], np.float32)
     assert margin(scores, 1) == pytest.approx(0.5)
     assert margin(scores, 0) == pytest.approx(-0.6)
+
+
+def test_the_first_of_equal_scores_wins_and_of_none_nobody() -> None:
+    assert winner(np.array([[1, 3, 3]])) == 1
+    assert winner(np.array(2.0)) == 0
+    assert winner(np.zeros((1, 0))) == -1

@@ -20,7 +20,6 @@ from hexsim.reports.optimization_log import optimization_log
 from tests.container.made import assert_same, small_network
 from tests.digits.networks import load
 from tests.digits.scores import calibration as digits
-from tests.small_networks import Sketch
 
 Command = Callable[[str], tuple[int, str, str]]
 
@@ -137,7 +136,6 @@ def test_mistakes_in_the_list(
         ("quantize m.dlc --input-list m.dlc", "is no text"),
         ("quantize none.dlc --input-list list.txt", "no such file: 'none.dlc'"),
         ("quantize q.dlc --input-list list.txt", "is quantised already"),
-        ("quantize batch.dlc --input-list list.txt", "batch of 4"),
         ("quantize nan.dlc --input-list list.txt", "holds NaN"),
         (
             "quantize m.dlc --input-list list.txt --bias-bitwidth 16",
@@ -156,8 +154,6 @@ def test_mistakes(
 ) -> None:
     quantized = quantize(small_network(), [{"in": calibration[0]}])
     container.write(tmp_path / "q.dlc", quantized)
-    batched = Sketch((4, 8, 8, 3))
-    container.write(tmp_path / "batch.dlc", batched.network(batched.pool("in")))
     if "nan.dlc" in line:
         _write_model_with_nan(tmp_path / "nan.dlc")
     assert sentence in refused(line)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.graph.ir import Shape
-from hexsim.hvx.layout import as_nhwc, stored_bytes, tensor_sizes, vectors
+from hexsim.hvx.layout import stored_bytes, tensor_sizes, vectors
 from tests.small_networks import Sketch, plan
 
 SHAPES = st.tuples(st.integers(1, 2), st.integers(1, 9), st.integers(1, 9), st.integers(1, 70))
@@ -33,12 +33,6 @@ def test_stored_bytes_hold_the_address_of_every_element(shape: Shape) -> None:
 def test_a_tensor_without_spatial_axes_is_flat() -> None:
     assert stored_bytes((1, 1000)) == 1024
     assert stored_bytes((2, 1, 1, 130)) == 512
-
-
-def test_shapes_of_other_ranks_join_or_fill_leading_axes() -> None:
-    assert as_nhwc((7,)) == (1, 1, 1, 7)
-    assert as_nhwc((2, 3, 4)) == (1, 2, 3, 4)
-    assert as_nhwc((2, 3, 4, 5, 6)) == (6, 4, 5, 6)
 
 
 def test_images_of_few_channels_enter_flat_and_later_tensors_are_d32() -> None:

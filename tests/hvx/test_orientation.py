@@ -52,3 +52,10 @@ def test_a_layer_that_names_axes_keeps_the_whole_subnet() -> None:
     last = net.add(Neuron, last, function="tanh")
     before = subnet(net.network(last))
     assert laid_down(before) is before
+
+
+def test_tensors_that_are_no_images_stay() -> None:
+    for shape in ((), (8,), (113, 1), (113, 1, 64)):
+        net = Sketch(shape)
+        before = subnet(net.network(net.add(Neuron, "in", function="tanh")))
+        assert laid_down(before) is before

@@ -156,10 +156,10 @@ def items(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("items")
-def test_lines_of_single_items_make_batches_and_the_last_is_padded() -> None:
+def test_lines_of_single_items_make_batches_and_the_last_is_filled_up() -> None:
     batches, count = _batched("i0.raw", "i1.raw", "i2.raw", "i3.raw", "i4.raw")
     assert count == 5
-    assert [batch.tolist() for batch in batches] == [[1, 2, 3], [4, 5, 0]]
+    assert [batch.tolist() for batch in batches] == [[1, 2, 3], [4, 5, 5]]
 
 
 @pytest.mark.usefixtures("items")

@@ -7,9 +7,11 @@ the process. Here it is a segmentation fault in the very test (pytest -X faultha
 import ctypes
 import mmap
 import os
+from functools import partial
 
 import numpy as np
 
+from hexsim.int8.machine_code.record import with_fields
 from hexsim.int8.machine_code.words import seen
 from hexsim.int8.step import Row, Scratch, Step, Workspace
 
@@ -63,10 +65,16 @@ def run_guarded(work, pieces, side):
         work()
         return
     size = -(-work.rows // (pieces * work.grain)) * work.grain
-    arguments = [_guarded_argument(one, side) for one in work.arguments]
+    guard = partial(_guarded_argument, side=side)
+    arguments = [with_fields(one, guard) for one in work.arguments]
     for first in reversed(range(0, work.rows, size)):
         rows = {Row.FIRST: first, Row.LAST: min(first + size, work.rows)}
-        work.kernel(*(rows[x] if isinstance(x, Row) else x for x in arguments))
+        given = partial(_given, rows=rows)
+        work.kernel(*(with_fields(one, given) for one in arguments))
+
+
+def _given(argument, rows):
+    return rows[argument] if isinstance(argument, Row) else argument
 
 
 def _guarded_argument(argument, side):

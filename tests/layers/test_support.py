@@ -52,6 +52,8 @@ SIX_AXES = Reshape(**IO, shape=(1,) * 6)
         (LARGER, (1, 4, 4, 8), set()),
         (SIX_AXES, (1,) * 6, {"gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu"}),
         (Neuron(**IO, function="sigmoid"), (2, 3), set()),
+        (Neuron(**IO, function="sigmoid"), (), set()),
+        (Neuron(**IO, function="sigmoid"), (2, 0), {"gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu"}),
     ],
 )
 def test_who_refuses_what(layer: Layer, shape: tuple[int, ...], refusing: set[Runtime]) -> None:

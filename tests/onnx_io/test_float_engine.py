@@ -133,3 +133,9 @@ def _shape_of() -> Layer:
 
 def _shape_tensors() -> dict[str, Tensor]:
     return {"x": Tensor("x", (3, 12)), "y": Tensor("y", (2,), dtype="int64")}
+
+
+def test_nothing_asked_is_nothing_run() -> None:
+    """As when a network is calibrated that has no float tensor."""
+    assert FloatEngine(_network(), outputs=()).run({"x": X}) == {}
+    assert list(FloatEngine(_network(), outputs=("x",)).run({"x": X})) == ["x"]

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import onnx
 from onnx import helper
 
-from hexsim.layers import Neuron, Permute, Reshape
+from hexsim.layers import Concat, Neuron, Permute, Reshape
 from hexsim.onnx_io.reader import read
 from hexsim.passes.no_ops import remove_no_ops
 
@@ -72,3 +73,20 @@ def test_permutes_that_undo_each_other_go(onnx_model: Make, agree: Callable) -> 
 def test_the_network_is_left_alone_without_no_ops(onnx_model: Make) -> None:
     network = read(onnx_model([node("Relu", ["x"], ["y"])], IMAGE, ["y"]))
     assert remove_no_ops(network).layers == network.layers
+
+
+def test_a_concat_leaves_out_what_has_no_elements(onnx_model: Make, agree: Callable) -> None:
+    nodes = [
+        node("Relu", ["x"], ["a"]),
+        node("Slice", ["a", "zero", "zero"], ["none"]),
+        node("Concat", ["none", "a", "e", "a"], ["b"], axis=0),
+        node("Concat", ["a", "e"], ["c"], axis=0),
+        node("Concat", ["b", "c"], ["y"], axis=0),
+    ]
+    arrays = {"zero": np.array([0]), "e": np.zeros((0, 3, 4, 5), np.float32)}
+    optimised = agree(onnx_model(nodes, IMAGE, ["y"], arrays)).optimised
+    assert [(type(la), la.inputs) for la in optimised.layers] == [
+        (Neuron, ("x",)),
+        (Concat, ("a", "a")),
+        (Concat, ("b", "a")),
+    ]

@@ -83,3 +83,12 @@ def test_axis_encoding_equals_its_channels(limits: list[float]) -> None:
 def test_axis_encoding_refuses_asymmetric_channels() -> None:
     with pytest.raises(ValueError, match="symmetric"):
         AxisEncoding((Encoding.from_range(0, 1),))
+
+
+def test_the_codes_of_a_scalar_are_an_array() -> None:
+    """What compiled code reads has to lie somewhere."""
+    encoding = Encoding.from_range(0, 255)
+    codes = encoding.quantize(np.float32(3.2))
+    assert isinstance(codes, np.ndarray)
+    assert (codes.shape, codes.dtype, int(codes)) == ((), np.uint8, 3)
+    assert isinstance(encoding.dequantize(codes), np.ndarray)

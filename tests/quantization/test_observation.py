@@ -24,3 +24,10 @@ def test_one_nan_is_seen() -> None:
     values = np.zeros(2 * _CHUNK, np.float32)
     values[_CHUNK + 3] = np.nan
     assert np.isnan([Observation.of(values).low, Observation.of(values).high]).all()
+
+
+def test_of_nothing_zero_is_seen() -> None:
+    seen = Observation.of(np.zeros((1, 0, 4), np.float32), with_histogram=True)
+    assert (seen.low, seen.high) == (0, 0)
+    assert seen.histogram is not None
+    assert not seen.histogram.counts.any()

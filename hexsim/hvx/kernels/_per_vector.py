@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Shape
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
-from hexsim.hvx.layout import PIXELS, as_nhwc, ceil_div, row_vectors, sheets
+from hexsim.hvx.layout import PIXELS, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import LoopCost
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import Stage

@@ -10,10 +10,11 @@ Source: Hexagon NN, scalemem_d32.S.
 
 from __future__ import annotations
 
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide
-from hexsim.hvx.layout import PIXELS, as_nhwc, ceil_div, vectors
+from hexsim.hvx.layout import PIXELS, ceil_div, vectors
 from hexsim.hvx.streams import Kernel, elementwise, halfwords
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic

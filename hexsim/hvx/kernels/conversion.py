@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Shape
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import twice_stage
-from hexsim.hvx.layout import PIXELS, as_nhwc
+from hexsim.hvx.layout import PIXELS
 from hexsim.hvx.streams import layout_change
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import Stage

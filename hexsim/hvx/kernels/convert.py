@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide
@@ -23,7 +24,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Rows over the workers; an image of up to four channels is flat."""
     (kernel,) = streams(call, target)
     shape = call.results[0]
-    if shape and shape[-1] <= PIXELS:
+    if as_nhwc(shape)[3] <= PIXELS:
         shape = (math.prod(shape),)
     stage = per_vector_stage(shape, kernel.cost, target.workers, traffic, target.l2_bytes)
     return NodeWork((stage,), "kernel")

@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, blocks, cut_evenly, parts
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice_stage
-from hexsim.hvx.layout import PIXELS, SHEET, VECTOR_BYTES, as_nhwc, ceil_div, row_vectors, sheets
+from hexsim.hvx.layout import PIXELS, SHEET, VECTOR_BYTES, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, first_layer, halfwords, layout_change, two_bytes
 from hexsim.hvx.streams import convolution as forms
 from hexsim.layers import Convolution

@@ -13,13 +13,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import grouped_convolution
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._reference import reference_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.kernels.convolution import DenseShape, cost_model, dense_stage, dense_streams
-from hexsim.hvx.layout import PIXELS, SHEET, as_nhwc, ceil_div, row_vectors, sheets
+from hexsim.hvx.layout import PIXELS, SHEET, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, elementwise, reference
 from hexsim.hvx.streams.weave import MOST, weave_pixels
 from hexsim.layers import Convolution, Deconvolution

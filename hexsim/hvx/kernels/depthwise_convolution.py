@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._reference import reference_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice
-from hexsim.hvx.layout import as_nhwc, row_vectors, sheets
+from hexsim.hvx.layout import row_vectors, sheets
 from hexsim.hvx.streams import Kernel, reference
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall

@@ -13,11 +13,12 @@ import dataclasses
 import math
 
 from hexsim.graph.ir import Shape
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice_stage
-from hexsim.hvx.layout import SHEET, as_nhwc, ceil_div, sheets, vectors
+from hexsim.hvx.layout import SHEET, ceil_div, sheets, vectors
 from hexsim.hvx.streams import Kernel, layout_change, two_bytes
 from hexsim.layers import FullyConnected
 from hexsim.planning.plan import KernelCall

@@ -9,9 +9,9 @@ Source: Hexagon NN, from_d32_h.S, to_d32_h.S, vmemcpy_2d_h.S.
 from __future__ import annotations
 
 from hexsim.graph.ir import Shape
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import as_nhwc
 from hexsim.hvx.streams import Kernel, elementwise, layout_change
 from hexsim.layers import Reshape
 from hexsim.planning.plan import KernelCall

@@ -8,10 +8,11 @@ Source: Hexagon NN, maxpool_3x3s2_d32.S, maxpool_d32.S, avgpool_d32.S, op_avgpoo
 
 from __future__ import annotations
 
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.layout import PIXELS, as_nhwc, ceil_div, row_vectors, sheets
+from hexsim.hvx.layout import PIXELS, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, pooling
 from hexsim.layers import Pooling
 from hexsim.planning.plan import KernelCall

@@ -18,6 +18,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from hexsim.int8.machine_code.jit import Kernel
+from hexsim.int8.machine_code.record import fields_of
 from hexsim.int8.machine_code.words import seen
 
 _WORD = ir.IntType(64)
@@ -26,12 +27,12 @@ _NAME = "hexsim.entry"
 
 
 def check(kernel: Kernel, arguments: Sequence[Any]) -> None:
-    """Raise TypeError unless `arguments` are what the signature of `kernel` says.
+    """Raise TypeError unless `arguments`, fields of records one by one, are what `kernel` takes.
 
     Entries take whatever they find, so this is the only place where a wrong type, number of
     dimensions or memory order would be noticed.
     """
-    wanted = kernel.types
+    wanted = tuple(fields_of(kernel.types))
     if len(arguments) != len(wanted):
         raise TypeError(f"{kernel.name} takes {len(wanted)} arguments, not {len(arguments)}")
     for at, (argument, kind) in enumerate(zip(map(seen, arguments), wanted, strict=True)):

@@ -17,15 +17,19 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import config, sigutils
+from numba.core import config, types
 
 from hexsim.int8.machine_code.cache import kernel_cache
+from hexsim.int8.machine_code.record import argument_types, typed
 
 _compiling = threading.RLock()
 
 
 class Kernel:
-    """A compiled function without result; `signature` is numba's: "void(int32[::1])"."""
+    """A compiled function without result.
+
+    `signature` is numba's, "void(int32[::1])", but for names of records (`machine_code.record`).
+    """
 
     def __init__(self, function: Callable[..., None], signature: str) -> None:
         self.function = function
@@ -33,7 +37,7 @@ class Kernel:
 
     def __call__(self, *arguments: object) -> None:
         """Run on `arguments`, whose types and sizes the caller vouches for."""
-        self._compiled(*arguments)
+        self._compiled(*map(typed, arguments, self.types))
 
     @property
     def name(self) -> str:
@@ -43,8 +47,7 @@ class Kernel:
     @cached_property
     def types(self) -> tuple[Any, ...]:
         """numba's types of the arguments."""
-        arguments, _ = sigutils.normalize_signature(self.signature)
-        return tuple(arguments)
+        return argument_types(self.signature.removeprefix("void(").removesuffix(")"))
 
     def compiled_result(self) -> Any:
         """Return numba's record of the compiled function: signature, library, name."""
@@ -58,9 +61,8 @@ class Kernel:
             before = config.CACHE_DIR
             config.CACHE_DIR = "" if folder is None else str(folder)
             try:
-                return numba.njit(self.signature, nogil=True, cache=folder is not None)(
-                    self.function
-                )
+                signature = types.void(*self.types)
+                return numba.njit(signature, nogil=True, cache=folder is not None)(self.function)
             finally:
                 config.CACHE_DIR = before
 

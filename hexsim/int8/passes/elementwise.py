@@ -11,8 +11,9 @@ from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
 from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.passes.movement import rescaled
-from hexsim.int8.passes.operands import CHUNK, OPERANDS, chunk, spread
+from hexsim.int8.passes.operands import CHUNK, Spread, chunk, spread
 from hexsim.int8.prepared import Out
+from hexsim.int8.requantise.constants import OneWideTail, Tail, one_tail, one_wide_tail
 from hexsim.int8.requantise.run import requantise_run, requantise_sum
 from hexsim.int8.requantise.scalar import requantise_wide
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
@@ -24,16 +25,14 @@ class PreparedSum:
     def __init__(self, call: BoundSum) -> None:
         zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
         start = np.int64(call.tail.preload[0]) - np.dot(zero_points, call.factors.astype(np.int64))
-        self._start = start.astype(np.int32)  # sums wrap, so what is constant in them may
+        # Sums wrap, so what is constant in them may.
+        self._tail = one_tail(call.tail, int(start.astype(np.int32)))
         self._factors = call.factors
-        self._tail = call.tail
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        tail = self._tail
         arguments = (
-            *spread(inputs, output), self._factors, self._start,
-            tail.multiplier[0], tail.shift[0], tail.low, tail.high, output.reshape(-1),
+            *spread(inputs, output), self._factors, self._tail, output.reshape(-1),
             FIRST, LAST, Scratch(CHUNK, np.int32),
         )  # fmt: skip
         return [Step(_sum(output.dtype), arguments, output.size, grain=CHUNK)]
@@ -44,14 +43,12 @@ class PreparedProduct:
 
     def __init__(self, call: BoundProduct) -> None:
         self._zero_points = np.array([x.zero_point for x in call.inputs], np.int32)
-        self._tail = call.tail
+        self._tail = one_tail(call.tail)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        tail = self._tail
         arguments = (
-            *spread(inputs, output), self._zero_points, tail.preload[0], tail.multiplier[0],
-            tail.shift[0], tail.low, tail.high, output.reshape(-1),
+            *spread(inputs, output), self._zero_points, self._tail, output.reshape(-1),
             FIRST, LAST, Scratch(CHUNK, np.int32),
         )  # fmt: skip
         return [Step(_product, arguments, output.size, grain=CHUNK)]
@@ -62,14 +59,12 @@ class PreparedWideProduct:
 
     def __init__(self, call: BoundProduct) -> None:
         self._zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
-        self._tail = call.tail
+        self._tail = one_wide_tail(call.tail)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        tail = self._tail
         arguments = (
-            *spread(inputs, output), self._zero_points, tail.preload[0], tail.multiplier[0],
-            tail.shift[0], tail.fraction_bits, tail.low, tail.high, output.reshape(-1),
+            *spread(inputs, output), self._zero_points, self._tail, output.reshape(-1),
             FIRST, LAST, Scratch(CHUNK, np.int64),
         )  # fmt: skip
         return [Step(_wide_product, arguments, output.size, grain=CHUNK)]
@@ -94,40 +89,31 @@ class PreparedExtremum:
         return [*work, Step(_extremum(output.dtype), arguments, output.size, grain=CHUNK)]
 
 
-@template(
-    "void(" + OPERANDS + ",uint8[::1],int32[::1],int32,int32,int32,int32,int32,{0}[::1],"
-    "int64,int64,int32[::1])"
-)
+@template("void(Spread,uint8[::1],int32[::1],Tail,{0}[::1],int64,int64,int32[::1])")
 def _sum(
-    operands: Int64,
-    sizes: Int64,
-    steps: Int64,
+    operands: Spread,
     scratch: Codes,
     factors: Int32,
-    start: int,
-    multiplier: int,
-    shift: int,
-    low: int,
-    high: int,
+    tail: Tail,
     out: Out,
     first: int,
     last: int,
     sums: Int32,
 ) -> None:
-    fused = factors.size == 2 and shift == 0 and out.itemsize == 1
+    fused = factors.size == 2 and tail.shift == 0 and out.itemsize == 1
     for at in range(first, last, CHUNK):
         end = min(at + CHUNK, last)
         part = out[at:end]
         if fused:
             requantise_sum(
-                chunk(operands, sizes, steps, scratch[:CHUNK], 0, at, end),
-                chunk(operands, sizes, steps, scratch[CHUNK:], 1, at, end),
-                factors[0], factors[1], start, multiplier, low, high, part,
+                chunk(operands, scratch[:CHUNK], 0, at, end),
+                chunk(operands, scratch[CHUNK:], 1, at, end),
+                factors[0], factors[1], tail, part,
             )  # fmt: skip
             continue
-        sums[:] = start
+        sums[:] = tail.preload
         for i in range(factors.size):
-            codes = chunk(operands, sizes, steps, scratch, i, at, end)
+            codes = chunk(operands, scratch, i, at, end)
             factor = factors[i]
             for k in range(codes.size):
                 sums[k] = np.int32(sums[k] + np.int32(factor * np.int32(codes[k])))
@@ -135,24 +121,15 @@ def _sum(
             for k in range(part.size):
                 part[k] = sums[k]
         else:
-            requantise_run(sums, multiplier, shift, low, high, part)
+            requantise_run(sums, tail, part)
 
 
-@kernel(
-    "void(" + OPERANDS + ",uint8[::1],int32[::1],int32,int32,int32,int32,int32,uint8[::1],"
-    "int64,int64,int32[::1])"
-)
+@kernel("void(Spread,uint8[::1],int32[::1],Tail,uint8[::1],int64,int64,int32[::1])")
 def _product(
-    operands: Int64,
-    sizes: Int64,
-    steps: Int64,
+    operands: Spread,
     scratch: Codes,
     zero_points: Int32,
-    preload: int,
-    multiplier: int,
-    shift: int,
-    low: int,
-    high: int,
+    tail: Tail,
     out: Codes,
     first: int,
     last: int,
@@ -162,32 +139,22 @@ def _product(
         end = min(at + CHUNK, last)
         products[:] = 1
         for i in range(zero_points.size):
-            codes = chunk(operands, sizes, steps, scratch, i, at, end)
+            codes = chunk(operands, scratch, i, at, end)
             zero_point = zero_points[i]
             for k in range(codes.size):
                 distance = np.int32(np.int32(codes[k]) - zero_point)
                 products[k] = np.int32(products[k] * distance)
         for k in range(end - at):
-            products[k] = np.int32(products[k] + preload)
-        requantise_run(products, multiplier, shift, low, high, out[at:end])
+            products[k] = np.int32(products[k] + tail.preload)
+        requantise_run(products, tail, out[at:end])
 
 
-@kernel(
-    "void(" + OPERANDS + ",uint16[::1],int64[::1],int64,int32,int32,int64,int64,int64,"
-    "uint16[::1],int64,int64,int64[::1])"
-)
+@kernel("void(Spread,uint16[::1],int64[::1],OneWideTail,uint16[::1],int64,int64,int64[::1])")
 def _wide_product(
-    operands: Int64,
-    sizes: Int64,
-    steps: Int64,
+    operands: Spread,
     scratch: Codes,
     zero_points: Int64,
-    preload: int,
-    multiplier: int,
-    shift: int,
-    fraction_bits: int,
-    low: int,
-    high: int,
+    tail: OneWideTail,
     out: Codes,
     first: int,
     last: int,
@@ -197,20 +164,20 @@ def _wide_product(
         end = min(at + CHUNK, last)
         products[:] = 1
         for i in range(zero_points.size):
-            codes = chunk(operands, sizes, steps, scratch, i, at, end)
+            codes = chunk(operands, scratch, i, at, end)
             for k in range(codes.size):
                 products[k] *= np.int64(codes[k]) - zero_points[i]
         part = out[at:end]
         for k in range(part.size):
-            total = products[k] + preload
-            part[k] = requantise_wide(total, multiplier, shift, fraction_bits, low, high)
+            part[k] = requantise_wide(
+                products[k] + tail.preload, tail.multiplier, tail.shift, tail.fraction_bits,
+                tail.low, tail.high,
+            )  # fmt: skip
 
 
-@template("void(" + OPERANDS + ",{0}[::1],int64,{0}[::1],int64,int64)")
+@template("void(Spread,{0}[::1],int64,{0}[::1],int64,int64)")
 def _extremum(
-    operands: Int64,
-    sizes: Int64,
-    steps: Int64,
+    operands: Spread,
     scratch: Codes,
     largest: int,
     out: Codes,
@@ -220,8 +187,8 @@ def _extremum(
     for at in range(first, last, CHUNK):
         end = min(at + CHUNK, last)
         best = out[at:end]
-        for i in range(operands.shape[0]):
-            codes = chunk(operands, sizes, steps, scratch, i, at, end)
+        for i in range(operands.operands.shape[0]):
+            codes = chunk(operands, scratch, i, at, end)
             if i == 0:
                 for k in range(best.size):
                     best[k] = codes[k]

@@ -7,7 +7,7 @@ two looks into the tables go channel by channel.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,36 @@ from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.local_response_norm import OCTAVE_BITS, BoundLocalResponseNorm
 from hexsim.int8.machine_code.inner_loops.float_bits import bits_of_float
 from hexsim.int8.machine_code.jit import template
+from hexsim.int8.machine_code.record import record
 from hexsim.int8.prepared import Out
+from hexsim.int8.requantise.constants import Tail, one_tail
 from hexsim.int8.requantise.run import requantise_run
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 
 _EXPONENT_OF_ONE = 127
 _FRACTION_BITS = 23
 """Of an IEEE float32."""
+
+
+@record("int32,int64,int32[::1],Tail")
+class Norm(NamedTuple):
+    """Zero point and channels of the window, powers at the knots, and the tail."""
+
+    zero_point: int
+    size: int
+    powers: Int32
+    tail: Tail
+
+
+@record("int32[::1],int32[::1],int32[::1],int32[::1],int32[::1]")
+class Lines(NamedTuple):
+    """Scratch for the channels of a pixel; squares have a window's neighbours on both sides."""
+
+    squares: Any
+    sums: Any
+    bits: Any
+    knots: Any
+    power: Any
 
 
 class PreparedLocalResponseNorm:
@@ -40,10 +63,10 @@ class PreparedLocalResponseNorm:
         channels, tail = output.shape[-1], self._tail
         pixels = output.reshape(-1, channels)
         row = Scratch(channels, np.int32)
+        norm = Norm(self._zero_point, self._size, self._powers, one_tail(tail))
+        lines = Lines(Scratch(channels + self._size - 1, np.int32), row, row, row, row)
         arguments = (
-            inputs[0].reshape(-1, channels), self._zero_point, self._size, self._powers,
-            self._slopes, tail.preload[0], tail.multiplier[0], tail.shift[0], tail.low, tail.high,
-            pixels, FIRST, LAST, Scratch(channels + self._size - 1, np.int32), row, row, row, row,
+            inputs[0].reshape(-1, channels), norm, self._slopes, pixels, FIRST, LAST, lines,
             Scratch(channels, self._slopes.dtype),
         )  # fmt: skip
         return [Step(_local_response_norm(self._slopes.dtype), arguments, len(pixels))]
@@ -57,31 +80,20 @@ def _slopes(powers: Int32) -> npt.NDArray[np.signedinteger[Any]]:
     return slopes.astype(np.int32) if fits else slopes
 
 
-@template(
-    "void(uint8[:,::1],int32,int64,int32[::1],{0}[::1],int32,int32,int32,int32,int32,"
-    "uint8[:,::1],int64,int64,int32[::1],int32[::1],int32[::1],int32[::1],int32[::1],{0}[::1])"
-)
+@template("void(uint8[:,::1],Norm,{0}[::1],uint8[:,::1],int64,int64,Lines,{0}[::1])")
 def _local_response_norm(
     x: Codes,
-    zero_point: int,
-    size: int,
-    powers: Int32,
+    norm: Norm,
     slopes: Int32,
-    preload: int,
-    multiplier: int,
-    shift: int,
-    low: int,
-    high: int,
     out: Codes,
     first: int,
     last: int,
-    squares: Int32,
-    sums: Int32,
-    bits: Int32,
-    knots: Int32,
-    power: Int32,
+    lines: Lines,
     slope: Int32,
 ) -> None:
+    zero_point, size, powers, tail = norm.zero_point, norm.size, norm.powers, norm.tail
+    squares, sums, bits = lines.squares, lines.sums, lines.bits
+    knots, power = lines.knots, lines.power
     wide = slopes.dtype.type
     channels = x.shape[1]
     behind = (size - 1) // 2
@@ -118,5 +130,5 @@ def _local_response_norm(
             rise = wide(wide(slope[c] * wide(rest)) + wide(step >> np.int32(1)))
             factor = np.int32(power[c] + np.int32(rise >> wide(bits[c])))
             distance = np.int32(np.int32(row[c]) - zero_point)
-            sums[c] = np.int32(np.int32(distance * factor) + preload)
-        requantise_run(sums, multiplier, shift, low, high, out[pixel])
+            sums[c] = np.int32(np.int32(distance * factor) + tail.preload)
+        requantise_run(sums, tail, out[pixel])

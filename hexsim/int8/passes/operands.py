@@ -7,7 +7,7 @@ memory of the thread's own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,29 +15,37 @@ from hexsim.binding.call import Codes, Int64
 from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.addresses import array_at
 from hexsim.int8.machine_code.jit import inlined
+from hexsim.int8.machine_code.record import record
 from hexsim.int8.machine_code.words import Words
-from hexsim.int8.passes.strided_copy import copy_elements, merged_axes
+from hexsim.int8.passes.strided_copy import Paths, copy_elements, merged_axes
 from hexsim.int8.prepared import Out
 from hexsim.int8.step import Scratch
 
 CHUNK = 4096
 """Elements at a time, so that what is kept of them stays in the L1 cache."""
-OPERANDS = "int64[:,::1],int64[::1],int64[:,::1]"
-"""Types of what `spread` returns, but for the scratch, whose type is that of the codes."""
 
 
-def spread(inputs: Sequence[Codes], output: Out) -> tuple[Any, ...]:
-    """Return arguments of `chunk`: operands, sizes of the axes, steps, scratch for two operands.
+@record("int64[:,::1],int64[::1],int64[:,::1]")
+class Spread(NamedTuple):
+    """Operands and how they lie: (address, elements) of each, sizes of axes, steps along them.
 
-    Operands are (address, elements) each. The last row of steps is that of the output.
+    The operands are words in a step, int64 in a kernel. The last row of steps is the output's.
     """
+
+    operands: Any
+    sizes: Int64
+    steps: Int64
+
+
+def spread(inputs: Sequence[Codes], output: Out) -> tuple[Spread, Scratch]:
+    """Return arguments of `chunk`: the operands, and scratch for two of them."""
     shape = output.shape
     steps = [_steps(codes, shape) for codes in inputs]
     whole = tuple(step // output.itemsize for step in output.strides)
     sizes, merged = merged_axes(shape, [*steps, whole])
     operands = Words([[codes, codes.size] for codes in inputs])
     scratch = Scratch(2 * CHUNK, inputs[0].dtype)
-    return operands, np.array(sizes, np.int64), np.array(merged, np.int64), scratch
+    return Spread(operands, np.array(sizes, np.int64), np.array(merged, np.int64)), scratch
 
 
 def _steps(codes: Codes, shape: Shape) -> tuple[int, ...]:
@@ -50,15 +58,15 @@ def _steps(codes: Codes, shape: Shape) -> tuple[int, ...]:
 
 
 @inlined
-def chunk(
-    operands: Int64, sizes: Int64, steps: Int64, scratch: Codes, i: int, first: int, last: int
-) -> Codes:
+def chunk(spread: Spread, scratch: Codes, i: int, first: int, last: int) -> Codes:
     """Elements `first` to `last` - 1 of operand i, where they are or copied into the scratch."""
+    operands, sizes, steps = spread.operands, spread.sizes, spread.steps
     source: Codes = array_at(operands[i, 0], scratch, operands[i, 1])
     dense = True
     for axis in range(sizes.size):
         dense = dense and steps[i, axis] == steps[-1, axis]
     if dense:
         return source[first:last]
-    copy_elements(source, 0, steps[i], scratch, -first, steps[-1], sizes, first, last)
+    paths = Paths(0, steps[i], -first, steps[-1], sizes)
+    copy_elements(source, scratch, paths, first, last)
     return scratch[: last - first]

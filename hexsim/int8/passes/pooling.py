@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,9 +12,11 @@ from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
 from hexsim.int8.machine_code.inner_loops.vector_maximum import largest_codes
 from hexsim.int8.machine_code.jit import inlined, template
+from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.passes.movement import through
 from hexsim.int8.prepared import Out
+from hexsim.int8.requantise.constants import Tails, all_tails
 from hexsim.int8.requantise.scalar import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
@@ -33,23 +36,27 @@ class PreparedMaxPool:
         return [step, *through(self._table, output)]
 
 
+@record("int64[:,::1],int32,int32[:,::1],Tails")
+class Average(NamedTuple):
+    """A window as `_window` returns it, the zero point, and which tail each pixel has."""
+
+    window: Int64
+    zero_point: int
+    tail_of: Int32
+    tails: Tails
+
+
 class PreparedAveragePool:
     """Sum of codes, requantised by the constants of the pixel's count."""
 
     def __init__(self, call: BoundAveragePool) -> None:
-        self._window = _window(call.window)
-        self._zero_point = call.inputs[0].zero_point
-        self._tail = call.tail
-        self._tail_of = call.tail_of
+        zero_point, tails = call.inputs[0].zero_point, all_tails(call.tail)
+        self._average = Average(_window(call.window), zero_point, call.tail_of, tails)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        tail = self._tail
-        arguments = (
-            inputs[0], self._window, self._zero_point, self._tail_of, tail.preload,
-            tail.multiplier, tail.shift, tail.low, tail.high, output, FIRST, LAST,
-            Scratch(output.shape[-1], np.int32),
-        )  # fmt: skip
+        sums = Scratch(output.shape[-1], np.int32)
+        arguments = (inputs[0], self._average, output, FIRST, LAST, sums)
         return [Step(_average_pool(output.dtype), arguments, math.prod(output.shape[:2]))]
 
 
@@ -90,25 +97,12 @@ def _inside(start: int, taps: int, dilation: int, size: int) -> tuple[int, int]:
     return first, max(first, behind)
 
 
-@template(
-    "void(uint8[:,:,:,::1],int64[:,::1],int32,int32[:,::1],int32[::1],int32[::1],int32[::1],"
-    "int32,int32,{0}[:,:,:,::1],int64,int64,int32[::1])"
-)
-def _average_pool(
-    x: Codes,
-    window: Int64,
-    zero_point: int,
-    tail_of: Int32,
-    preload: Int32,
-    multiplier: Int32,
-    shift: Int32,
-    low: int,
-    high: int,
-    out: Out,
-    first: int,
-    last: int,
-    sums: Int32,
-) -> None:
+@template("void(uint8[:,:,:,::1],Average,{0}[:,:,:,::1],int64,int64,int32[::1])")
+def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, sums: Int32) -> None:
+    window, zero_point = average.window, average.zero_point
+    tail_of, preload = average.tail_of, average.tails.preload
+    multiplier, shift = average.tails.multiplier, average.tails.shift
+    low, high = average.tails.low, average.tails.high
     for row_of_all in range(first, last):
         image = row_of_all // out.shape[1]
         oy = row_of_all - image * out.shape[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,9 +12,11 @@ from hexsim.binding.call import Codes, Int32
 from hexsim.binding.resize import WEIGHT_BITS, BoundBilinear, BoundNearest
 from hexsim.int8.machine_code.inner_loops.requantise_rows import requantise_rows
 from hexsim.int8.machine_code.jit import template
+from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 from hexsim.int8.passes.lookup import look_up
 from hexsim.int8.prepared import Out
+from hexsim.int8.requantise.constants import Tail, one_tail
 from hexsim.int8.requantise.scalar import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 
@@ -34,6 +37,18 @@ class PreparedNearest:
         return work
 
 
+@record("int32[::1],int32[::1],int32[::1],int32[::1]")
+class Line(NamedTuple):
+    """Scratch for the sums of a line, and what `requantise_rows` wants with them: vectors of what
+    is added (nothing), of the multiplier and of the shift.
+    """
+
+    sums: Any
+    none: Any
+    multipliers: Any
+    shifts: Any
+
+
 class PreparedBilinear:
     """Sums of four codes, requantised."""
 
@@ -47,11 +62,11 @@ class PreparedBilinear:
         # The weights of a pixel add up to one, so the zero point is a constant.
         start = int(tail.preload[0]) - (self._zero_point << 2 * WEIGHT_BITS)
         start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
+        vector = Scratch(COLUMNS, np.int32)
+        none = Scratch(max(row // COLUMNS, COLUMNS), np.int32)
         arguments = (
-            inputs[0], self._rows, self._columns, start, tail.multiplier[0], tail.shift[0],
-            tail.low, tail.high, output, FIRST, LAST,
-            Scratch(row, np.int32), Scratch(max(row // COLUMNS, COLUMNS), np.int32),
-            Scratch(COLUMNS, np.int32), Scratch(COLUMNS, np.int32),
+            inputs[0], self._rows, self._columns, one_tail(tail, start), output, FIRST, LAST,
+            Line(Scratch(row, np.int32), none, vector, vector),
         )  # fmt: skip
         add = _bilinear(output.dtype)
         return [Step(add, arguments, math.prod(output.shape[:2]))]
@@ -68,27 +83,20 @@ def _nearest(x: Codes, rows: Int32, columns: Int32, out: Out, first: int, last: 
                 target[c] = source[c]
 
 
-@template(
-    "void(uint8[:,:,:,::1],int32[:,::1],int32[:,::1],int64,int32,int32,int32,int32,"
-    "{0}[:,:,:,::1],int64,int64,int32[::1],int32[::1],int32[::1],int32[::1])"
-)
+@template("void(uint8[:,:,:,::1],int32[:,::1],int32[:,::1],Tail,{0}[:,:,:,::1],int64,int64,Line)")
 def _bilinear(
     x: Codes,
     rows: Int32,
     columns: Int32,
-    start: int,
-    multiplier: int,
-    shift: int,
-    low: int,
-    high: int,
+    tail: Tail,
     out: Out,
     first: int,
     last: int,
-    sums: Int32,
-    none: Int32,
-    multipliers: Int32,
-    shifts: Int32,
+    line: Line,
 ) -> None:
+    start, multiplier, shift = np.int64(tail.preload), tail.multiplier, tail.shift
+    low, high = tail.low, tail.high
+    sums, none, multipliers, shifts = line.sums, line.none, line.multipliers, line.shifts
     none[:] = 0
     multipliers[:] = multiplier
     shifts[:] = shift

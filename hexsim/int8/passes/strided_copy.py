@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,26 @@ from hexsim.binding.call import Codes, Int64
 from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.addresses import copy_run
 from hexsim.int8.machine_code.jit import inlined, template
+from hexsim.int8.machine_code.record import record
 from hexsim.int8.prepared import Out
 from hexsim.int8.step import FIRST, LAST, Step
 
 _GRAIN = 1024
 """Elements at least in a piece."""
+
+
+@record("int64,int64[::1],int64,int64[::1],int64[::1]")
+class Paths(NamedTuple):
+    """Ways through a flat source and a flat target: where element 0 is, and steps along each axis.
+
+    There are at least two axes.
+    """
+
+    read_start: int
+    read_steps: Int64
+    write_start: int
+    write_steps: Int64
+    sizes: Int64
 
 
 def copy(source: Out, target: Out) -> Step:
@@ -37,10 +52,11 @@ def copy(source: Out, target: Out) -> Step:
     inner = _innermost(sizes, steps)
     order = [*(axis for axis in range(len(sizes)) if axis != inner), inner]
     (read, read_start), (written, write_start) = _flat(source), _flat(target)
-    arguments = (
-        read, read_start, steps[0, order], written, write_start, steps[1, order],
-        np.array(sizes, np.int64)[order], FIRST, LAST,
+    paths = Paths(
+        read_start, steps[0, order], write_start, steps[1, order],
+        np.array(sizes, np.int64)[order],
     )  # fmt: skip
+    arguments = (read, written, paths, FIRST, LAST)
     return Step(_copy(source.dtype), arguments, math.prod(sizes), grain=_GRAIN)
 
 
@@ -76,44 +92,22 @@ def _flat(view: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
     """
     size = view.itemsize
     reach = [(n - 1) * step // size for n, step in zip(view.shape, view.strides, strict=True)]
-    ascending = view[tuple(slice(None, None, -1 if way < 0 else 1) for way in reach)]
+    ways = (slice(None, None, -1 if way < 0 else 1) for way in reach)
+    index: tuple[Any, ...] = (*ways, ...)  # without the dots a scalar would be copied
+    ascending = view[index]
     flat = as_strided(ascending, (sum(map(abs, reach)) + 1,), (size,))
     return flat, -sum(way for way in reach if way < 0)
 
 
-@template("void({0}[::1],int64,int64[::1],{0}[::1],int64,int64[::1],int64[::1],int64,int64)")
-def _copy(
-    source: Codes,
-    read_start: int,
-    read_steps: Int64,
-    target: Codes,
-    write_start: int,
-    write_steps: Int64,
-    sizes: Int64,
-    first: int,
-    last: int,
-) -> None:
-    copy_elements(
-        source, read_start, read_steps, target, write_start, write_steps, sizes, first, last
-    )
+@template("void({0}[::1],{0}[::1],Paths,int64,int64)")
+def _copy(source: Codes, target: Codes, paths: Paths, first: int, last: int) -> None:
+    copy_elements(source, target, paths, first, last)
 
 
 @inlined
-def copy_elements(
-    source: Codes,
-    read_start: int,
-    read_steps: Int64,
-    target: Codes,
-    write_start: int,
-    write_steps: Int64,
-    sizes: Int64,
-    first: int,
-    last: int,
-) -> None:
-    """Copy elements `first` to `last` - 1 in C order of the axes, of which there are at least two.
-
-    Element 0 is at read_start of the flat source and at write_start of the flat target.
-    """
+def copy_elements(source: Codes, target: Codes, paths: Paths, first: int, last: int) -> None:
+    """Copy elements `first` to `last` - 1 in C order of the axes."""
+    sizes, read_steps, write_steps = paths.sizes, paths.read_steps, paths.write_steps
     axes = sizes.size
     length, rows = sizes[axes - 1], sizes[axes - 2]
     read_step, write_step = read_steps[axes - 1], write_steps[axes - 1]
@@ -123,8 +117,8 @@ def copy_elements(
         column = at - row * length
         plane = row // rows
         row -= plane * rows
-        read = read_start + row * read_steps[axes - 2] + column * read_step
-        write = write_start + row * write_steps[axes - 2] + column * write_step
+        read = paths.read_start + row * read_steps[axes - 2] + column * read_step
+        write = paths.write_start + row * write_steps[axes - 2] + column * write_step
         for axis in range(axes - 3, -1, -1):
             rest = plane // sizes[axis]
             read += (plane - rest * sizes[axis]) * read_steps[axis]

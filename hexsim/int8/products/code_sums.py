@@ -7,31 +7,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from hexsim.binding.call import Codes, Int32, Int64
+from hexsim.binding.call import Codes, Int32
 from hexsim.int8.machine_code.inner_loops.code_sum import sum_of_codes
 from hexsim.int8.machine_code.jit import kernel
+from hexsim.int8.products.arguments import Windows
 
 
-@kernel("void(uint8[::1],int64[::1],int64[::1],int64,int64,int64,int32[:,::1],int64,int64)")
+@kernel("void(uint8[::1],Windows,int64,int32[:,::1],int64,int64)")
 def add_codes(
-    x: Codes,
-    starts: Int64,
-    runs: Int64,
-    run: int,
-    group_channels: int,
-    weight_zero: int,
-    addends: Int32,
-    first: int,
-    last: int,
+    x: Codes, windows: Windows, weight_zero: int, addends: Int32, first: int, last: int
 ) -> None:
-    """Set `addends` (groups, pixels) to the sums times -`weight_zero`, for some pixels.
-
-    A window is runs of `run` codes, which begin at the sum of its start and the run's entry.
-    """
-    x_at = x.ctypes.data
+    """Set `addends` (groups, pixels) to the sums times -`weight_zero`, for some pixels."""
+    x_at, starts, runs, run = x.ctypes.data, windows.starts, windows.offsets, windows.run
     for pixel in range(first, last):
         for group in range(addends.shape[0]):
-            window = x_at + starts[pixel] + group * group_channels
+            window = x_at + starts[pixel] + group * windows.group_channels
             total = 0
             for k in range(runs.size):
                 total += sum_of_codes(window + runs[k], run)

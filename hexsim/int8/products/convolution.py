@@ -21,12 +21,14 @@ from hexsim.int8.machine_code.jit import Template
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 from hexsim.int8.prepared import Out
 from hexsim.int8.products import panels
+from hexsim.int8.products.arguments import Windows
 from hexsim.int8.products.code_sums import add_codes
 from hexsim.int8.products.guarded_panels import GuardedPanels, pack_guarded
 from hexsim.int8.products.padded import PaddedInput
 from hexsim.int8.products.plain_product import convolve_plain
 from hexsim.int8.products.tiled_product import convolve_guarded, convolve_tiled
 from hexsim.int8.products.tiles import Column, PanelTable, Tiles, pieces
+from hexsim.int8.requantise.constants import all_tails
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 
 
@@ -75,12 +77,12 @@ class _Product:
         return self.weights.reshape(len(self.offsets), runs.length, runs.groups, runs.columns)
 
     @property
-    def geometry(self) -> tuple[Int64, Int64, int, int, int, int]:
-        """The first arguments of every kernel after the activations."""
+    def windows(self) -> Windows:
+        """What kernels know of the windows."""
         runs = self.runs
-        return (
+        return Windows(
             self.starts, self.offsets, runs.length, runs.groups, runs.group_channels, runs.columns
-        )  # fmt: skip
+        )
 
     @cached_property
     def item_bytes(self) -> int:
@@ -140,18 +142,14 @@ class PlainConvolution:
         product = ByDistances(call)
         self._padded, self._pixels = product.padded, product.starts.size
         packed = np.ascontiguousarray(product.matrix.transpose(2, 3, 0, 1)).reshape(-1)
-        tail = call.tail
-        self._constants = (
-            *product.geometry, packed, product.preload, tail.multiplier, tail.shift, tail.low,
-            tail.high,
-        )  # fmt: skip
-        self._channels = tail.multiplier.size
+        self._constants = (product.windows, packed, all_tails(call.tail))
+        self._channels = call.tail.multiplier.size
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         x, copying = self._padded.copied(inputs[0], workspace)
-        where, rows = pieces(self._pixels, self._channels, 1)
-        arguments = (x, *self._constants, output.reshape(-1), *where)
+        piece, rows = pieces(self._pixels, self._channels, 1)
+        arguments = (x, *self._constants, output.reshape(-1), piece)
         return [*copying, Step(convolve_plain(output.dtype), arguments, *rows)]
 
 
@@ -178,9 +176,7 @@ class _Tiled:
             kernel, tile, item_bytes * product.starts, offsets, table.stacked(), weights,
             panels.panel_constants(constants, runs.groups), tail,
         )  # fmt: skip
-        self._sums = (
-            product.starts, product.offsets, runs.length, runs.group_channels, product.weight_zero
-        )  # fmt: skip
+        self._sums = (product.windows, product.weight_zero)
         self._summed_groups = runs.groups if product.weight_zero else 0
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:

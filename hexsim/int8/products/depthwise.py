@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hexsim.binding.batch_norm import BoundBatchNorm
-from hexsim.binding.call import Codes, Int32, Int64
+from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.requantise import Requantise
 from hexsim.graph.ir import Shape
@@ -17,11 +17,13 @@ from hexsim.int8.machine_code.inner_loops.depthwise_tile import BY_CHANNEL, ORDE
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 from hexsim.int8.prepared import Out
+from hexsim.int8.products.arguments import Taps
 from hexsim.int8.products.padded import Int16, PaddedInput
 from hexsim.int8.products.panels import panel_constants
 from hexsim.int8.products.taps import pack_taps
 from hexsim.int8.products.tiled_product import convolve_channels
 from hexsim.int8.products.tiles import PanelTable, Tiles
+from hexsim.int8.requantise.constants import Tails, all_tails
 from hexsim.int8.requantise.scalar import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
@@ -41,7 +43,6 @@ class PreparedDepthwise:
         self._offsets = self._padded.tap_offsets().ravel()
         self._weights = np.ascontiguousarray(weights).reshape(-1)
         self._tail = tail
-        self._constants = (tail.preload.astype(np.int32, copy=False), tail.multiplier, tail.shift)
         self._tiles = self._tiled(weights) if use_vectors() else None
 
     def _tiled(self, weights: Int16) -> Tiles:
@@ -54,7 +55,8 @@ class PreparedDepthwise:
             first=panel * pairs, twos=0, ones=pairs, offsets=0, input=item_bytes * column,
             addends=0, column=column, rest=channels - column,
         )  # fmt: skip
-        constants = panel_constants(self._constants, 1).reshape(-1, COLUMNS)[:, list(ORDER)]
+        per_channel = all_tails(self._tail)[:3]
+        constants = panel_constants(per_channel, 1).reshape(-1, COLUMNS)[:, list(ORDER)]
         return Tiles(
             convolve_channels, BY_CHANNEL, item_bytes * self._starts, offsets, table.stacked(),
             pack_taps(weights.reshape(-1, channels)), constants.reshape(-1), self._tail,
@@ -79,34 +81,19 @@ class PreparedDepthwise:
         x, copying = self._padded.copied(inputs[0], workspace)
         if self._tiles is not None:
             return [*copying, self._tiles.step(x, np.empty(0, np.int32), output)]
-        tail, channels = self._tail, self._padded.shape[3]
-        arguments = (
-            x, self._starts, self._offsets, channels, self._weights, *self._constants, tail.low,
-            tail.high, output.reshape(-1), FIRST, LAST, Scratch(channels, np.int32),
-        )  # fmt: skip
+        taps = Taps(self._starts, self._offsets, self._weights)
+        sums = Scratch(self._padded.shape[3], np.int32)
+        arguments = (x, taps, all_tails(self._tail), output.reshape(-1), FIRST, LAST, sums)
         return [*copying, Step(_depthwise(output.dtype), arguments, self._starts.size)]
 
 
-@template(
-    "void(int16[::1],int64[::1],int64[::1],int64,int16[::1],int32[::1],int32[::1],int32[::1],"
-    "int32,int32,{0}[::1],int64,int64,int32[::1])"
-)
+@template("void(int16[::1],Taps,Tails,{0}[::1],int64,int64,int32[::1])")
 def _depthwise(
-    x: Int16,
-    starts: Int64,
-    offsets: Int64,
-    channels: int,
-    weights: Int16,
-    preload: Int32,
-    multiplier: Int32,
-    shift: Int32,
-    low: int,
-    high: int,
-    out: Out,
-    first_pixel: int,
-    last_pixel: int,
-    sums: Int32,
+    x: Int16, taps: Taps, tails: Tails, out: Out, first_pixel: int, last_pixel: int, sums: Int32
 ) -> None:
+    starts, offsets, weights, channels = taps.starts, taps.offsets, taps.weights, sums.size
+    preload = tails.preload
+    multiplier, shift, low, high = tails.multiplier, tails.shift, tails.low, tails.high
     for pixel in range(first_pixel, last_pixel):
         for c in range(channels):
             sums[c] = preload[c]

@@ -8,7 +8,7 @@ that adds to every sum is a constant of the layer. Codes without padding are rea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from hexsim.binding.call import Codes, Int64
 from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.jit import template
+from hexsim.int8.machine_code.record import record
 from hexsim.int8.step import FIRST, LAST, Step, Workspace
 from hexsim.layers import Window
 
@@ -101,37 +102,38 @@ class PaddedInput:
         kind = np.dtype(self.dtype)
         copy = workspace.empty(batch * self.height * self.width * channels + SLACK, kind)
         wide = kind.itemsize > 1
-        arguments = (
-            codes.reshape(-1), batch, height, width, channels, self.zero_point if wide else 0,
-            0 if wide else self.zero_point, *self.window.pads[:2], self.height, self.width, copy,
-            FIRST, LAST,
+        taken, padding = (self.zero_point, 0) if wide else (0, self.zero_point)
+        place = Place(
+            batch, height, width, channels, taken, padding, *self.window.pads[:2], self.height,
+            self.width,
         )  # fmt: skip
+        arguments = (codes.reshape(-1), place, copy, FIRST, LAST)
         return copy, [Step(_pad(kind), arguments, rows=batch * self.height)]
 
 
-@template(
-    "void(uint8[::1],int64,int64,int64,int64,int64,int64,int64,int64,int64,int64,{0}[::1],"
-    "int64,int64)"
-)
-def _pad(
-    codes: Codes,
-    batch: int,
-    height: int,
-    width: int,
-    channels: int,
-    subtracted: int,
-    padding: int,
-    top: int,
-    left: int,
-    padded_height: int,
-    padded_width: int,
-    copy: Padded,
-    first: int,
-    last: int,
-) -> None:
-    zero = np.int16(subtracted)
-    kept = min(width, padded_width - left) * channels
-    before = left * channels
+@record(",".join(["int64"] * 10))
+class Place(NamedTuple):
+    """Sizes of an input, what becomes of its codes, and where they lie in a padded copy."""
+
+    batch: int
+    height: int
+    width: int
+    channels: int
+    subtracted: int
+    padding: int
+    top: int
+    left: int
+    padded_height: int
+    padded_width: int
+
+
+@template("void(uint8[::1],Place,{0}[::1],int64,int64)")
+def _pad(codes: Codes, place: Place, copy: Padded, first: int, last: int) -> None:
+    height, width, channels, top = place.height, place.width, place.channels, place.top
+    padded_height, padded_width, padding = place.padded_height, place.padded_width, place.padding
+    zero = np.int16(place.subtracted)
+    kept = min(width, padded_width - place.left) * channels
+    before = place.left * channels
     line = padded_width * channels
     for line_of_all in range(first, last):
         image = line_of_all // padded_height
@@ -147,5 +149,5 @@ def _pad(
         for i in range(kept):
             row[i] = np.int16(pixels[i]) - zero
         copy[to + before + kept : to + line] = padding
-    if last == batch * padded_height:
+    if last == place.batch * padded_height:
         copy[last * line :] = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hexsim.int8.machine_code.addresses import copy_bytes, load_int32, store_int32
@@ -10,45 +12,60 @@ from hexsim.int8.machine_code.jit import inlined
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
 
-@inlined
-def store_panel(
-    count: int,
-    sums: int,
-    sums_step: int,
-    addends: int,
-    preload: int,
-    multiplier: int,
-    shift: int,
-    shifts: int,
-    low: int,
-    high: int,
-    scratch: int,
-    out: int,
-    channels: int,
-    valid: int,
-    item_bytes: int,
-) -> None:
-    """Store `count` rows of `valid` channels at address `out`, `channels` elements apart.
+class Sums(NamedTuple):
+    """Addresses of rows of sums, `step` bytes apart, and of the addend of each."""
 
-    The arguments before that are those of `requantise_rows`; `scratch` is the address of as many
-    codes as a tile has, for a panel partly used. The output has elements of `item_bytes`.
+    at: int
+    step: int
+    addends: int
+
+
+class PanelTail(NamedTuple):
+    """Addresses of a panel's constants; `shifts` is not zero if any shift is."""
+
+    preload: int
+    multiplier: int
+    shift: int
+    shifts: int
+    low: int
+    high: int
+
+
+class Target(NamedTuple):
+    """Rows of `valid` channels of an output, the first at address `at`, `channels` elements apart.
+
+    `spare` is the address of as many codes as a tile has, for a panel partly used.
     """
-    if item_bytes == SUM_BYTES:
+
+    at: int
+    channels: int
+    valid: int
+    item_bytes: int
+    spare: int
+
+
+@inlined
+def store_panel(count: int, sums: Sums, tail: PanelTail, target: Target) -> None:
+    """Store `count` rows of what becomes of the sums."""
+    valid, channels = target.valid, target.channels
+    if target.item_bytes == SUM_BYTES:
         for row in range(count):
-            addend = load_int32(addends + SUM_BYTES * row)
+            addend = load_int32(sums.addends + SUM_BYTES * row)
             for i in range(valid):
-                total = np.int32(load_int32(sums + row * sums_step + SUM_BYTES * i) + addend)
-                total = np.int32(total + load_int32(preload + SUM_BYTES * i))
-                store_int32(out + SUM_BYTES * (row * channels + i), total)
+                total = np.int32(load_int32(sums.at + row * sums.step + SUM_BYTES * i) + addend)
+                total = np.int32(total + load_int32(tail.preload + SUM_BYTES * i))
+                store_int32(target.at + SUM_BYTES * (row * channels + i), total)
     elif valid == COLUMNS:
-        requantise_rows(
-            count, sums, sums_step, addends, preload, multiplier, shift, shifts, low, high,
-            out, channels,
-        )  # fmt: skip
+        _requantise(count, sums, tail, target.at, channels)
     else:
-        requantise_rows(
-            count, sums, sums_step, addends, preload, multiplier, shift, shifts, low, high,
-            scratch, COLUMNS,
-        )  # fmt: skip
+        _requantise(count, sums, tail, target.spare, COLUMNS)
         for row in range(count):
-            copy_bytes(scratch + row * COLUMNS, out + row * channels, valid)
+            copy_bytes(target.spare + row * COLUMNS, target.at + row * channels, valid)
+
+
+@inlined
+def _requantise(count: int, sums: Sums, tail: PanelTail, to: int, step: int) -> None:
+    requantise_rows(
+        count, sums.at, sums.step, sums.addends, tail.preload, tail.multiplier, tail.shift,
+        tail.shifts, tail.low, tail.high, to, step,
+    )  # fmt: skip

@@ -4,46 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from hexsim.binding.call import Int32, Int64
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.prepared import Out
+from hexsim.int8.products.arguments import Piece, Windows
 from hexsim.int8.products.padded import Int16
+from hexsim.int8.requantise.constants import Tails
 from hexsim.int8.requantise.scalar import requantise
 
 _BLOCK = 96
 """Pixels for which a channel's weights are read once."""
 
 
-@template(
-    "void(int16[::1],int64[::1],int64[::1],int64,int64,int64,int64,int16[::1],"
-    "int32[::1],int32[::1],int32[::1],int32,int32,{0}[::1],int64,int64,int64,int64)"
-)
+@template("void(int16[::1],Windows,int16[::1],Tails,{0}[::1],Piece)")
 def convolve_plain(
-    x: Int16,
-    starts: Int64,
-    offsets: Int64,
-    run: int,
-    groups: int,
-    group_channels: int,
-    columns: int,
-    weights: Int16,
-    preload: Int32,
-    multiplier: Int32,
-    shift: Int32,
-    low: int,
-    high: int,
-    out: Out,
-    first_pixel: int,
-    last_pixel: int,
-    first_channel: int,
-    last_channel: int,
+    x: Int16, windows: Windows, weights: Int16, tails: Tails, out: Out, piece: Piece
 ) -> None:
     """Compute some pixels of some channels."""
-    channels = groups * columns
-    for block in range(first_pixel, last_pixel, _BLOCK):
-        for channel in range(first_channel, last_channel):
-            first = channel // columns * group_channels
+    starts, offsets, run, columns = windows.starts, windows.offsets, windows.run, windows.columns
+    multiplier, shift, low, high = tails.multiplier, tails.shift, tails.low, tails.high
+    preload = tails.preload
+    channels, last_pixel = windows.groups * columns, piece.last_pixel
+    for block in range(piece.first_pixel, last_pixel, _BLOCK):
+        for channel in range(piece.first_panel, piece.last_panel):
+            first = channel // columns * windows.group_channels
             for pixel in range(block, min(block + _BLOCK, last_pixel)):
                 total = preload[channel]
                 for tap in range(offsets.size):

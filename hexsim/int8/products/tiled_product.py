@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hexsim.binding.call import Codes, Int32, Int64
+from hexsim.binding.call import Codes, Int32
 from hexsim.int8.machine_code.addresses import copy_bytes
 from hexsim.int8.machine_code.inner_loops.product_tile import (
     TAIL_BYTES,
@@ -25,6 +25,7 @@ from hexsim.int8.machine_code.inner_loops.product_tile import (
 from hexsim.int8.machine_code.jit import inlined, template
 from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
 from hexsim.int8.prepared import Out
+from hexsim.int8.products.arguments import Packed, Piece
 from hexsim.int8.products.padded import Padded
 
 _BLOCK = 84
@@ -37,38 +38,24 @@ _STEP_WEIGHTS = STEP_BYTES * COLUMNS
 FIRST, TWOS, ONES, OFFSETS, INPUT, ADDENDS, COLUMN, REST = range(8)
 """A panel's row of the table; `hexsim.int8.products.tiles.PanelTable` has the meanings."""
 
-SHIFTS, LOW, HIGH, TILE_ROWS, TILE_PANELS = range(5)
-"""The settings: not zero if any shift is, the limits of codes, pixels and panels of a tile."""
-
 
 @inlined
 def _convolve(
-    multiply: Any,
-    x: Padded,
-    starts: Int64,
-    offsets: Int64,
-    table: Int64,
-    weights: Codes,
-    constants: Int32,
-    addends: Int32,
-    settings: Int64,
-    out: Out,
-    first_pixel: int,
-    last_pixel: int,
-    first_panel: int,
-    last_panel: int,
+    multiply: Any, x: Padded, packed: Packed, addends: Int32, out: Out, piece: Piece,
     scratch: Codes,
-) -> None:
-    tile_rows, tile_panels = settings[TILE_ROWS], settings[TILE_PANELS]
-    shifts, low, high = settings[SHIFTS], settings[LOW], settings[HIGH]
+) -> None:  # fmt: skip
+    settings, table, last_panel = packed.settings, packed.table, piece.last_panel
+    tile_rows, tile_panels = settings.tile_rows, settings.tile_panels
+    shifts, low, high = settings.shifts, settings.low, settings.high
     row_bytes = out.itemsize * out.shape[1]
-    x_at, starts_at, offsets_at = x.ctypes.data, starts.ctypes.data, offsets.ctypes.data
-    weights_at, constants_at = weights.ctypes.data, constants.ctypes.data
+    x_at, starts_at = x.ctypes.data, packed.starts.ctypes.data
+    offsets_at, weights_at = packed.offsets.ctypes.data, packed.weights.ctypes.data
+    constants_at = packed.constants.ctypes.data
     addends_at, out_at = addends.ctypes.data, out.ctypes.data
     scratch_at = np.int64(scratch.ctypes.data)  # signed as what follows from arithmetic
-    for block in range(first_pixel, last_pixel, _BLOCK):
-        end = min(block + _BLOCK, last_pixel)
-        at = first_panel
+    for block in range(piece.first_pixel, piece.last_pixel, _BLOCK):
+        end = min(block + _BLOCK, piece.last_pixel)
+        at = piece.first_panel
         while at < last_panel:
             left = (table[at, REST] + COLUMNS - 1) // COLUMNS
             panels = min(tile_panels, left, last_panel - at)
@@ -99,79 +86,28 @@ def _convolve(
             at += panels
 
 
-_SIGNATURE = (
-    "void({0}[::1],int64[::1],int64[::1],int64[:,::1],uint8[::1],int32[::1],int32[::1],int64[::1],"
-    "{1}[:,::1],int64,int64,int64,int64,uint8[::1])"
-)
+_SIGNATURE = "void({0}[::1],Packed,int32[::1],{1}[:,::1],Piece,uint8[::1])"
 
 
 @template(_SIGNATURE)
 def convolve_tiled(
-    x: Padded,
-    starts: Int64,
-    offsets: Int64,
-    table: Int64,
-    weights: Codes,
-    constants: Int32,
-    addends: Int32,
-    settings: Int64,
-    out: Out,
-    first_pixel: int,
-    last_pixel: int,
-    first_panel: int,
-    last_panel: int,
-    scratch: Codes,
+    x: Padded, packed: Packed, addends: Int32, out: Out, piece: Piece, scratch: Codes
 ) -> None:
     """Compute some pixels of some panels; `scratch` is of the thread."""
-    _convolve(
-        convolve_tile, x, starts, offsets, table, weights, constants, addends, settings, out,
-        first_pixel, last_pixel, first_panel, last_panel, scratch,
-    )  # fmt: skip
+    _convolve(convolve_tile, x, packed, addends, out, piece, scratch)
 
 
 @template(_SIGNATURE)
 def convolve_guarded(
-    x: Padded,
-    starts: Int64,
-    offsets: Int64,
-    table: Int64,
-    weights: Codes,
-    constants: Int32,
-    addends: Int32,
-    settings: Int64,
-    out: Out,
-    first_pixel: int,
-    last_pixel: int,
-    first_panel: int,
-    last_panel: int,
-    scratch: Codes,
+    x: Padded, packed: Packed, addends: Int32, out: Out, piece: Piece, scratch: Codes
 ) -> None:
     """The same for guarded weights."""
-    _convolve(
-        convolve_guarded_tile, x, starts, offsets, table, weights, constants, addends, settings,
-        out, first_pixel, last_pixel, first_panel, last_panel, scratch,
-    )  # fmt: skip
+    _convolve(convolve_guarded_tile, x, packed, addends, out, piece, scratch)
 
 
 @template(_SIGNATURE)
 def convolve_channels(
-    x: Padded,
-    starts: Int64,
-    offsets: Int64,
-    table: Int64,
-    weights: Codes,
-    constants: Int32,
-    addends: Int32,
-    settings: Int64,
-    out: Out,
-    first_pixel: int,
-    last_pixel: int,
-    first_panel: int,
-    last_panel: int,
-    scratch: Codes,
+    x: Padded, packed: Packed, addends: Int32, out: Out, piece: Piece, scratch: Codes
 ) -> None:
     """The same for channels that are not summed."""
-    _convolve(
-        convolve_channels_tile, x, starts, offsets, table, weights, constants, addends, settings,
-        out, first_pixel, last_pixel, first_panel, last_panel, scratch,
-    )  # fmt: skip
+    _convolve(convolve_channels_tile, x, packed, addends, out, piece, scratch)

@@ -14,8 +14,9 @@ from hexsim.int8.machine_code.inner_loops.microkernel import Tile
 from hexsim.int8.machine_code.jit import Template
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.prepared import Out
+from hexsim.int8.products.arguments import Packed, Piece, Settings
 from hexsim.int8.products.padded import Padded
-from hexsim.int8.step import FIRST, LAST, Row, Scratch, Step
+from hexsim.int8.step import FIRST, LAST, Scratch, Step
 
 Column = Int64 | int
 _FEW_PIXELS = 800
@@ -24,11 +25,11 @@ _FEW_PIXELS = 800
 
 def pieces(
     pixels: int, panels: int, tile_rows: int, tile_panels: int = 1
-) -> tuple[tuple[int | Row, ...], tuple[int, int]]:
-    """First and last pixel and panel of a piece, and a step's rows and grain: one or the other."""
+) -> tuple[Piece, tuple[int, int]]:
+    """A piece, and a step's rows and grain: pixels or panels, one or the other."""
     if pixels <= _FEW_PIXELS and panels > tile_panels:
-        return (0, pixels, FIRST, LAST), (panels, tile_panels)
-    return (FIRST, LAST, 0, panels), (pixels, tile_rows)
+        return Piece(0, pixels, FIRST, LAST), (panels, tile_panels)
+    return Piece(FIRST, LAST, 0, panels), (pixels, tile_rows)
 
 
 class PanelTable(NamedTuple):
@@ -82,12 +83,11 @@ class Tiles:
         """
         tile, tail, pixels = self.tile, self.tail, self.starts.size
         out = output.reshape(pixels, -1)
-        where, rows = pieces(pixels, len(self.table), tile.rows, tile.panels)
+        piece, rows = pieces(pixels, len(self.table), tile.rows, tile.panels)
         starts = np.append(self.starts, np.repeat(self.starts[-1:], tile.rows - 1))
-        settings = (int(tail.shift.any()), tail.low, tail.high, tile.rows, tile.panels)
-        arguments = (
-            x, starts, self.offsets, self.table, self.weights.view(np.uint8), self.constants,
-            addends, np.array(settings, np.int64), out, *where,
-            Scratch(tile.rows * tile.panels * COLUMNS * out.itemsize, np.uint8),
-        )  # fmt: skip
+        settings = Settings(int(tail.shift.any()), tail.low, tail.high, tile.rows, tile.panels)
+        weights = self.weights.view(np.uint8)
+        packed = Packed(starts, self.offsets, self.table, weights, self.constants, settings)
+        line = Scratch(tile.rows * tile.panels * COLUMNS * out.itemsize, np.uint8)
+        arguments = (x, packed, addends, out, piece, line)
         return Step(self.kernel(x.dtype, out.dtype), arguments, *rows)

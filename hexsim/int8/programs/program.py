@@ -17,6 +17,7 @@ from hexsim.int8.machine_code.atomics import CAN_YIELD, call_entry, write_word
 from hexsim.int8.machine_code.entry import check, entries
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.memory import aligned
+from hexsim.int8.machine_code.record import fields_of
 from hexsim.int8.machine_code.words import Array, Int64, Word, Words, expanded
 from hexsim.int8.programs.cores import default_threads
 from hexsim.int8.programs.team import (
@@ -96,7 +97,7 @@ def _row(step: Step, scratch: Sequence[npt.NDArray[np.uint8]]) -> list[Word]:
     each = [_arguments(step, memory) for memory in scratch]
     check(step.kernel, each[0])
     *starts, _ = accumulate((len(expanded(one)) for one in each[0]), initial=1)
-    both = zip(step.arguments, starts, strict=True)
+    both = zip(fields_of(step.arguments), starts, strict=True)
     at = {one: start for one, start in both if isinstance(one, Row)}
     words = [Words([[0, *chain.from_iterable(map(expanded, one))]]) for one in each]
     piece = _piece(step, len(scratch))
@@ -112,14 +113,17 @@ def _piece(step: Step, threads: int) -> int:
 
 
 def _scratch_bytes(step: Step) -> int:
-    return sum(one.bytes for one in step.arguments if isinstance(one, Scratch))
+    return sum(one.bytes for one in fields_of(step.arguments) if isinstance(one, Scratch))
 
 
 def _arguments(step: Step, scratch: npt.NDArray[np.uint8]) -> list[Any]:
-    """The step's arguments with the scratch of one thread, and 0 for FIRST and LAST."""
+    """The step's arguments, fields of records one by one, with the scratch of one thread.
+
+    FIRST and LAST are 0.
+    """
     arguments: list[Any] = []
     used = 0
-    for argument in step.arguments:
+    for argument in fields_of(step.arguments):
         if isinstance(argument, Scratch):
             part = scratch[used : used + argument.size * np.dtype(argument.dtype).itemsize]
             used += argument.bytes

@@ -11,15 +11,15 @@ from hexsim.int8.machine_code.inner_loops.requantise_run import (
     requantise_vectors,
 )
 from hexsim.int8.machine_code.jit import inlined
+from hexsim.int8.requantise.constants import Tail
 from hexsim.int8.requantise.scalar import requantise
 
 
 @inlined
-def requantise_run(
-    sums: Int32, multiplier: int, shift: int, low: int, high: int, codes: Codes
-) -> None:
-    """Write the codes of the first sums, as many as there are codes."""
+def requantise_run(sums: Int32, tail: Tail, codes: Codes) -> None:
+    """Write the codes of the first sums, preload included, as many as there are codes."""
     done = 0
+    multiplier, shift, low, high = tail.multiplier, tail.shift, tail.low, tail.high
     if shift == 0:
         steps = codes.size // WIDTH
         requantise_vectors(steps, sums.ctypes.data, multiplier, low, high, codes.ctypes.data)
@@ -30,11 +30,11 @@ def requantise_run(
 
 @inlined
 def requantise_sum(
-    x: Codes, y: Codes, factor_x: int, factor_y: int, start: int, multiplier: int, low: int,
-    high: int, codes: Codes,
-) -> None:  # fmt: skip
-    """Write the codes of start + factor_x * x + factor_y * y, all int32, without a shift."""
+    x: Codes, y: Codes, factor_x: int, factor_y: int, tail: Tail, codes: Codes
+) -> None:
+    """Write the codes of preload + factor_x * x + factor_y * y, all int32, without a shift."""
     steps = codes.size // WIDTH
+    start, multiplier, low, high = tail.preload, tail.multiplier, tail.low, tail.high
     requantise_sums_of_two(
         steps, x.ctypes.data, y.ctypes.data, factor_x, factor_y, start, multiplier, low, high,
         codes.ctypes.data,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +24,11 @@ from hexsim.binding import (
     BoundSum,
 )
 from hexsim.binding.bytes_of import byte_operands, byte_weights
-from hexsim.binding.call import Codes, Int64
+from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.requantise import Requantise
 from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.machine_code.memory import ALIGNMENT
+from hexsim.int8.machine_code.record import record
 from hexsim.int8.prepared import Out, PreparedCall
 from hexsim.int8.requantise.scalar import requantise_wide
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
@@ -103,6 +104,23 @@ def _bare(tail: Requantise) -> Requantise:
     return replace(tail, preload=np.zeros(tail.preload.shape, np.int32), fraction_bits=0)
 
 
+@record("int32[::1],int64,int64[::1],int32[::1],int32[::1],int64,int64,int64")
+class WideTails(NamedTuple):
+    """Tails with fraction bits: one per column if `along` is not zero, else one per row.
+
+    The tail of a row is that which `entries`, again and again, say.
+    """
+
+    entries: Int32
+    along: int
+    preload: Int64
+    multiplier: Int32
+    shift: Int32
+    fraction_bits: int
+    low: int
+    high: int
+
+
 class WideTail:
     """Sums raised by their places, added to the preload, requantised.
 
@@ -112,22 +130,23 @@ class WideTail:
 
     def __init__(self, call: BoundCall, places: Sequence[int]) -> None:
         tail: Requantise = call.tail  # type: ignore[attr-defined]
-        self._tail = tail
-        self._preload = tail.preload.astype(np.int64)
         self._places = np.array(places, np.int64)
-        self._step = int(tail.preload.size > 1 and not isinstance(call, BoundAveragePool))
-        self._entries = np.zeros(1, np.int32)
+        along = int(tail.preload.size > 1 and not isinstance(call, BoundAveragePool))
+        entries = np.zeros(1, np.int32)
         if isinstance(call, BoundAveragePool):
-            self._entries = np.ascontiguousarray(call.tail_of).reshape(-1)
+            entries = np.ascontiguousarray(call.tail_of).reshape(-1)
+        self._tails = WideTails(
+            entries, along, tail.preload.astype(np.int64), tail.multiplier, tail.shift,
+            tail.fraction_bits, tail.low, tail.high,
+        )  # fmt: skip
 
     def step(self, sums: npt.NDArray[np.signedinteger[Any]], output: Out) -> Step:
         """Return what writes the codes of `sums`, one array of the output's shape per place."""
-        tail, columns = self._tail, output.shape[-1] if output.ndim else 1
+        columns = output.shape[-1] if output.ndim else 1
         rows = output.reshape(-1, columns)
         arguments = (
-            sums.reshape(len(sums), -1, columns), self._places, self._entries, self._step,
-            self._preload, tail.multiplier, tail.shift, tail.fraction_bits, tail.low, tail.high,
-            rows, Scratch(columns, np.int64), FIRST, LAST,
+            sums.reshape(len(sums), -1, columns), self._places, self._tails, rows,
+            Scratch(columns, np.int64), FIRST, LAST,
         )  # fmt: skip
         return Step(_finish(sums.dtype, output.dtype), arguments, len(rows))
 
@@ -136,26 +155,20 @@ class WideTail:
         self.step(sums, output)()
 
 
-@template(
-    "void({0}[:,:,::1],int64[::1],int32[::1],int64,int64[::1],int32[::1],int32[::1],int64,"
-    "int64,int64,{1}[:,::1],int64[::1],int64,int64)"
-)
+@template("void({0}[:,:,::1],int64[::1],WideTails,{1}[:,::1],int64[::1],int64,int64)")
 def _finish(
     sums: npt.NDArray[np.signedinteger[Any]],
     places: Int64,
-    entries: npt.NDArray[np.int32],
-    step: int,
-    preload: Int64,
-    multiplier: npt.NDArray[np.int32],
-    shift: npt.NDArray[np.int32],
-    fraction_bits: int,
-    low: int,
-    high: int,
+    tails: WideTails,
     out: npt.NDArray[Any],
     totals: Int64,
     first_row: int,
     last_row: int,
 ) -> None:
+    entries, preload, multiplier, shift = (
+        tails.entries, tails.preload, tails.multiplier, tails.shift
+    )  # fmt: skip
+    fraction_bits, low, high = tails.fraction_bits, tails.low, tails.high
     for row in range(first_row, last_row):
         first = np.int64(entries[row % entries.size])
         codes = out[row]
@@ -164,7 +177,7 @@ def _finish(
             place, part = places[k], sums[k, row]
             for column in range(totals.size):
                 totals[column] += np.int64(part[column]) << place
-        if step:
+        if tails.along:
             for column in range(totals.size):
                 codes[column] = requantise_wide(
                     totals[column] + preload[column], multiplier[column], shift[column],

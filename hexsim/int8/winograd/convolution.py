@@ -16,7 +16,15 @@ from hexsim.int8.products.panels import pad_to_panels
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.int8.winograd.maps import KERNEL, OUTPUTS, SQUARES
 from hexsim.int8.winograd.panels import pack_winograd, sums_fit
-from hexsim.int8.winograd.product import Places, convolve_winograd, transform_tiles
+from hexsim.int8.winograd.product import (
+    Blocks,
+    Image,
+    Memory,
+    Panels,
+    Places,
+    convolve_winograd,
+    transform_tiles,
+)
 from hexsim.int8.winograd.transform import CHANNELS
 
 _BLOCK = 3
@@ -50,15 +58,16 @@ class WinogradConvolution:
         self._deep = -(-channels // CHANNELS) * CHANNELS
         places = _places(batch, out_height, out_width)
         self._tiles = len(places)
-        self._input = (
+        self._image = Image(
             height, width, channels, self._deep, call.inputs[0].zero_point, *call.window.pads[:2],
-            places, Scratch(SQUARES * self._deep, np.uint8),
+            places,
         )  # fmt: skip
-        constants = (tail.preload.astype(np.int32, copy=False), tail.multiplier, tail.shift)
-        self._constants = (
-            out_height, out_width, columns, pack_winograd(call.weights),
-            *(pad_to_panels(one, 1) for one in constants), int(tail.shift.any()), tail.low,
-            tail.high,
+        self._output = out_height, out_width, columns
+        preload = tail.preload.astype(np.int32, copy=False)
+        self._panels = Panels(
+            pack_winograd(call.weights), pad_to_panels(preload, 1),
+            pad_to_panels(tail.multiplier, 1), pad_to_panels(tail.shift, 1),
+            int(tail.shift.any()), tail.low, tail.high,
         )  # fmt: skip
         self._groups = -(-columns // (COLUMNS * self._tile.panels))
 
@@ -68,22 +77,24 @@ class WinogradConvolution:
         block = tile.rows * min(_BLOCK, -(-self._tiles // tile.rows))
         blocks = -(-self._tiles // block)
         ready = blocks <= _FEW_BLOCKS
-        x = (inputs[0].reshape(-1), *self._input)
+        codes, patch = inputs[0].reshape(-1), Scratch(of_tile, np.uint8)
         before: list[Work] = []
         transformed: Any = Scratch(block * of_tile, np.int16)
         if ready:
             transformed = workspace.empty(blocks * block * of_tile, np.int16)
-            before = [Step(transform_tiles, (*x, transformed, FIRST, LAST), self._tiles)]
-        arguments = (
-            *x, transformed, int(ready), block, *self._constants, output.reshape(-1), FIRST, LAST,
-            tile.rows, tile.panels,
-            Scratch(SQUARES * block * tile.panels * COLUMNS, np.int32),
+            arguments = (codes, self._image, patch, transformed, FIRST, LAST)
+            before = [Step(transform_tiles, arguments, self._tiles)]
+        memory = Memory(
+            patch, transformed, Scratch(SQUARES * block * tile.panels * COLUMNS, np.int32),
             Scratch(OUTPUTS * OUTPUTS * COLUMNS, np.int32), Scratch(OUTPUTS, np.int32),
             Scratch(OUTPUTS * COLUMNS, np.uint8),
         )  # fmt: skip
+        divided = Blocks(int(ready), block, tile.rows, tile.panels, *self._output)
+        out = output.reshape(-1)
+        work = (codes, self._image, divided, self._panels, out, FIRST, LAST, memory)
         grain = 1 if ready else self._groups
         kernel = convolve_winograd(output.dtype)
-        return [*before, Step(kernel, arguments, blocks * self._groups, grain)]
+        return [*before, Step(kernel, work, blocks * self._groups, grain)]
 
 
 def _places(batch: int, height: int, width: int) -> Places:

@@ -6,46 +6,104 @@ No stage goes over the whole tensor, and nothing is padded but the tiles at its 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.int8.machine_code.inner_loops.winograd_tile import multiply_point
 from hexsim.int8.machine_code.jit import inlined, kernel, template
+from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
 from hexsim.int8.prepared import Out
 from hexsim.int8.products.padded import Int16
-from hexsim.int8.products.panel_output import store_panel
+from hexsim.int8.products.panel_output import PanelTail, Sums, Target, store_panel
 from hexsim.int8.winograd.maps import OUTPUTS, POINTS, SQUARES
 from hexsim.int8.winograd.transform import CHANNELS, sums_of_products, transform_codes
 
 Places = npt.NDArray[np.int64]
 """Image, row and column of each tile's first output."""
 
-_INPUT = "uint8[::1],int64,int64,int64,int64,int64,int64,int64,int64[:,::1],uint8[::1],int16[::1]"
+
+@record("int64,int64,int64,int64,int64,int64,int64,int64[:,::1]")
+class Image(NamedTuple):
+    """Sizes of the input, its channels filled up to `deep`, first pads, and where tiles begin."""
+
+    height: int
+    width: int
+    channels: int
+    deep: int
+    zero_point: int
+    top: int
+    left: int
+    places: Places
+
+
+@record("int64,int64,int64,int64,int64,int64,int64")
+class Blocks(NamedTuple):
+    """How the work is divided; `ready` is not zero if all tiles are transformed already.
+
+    Then pieces are counted by panels first, so that weights are read once; else by blocks of
+    `block` tiles first, and a range has whole blocks.
+    """
+
+    ready: int
+    block: int
+    tile_rows: int
+    tile_panels: int
+    out_height: int
+    out_width: int
+    columns: int
+
+
+@record("uint8[::1],int32[::1],int32[::1],int32[::1],int64,int32,int32")
+class Panels(NamedTuple):
+    """Packed weights, the constants of their channels, whether any shift is not zero, limits."""
+
+    weights: Codes
+    preload: Int32
+    multiplier: Int32
+    shift: Int32
+    shifts: int
+    low: int
+    high: int
+
+
+@record("uint8[::1],int16[::1],int32[::1],int32[::1],int32[::1],uint8[::1]")
+class Memory(NamedTuple):
+    """Scratch; `transformed` holds all tiles if they are ready, else it is scratch for a block."""
+
+    patch: Any
+    transformed: Any
+    products: Any
+    sums: Any
+    addends: Any
+    spare: Any
+
+
+class _Stages(NamedTuple):
+    """Addresses of what the stages leave for each other, and of the output."""
+
+    products: int
+    sums: int
+    addends: int
+    spare: int
+    out: int
+    item_bytes: int
 
 
 @inlined
-def _transform_tile(
-    codes: Codes,
-    height: int,
-    width: int,
-    channels: int,
-    deep: int,
-    zero_point: int,
-    top: int,
-    left: int,
-    place: Int64,
-    patch: Codes,
-    to: int,
-) -> None:
+def _transform_tile(codes: Codes, image: Image, tile: int, patch: Codes, to: int) -> None:
     """Transform one tile to int16 (SQUARES, deep) at address `to`.
 
     A tile that reaches over an edge, or whose channels are not whole vectors, is copied into
     `patch` first, u8 (POINTS, POINTS, deep).
     """
-    image, first_row, first_column = place[0], place[1] - top, place[2] - left
-    at = codes.ctypes.data + ((image * height + first_row) * width + first_column) * channels
+    height, width, channels, deep = image.height, image.width, image.channels, image.deep
+    zero_point, place = image.zero_point, image.places[tile]
+    first_row, first_column = place[1] - image.top, place[2] - image.left
+    at = codes.ctypes.data + ((place[0] * height + first_row) * width + first_column) * channels
     row_bytes, column_bytes = width * channels, channels
     over = first_row < 0 or first_row + POINTS > height
     over |= first_column < 0 or first_column + POINTS > width
@@ -58,7 +116,7 @@ def _transform_tile(
                 for i in range(deep):
                     copy[i] = zero_point
             else:
-                start = ((image * height + row) * width + column) * channels
+                start = ((place[0] * height + row) * width + column) * channels
                 pixel = codes[start : start + channels]
                 for i in range(channels):
                     copy[i] = pixel[i]
@@ -67,124 +125,104 @@ def _transform_tile(
         transform_codes(at + channel, row_bytes, column_bytes, zero_point, target, 2 * deep)
 
 
-@kernel(f"void({_INPUT},int64,int64)")
+@kernel("void(uint8[::1],Image,uint8[::1],int16[::1],int64,int64)")
 def transform_tiles(
-    codes: Codes,
-    height: int,
-    width: int,
-    channels: int,
-    deep: int,
-    zero_point: int,
-    top: int,
-    left: int,
-    places: Places,
-    patch: Codes,
-    transformed: Int16,
-    first: int,
-    last: int,
+    codes: Codes, image: Image, patch: Codes, transformed: Int16, first: int, last: int
 ) -> None:
     """Transform some tiles, each into its place; `patch` is scratch of the thread."""
     for tile in range(first, last):
-        _transform_tile(
-            codes, height, width, channels, deep, zero_point, top, left, places[tile], patch,
-            transformed.ctypes.data + 2 * SQUARES * deep * tile,
-        )  # fmt: skip
+        to = transformed.ctypes.data + 2 * SQUARES * image.deep * tile
+        _transform_tile(codes, image, tile, patch, to)
 
 
-@template(
-    f"void({_INPUT},int64,int64,int64,int64,int64,uint8[::1],int32[::1],int32[::1],int32[::1],"
-    "int64,int32,int32,{0}[::1],int64,int64,int64,int64,int32[::1],int32[::1],"
-    "int32[::1],uint8[::1])"
-)
+@template("void(uint8[::1],Image,Blocks,Panels,{0}[::1],int64,int64,Memory)")
 def convolve_winograd(
     codes: Codes,
-    height: int,
-    width: int,
-    channels: int,
-    deep: int,
-    zero_point: int,
-    top: int,
-    left: int,
-    places: Places,
-    patch: Codes,
-    transformed: Int16,
-    ready: int,
-    block: int,
-    out_height: int,
-    out_width: int,
-    columns: int,
-    weights: Codes,
-    preload: Int32,
-    multiplier: Int32,
-    shift: Int32,
-    shifts: int,
-    low: int,
-    high: int,
+    image: Image,
+    blocks: Blocks,
+    panels: Panels,
     out: Out,
     first: int,
     last: int,
-    tile_rows: int,
-    tile_panels: int,
-    products: Int32,
-    sums: Int32,
-    addends: Int32,
-    spare: Codes,
+    memory: Memory,
 ) -> None:
-    """Compute some pieces: `tile_panels` panels of a block of tiles each.
-
-    If `ready`, `transformed` holds all tiles, and pieces are counted by panels first, so that
-    weights are read once. Otherwise it is scratch for one block, pieces are counted by blocks
-    first, and a range has whole blocks. `patch` and what follows `tile_panels` is scratch too.
-    """
-    tiles, panels = places.shape[0], (columns + COLUMNS - 1) // COLUMNS
-    groups, blocks = (panels + tile_panels - 1) // tile_panels, (tiles + block - 1) // block
-    steps = (channels + 1) // 2
-    square_bytes = 2 * deep
-    tile_bytes = SQUARES * square_bytes
-    run_bytes = STEP_BYTES * COLUMNS * steps
-    panel_bytes = SQUARES * run_bytes
-    line = SUM_BYTES * COLUMNS
-    stage_bytes = block * tile_panels * line
+    """Compute some pieces: `tile_panels` panels of a block of tiles each."""
+    block, tile_panels = blocks.block, blocks.tile_panels
+    tiles = image.places.shape[0]
+    every = (blocks.columns + COLUMNS - 1) // COLUMNS
+    groups, turns = (every + tile_panels - 1) // tile_panels, (tiles + block - 1) // block
+    tile_bytes = 2 * SQUARES * image.deep
+    addends, patch, places = memory.addends, memory.patch, image.places
     addends[:] = 0
-    products_at, sums_at = products.ctypes.data, sums.ctypes.data
-    addends_at, spare_at, shift_at = addends.ctypes.data, spare.ctypes.data, shift.ctypes.data
-    preload_at, multiplier_at = preload.ctypes.data, multiplier.ctypes.data
+    weights_at, transformed_at = panels.weights.ctypes.data, memory.transformed.ctypes.data
+    stages = _Stages(
+        memory.products.ctypes.data, memory.sums.ctypes.data, addends.ctypes.data,
+        memory.spare.ctypes.data, out.ctypes.data, out.itemsize,
+    )  # fmt: skip
+    tail = PanelTail(
+        panels.preload.ctypes.data, panels.multiplier.ctypes.data, panels.shift.ctypes.data,
+        panels.shifts, panels.low, panels.high,
+    )  # fmt: skip
     for piece in range(first, last):
         at, group = piece // groups, piece % groups
-        if ready:
-            at, group = piece % blocks, piece // blocks
+        if blocks.ready:
+            at, group = piece % turns, piece // turns
         start = at * block
         count = min(block, tiles - start)
-        inputs = transformed.ctypes.data
-        if ready:
+        inputs = transformed_at
+        if blocks.ready:
             inputs += start * tile_bytes
         elif group == 0:
             for tile in range(count):
-                _transform_tile(
-                    codes, height, width, channels, deep, zero_point, top, left,
-                    places[start + tile], patch, inputs + tile * tile_bytes,
-                )  # fmt: skip
+                to = inputs + tile * tile_bytes
+                _transform_tile(codes, image, start + tile, patch, to)
         panel = group * tile_panels
-        for square in range(SQUARES):
-            run = weights.ctypes.data + panel * panel_bytes + square * run_bytes
-            for tile in range(0, count, tile_rows):
-                multiply_point(
-                    inputs + tile * tile_bytes + square * square_bytes, tile_bytes, steps, run,
-                    panel_bytes, products_at + square * stage_bytes + tile * tile_panels * line,
-                )  # fmt: skip
-        for part in range(min(tile_panels, panels - panel)):
-            column = (panel + part) * COLUMNS
-            constants = SUM_BYTES * column
+        _multiply(image, blocks, weights_at, panel, count, inputs, stages.products)
+        for part in range(min(tile_panels, every - panel)):
             for tile in range(count):
-                product = products_at + (tile * tile_panels + part) * line
-                sums_of_products(product, stage_bytes, sums_at)
                 place = places[start + tile]
-                for row in range(min(OUTPUTS, out_height - place[1])):
-                    pixel = (place[0] * out_height + place[1] + row) * out_width + place[2]
-                    store_panel(
-                        min(OUTPUTS, out_width - place[2]), sums_at + row * OUTPUTS * line, line,
-                        addends_at, preload_at + constants, multiplier_at + constants,
-                        shift_at + constants, shifts, low, high, spare_at,
-                        out.ctypes.data + out.itemsize * (pixel * columns + column), columns,
-                        min(COLUMNS, columns - column), out.itemsize,
-                    )  # fmt: skip
+                product = stages.products + (tile * tile_panels + part) * SUM_BYTES * COLUMNS
+                _store_tile(blocks, tail, place, panel + part, product, stages)
+
+
+@inlined
+def _multiply(
+    image: Image, blocks: Blocks, weights: int, panel: int, count: int, inputs: int,
+    products: int,
+) -> None:  # fmt: skip
+    """Multiply `count` transformed tiles by the panels from `panel` on, square by square."""
+    steps, square_bytes = (image.channels + 1) // 2, 2 * image.deep
+    tile_bytes = SQUARES * square_bytes
+    run_bytes = STEP_BYTES * COLUMNS * steps
+    panel_bytes = SQUARES * run_bytes
+    line = SUM_BYTES * COLUMNS * blocks.tile_panels
+    for square in range(SQUARES):
+        run = weights + panel * panel_bytes + square * run_bytes
+        to = products + square * blocks.block * line
+        for tile in range(0, count, blocks.tile_rows):
+            x = inputs + tile * tile_bytes + square * square_bytes
+            multiply_point(x, tile_bytes, steps, run, panel_bytes, to + tile * line)
+
+
+@inlined
+def _store_tile(
+    blocks: Blocks, tail: PanelTail, place: Int64, panel: int, product: int, stages: _Stages
+) -> None:
+    """Store a tile's outputs of one panel, whose products begin at an address.
+
+    `tail` has the addresses of the constants of all panels.
+    """
+    line, column = SUM_BYTES * COLUMNS, panel * COLUMNS
+    constants = SUM_BYTES * column
+    sums_of_products(product, blocks.block * blocks.tile_panels * line, stages.sums)
+    of_panel = PanelTail(
+        tail.preload + constants, tail.multiplier + constants, tail.shift + constants,
+        tail.shifts, tail.low, tail.high,
+    )  # fmt: skip
+    valid = min(COLUMNS, blocks.columns - column)
+    for row in range(min(OUTPUTS, blocks.out_height - place[1])):
+        sums = Sums(stages.sums + row * OUTPUTS * line, line, stages.addends)
+        pixel = (place[0] * blocks.out_height + place[1] + row) * blocks.out_width + place[2]
+        to = stages.out + stages.item_bytes * (pixel * blocks.columns + column)
+        target = Target(to, blocks.columns, valid, stages.item_bytes, stages.spare)
+        store_panel(min(OUTPUTS, blocks.out_width - place[2]), sums, of_panel, target)

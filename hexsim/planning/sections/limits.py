@@ -8,6 +8,7 @@ Releases: `hta_` entries of a stack's [partitioning] table.
 from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network
+from hexsim.graph.nhwc import as_nhwc
 from hexsim.layers.elementwise import Elementwise
 from hexsim.platforms.stacks.stack import Partitioning
 from hexsim.quantization.encodings import AxisEncoding
@@ -29,7 +30,7 @@ def hta_refusal(layer: Layer, model: Model, release: Partitioning) -> str | None
 def _of_release(layer: Layer, network: Network, release: Partitioning) -> str | None:
     most = release.hta_input_channels
     for name in layer.inputs:
-        channels = network.shape(name)[-1]
+        channels = as_nhwc(network.shape(name))[3]
         if most is not None and name in network.inputs and channels > most:
             return f"input '{name}' has {channels} channels and the HTA takes at most {most}"
     constants = any(name in network.constants for name in layer.inputs)

@@ -49,3 +49,9 @@ def test_axes_merge_where_all_arrays_go_on_evenly():
     assert merged_axes((2, 3, 4), [(12, 4, 1), (24, 8, 2)]) == ([1, 24], [(0, 1), (0, 2)])
     assert merged_axes((2, 3, 4), [(12, 4, 1), (0, 0, 1)]) == ([6, 4], [(4, 1), (0, 1)])
     assert merged_axes((1, 1), [(1, 1)]) == ([1, 1], [(0, 0)])
+
+
+def test_a_scalar_is_copied_where_it_is():
+    target = np.zeros((), np.uint8)
+    copy(np.array(5, np.uint8), target)()
+    assert target == 5

@@ -2,6 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hexsim.int8.products.arguments import Windows
 from hexsim.int8.products.code_sums import add_codes
 
 
@@ -18,7 +19,8 @@ def test_equals_numpy(run, runs, groups, weight_zero, seed):
     starts = np.sort(rng.integers(0, 50, 5))
     x = rng.choice(np.array([0, 1, 77, 254, 255], np.uint8), 50 + 40 + run * groups)
     addends = np.full((groups, starts.size), 77, np.int32)
-    add_codes(x, starts, np.array(runs), run, run, weight_zero, addends, 1, 4)
+    windows = Windows(starts, np.array(runs), run, groups, run, 1)
+    add_codes(x, windows, weight_zero, addends, 1, 4)
     for group in range(groups):
         for pixel in range(1, 4):
             windows = [starts[pixel] + offset + run * group for offset in runs]
@@ -30,5 +32,6 @@ def test_equals_numpy(run, runs, groups, weight_zero, seed):
 def test_long_runs_do_not_overflow():
     x = np.full(70_001, 255, np.uint8)
     addends = np.empty((1, 1), np.int32)
-    add_codes(x, np.zeros(1, np.int64), np.zeros(1, np.int64), x.size, 0, -1, addends, 0, 1)
+    nowhere = np.zeros(1, np.int64)
+    add_codes(x, Windows(nowhere, nowhere, x.size, 1, 0, 1), -1, addends, 0, 1)
     assert addends[0, 0] == 255 * x.size

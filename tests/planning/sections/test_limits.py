@@ -3,7 +3,7 @@
 import pytest
 
 from hexsim.graph.ir import Constant
-from hexsim.layers import Elementwise
+from hexsim.layers import Elementwise, Neuron
 from hexsim.planning.sections.limits import hta_refusal
 from hexsim.platforms import stacks
 from hexsim.quantization.encodings import Encoding
@@ -23,6 +23,12 @@ def test_input_channels(channels: int, taken: bool) -> None:
     assert (hta_refusal(conv, network, OLD) is None) is taken
     assert hta_refusal(conv, network, NEW) is None
     assert hta_refusal(inner, network, OLD) is None, "only inputs of the network are limited"
+
+
+def test_a_scalar_has_one_channel() -> None:
+    net = Sketch(())
+    network = net.network(net.add(Neuron, "in", function="tanh"))
+    assert hta_refusal(network.layers[0], network, OLD) is None
 
 
 def test_constant_operands_came_later() -> None:

@@ -1,0 +1,78 @@
+"""Every command takes networks whose tensors are scalars or vectors, or hold nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper as h
+import pytest
+
+Command = Callable[[str], tuple[int, str, str]]
+Shape = tuple[int, ...]
+SINGLE = onnx.TensorProto.FLOAT
+RELU = h.make_node("Relu", ["x"], ["r"])
+CUT = h.make_node("Slice", ["r", "zero", "zero"], ["s"])
+"""Takes nothing."""
+DOT = h.make_node("MatMul", ["r", "ones"], ["d"])
+
+CASES: dict[str, tuple[Shape, list[onnx.NodeProto], tuple[str, ...]]] = {
+    "scalar": ((), [RELU, h.make_node("Mul", ["r", "two"], ["y"])], ("y",)),
+    "vector": ((8,), [RELU, h.make_node("Add", ["r", "x"], ["y"])], ("y",)),
+    "scalar in the midst": (
+        (1, 8),
+        [RELU, DOT, h.make_node("Squeeze", ["d"], ["m"]), h.make_node("Mul", ["x", "m"], ["y"])],
+        ("y",),
+    ),
+    "a scalar comes out": ((8,), [RELU, DOT, h.make_node("Squeeze", ["d"], ["y"])], ("y",)),
+    "nothing beside something": (
+        (8, 3),
+        [RELU, CUT, h.make_node("Concat", ["r", "s"], ["y"], axis=0)],
+        ("y",),
+    ),
+    "nothing comes out": ((8, 3), [RELU, CUT, h.make_node("Sigmoid", ["s"], ["y"])], ("y", "r")),
+}
+
+
+@pytest.fixture(params=CASES)
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """m.onnx, and list.txt with two inputs."""
+    shape, nodes, outputs = CASES[request.param]
+    arrays = {"two": np.float32(2), "zero": np.array([0]), "ones": np.ones((8, 1), np.float32)}
+    graph = h.make_graph(
+        nodes,
+        "g",
+        [h.make_tensor_value_info("x", SINGLE, shape)],
+        [h.make_tensor_value_info(name, SINGLE, None) for name in outputs],
+        [onnx.numpy_helper.from_array(np.asarray(a), name) for name, a in arrays.items()],
+    )
+    opset = [h.make_opsetid("", 17)]
+    onnx.save(h.make_model(graph, opset_imports=opset, ir_version=8), tmp_path / "m.onnx")
+    for index in range(2):
+        values = np.random.default_rng(index).standard_normal(shape)
+        np.asarray(values, "<f4").tofile(tmp_path / f"{index}.raw")
+    (tmp_path / "list.txt").write_text("0.raw\n1.raw\n")
+
+
+@pytest.mark.usefixtures("model")
+def test_every_command_takes_it(command: Command) -> None:
+    lines = [
+        "convert m.onnx -o m.dlc",
+        "quantize m.dlc --input-list list.txt -o q.dlc --use-enhanced-quantizer both",
+        "quantize m.dlc --input-list list.txt -o c.dlc --optimizations cle,bc",
+        "info m.onnx",
+        "info q.dlc --json i.json",
+        "partition q.dlc",
+        "bench --model q.dlc --chip sd855 --timing-only",
+        "throughput q.dlc --chip sd855 --runtime dsp",
+        "tradeoff m.onnx --input-list list.txt --chip sd855",
+        "profile q.dlc --chip sd855 --runtime aip",
+        "profile q.dlc --chip sd835 --runtime dsp",
+        "run q.dlc --runtime dsp --input-list list.txt",
+        "validate q.dlc --input-list list.txt --sensitivity --explain --json v.json --csv v.csv",
+    ]
+    for line in lines:
+        code, _, err = command(line)
+        assert code == 0, (line, err)
+    code, _, err = command("roofline q.dlc --chip sd855 --runtime cpu")
+    assert code == 0 or "multiplies on CPU" in err

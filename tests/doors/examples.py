@@ -1,0 +1,190 @@
+"""A small network for every layer type, kind of operand and rank: what goes through all doors.
+
+The names are those of layer types, so that a type without an example is noticed (test_values.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from onnx import helper
+
+from hexsim.graph.input_format import InputFormat
+from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
+from hexsim.layers import (
+    BatchNorm,
+    ChannelShuffle,
+    ColourConversion,
+    Concat,
+    Convert,
+    Convolution,
+    Deconvolution,
+    Elementwise,
+    FullyConnected,
+    LocalResponseNorm,
+    Neuron,
+    Opaque,
+    Pad,
+    Part,
+    Permute,
+    Pooling,
+    Prelu,
+    Reshape,
+    Resize,
+    Softmax,
+    StridedSlice,
+    Window,
+)
+
+SHAPES: tuple[Shape, ...] = ((), (5,), (3, 5), (2, 3, 5), (1, 6, 7, 8), (1, 2, 3, 4, 5))
+"""Stored shapes of rank 0 to 5."""
+IMAGE: Shape = (1, 6, 7, 8)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A network around one layer of type `of`."""
+
+    of: type[Layer]
+    name: str
+    network: Network
+
+    @property
+    def rank(self) -> int:
+        return len(self.network.shape("x"))
+
+    def __str__(self) -> str:
+        return f"{self.of.__name__} {self.name}".rstrip()
+
+
+def examples() -> Iterator[Example]:
+    """All of them."""
+    yield from _weighted()
+    yield from _of_images()
+    yield from _of_any_rank()
+    yield from _elementwise()
+    yield from _special()
+
+
+def _weighted() -> Iterator[Example]:
+    for groups in (1, 2, 8):
+        layer = partial(
+            Convolution,
+            weight="w",
+            bias="b",
+            window=Window((3, 3), (1, 1), (1, 1, 1, 1)),
+            groups=groups,
+            output_channels=8,
+        )
+        constants = {"w": (3, 3, 8 // groups, 8), "b": (8,)}
+        yield _example(layer, f"of {groups} groups", IMAGE, constants)
+    layer = partial(
+        Deconvolution, weight="w", bias="b", window=Window((2, 2), (2, 2)), output_channels=6
+    )
+    yield _example(layer, "", IMAGE, {"w": (2, 2, 8, 6), "b": (6,)})
+    for shape in ((1, 24), (2, 12), (1, 2, 3, 4)):
+        layer = partial(FullyConnected, weight="w", bias="b", output_channels=7)
+        constants = {"w": (math.prod(shape[1:]), 7), "b": (7,)}
+        yield _example(layer, _times(shape), shape, constants)
+
+
+def _of_images() -> Iterator[Example]:
+    yield _example(partial(BatchNorm, scale="s", shift="t"), "", IMAGE, {"s": (8,), "t": (8,)})
+    yield _example(partial(ChannelShuffle, groups=2), "", IMAGE)
+    norm = partial(LocalResponseNorm, size=5, alpha=1e-2, beta=0.75, bias=1.0)
+    yield _example(norm, "", IMAGE)
+    for kind in ("max", "average"):
+        pool = partial(Pooling, kind=kind, window=Window((2, 2), (2, 2)))
+        yield _example(pool, kind, IMAGE)
+    yield _example(partial(Prelu, slope="s"), "", IMAGE, {"s": (8,)})
+    for kind in ("nearest", "bilinear"):
+        yield _example(partial(Resize, kind=kind, size=(12, 14)), kind, IMAGE)
+
+
+def _of_any_rank() -> Iterator[Example]:
+    functions = ("clamp", "sigmoid", "tanh", "elu", "hard_swish", "leaky_relu", "hard_sigmoid")
+    for shape in SHAPES:
+        size, rank = math.prod(shape), len(shape)
+        for function in functions if rank == 4 else functions[:2]:
+            neuron = partial(Neuron, function=function, alpha=0.2, beta=0.5)
+            yield _example(neuron, f"{function} {_times(shape)}", shape)
+        yield _example(partial(Reshape, shape=(1, size)), _times(shape), shape)
+        if rank:
+            last = rank - 1
+            yield _example(partial(Softmax, axes=(last,)), _times(shape), shape)
+            turned = partial(Permute, permutation=tuple(reversed(range(rank))))
+            yield _example(turned, _times(shape), shape)
+            part = partial(StridedSlice, parts=(Part(last, 1, shape[last], 2),))
+            yield _example(part, _times(shape), shape)
+            for value in (0.0, 0.5):
+                ends = (*(0,) * last, 2)
+                pad = partial(Pad, begins=ends, ends=ends, value=value)
+                yield _example(pad, f"by {value} {_times(shape)}", shape)
+            yield _example(partial(Concat, axis=last), f"{_times(shape)}", shape, twice=True)
+            yield _example(
+                partial(Concat, axis=last), f"constant {_times(shape)}", shape, operand=shape
+            )
+
+
+def _elementwise() -> Iterator[Example]:
+    for kind in ("sum", "product", "sub", "max", "min"):
+        for shape in SHAPES if kind in ("sum", "product") else (IMAGE,):
+            layer = partial(Elementwise, kind=kind)
+            name = f"{kind} {_times(shape)}"
+            yield _example(layer, f"{name} computed", shape, twice=True)
+            operands = {"scalar": (), "channels": shape[-1:], "full": shape}
+            for what, operand in operands.items():
+                yield _example(layer, f"{name} {what}", shape, operand=operand)
+
+
+def _special() -> Iterator[Example]:
+    picture = {"x": InputFormat("image", "argb32")}
+    layer = partial(ColourConversion, input_encoding_in="argb32", input_encoding_out="bgr")
+    yield _example(layer, "", (1, 4, 6, 4), formats=picture)
+    yield _example(Convert, "", IMAGE)
+    node = helper.make_node("Erf", ["x"], ["y"], name="erf")
+    for shape in SHAPES:
+        erf = partial(Opaque, op_type="Erf", node=node.SerializeToString(), shapes=(shape,))
+        yield _example(erf, f"Erf {_times(shape)}", shape)
+
+
+def _example(
+    make: partial[Layer] | type[Layer],
+    name: str,
+    shape: Shape,
+    parameters: dict[str, Shape] | None = None,
+    *,
+    twice: bool = False,
+    operand: Shape | None = None,
+    formats: dict[str, InputFormat] | None = None,
+) -> Example:
+    """`make` on x and, if asked for, on a computed tensor or a constant of shape `operand`."""
+    rng = np.random.default_rng(5)
+    tensors = {"x": Tensor("x", shape)}
+    shapes = {**(parameters or {}), **({} if operand is None else {"k": operand})}
+    values = {n: rng.normal(0, 0.4, s).astype(np.float32) for n, s in shapes.items()}
+    constants = {n: Constant(n, shapes[n], array) for n, array in values.items()}
+    layers: list[Layer] = []
+    inputs: tuple[str, ...] = ("x",)
+    if twice:
+        layers.append(Neuron(name="first", inputs=("x",), outputs=("z",), function="tanh"))
+        tensors["z"] = Tensor("z", shape)
+        inputs = ("x", "z")
+    if operand is not None:
+        inputs = ("x", "k")
+    layer = make(name="layer", inputs=inputs, outputs=("y",))
+    given = [(tensors.get(n) or constants[n]).shape for n in inputs]
+    tensors["y"] = Tensor("y", layer.output_shapes(given)[0])
+    network = Network(
+        "example", (*layers, layer), tensors, constants, ("x",), ("y",), formats or {}
+    )
+    network.check()
+    return Example(type(layer), name, network)
+
+
+def _times(shape: Shape) -> str:
+    return "x".join(map(str, shape)) or "scalar"

@@ -1,0 +1,101 @@
+"""Every command answers as the API does: the same bytes, the same figures, the same picoseconds."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hexsim
+from hexsim import container
+from hexsim.accuracy.agreement import Agreement, agreement
+from hexsim.accuracy.scores import class_scores
+from hexsim.accuracy.validation import validate
+from hexsim.deployment import Deployment
+from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.reports.benchmark_json import _accuracy
+from hexsim.studies.throughput import Loop, Stream, throughput
+from hexsim.timing.simtime import PS_PER_US
+from tests.cli.conftest import Done
+from tests.doors.examples import Example, examples
+from tests.doors.places import PLACES, Place, deployment, feed, model
+
+LISTED = sorted(examples(), key=lambda example: example.rank == 4)
+ONE_OF_EACH = list({example.of: example for example in LISTED}.values())
+"""An example of each layer type, an image where there is one."""
+
+Command = Callable[[str], Done]
+
+
+@pytest.fixture
+def deployed(example: Example, place: Place, tmp_path: Path) -> Deployment:
+    """The model in memory; its file and an input list lie in the folder of the commands."""
+    loaded = model(example, place)
+    container.write(tmp_path / "m.dlc", loaded)
+    (tmp_path / "x.raw").write_bytes(feed(example)["x"].tobytes())
+    (tmp_path / "list.txt").write_text("x.raw\n")
+    return deployment(loaded, place)
+
+
+@pytest.mark.parametrize("place", PLACES, ids=str)
+@pytest.mark.parametrize("example", ONE_OF_EACH, ids=str)
+def test_commands_agree(
+    example: Example, place: Place, deployed: Deployment, command: Command, tmp_path: Path
+) -> None:
+    where = f"--chip {place.chip} --runtime {place.runtime}"
+    x = feed(example)
+    expected = deployed.executor(threads=1).run(x)["y"]
+
+    assert command(f"run m.dlc {where} --input-list list.txt -o out").code == 0
+    written = np.fromfile(tmp_path / "out" / "Result_0" / "y.raw", np.float32)
+    np.testing.assert_array_equal(written, expected.reshape(-1), "run")
+
+    assert command(f"validate m.dlc {where} --input-list list.txt --json v.json").code == 0
+    found = validate(deployed, [x]).output_sqnr_db
+    told = _json(tmp_path / "v.json")["output_sqnr_db"]
+    assert (math.inf if told is None else told) == pytest.approx(found), "validate"
+
+
+@pytest.mark.parametrize("place", PLACES, ids=str)
+@pytest.mark.parametrize("example", ONE_OF_EACH, ids=str)
+def test_times_agree(
+    example: Example, place: Place, deployed: Deployment, command: Command, tmp_path: Path
+) -> None:
+    where = f"--chip {place.chip} --runtime {place.runtime}"
+    expected_ps = deployed.simulate().total_ps
+    file = tmp_path / "m.dlc"
+    assert hexsim.simulate(file, place.chip, place.runtime).timing.total_ps == expected_ps
+
+    once = throughput(deployed.platform, [Stream(deployed.plan)], Loop(inferences=1))
+    assert [one.total_ps for one in once.result.inferences] == [expected_ps], "throughput of one"
+
+    assert command(f"bench --model m.dlc {where} --json b.json --trace t.json").code == 0
+    (result,) = _json(tmp_path / "b.json")["results"]
+    assert result["total_inference_us"] == expected_ps / PS_PER_US, "bench"
+    assert command(f"profile m.dlc {where} --json p.json").code == 0
+    (profiled,) = _json(tmp_path / "p.json")["results"]
+    assert profiled["total_inference_us"] == expected_ps / PS_PER_US, "profile"
+    end_us = max(event["ts"] + event.get("dur", 0) for event in _events(tmp_path / "t.json"))
+    assert end_us == pytest.approx(expected_ps / PS_PER_US, abs=1e-3), "trace"
+    assert result["accuracy"] == _accuracy(_agreement(deployed)), "values of bench"
+
+
+def _agreement(deployed: Deployment) -> Agreement:
+    network = class_scores(deployed.network)
+    feeds = seeded_calibration(deployed.network, EVALUATION_INPUTS, EVALUATION_SEED)
+    engine, executor = FloatEngine(network), deployed.over(network).executor()
+    return agreement([engine.run(x) for x in feeds], [executor.run(x) for x in feeds])
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def _events(path: Path) -> list[dict[str, Any]]:
+    return [event for event in _json(path)["traceEvents"] if event["ph"] == "X"]

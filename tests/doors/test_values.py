@@ -1,0 +1,79 @@
+"""One model answers the same through every door of the API: memory, file, again, any threads."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hexsim
+from hexsim import container
+from hexsim.graph.ir import FloatArray, Layer
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.quantization.model import Model
+from tests.doors.examples import Example, examples
+from tests.doors.places import PLACES, Place, deployment, feed, model
+
+ALL = list(examples())
+
+
+def concrete(base: type[Layer] = Layer) -> set[type[Layer]]:
+    """All layer types of the package."""
+    found = {base} if base.type != Layer.type else set()
+    return found.union(*(concrete(one) for one in base.__subclasses__()))
+
+
+def test_every_layer_type_has_an_example() -> None:
+    of_the_package = {one for one in concrete() if one.__module__.startswith("hexsim.")}
+    missing = of_the_package - {example.of for example in ALL}
+    assert not missing, f"give {missing} an example in tests/doors/examples.py"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_collections() -> Iterator[None]:
+    """Collecting garbage looks at what the tests made only."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+def churn() -> None:
+    """Let go of what nobody owns, and overwrite it."""
+    gc.collect()
+    held = [np.full(size, 0xA5, np.uint8) for size in (64, 512, 4096, 1 << 16) for _ in range(50)]
+    del held
+
+
+def answer(loaded: Model, place: Place, x: dict[str, FloatArray], threads: int = 1) -> FloatArray:
+    """What a deployment answers once nobody but its executor is left of it."""
+    executor = deployment(loaded, place).executor(threads)
+    del loaded
+    churn()
+    first = executor.run(x)["y"]
+    churn()
+    np.testing.assert_array_equal(executor.run(x)["y"], first, "a second run")
+    return first
+
+
+@pytest.mark.parametrize("place", PLACES, ids=str)
+@pytest.mark.parametrize("example", ALL, ids=str)
+def test_values_are_the_same(example: Example, place: Place, tmp_path: Path) -> None:
+    loaded, x, file = model(example, place), feed(example), tmp_path / "m.dlc"
+    container.write(file, loaded)
+    expected = answer(loaded, place, x)
+    np.testing.assert_array_equal(answer(loaded, place, x, threads=2), expected, "two threads")
+    np.testing.assert_array_equal(answer(container.read(file).model, place, x), expected, "file")
+    tensors = example.network.tensors
+    source = {name: tensors[name].to_source(array) for name, array in x.items()}
+    done = hexsim.simulate(file, place.chip, place.runtime, source)
+    assert done.outputs is not None
+    found = tensors["y"].from_source(done.outputs["y"])
+    np.testing.assert_array_equal(found, expected, "hexsim.simulate")
+    floats = FloatEngine(example.network).run(x)["y"]
+    steps = loaded.activations["y"].delta if "y" in loaded.activations else 0.0
+    span = float(np.abs(floats).max(initial=0))
+    assert np.abs(expected - floats).max(initial=0) <= 3 * steps + 0.04 * span, "near float"
