@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -32,11 +33,13 @@ from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.runtimes import Runtime
+from hexsim.simulation.simulator import Calling
 from hexsim.timing.results import LayerTiming, Result, Timeline
 
 Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
 
 __all__ = [
+    "Circumstances",
     "Model",
     "QuantizationOptions",
     "Simulation",
@@ -46,6 +49,21 @@ __all__ = [
     "read_overrides",
     "simulate",
 ]
+
+
+class Circumstances(TypedDict, total=False):
+    """How an application calls, and who else uses the phone.
+
+    `perf_profile` None is the stack's. `idle_ms` is how long the phone had been idle before the
+    call, `power_collapse` (default: true) whether DSP and tensor engine then fall asleep.
+    `background` names loads (or their TOML files) whose clients use the DSP meanwhile, their
+    latencies being in `timing.clients`.
+    """
+
+    perf_profile: str | None
+    idle_ms: float
+    power_collapse: bool
+    background: Iterable[str | Path]
 
 
 @dataclass(frozen=True)
@@ -139,41 +157,44 @@ def simulate(
     inputs: Inputs | None = None,
     *,
     stack: str | Path | None = None,
-    perf_profile: str | None = None,
-    idle_ms: float = 0.0,
-    power_collapse: bool = True,
-    background: Iterable[str | Path] = (),
     cpu_fallback: bool = True,
     overrides: Overrides = NO_OVERRIDES,
+    **circumstances: Unpack[Circumstances],
 ) -> Simulation:
     """Simulate one inference of `model` on `runtime` of `chip`.
 
     Without `inputs` only time is simulated and no weight is touched. A float network on dsp is
     quantised at load, which lengthens its initialisation; `overrides` (see `read_overrides`) are
-    then applied, none otherwise. `idle_ms` is how long the phone had
-    been idle before the call, `power_collapse` whether DSP and tensor engine then fall asleep;
-    `background` names loads (or their TOML files) whose clients use the
-    DSP meanwhile, their latencies being in `timing.clients`. Raises HexsimError for anything that
-    cannot be done, by name.
+    then applied, none otherwise. `circumstances` are those of the call: perf_profile, idle_ms,
+    power_collapse, background. Raises HexsimError for anything that cannot be done, by name.
     """
     if isinstance(model, str | Path):
         model = load(model)
-    platform = Platform.load(chip, stack)
-    if not power_collapse:
-        platform = platform.without_power_collapse()
+    platform, calling = _circumstances(Platform.load(chip, stack), **circumstances)
     at_load = AtLoad(model.network, platform, overrides=overrides)
     deployment = deploy(model, platform, runtime, cpu_fallback=cpu_fallback, at_load=at_load)
-    timing = deployment.simulate(
-        perf_profile=perf_profile,
-        idle_ms=idle_ms,
-        background=tuple(load_background(name) for name in background),
-    )
+    timing = deployment.simulate(**calling)
     if inputs is None:
         return Simulation(timing, None, deployment.overrides)
     network = deployment.network
     outputs = deployment.executor().run(_stored(network, inputs))
     ordered = {name: _source(network, name, array) for name, array in outputs.items()}
     return Simulation(timing, ordered, deployment.overrides)
+
+
+def _circumstances(
+    platform: Platform,
+    *,
+    perf_profile: str | None = None,
+    idle_ms: float = 0.0,
+    power_collapse: bool = True,
+    background: Iterable[str | Path] = (),
+) -> tuple[Platform, Calling]:
+    """The platform and the call under these `Circumstances`."""
+    if not power_collapse:
+        platform = platform.without_power_collapse()
+    clients = tuple(load_background(name) for name in background)
+    return platform, Calling(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)
 
 
 def _stored(network: Network, inputs: Inputs) -> dict[str, FloatArray]:

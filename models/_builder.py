@@ -87,17 +87,18 @@ class Builder:
         x: str,
         name: str,
         channels: int,
-        kernel: Kernel,
+        window: Kernel | Window,
         *,
-        stride: int = 1,
-        pads: Pads = 0,
         groups: int = 1,
         bias: bool = True,
         std: float = 1.0,
     ) -> str:
-        """Convolve; the weights are scaled so that outputs have standard deviation `std`."""
+        """Convolve; the weights are scaled so that outputs have standard deviation `std`.
+
+        A kernel alone is a window that moves by 1 over an image without padding.
+        """
         batch, in_channels, *image = self._shapes[x]
-        window = Window(kernel, stride, pads)
+        window = window if isinstance(window, Window) else Window(window)
         weight = _Weight((channels, in_channels // groups, *window.taps), std, groups)
         inputs, moments = self._filters(x, name, weight, window.coverage(image), bias=bias)
         shape = (batch, channels, *window.positions(image))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ._builder import LOGIT_STD, LRN_STD, Builder
 from ._built import BuiltModel
+from ._window import Window
 
 # Module: 1x1, 3x3 reduce, 3x3, 5x5 reduce, 5x5, channels after the pool.
 _STAGES = {
@@ -27,7 +28,7 @@ def _inception(net: Builder, x: str, name: str, sizes: tuple[int, ...]) -> str:
     c1, reduce3, c3, reduce5, c5, projected = sizes
 
     def conv(x: str, part: str, channels: int, kernel: int) -> str:
-        x = net.conv(x, f"{name}/{part}", channels, kernel, pads=kernel // 2)
+        x = net.conv(x, f"{name}/{part}", channels, Window(kernel, pads=kernel // 2))
         return net.relu(x, f"{name}/relu_{part}")
 
     branches = (
@@ -42,13 +43,13 @@ def _inception(net: Builder, x: str, name: str, sizes: tuple[int, ...]) -> str:
 def build() -> BuiltModel:
     """Return bvlc GoogLeNet with a softmax over 1000 classes."""
     net = Builder("googlenet", "data", (1, 3, 224, 224))
-    x = net.conv("data", "conv1/7x7_s2", 64, 7, stride=2, pads=3, std=LRN_STD)
+    x = net.conv("data", "conv1/7x7_s2", 64, Window(7, stride=2, pads=3), std=LRN_STD)
     x = net.relu(x, "conv1/relu_7x7")
     x = net.max_pool(x, "pool1/3x3_s2", 3, 2, ceil=True)
     x = net.local_response_norm(x, "pool1/norm1")
     x = net.conv(x, "conv2/3x3_reduce", 64, 1)
     x = net.relu(x, "conv2/relu_3x3_reduce")
-    x = net.conv(x, "conv2/3x3", 192, 3, pads=1, std=LRN_STD)
+    x = net.conv(x, "conv2/3x3", 192, Window(3, pads=1), std=LRN_STD)
     x = net.relu(x, "conv2/relu_3x3")
     x = net.local_response_norm(x, "conv2/norm2")
     x = net.max_pool(x, "pool2/3x3_s2", 3, 2, ceil=True)

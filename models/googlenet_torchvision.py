@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel
+from ._window import Window
 
 # Module: 1x1, 3x3 reduce, 3x3, second 3x3 reduce, second 3x3, channels after the pool.
 _STAGES = {
@@ -27,8 +28,8 @@ _POOL_KERNEL = {3: 3, 4: 2}
 
 
 def _conv(net: Builder, x: str, name: str, channels: int, kernel: int, stride: int = 1) -> str:
-    pads = kernel // 2
-    x = net.conv(x, f"{name}.conv", channels, kernel, stride=stride, pads=pads, bias=False)
+    window = Window(kernel, stride, pads=kernel // 2)
+    x = net.conv(x, f"{name}.conv", channels, window, bias=False)
     return net.relu(net.batch_norm(x, f"{name}.bn", epsilon=1e-3), f"{name}.relu")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel
-from ._window import Kernel, Pads
+from ._window import Kernel, Pads, Window
 
 
 class _Module:
@@ -31,9 +31,8 @@ class _Module:
         net, path = self._net, f"{self._prefix}{name}"
         height, width = (kernel, kernel) if isinstance(kernel, int) else kernel
         around = (height // 2, width // 2) if pads is None else pads
-        x = net.conv(
-            x, f"{path}.conv", channels, (height, width), stride=stride, pads=around, bias=False
-        )
+        window = Window(kernel, stride, around)
+        x = net.conv(x, f"{path}.conv", channels, window, bias=False)
         return net.relu(net.batch_norm(x, f"{path}.bn", epsilon=1e-3), f"{path}.relu")
 
     def halve(self, x: str) -> str:

@@ -20,12 +20,11 @@ def _norm_relu(net: Builder, x: str) -> str:
 def build() -> BuiltModel:
     """Return the network with a softmax over 1000 classes."""
     net = Builder("mobilenet_v1_quantization_friendly", "input", (1, 3, 224, 224))
-    x = net.conv("input", "Conv2d_0", 32, 3, stride=2, pads=same(2), bias=False)
+    x = net.conv("input", "Conv2d_0", 32, same(2), bias=False)
     x = _norm_relu(net, x)
     for index, (stride, channels) in enumerate(BLOCKS, start=1):
         size = net.channels(x)
-        name, pads = f"Conv2d_{index}_depthwise", same(stride)
-        x = net.conv(x, name, size, 3, stride=stride, pads=pads, groups=size)
+        x = net.conv(x, f"Conv2d_{index}_depthwise", size, same(stride), groups=size)
         x = net.conv(x, f"Conv2d_{index}_pointwise", channels, 1, bias=False)
         x = _norm_relu(net, x)
     x = net.average_pool(x, "AvgPool_1a", 7)

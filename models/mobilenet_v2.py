@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel
+from ._window import Window
 
 # Expansion, channels, repeats, stride of the first.
 _STAGES = (
@@ -25,10 +26,8 @@ def _conv(
     net: Builder, x: str, name: str, channels: int, kernel: int, stride: int = 1, groups: int = 1
 ) -> str:
     """Convolution 0, batch norm 1 and ReLU6 2 of the sequence `name`."""
-    pads = kernel // 2
-    x = net.conv(
-        x, f"{name}.0", channels, kernel, stride=stride, pads=pads, groups=groups, bias=False
-    )
+    window = Window(kernel, stride, pads=kernel // 2)
+    x = net.conv(x, f"{name}.0", channels, window, groups=groups, bias=False)
     return net.relu6(net.batch_norm(x, f"{name}.1"), f"{name}.2")
 
 

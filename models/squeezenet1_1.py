@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel
+from ._window import Window
 
 # Fire module: squeezed channels and channels of each of the two expansions.
 _FIRES = {
@@ -28,7 +29,7 @@ def _fire(net: Builder, x: str, name: str, squeezed: int, expanded: int) -> str:
     x = net.relu(x, f"{name}/relu_squeeze1x1")
     branches = []
     for part, kernel in (("expand1x1", 1), ("expand3x3", 3)):
-        y = net.conv(x, f"{name}/{part}", expanded, kernel, pads=kernel // 2)
+        y = net.conv(x, f"{name}/{part}", expanded, Window(kernel, pads=kernel // 2))
         branches.append(net.relu(y, f"{name}/relu_{part}"))
     return net.concat(branches, f"{name}/concat")
 
@@ -36,7 +37,7 @@ def _fire(net: Builder, x: str, name: str, squeezed: int, expanded: int) -> str:
 def build() -> BuiltModel:
     """Return SqueezeNet 1.1 with a softmax over 1000 classes."""
     net = Builder("squeezenet1_1", "data", (1, 3, 227, 227))
-    x = net.conv("data", "conv1", 64, 3, stride=2)
+    x = net.conv("data", "conv1", 64, Window(3, stride=2))
     x = net.relu(x, "relu_conv1")
     x = net.max_pool(x, "pool1", 3, 2, ceil=True)
     for index, sizes in _FIRES.items():

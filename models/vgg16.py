@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel
+from ._window import Window
 
 # Convolutions and channels of each stage.
 _STAGES = ((2, 64), (2, 128), (3, 256), (3, 512), (3, 512))
@@ -19,7 +20,7 @@ def build() -> BuiltModel:
     x = "data"
     for stage, (repeats, channels) in enumerate(_STAGES, start=1):
         for index in range(1, repeats + 1):
-            x = net.conv(x, f"conv{stage}_{index}", channels, 3, pads=1)
+            x = net.conv(x, f"conv{stage}_{index}", channels, Window(3, pads=1))
             x = net.relu(x, f"relu{stage}_{index}")
         x = net.max_pool(x, f"pool{stage}", 2, 2)
     x = net.flatten(x, "flatten")

@@ -1,6 +1,6 @@
-"""What is compared: the model with encodings, the float reference, the classes.
+"""What is compared: the model with encodings, and the float reference.
 
-Each function also says where its part comes from, in words for the report.
+Each part also says where it comes from, in words for the report.
 """
 
 from __future__ import annotations
@@ -9,15 +9,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hexsim.cli._options import (
+    CalibrationListOption,
+    FloatModelOption,
+    InputDimOption,
+    NoHtaOption,
+    OverrideParamsOption,
+    parse_input_dims,
+)
 from hexsim.errors import HexsimError
-from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 
 if TYPE_CHECKING:
-    from hexsim.container.loading import InputDims
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
     from hexsim.platform import Platform
     from hexsim.quantization.model import Model
+    from hexsim.quantization.overrides import Overrides
+    from hexsim.runtimes import Runtime
 
 
 @dataclass(frozen=True)
@@ -29,95 +37,109 @@ class Given:
 
     model: Model
     reference: str
-    held: Overrides = NO_OVERRIDES
-    overrides: Overrides = NO_OVERRIDES
+    held: Overrides
+    overrides: Overrides
 
 
-def loaded(
-    model: str, float_model: str | None, dims: InputDims, *, override_params: bool = False
-) -> Given:
-    """Load the model, over the weights of `float_model` if that is given.
+@dataclass(frozen=True)
+class Compared:
+    """How a model is read, quantised if it is float, and what it is compared with."""
 
-    `override_params` asks for the overrides of the model.
-    """
-    from hexsim.accuracy.reference import with_reference
-    from hexsim.container.loading import applied_overrides, load, load_container
-    from hexsim.quantization.model import require_float
+    input_dim: InputDimOption = None
+    calibration_list: CalibrationListOption = None
+    float_model: FloatModelOption = None
+    override_params: OverrideParamsOption = False
+    no_hta: NoHtaOption = False
 
-    source = load_container(model, input_dims=dims)
-    read, overrides = source.model, applied_overrides(source, model, asked=override_params)
-    if not read.quantized:
-        if float_model is not None:
-            raise HexsimError(
-                f"--float goes with a quantised model, and '{model}' is float; leave it out"
+    @property
+    def files(self) -> tuple[str | Path | None, ...]:
+        """The files that are read; None is one not given."""
+        return self.float_model, self.calibration_list
+
+    def loaded(self, model: str) -> Given:
+        """Load the model, over the weights of the float model if that is given."""
+        from hexsim.accuracy.reference import with_reference
+        from hexsim.container.loading import applied_overrides, load, load_container
+        from hexsim.quantization.model import require_float
+        from hexsim.quantization.overrides import NO_OVERRIDES
+
+        dims = parse_input_dims(self.input_dim)
+        source = load_container(model, input_dims=dims)
+        read = source.model
+        overrides = applied_overrides(source, model, asked=self.override_params)
+        if not read.quantized:
+            if self.float_model is not None:
+                raise HexsimError(
+                    f"--float goes with a quantised model, and '{model}' is float; leave it out"
+                )
+            return Given(read, "float reference: the model itself", source.overrides, overrides)
+        if self.float_model is None:
+            reference = (
+                "float reference: the file's own weights, which are rounded already; give the "
+                "float model (--float) to see what rounding them costs"
             )
-        return Given(read, "float reference: the model itself", source.overrides, overrides)
-    if float_model is None:
-        return Given(
-            read,
-            "float reference: the file's own weights, which are rounded already; give the float "
-            "model (--float) to see what rounding them costs",
-        )
-    floats = require_float(load(float_model, input_dims=dims))
-    how = ", equalised as the quantised file was" if read.equalized else ""
-    return Given(with_reference(read, floats), f"float reference: '{float_model}'{how}")
+        else:
+            floats = require_float(load(self.float_model, input_dims=dims))
+            how = ", equalised as the quantised file was" if read.equalized else ""
+            reference = f"float reference: '{self.float_model}'{how}"
+            read = with_reference(read, floats)
+        return Given(read, reference, NO_OVERRIDES, NO_OVERRIDES)
 
+    def both(self, model: str) -> tuple[Network | None, Given]:
+        """The float network, if there is one, and what is quantised or to be."""
+        from hexsim.container.loading import load
 
-def both(
-    model: str, float_model: str | None, dims: InputDims, *, override_params: bool = False
-) -> tuple[Network | None, Given]:
-    """The float network, if there is one, and what is quantised or to be."""
-    from hexsim.container.loading import load
+        given = self.loaded(model)
+        if not given.model.quantized:
+            return given.model.network, given
+        floats = None if self.float_model is None else given.model.network
+        coded = load(model, input_dims=parse_input_dims(self.input_dim))
+        return floats, replace(given, model=coded)
 
-    checked = loaded(model, float_model, dims, override_params=override_params)
-    if not checked.model.quantized:
-        return checked.model.network, checked
-    floats = None if float_model is None else checked.model.network
-    return floats, replace(checked, model=load(model, input_dims=dims))
+    def quantized(
+        self, given: Given, platform: Platform, source: InputSource, runtime: Runtime
+    ) -> tuple[Model, str]:
+        """The model with encodings, and where they come from.
 
+        A model that is quantised here is prepared for `runtime`, if the platform has it.
+        """
+        from hexsim.deployment.offline_hta import prepared
+        from hexsim.quantization.model import require_float
 
-def labelled(labels: Path | None, source: InputSource, network: Network) -> tuple[int, ...] | None:
-    """The class of each input, if there is a file; seeded inputs have none."""
-    from hexsim.accuracy.labels import read_labels
+        model = given.model
+        if model.quantized:
+            if self.calibration_list is not None:
+                require_float(model)
+            others = (
+                ", which suit the inputs it was calibrated on, not these" if source.seeded else ""
+            )
+            return model, f"encodings of the file{others}"
+        coded, how = self._calibrated(given, platform, source)
+        if runtime in platform.runtimes:
+            coded = prepared(coded, platform, runtime, hta=not self.no_hta)
+        return coded, how
 
-    if labels is None:
-        return None
-    if source.seeded:
-        raise HexsimError("--labels belongs to the inputs of --input-list or --images; give both")
-    return read_labels(labels, source.items, network, source.names, source.batch)
+    def _calibrated(
+        self, given: Given, platform: Platform, source: InputSource
+    ) -> tuple[Model, str]:
+        """Quantise on the calibration list, else on `source`.
 
+        Seeded inputs are calibrated on others than those that are compared.
+        """
+        from hexsim.cli._progress import bar
+        from hexsim.inputs.seeded import seeded_calibration
+        from hexsim.inputs.source import listed
+        from hexsim.quantization.overrides.use import OverrideUse
 
-def quantized(
-    given: Given,
-    platform: Platform,
-    calibration_list: Path | None,
-    source: InputSource,
-) -> tuple[Model, str]:
-    """The model with encodings, and where they come from: the calibration list, else `source`.
-
-    Seeded inputs are calibrated on others than those that are compared.
-    """
-    from hexsim.cli._progress import bar
-    from hexsim.inputs.seeded import seeded_calibration
-    from hexsim.inputs.source import listed
-    from hexsim.quantization.model import require_float
-    from hexsim.quantization.overrides.use import OverrideUse
-
-    model, overrides = given.model, given.overrides
-    if model.quantized:
-        if calibration_list is not None:
-            require_float(model)
-        others = ", which suit the inputs it was calibrated on, not these" if source.seeded else ""
-        return model, f"encodings of the file{others}"
-    network = model.network
-    if calibration_list is not None:
-        source = listed(calibration_list, network)
-    if source.seeded:
-        coded = platform.quantize(network, seeded_calibration(network), overrides)
-        on = "seeded inputs"
-    else:
-        with bar("calibrating", source.sets) as progress:
-            coded = platform.quantize(network, source.feeds(), overrides, progress)
-        on = f"the {source.description}"
-    use = OverrideUse.of(given.held, coded.overrides)
-    return coded, f"quantised with default options on {on}{f'; {use}' if use else ''}"
+        network, overrides = given.model.network, given.overrides
+        if self.calibration_list is not None:
+            source = listed(self.calibration_list, network)
+        if source.seeded:
+            coded = platform.quantize(network, seeded_calibration(network), overrides)
+            on = "seeded inputs"
+        else:
+            with bar("calibrating", source.sets) as progress:
+                coded = platform.quantize(network, source.feeds(), overrides, progress)
+            on = f"the {source.description}"
+        use = OverrideUse.of(given.held, coded.overrides)
+        return coded, f"quantised with default options on {on}{f'; {use}' if use else ''}"

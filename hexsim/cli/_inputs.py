@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hexsim.cli._options import (
@@ -11,6 +12,7 @@ from hexsim.cli._options import (
     FitOption,
     ImagesOption,
     InputListOption,
+    LabelsOption,
     MeanOption,
     StdOption,
 )
@@ -32,6 +34,11 @@ class Inputs:
     std: StdOption = "1"
     channel_order: ChannelOrderOption = "rgb"
     fit: FitOption = "crop"
+
+    @property
+    def files(self) -> tuple[Path | None, ...]:
+        """The files that are read before any picture or raw file; None is one not given."""
+        return (self.input_list,)
 
     def source(self, network: Network) -> InputSource:
         """Return the inputs of `network`: those named, else seeded ones."""
@@ -62,6 +69,30 @@ class Inputs:
                 f"--std '{self.std}' would divide by zero; 1 leaves values as they are"
             )
         return Preprocessing(_numbers("--mean", self.mean), stds, self.channel_order, self.fit)
+
+
+@dataclass(frozen=True)
+class LabelledInputs(Inputs):
+    """Inputs, and the class of each if it is known."""
+
+    labels: LabelsOption = None
+
+    @property
+    def files(self) -> tuple[Path | None, ...]:
+        """Those of the inputs, and that of the labels."""
+        return (*super().files, self.labels)
+
+    def classes(self, source: InputSource, network: Network) -> tuple[int, ...] | None:
+        """The class of each input, if there is a file; seeded inputs have none."""
+        from hexsim.accuracy.labels import read_labels
+
+        if self.labels is None:
+            return None
+        if source.seeded:
+            raise HexsimError(
+                "--labels belongs to the inputs of --input-list or --images; give both"
+            )
+        return read_labels(self.labels, source.items, network, source.names, source.batch)
 
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:

@@ -2,11 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
+from hexsim.cli._options import CsvOption, JsonOption, TraceOption
 from hexsim.errors import HexsimError
-from hexsim.files import require_folder
+from hexsim.files import require_folder, write_bytes
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Files that a command writes if asked: every field of a subclass is one, or None."""
+
+    def require(self, *read: str | Path | None) -> None:
+        """Raise HexsimError unless each can be written without costing a file that is `read`."""
+        require_outputs([getattr(self, field.name) for field in fields(self)], read)
+
+    def write(self, **contents: Callable[[], str | bytes]) -> None:
+        """Write those that were asked for; `contents` makes each, by the name of its field."""
+        for name, content in contents.items():
+            path = getattr(self, name)
+            if path is not None:
+                made = content()
+                write_bytes(path, made if isinstance(made, bytes) else made.encode())
+
+
+@dataclass(frozen=True)
+class Trace(Outputs):
+    """A timeline."""
+
+    trace: TraceOption = None
+
+
+@dataclass(frozen=True)
+class Json(Outputs):
+    """Results for programs."""
+
+    json: JsonOption = None
+
+
+@dataclass(frozen=True)
+class JsonCsv(Json):
+    """Results for programs and for spreadsheets."""
+
+    csv: CsvOption = None
+
+
+@dataclass(frozen=True)
+class JsonTrace(Json):
+    """Results for programs, and a timeline."""
+
+    trace: TraceOption = None
+
+
+@dataclass(frozen=True)
+class JsonCsvTrace(JsonCsv):
+    """Results for programs and for spreadsheets, and a timeline."""
+
+    trace: TraceOption = None
 
 
 def output_path(model: str, output: Path | None, default: str) -> Path:

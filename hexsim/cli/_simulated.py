@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from hexsim.cli._options import (
     BackgroundOption,
@@ -17,6 +19,7 @@ from hexsim.cli._options import (
     ProfileOption,
     QuantizeOption,
     StackOption,
+    parse_runtime,
 )
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from hexsim.platform import Platform
     from hexsim.platforms.background import Background
     from hexsim.platforms.stacks import BufferType
+    from hexsim.runtimes import Runtime
     from hexsim.studies.benchmark import Conditions
 
 
@@ -39,6 +43,17 @@ class Hardware:
         from hexsim.platform import Platform
 
         return Platform.load(self.chip, self.stack)
+
+
+@dataclass(frozen=True)
+class Target(Hardware):
+    """A chip, its software, and the runtime that computes."""
+
+    runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp"
+
+    def asked(self) -> Runtime:
+        """Read the name of the runtime."""
+        return parse_runtime(self.runtime)
 
 
 @dataclass(frozen=True)

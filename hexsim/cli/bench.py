@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
-    CsvOption,
     InputDimOption,
-    JsonOption,
-    TraceOption,
     UncertaintyOption,
     parse_input_dims,
     parse_runtimes,
 )
-from hexsim.cli._output import require_outputs
+from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._simulated import Circumstances, Hardware, Power
 from hexsim.errors import HexsimError
 
+if TYPE_CHECKING:
+    from hexsim.studies.benchmark import Case, Refusal
+
 DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
 """The networks of the published Snapdragon 835 benchmark."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is found out besides latencies."""
+
+    timing_only: Annotated[
+        bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
+    ] = False
+    uncertainty: UncertaintyOption = False
 
 
 @grouped
@@ -38,60 +50,51 @@ def bench(
     power: Power,
     circumstances: Circumstances,
     input_dim: InputDimOption = None,
-    timing_only: Annotated[
-        bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
-    ] = False,
-    uncertainty: UncertaintyOption = False,
-    json: JsonOption = None,
-    csv: CsvOption = None,
-    trace: TraceOption = None,
+    scope: Scope,
+    outputs: JsonCsvTrace,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
     from hexsim.cli._progress import status
-    from hexsim.files import write_text
-    from hexsim.reports.background_table import background_tables
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
-    from hexsim.reports.benchmark_table import benchmark_tables, footnotes
     from hexsim.reports.benchmark_trace import benchmark_trace
-    from hexsim.reports.recommendation import recommendations
     from hexsim.studies.benchmark import Case, Refusal, run_benchmark, told_apart
 
-    require_outputs((json, csv, trace), model or ())
+    outputs.require(*(model or ()))
     platform = power.of(hardware.platform())
     runtimes = parse_runtimes(runtime)
     conditions = circumstances.conditions(
         platform,
         power,
-        sweep="everything" if uncertainty else "tensor engine",
-        accuracy=not timing_only,
+        sweep="everything" if scope.uncertainty else "tensor engine",
+        accuracy=not scope.timing_only,
         preparation=circumstances.preparation(quantize=runtimes is None),
         input_dims=parse_input_dims(input_dim),
-        recorded=trace is not None,
+        recorded=outputs.trace is not None,
     )
+    names, chosen = model or DEFAULT_MODELS, runtimes or platform.runtimes
     with status() as progress:
-        results = told_apart(
-            run_benchmark(
-                model or DEFAULT_MODELS,
-                platform,
-                runtimes or platform.runtimes,
-                conditions,
-                progress,
-            )
-        )
+        results = told_apart(run_benchmark(names, platform, chosen, conditions, progress))
     cases = [result for result in results if isinstance(result, Case)]
     refusals = [result for result in results if isinstance(result, Refusal)]
     if not cases:
         raise HexsimError(refusals[0].reason)
-    if json is not None:
-        write_text(json, benchmark_json(cases, refusals))
-    if csv is not None:
-        write_text(csv, benchmark_csv(cases))
-    if trace is not None:
-        write_text(trace, benchmark_trace(cases))
+    outputs.write(
+        json=lambda: benchmark_json(cases, refusals),
+        csv=lambda: benchmark_csv(cases),
+        trace=lambda: benchmark_trace(cases),
+    )
+    _show(cases, refusals, background=bool(circumstances.background))
+
+
+def _show(cases: Sequence[Case], refusals: Sequence[Refusal], *, background: bool) -> None:
+    from hexsim.reports.background_table import background_tables
+    from hexsim.reports.benchmark_table import benchmark_tables, footnotes
+    from hexsim.reports.recommendation import recommendations
+
     typer.echo(benchmark_tables(cases))
     if advice := recommendations(cases):
         typer.echo("\n" + advice)
-    if circumstances.background:
+    if background:
         typer.echo("\n" + background_tables(cases))
     typer.echo("\n" + footnotes(cases, refusals))

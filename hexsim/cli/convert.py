@@ -3,51 +3,106 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, parse_choices, parse_input_dims
-from hexsim.cli._output import output_path, require_outputs
+from hexsim.cli._output import Outputs, output_path
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hexsim.graph.input_format import InputEncoding, InputType
+    from hexsim.graph.ir import Network
+    from hexsim.quantization.overrides import Overrides
 
 _MODEL_VERSION_BYTES = 64
 """Bytes of a model version that the real converter keeps."""
 
 
-def convert(
-    model: Annotated[str, typer.Argument(help="ONNX file or built-in network.")],
+@dataclass(frozen=True)
+class ConvertedFile(Outputs):
+    """The .dlc file."""
+
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File to write; default: the model's name with .dlc."),
-    ] = None,
-    input_dim: InputDimOption = None,
+    ] = None
+
+
+@dataclass(frozen=True)
+class Formats:
+    """What the inputs hold."""
+
     input_type: Annotated[
         list[str] | None,
         typer.Option("--input-type", help="NAME image, default or opaque; repeatable."),
-    ] = None,
+    ] = None
     input_encoding: Annotated[
         list[str] | None,
         typer.Option(
             "--input-encoding",
             help="NAME bgr, rgb, rgba, argb32, nv21, time_series or other; repeatable.",
         ),
-    ] = None,
+    ] = None
+
+    def types(self) -> dict[str, str]:
+        """The type of each input that is named."""
+        from hexsim.graph.input_format import INPUT_TYPES
+
+        return parse_choices("--input-type", self.input_type, INPUT_TYPES)
+
+    def encodings(self) -> dict[str, str]:
+        """The colours of each input that is named."""
+        from hexsim.graph.input_format import INPUT_ENCODINGS
+
+        return parse_choices("--input-encoding", self.input_encoding, INPUT_ENCODINGS)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the file keeps besides the network."""
+
     quantization_overrides: Annotated[
         Path | None,
         typer.Option(
             "--quantization-overrides", help="Encodings in AIMET's JSON, kept for the quantiser."
         ),
-    ] = None,
+    ] = None
     model_version: Annotated[
         str, typer.Option("--model-version", help="ASCII text kept in the file.")
-    ] = "N/A",
+    ] = "N/A"
+
+    def version(self) -> str:
+        """The version; raise HexsimError if it cannot be kept whole."""
+        if not self.model_version.isascii() or len(self.model_version) > _MODEL_VERSION_BYTES:
+            raise HexsimError(
+                f"--model-version must be at most {_MODEL_VERSION_BYTES} ASCII characters"
+            )
+        return self.model_version
+
+    def overrides(self) -> Overrides:
+        """Read the overrides."""
+        from hexsim.quantization.overrides import NO_OVERRIDES
+        from hexsim.quantization.overrides.aimet import read_aimet
+
+        path = self.quantization_overrides
+        return NO_OVERRIDES if path is None else read_aimet(path)
+
+
+@grouped
+def convert(
+    *,
+    model: Annotated[str, typer.Argument(help="ONNX file or built-in network.")],
+    outputs: ConvertedFile,
+    input_dim: InputDimOption = None,
+    formats: Formats,
+    kept: Kept,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Write nothing; list the layers that fall back and why."),
@@ -56,26 +111,18 @@ def convert(
     """Convert an ONNX file to a float .dlc file."""
     from hexsim import __version__, container
     from hexsim.container.loading import is_dlc, load_container
-    from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
     from hexsim.passes.input_formats import set_input_formats
     from hexsim.quantization.model import Model, require_float
-    from hexsim.quantization.overrides import NO_OVERRIDES
-    from hexsim.quantization.overrides.aimet import read_aimet
-    from hexsim.reports.fallback_table import fallback_table, opaque_lines
+    from hexsim.reports.fallback_table import fallback_table
 
     if is_dlc(model):
         raise HexsimError(f"'{model}' is a .dlc file already; give an ONNX file")
-    if not model_version.isascii() or len(model_version) > _MODEL_VERSION_BYTES:
-        raise HexsimError(
-            f"--model-version must be at most {_MODEL_VERSION_BYTES} ASCII characters"
-        )
-    dims = parse_input_dims(input_dim)
-    target = output_path(model, output, f"{Path(model).name.removesuffix('.onnx')}.dlc")
-    require_outputs((None if dry_run else target,), (model, quantization_overrides))
-    types = parse_choices("--input-type", input_type, INPUT_TYPES)
-    encodings = parse_choices("--input-encoding", input_encoding, INPUT_ENCODINGS)
-    given = NO_OVERRIDES if quantization_overrides is None else read_aimet(quantization_overrides)
-    source = load_container(model, input_dims=dims, overrides=given)
+    version, dims = kept.version(), parse_input_dims(input_dim)
+    target = output_path(model, outputs.output, f"{Path(model).name.removesuffix('.onnx')}.dlc")
+    written = replace(outputs, output=None if dry_run else target)
+    written.require(model, kept.quantization_overrides)
+    types, encodings = formats.types(), formats.encodings()
+    source = load_container(model, input_dims=dims, overrides=kept.overrides())
     network = set_input_formats(
         require_float(source.model),
         cast("Mapping[str, InputType]", types),
@@ -85,28 +132,36 @@ def convert(
         typer.echo(fallback_table(network))
         return
     shapes = {name: ",".join(map(str, shape)) for name, shape in dims.items()}
-    options = {
-        "input_encoding": _pairs(encodings),
-        "input_dim": _pairs(shapes),
-        "input_type": _pairs(types),
-        "input_network": model,
-        "model_version": model_version,
-        "quantization_overrides": quantization_overrides,
-    }
-    command = " ".join(f"{key}={value}" for key, value in sorted(options.items()))
+    command = _command(
+        input_dim=_pairs(shapes),
+        input_encoding=_pairs(encodings),
+        input_network=model,
+        input_type=_pairs(types),
+        model_version=version,
+        quantization_overrides=kept.quantization_overrides,
+    )
     metadata = container.Metadata(
-        model_version=model_version,
-        converter_command=f"hexsim convert {command}",
-        converter_version=__version__,
+        model_version=version, converter_command=command, converter_version=__version__
     )
     container.write(target, Model(network), metadata, source.overrides)
+    _log(network, source.overrides, target)
+
+
+def _command(**words: object) -> str:
+    """The command as the file's metadata tell it."""
+    return "hexsim convert " + " ".join(f"{key}={value}" for key, value in words.items())
+
+
+def _pairs(values: Mapping[str, str]) -> str | None:
+    return " ".join(f"{name} {value}" for name, value in values.items()) or None
+
+
+def _log(network: Network, overrides: Overrides, target: Path) -> None:
+    from hexsim.reports.fallback_table import opaque_lines
+
     for line in opaque_lines(network):
         print(f"WARNING - {line}", file=sys.stderr)
-    if source.overrides:
-        print(f"INFO - Kept {len(source.overrides)} quantization overrides", file=sys.stderr)
+    if overrides:
+        print(f"INFO - Kept {len(overrides)} quantization overrides", file=sys.stderr)
     print(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}", file=sys.stderr)
     print("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully", file=sys.stderr)
-
-
-def _pairs(values: dict[str, str]) -> str | None:
-    return " ".join(f"{name} {value}" for name, value in values.items()) or None

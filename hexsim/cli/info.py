@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim.cli._options import CsvOption, InputDimOption, JsonOption, parse_input_dims
-from hexsim.cli._output import require_outputs
+from hexsim.cli._groups import grouped
+from hexsim.cli._options import InputDimOption, parse_input_dims
+from hexsim.cli._output import JsonCsv
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -15,33 +16,30 @@ if TYPE_CHECKING:
     from hexsim.quantization.model import Model
 
 
+@grouped
 def info(
+    *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
     chip: Annotated[
         str | None,
         typer.Option("--chip", help="Also what rescaling the weights for its DSP would cost."),
     ] = None,
     input_dim: InputDimOption = None,
-    json: JsonOption = None,
-    csv: CsvOption = None,
+    outputs: JsonCsv,
 ) -> None:
     """List the layers: shapes, runtimes, parameters, MACs, encodings.
 
     No weight is read, unless --chip asks for what becomes of them.
     """
     from hexsim.container.loading import load_container
-    from hexsim.files import write_text
     from hexsim.reports.info_csv import info_csv
     from hexsim.reports.info_json import info_json
     from hexsim.reports.info_table import info_table
 
-    require_outputs((json, csv), (model,))
+    outputs.require(model)
     read = load_container(model, input_dims=parse_input_dims(input_dim))
     losses = None if chip is None else _losses(read.model, chip)
-    if json is not None:
-        write_text(json, info_json(model, read, losses))
-    if csv is not None:
-        write_text(csv, info_csv(read))
+    outputs.write(json=lambda: info_json(model, read, losses), csv=lambda: info_csv(read))
     typer.echo(info_table(model, read))
     if losses is not None:
         from hexsim.reports.rescaling_table import rescaling_table

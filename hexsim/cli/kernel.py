@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._groups import grouped
-from hexsim.cli._options import JsonOption
-from hexsim.cli._output import require_outputs
+from hexsim.cli._output import Json
 from hexsim.cli._simulated import Hardware
 
 _HARDWARE = Hardware("sd855")
@@ -24,16 +23,14 @@ def kernel(
         str, typer.Option("--shape", help="e.g. 56x56x64:64:3x3:s2 (HxWxC:OUT:KHxKW:stride).")
     ],
     hardware: Hardware = _HARDWARE,
-    json: JsonOption = None,
+    outputs: Json,
 ) -> None:
     """Show how a kernel is blocked, and every packet of its instruction streams."""
-    from hexsim.files import write_text
     from hexsim.reports.kernel_json import kernel_json
     from hexsim.reports.kernel_table import kernel_table
     from hexsim.studies.kernel_probe import probe
 
-    require_outputs((json,))
+    outputs.require()
     found = probe(kind, shape, hardware.platform())
-    if json is not None:
-        write_text(json, kernel_json(found))
+    outputs.write(json=lambda: kernel_json(found))
     typer.echo(kernel_table(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,12 +16,35 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_runtime,
 )
-from hexsim.cli._output import require_outputs
+from hexsim.cli._output import Outputs
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 
 _HARDWARE = Hardware("sd855")
 """The default: sd835 has no AIP."""
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """The cuts that are looked at."""
+
+    hta_partitions: Annotated[
+        str | None,
+        typer.Option("--hta-partitions", help="Layer ids of the sections, as in 0-11,15-20."),
+    ] = None
+    search: Annotated[
+        bool, typer.Option("--search", help="Find the fastest of all legal cuts.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Drawings(Outputs):
+    """Subnets and cuts for programs, and as a picture."""
+
+    json: JsonOption = None
+    graph: Annotated[
+        Path | None, typer.Option("--graph", help="Draw the network by subnet (SVG).")
+    ] = None
 
 
 @grouped
@@ -31,36 +55,24 @@ def partition(
     runtime: Annotated[str, typer.Option("--runtime", help="Only aip has engines to cut for.")] = (
         "aip"
     ),
-    hta_partitions: Annotated[
-        str | None,
-        typer.Option("--hta-partitions", help="Layer ids of the sections, as in 0-11,15-20."),
-    ] = None,
-    search: Annotated[
-        bool, typer.Option("--search", help="Find the fastest of all legal cuts.")
-    ] = False,
+    cuts: Cuts,
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
-    json: JsonOption = None,
-    graph: Annotated[
-        Path | None, typer.Option("--graph", help="Draw the network by subnet (SVG).")
-    ] = None,
+    outputs: Drawings,
 ) -> None:
     """Show the subnets of AIP, each cut with its reason and cost, and what the HTA refuses."""
     from hexsim.cli._progress import status
     from hexsim.container.loading import load
     from hexsim.deployment import Deployment
-    from hexsim.files import write_text
     from hexsim.reports.partition_json import partition_json
     from hexsim.reports.partition_svg import partition_svg
     from hexsim.reports.partition_table import partition_table, search_lines
-    from hexsim.studies.cuts import Prices, chosen_sections
-    from hexsim.studies.cuts import search as find
-    from hexsim.studies.cuts import survey as explain
+    from hexsim.studies.cuts import Prices, chosen_sections, search, survey
     from hexsim.studies.cuts.times import LayerTimes
 
     if parse_runtime(runtime) != "aip":
         raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
-    require_outputs((json, graph), (model,))
+    outputs.require(model)
     platform = hardware.platform()
     platform.chip.require("aip")
     platform.stack.require("aip")
@@ -68,18 +80,19 @@ def partition(
     with status() as progress:
         progress(f"cutting {loaded.name}")
         deployment = Deployment(loaded, platform, "aip")
-        sections, source = chosen_sections(deployment, hta_partitions)
+        sections, source = chosen_sections(deployment, cuts.hta_partitions)
         prices = Prices(LayerTimes(deployment, perf_profile))
-        found = find(prices) if search else None
-        survey = explain(prices, sections)
-    if json is not None:
-        write_text(json, partition_json(prices, survey, found))
-    if graph is not None:
-        write_text(graph, partition_svg(prices.times.network, survey))
+        found = search(prices) if cuts.search else None
+        surveyed = survey(prices, sections)
+    network = prices.times.network
+    outputs.write(
+        json=lambda: partition_json(prices, surveyed, found),
+        graph=lambda: partition_svg(network, surveyed),
+    )
     typer.echo(
         f"{loaded.name} on {platform.chip.name} aip, {platform.stack.name} "
         f"(rules {platform.stack.partitioning.rules}); HTA sections: {source}\n"
     )
-    typer.echo(partition_table(prices.times.network, survey))
+    typer.echo(partition_table(network, surveyed))
     if found is not None:
         typer.echo("\n" + search_lines(found))

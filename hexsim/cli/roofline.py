@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,44 +17,62 @@ from hexsim.cli._options import (
     ProfileOption,
     QuantizeOption,
     parse_input_dims,
-    parse_runtime,
 )
-from hexsim.cli._output import require_outputs
+from hexsim.cli._output import Outputs
 from hexsim.cli._overrides import tell_use
-from hexsim.cli._simulated import Hardware
+from hexsim.cli._simulated import Target
+
+if TYPE_CHECKING:
+    from hexsim.studies.roofline import Roofline
+
+
+@dataclass(frozen=True)
+class Charts(Outputs):
+    """The chart, and its points for programs and for spreadsheets."""
+
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Draw the chart: a .png or .svg file.")
+    ] = None
+    json: JsonOption = None
+    csv: CsvOption = None
+
+    def require(self, *read: str | Path | None) -> None:
+        """Check also that the chart's file is of a kind that can be drawn."""
+        super().require(*read)
+        if self.output is not None:
+            from hexsim.reports.roofline_chart import picture_format
+
+            picture_format(self.output)
+
+    def drawn(self, chart: Roofline) -> bytes:
+        """The picture, of the kind that the file's name asks for."""
+        from hexsim.reports.roofline_chart import picture, picture_format
+
+        assert self.output is not None
+        return picture(chart, picture_format(self.output))
 
 
 @grouped
 def roofline(
     *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
-    hardware: Hardware,
-    runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp",
+    target: Target,
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
     quantize: QuantizeOption = False,
     override_params: OverrideParamsOption = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Draw the chart: a .png or .svg file.")
-    ] = None,
-    json: JsonOption = None,
-    csv: CsvOption = None,
+    outputs: Charts,
 ) -> None:
     """Set every layer under the roofs of the chip: multiply-adds per byte and per second."""
     from hexsim.cli._progress import status
     from hexsim.deployment.given import Preparation
-    from hexsim.files import write_bytes, write_text
     from hexsim.reports.roofline_facts import roofline_csv, roofline_json
     from hexsim.reports.roofline_table import roofline_table
     from hexsim.studies.benchmark import Conditions, run_case
     from hexsim.studies.roofline import roofline
 
-    require_outputs((output, json, csv), (model,))
-    if output is not None:
-        from hexsim.reports.roofline_chart import picture, picture_format
-
-        picture_format(output)
-    platform = hardware.platform()
+    outputs.require(model)
+    platform = target.platform()
     conditions = Conditions(
         perf_profile=perf_profile,
         accuracy=False,
@@ -61,14 +80,13 @@ def roofline(
         input_dims=parse_input_dims(input_dim),
     )
     with status() as progress:
-        case = run_case(model, platform, parse_runtime(runtime), conditions, progress)
+        case = run_case(model, platform, target.asked(), conditions, progress)
     tell_use(case.network, case.overrides)
     chart = roofline(case, platform)
-    if json is not None:
-        write_text(json, roofline_json(chart))
-    if csv is not None:
-        write_text(csv, roofline_csv(chart))
-    if output is not None:
-        write_bytes(output, picture(chart, picture_format(output)))
+    outputs.write(
+        json=lambda: roofline_json(chart),
+        csv=lambda: roofline_csv(chart),
+        output=lambda: outputs.drawn(chart),
+    )
     typer.echo(f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}\n")
     typer.echo(roofline_table(chart))

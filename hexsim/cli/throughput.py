@@ -2,26 +2,75 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hexsim.cli._groups import grouped
-from hexsim.cli._options import (
-    InputDimOption,
-    JsonOption,
-    TraceOption,
-    parse_input_dims,
-    parse_runtime,
-)
-from hexsim.cli._output import require_outputs
+from hexsim.cli._options import InputDimOption, parse_input_dims, parse_runtime
+from hexsim.cli._output import JsonTrace
 from hexsim.cli._overrides import tell_use
 from hexsim.cli._per_model import per_model
 from hexsim.cli._simulated import Circumstances, Hardware
 from hexsim.errors import HexsimError, unknown
 
 if TYPE_CHECKING:
+    from hexsim.platform import Platform
     from hexsim.q6_scheduler import PriorityHint
+    from hexsim.runtimes import Runtime
+    from hexsim.studies.throughput import Loop
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Who calls each network: on what, from how many threads, how urgently."""
+
+    runtime: Annotated[
+        str, typer.Option("--runtime", help="One for all networks, or one for each: dsp,cpu.")
+    ] = "dsp"
+    instances: Annotated[
+        str, typer.Option("--instances", help="Threads of every network, or of each: 2,1.")
+    ] = "1"
+    priority: Annotated[
+        str, typer.Option("--priority", help="low, normal or high, or one for each: high,low.")
+    ] = "normal"
+
+    def of(self, models: int) -> list[tuple[Runtime, int, PriorityHint]]:
+        """Read runtime, threads and priority of each network."""
+        runtimes = [parse_runtime(one) for one in per_model("--runtime", self.runtime, models)]
+        counts = [_count(one) for one in per_model("--instances", self.instances, models)]
+        hints = [_hint(one) for one in per_model("--priority", self.priority, models)]
+        return list(zip(runtimes, counts, hints, strict=True))
+
+
+@dataclass(frozen=True)
+class Length:
+    """When the threads stop."""
+
+    inferences: Annotated[
+        int | None, typer.Option("--inferences", help="Calls of every thread; default: 20.")
+    ] = None
+    duration_ms: Annotated[
+        float | None, typer.Option("--duration-ms", help="Begin no call after it, instead.")
+    ] = None
+
+    def require_one(self) -> None:
+        """Raise HexsimError if both are given."""
+        if self.inferences is not None and self.duration_ms is not None:
+            raise HexsimError("give --inferences or --duration-ms, not both")
+
+    def loop(self, circumstances: Circumstances, platform: Platform) -> Loop:
+        """What every thread does."""
+        from hexsim.studies.throughput import Loop
+
+        return Loop(
+            inferences=Loop.inferences if self.inferences is None else self.inferences,
+            duration_ms=self.duration_ms,
+            perf_profile=circumstances.perf_profile,
+            buffer=circumstances.buffers(platform),
+            background=circumstances.clients(),
+        )
 
 
 @grouped
@@ -29,69 +78,45 @@ def throughput(
     *,
     model: Annotated[list[str], typer.Argument(help=".dlc or ONNX files or built-in networks.")],
     hardware: Hardware,
-    runtime: Annotated[
-        str, typer.Option("--runtime", help="One for all networks, or one for each: dsp,cpu.")
-    ] = "dsp",
-    instances: Annotated[
-        str, typer.Option("--instances", help="Threads of every network, or of each: 2,1.")
-    ] = "1",
-    priority: Annotated[
-        str, typer.Option("--priority", help="low, normal or high, or one for each: high,low.")
-    ] = "normal",
-    inferences: Annotated[
-        int | None, typer.Option("--inferences", help="Calls of every thread; default: 20.")
-    ] = None,
-    duration_ms: Annotated[
-        float | None, typer.Option("--duration-ms", help="Begin no call after it, instead.")
-    ] = None,
+    threads: Threads,
+    length: Length,
     circumstances: Circumstances,
     input_dim: InputDimOption = None,
-    json: JsonOption = None,
-    trace: TraceOption = None,
+    outputs: JsonTrace,
 ) -> None:
     """Run instances of networks at once: throughput, latencies, utilisation and what limits."""
     from hexsim.cli._progress import status
     from hexsim.container.loading import load_container
     from hexsim.deployment.given import GivenModel
-    from hexsim.files import write_text
     from hexsim.reports.throughput_json import throughput_json
     from hexsim.reports.throughput_table import throughput_text
     from hexsim.reports.trace import trace_json
-    from hexsim.studies.throughput import Loop, Stream, throughput
+    from hexsim.studies.throughput import Stream, throughput
 
-    require_outputs((json, trace), model)
-    if inferences is not None and duration_ms is not None:
-        raise HexsimError("give --inferences or --duration-ms, not both")
-    runtimes = [parse_runtime(name) for name in per_model("--runtime", runtime, len(model))]
-    counts = [_count(text) for text in per_model("--instances", instances, len(model))]
-    hints = [_hint(name) for name in per_model("--priority", priority, len(model))]
+    outputs.require(*model)
+    length.require_one()
+    callers = threads.of(len(model))
     platform = hardware.platform()
-    loop = Loop(
-        inferences=Loop.inferences if inferences is None else inferences,
-        duration_ms=duration_ms,
-        perf_profile=circumstances.perf_profile,
-        buffer=circumstances.buffers(platform),
-        background=circumstances.clients(),
-    )
+    loop = length.loop(circumstances, platform)
+    preparation = circumstances.preparation()
+    streams, uses = [], {}
     with status() as progress:
-        streams, uses = [], {}
-        preparation = circumstances.preparation()
-        for source, kind, count, hint in zip(model, runtimes, counts, hints, strict=True):
+        for source, (runtime, count, hint) in zip(model, callers, strict=True):
             progress(f"loading {source}")
             read = load_container(source, input_dims=parse_input_dims(input_dim))
             given = GivenModel(source, read, platform, preparation, progress)
-            deployment = given.deployment(kind)
-            if use := given.use(kind):
+            deployment = given.deployment(runtime)
+            if use := given.use(runtime):
                 uses[given.model.name] = use
             streams.append(Stream(deployment.plan, count, hint))
-        progress(f"{sum(counts)} instances on {platform.chip.name}")
+        progress(f"{sum(stream.instances for stream in streams)} instances on {platform.chip.name}")
         found = throughput(platform, streams, loop)
     for name, use in uses.items():
         tell_use(name, use)
-    if json is not None:
-        write_text(json, throughput_json(found, platform))
-    if trace is not None:
-        write_text(trace, trace_json([(f"throughput on {platform.chip.name}", found.result)]))
+    outputs.write(
+        json=lambda: throughput_json(found, platform),
+        trace=lambda: trace_json([(f"throughput on {platform.chip.name}", found.result)]),
+    )
     profile = circumstances.perf_profile or platform.stack.default_profile
     typer.echo(f"{platform.chip.name}, {platform.stack.name}, {profile}\n")
     typer.echo(throughput_text(found))

@@ -185,13 +185,13 @@ def test_an_executor_needs_no_file_once_it_is_made(tmp_path: Path, bits: int) ->
     network = _with_constant_operands()
     feeds = _feeds(network, 2)
     model = quantize(network, feeds, QuantizationOptions(activation_bits=bits))
-    plan = make_plan(network, "dsp", partition(network, "dsp"))
+    plan = planned(network)
     executor = PlanExecutor(plan, model)
     expected = [executor.run(feed) for feed in feeds]
     writer.write(tmp_path / "model.dlc", model)
 
     from_file = reader.read(tmp_path / "model.dlc").model
-    executor = PlanExecutor(make_plan(network, "dsp", partition(network, "dsp")), from_file)
+    executor = PlanExecutor(planned(network), from_file)
     del from_file
     gc.collect()
     churned = [np.full(2 << at, 255, np.uint8) for at in range(6, 20) for _ in range(20)]

@@ -7,6 +7,7 @@ import pytest
 
 from hexsim.models import BuiltModel, materialise
 from hexsim.models._builder import LIFT, Builder
+from hexsim.models._window import Window
 
 
 def run(built: BuiltModel, x: np.ndarray) -> np.ndarray:
@@ -37,7 +38,7 @@ def test_batch_norm_matches_what_it_sees_after_a_relu() -> None:
     """Statistics made from weights and expected moments are those of the activations."""
     net = Builder("test", "x", (1, 64, 40, 40))
     y = net.relu(net.batch_norm(net.conv("x", "a", 64, 1, bias=False), "an"), "ar")
-    built = net.finish(net.conv(y, "b", 128, 3, pads=1, bias=False))
+    built = net.finish(net.conv(y, "b", 128, Window(3, pads=1), bias=False))
     seen = run(built, noise(64, 40))
     net.batch_norm("b", "bn")
     whole = net.finish("bn")

@@ -1,0 +1,68 @@
+"""What `hexsim quantize` leaves behind: the file, its report, and lines on stderr."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hexsim.cli._output import Outputs, output_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hexsim.container import Metadata
+    from hexsim.quantization.model import Model
+    from hexsim.quantization.optimizations import Optimized
+
+
+@dataclass(frozen=True)
+class QuantizedFile(Outputs):
+    """The quantised file, and where its encodings came from."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write; default: MODEL_quantized.dlc."),
+    ] = None
+    encodings_report: Annotated[
+        Path | None,
+        typer.Option(
+            "--encodings-report",
+            help="Write, as JSON, where each encoding came from and what became of each override.",
+        ),
+    ] = None
+
+    def beside(self, model: str) -> QuantizedFile:
+        """The same with a name for the file; one that is not given is made from the model's."""
+        named = output_path(model, self.output, f"{Path(model).stem}_quantized.dlc")
+        return replace(self, output=named)
+
+    def store(self, model: Model, metadata: Metadata) -> None:
+        """Write file and report; none is left if the other cannot be written."""
+        from hexsim import container
+        from hexsim.files import replacing
+        from hexsim.reports.encodings_json import encodings_json
+
+        assert self.output is not None
+        with ExitStack() as both:
+            if self.encodings_report is not None:
+                report = both.enter_context(replacing(self.encodings_report))
+                report.write(encodings_json(model).encode())
+            container.write(self.output, model, metadata)
+
+    def log(self, done: Optimized, failures: Sequence[str]) -> None:
+        """Tell on stderr what was done, and which sections failed to compile."""
+        from hexsim.reports.hta_log import hta_log
+        from hexsim.reports.optimization_log import optimization_log
+        from hexsim.reports.override_log import override_log
+        from hexsim.reports.quantizer_log import quantizer_log
+
+        assert self.output is not None
+        model = done.model
+        before = (*optimization_log(done), *override_log(model))
+        for line in (*before, *quantizer_log(model, self.output), *hta_log(model, failures)):
+            print(line, file=sys.stderr)

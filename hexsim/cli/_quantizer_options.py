@@ -1,0 +1,165 @@
+"""Options of `hexsim quantize`: what the quantiser may do, and what is compiled for AIP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, cast
+
+import typer
+
+from hexsim.cli._bitwidths import BitWidths, bit_widths
+from hexsim.cli._options import OverrideParamsOption, StackOption
+from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from hexsim.deployment.offline_hta import Order
+    from hexsim.quantization.model import Model
+    from hexsim.quantization.options import QuantizationOptions
+
+Limit = Literal["weights", "activations", "both"]
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """How the range of an encoding is found."""
+
+    use_enhanced_quantizer: Annotated[
+        Limit | None,
+        typer.Option(
+            help="Search for ranges with less error than min to max; alone for weights and "
+            "activations, or limited to one of them.",
+        ),
+    ] = None
+    use_adjusted_weights_quantizer: Annotated[
+        bool,
+        typer.Option(
+            "--use-adjusted-weights-quantizer",
+            help="Widen the range of 8-bit weights so that none saturates (an approximation).",
+        ),
+    ] = False
+    use_symmetric_quantize_weights: Annotated[
+        bool, typer.Option("--use-symmetric-quantize-weights", help="Signed weights around zero.")
+    ] = False
+    axis_quant: Annotated[
+        bool, typer.Option("--axis-quant", help="Symmetric weights, a step per output channel.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Bits:
+    """How many bits integers have."""
+
+    act_bitwidth: Annotated[
+        int | None, typer.Option("--act-bitwidth", help="Bits of activations: 8 (default) or 16.")
+    ] = None
+    weights_bitwidth: Annotated[
+        int | None,
+        typer.Option("--weights-bitwidth", help="Bits of weights: 4, 8 (default) or 16."),
+    ] = None
+    pack_4_bit_weights: Annotated[
+        bool, typer.Option("--pack-4-bit-weights", help="Store two 4-bit weights in a byte.")
+    ] = False
+    bias_bitwidth: Annotated[
+        int | None, typer.Option("--bias-bitwidth", help="Bits of biases: 8 (default) or 32.")
+    ] = None
+    bitwidth: Annotated[
+        int | None,
+        typer.Option("--bitwidth", help="8, or 16 for activations and weights with 32-bit biases."),
+    ] = None
+
+    def widths(self) -> BitWidths:
+        """Combine the options; raise HexsimError if they exclude each other."""
+        return bit_widths(
+            self.bitwidth, self.act_bitwidth, self.weights_bitwidth, self.bias_bitwidth
+        )
+
+
+@dataclass(frozen=True)
+class MixedPrecision:
+    """Overrides, and how many bits the floats have that they ask for."""
+
+    override_params: OverrideParamsOption = False
+    float_bitwidth: Annotated[
+        int | None,
+        typer.Option(
+            "--float-bitwidth",
+            help="Bits of tensors that an override keeps float without saying how many: 16 or 32 "
+            "(default).",
+        ),
+    ] = None
+    float_bias_bitwidth: Annotated[
+        int | None,
+        typer.Option(
+            "--float-bias-bitwidth",
+            help="Bits of the biases of float layers: 16 or 32; default: those of the layer.",
+        ),
+    ] = None
+
+    def require_overrides(self) -> None:
+        """Raise HexsimError if bits of floats are given and nothing can ask for floats."""
+        for option, given in (
+            ("--float-bitwidth", self.float_bitwidth),
+            ("--float-bias-bitwidth", self.float_bias_bitwidth),
+        ):
+            if given is not None and not self.override_params:
+                raise HexsimError(
+                    f"{option} is about layers that overrides keep float; give --override-params "
+                    "too"
+                )
+
+
+@dataclass(frozen=True)
+class HtaSections:
+    """What is compiled for the tensor engine, and of which chip."""
+
+    enable_hta: Annotated[
+        bool, typer.Option("--enable-hta", help="Compile sections for the tensor engine of AIP.")
+    ] = False
+    hta_partitions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hta-partitions",
+            help="Layer ids of the sections: 0-11,15-20 for --chip, or sm8150:0-20,40-60; "
+            "repeatable per chip; default: all that can be compiled.",
+        ),
+    ] = None
+    chip: Annotated[
+        str, typer.Option("--chip", help="Chip whose tensor engine --enable-hta compiles for.")
+    ] = "sd855"
+    stack: StackOption = None
+
+    def orders(self, model: Model) -> tuple[Order, ...]:
+        """What is to be compiled of `model`; raise HexsimError for what cannot be."""
+        from hexsim.deployment.offline_hta import orders
+
+        if self.hta_partitions and not self.enable_hta:
+            raise HexsimError("--hta-partitions says what --enable-hta compiles; give both")
+        if not self.enable_hta:
+            return ()
+        asked = orders(self.hta_partitions or (), self.chip, self.stack)
+        for order in asked:
+            order.check(model)
+        return asked
+
+
+def quantization_options(
+    ranges: Ranges, bits: Bits, precision: MixedPrecision
+) -> QuantizationOptions:
+    """Combine the groups; raise HexsimError for choices that exclude each other."""
+    from hexsim.quantization.options import QuantizationOptions
+
+    widths = bits.widths()
+    precision.require_overrides()
+    float_bits = 32 if precision.float_bitwidth is None else precision.float_bitwidth
+    return QuantizationOptions(
+        enhanced=ranges.use_enhanced_quantizer or "none",
+        adjusted_weights=ranges.use_adjusted_weights_quantizer,
+        symmetric_weights=ranges.use_symmetric_quantize_weights,
+        axis_weights=ranges.axis_quant,
+        activation_bits=cast(Literal[8, 16], widths.activations),
+        weight_bits=cast(Literal[4, 8, 16], widths.weights),
+        pack_4_bit_weights=bits.pack_4_bit_weights,
+        bias_bits=cast(Literal[8, 32], widths.biases),
+        float_bits=cast(Literal[16, 32], float_bits),
+        float_bias_bits=cast(Literal[16, 32] | None, precision.float_bias_bitwidth),
+    )
