@@ -31,7 +31,6 @@ from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.decision import Decision, encodings_of, origins_of
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
-from hexsim.quantization.movement import moves_codes
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
@@ -121,7 +120,7 @@ def _activations(
                     encode(rule, network.constants[name].finite()), f"its values ({words})"
                 )
         for name in layer.outputs:
-            if moves_codes(layer) and layer.inputs[0] in decided:
+            if layer.moves_codes and layer.inputs[0] in decided:
                 decided[name] = Decision(
                     decided[layer.inputs[0]].encoding, f"that of '{layer.inputs[0]}'"
                 )
