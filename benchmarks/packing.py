@@ -22,7 +22,8 @@ from unittest.mock import patch
 
 from benchmarks.int8_against_onnxruntime import INPUTS, NETWORKS, WEIGHTS, ours, shapes_of
 from benchmarks.memory import held
-from hexsim.binding import BoundConvolution, bind
+from hexsim.binding import bind
+from hexsim.binding.convolution import BoundConvolution
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.int8.choice.algorithms import ALGORITHMS, prepare_convolution
 from hexsim.platform import Platform

@@ -11,7 +11,7 @@ from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
 from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.passes.movement import rescaled
 from hexsim.int8.passes.operands import CHUNK, OPERANDS, chunk, spread
-from hexsim.int8.prepared import SUM_BYTES, Out
+from hexsim.int8.prepared import SUM_BYTES, Out, Preparers
 from hexsim.int8.requantise.run import requantise_run, requantise_sum
 from hexsim.int8.requantise.scalar import requantise_wide
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
@@ -230,3 +230,11 @@ def _extremum(
             else:
                 for k in range(best.size):
                     best[k] = min(best[k], codes[k])
+
+
+PREPARERS: Preparers = {
+    BoundExtremum: PreparedExtremum,
+    BoundProduct: PreparedProduct,
+    BoundSum: PreparedSum,
+}
+WIDE_PREPARERS: Preparers = {BoundProduct: PreparedWideProduct}

@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.local_response_norm import OCTAVE_BITS, BoundLocalResponseNorm
 from hexsim.int8.machine_code.jit import template
-from hexsim.int8.prepared import Out
+from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.requantise.run import requantise_run
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 
@@ -132,3 +132,6 @@ def _local_response_norm(
             distance = np.int32(np.int32(row[c]) - zero_point)
             sums[c] = np.int32(np.int32(distance * factor) + preload)
         requantise_run(sums, multiplier, shift, low, high, out[pixel])
+
+
+PREPARERS: Preparers = {BoundLocalResponseNorm: PreparedLocalResponseNorm}

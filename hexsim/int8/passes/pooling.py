@@ -12,7 +12,7 @@ from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
 from hexsim.int8.machine_code.jit import inlined, template
 from hexsim.int8.passes.movement import through
 from hexsim.int8.passes.vector_maximum import largest_codes
-from hexsim.int8.prepared import SUM_BYTES, Out
+from hexsim.int8.prepared import SUM_BYTES, Out, Preparers
 from hexsim.int8.requantise.scalar import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
@@ -132,3 +132,6 @@ def _average_pool(
             else:
                 for c in range(sums.size):
                     row[c] = requantise(sums[c], multiplier[tail], shift[tail], low, high)
+
+
+PREPARERS: Preparers = {BoundAveragePool: PreparedAveragePool, BoundMaxPool: PreparedMaxPool}

@@ -12,7 +12,7 @@ from hexsim.binding.resize import WEIGHT_BITS, BoundBilinear, BoundNearest
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.passes.lookup import look_up
-from hexsim.int8.prepared import SUM_BYTES, Out
+from hexsim.int8.prepared import SUM_BYTES, Out, Preparers
 from hexsim.int8.requantise.rows import requantise_rows
 from hexsim.int8.requantise.scalar import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
@@ -120,3 +120,6 @@ def _bilinear(
                 )  # fmt: skip
             for k in range(whole * COLUMNS, row.size):
                 row[k] = requantise(sums[k], multiplier, shift, low, high)
+
+
+PREPARERS: Preparers = {BoundBilinear: PreparedBilinear, BoundNearest: PreparedNearest}

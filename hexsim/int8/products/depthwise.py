@@ -15,7 +15,7 @@ from hexsim.graph.ir import Shape
 from hexsim.int8.algorithm import use_vectors
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import COLUMNS
-from hexsim.int8.prepared import SUM_BYTES, Out
+from hexsim.int8.prepared import SUM_BYTES, Out, Preparers
 from hexsim.int8.products.depthwise_tile import BY_CHANNEL, ORDER, pack_taps
 from hexsim.int8.products.padded import Int16, PaddedInput
 from hexsim.int8.products.panels import panel_constants
@@ -122,3 +122,6 @@ def _depthwise(
         else:
             for c in range(channels):
                 row[c] = requantise(sums[c], multiplier[c], shift[c], low, high)
+
+
+PREPARERS: Preparers = {BoundBatchNorm: PreparedDepthwise.of_batch_norm}
