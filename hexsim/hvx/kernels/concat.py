@@ -11,10 +11,12 @@ Source: Hexagon NN, scalemem_d32.S.
 from __future__ import annotations
 
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide
 from hexsim.hvx.layout import PIXELS, as_nhwc, ceil_div, vectors
 from hexsim.hvx.streams import Kernel, elementwise, halfwords
+from hexsim.layers import Concat
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
@@ -33,3 +35,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     moved = sum(vectors(shape) for shape in call.operands) * PIXELS // kernel.cost.pixels
     row = RowCost.of(kernel.cost, ceil_div(moved, rows), len(call.operands))
     return NodeWork((row_stage(rows, row, target.workers, traffic, target.l2_bytes),), "kernel")
+
+
+MODELS: Models = {Concat: KernelModel(streams, work, takes_16_bits=True)}
