@@ -119,9 +119,7 @@ def test_functions_in_an_old_opset(function: str) -> None:
 
 def test_large_weights_stay_out_of_the_graph() -> None:
     weight = Constant("w", (600, 600), np.zeros((600, 600), np.float32))
-    layer = FullyConnected(
-        name="f", inputs=("x",), outputs=("y",), weight="w", output_channels=600
-    )
+    layer = FullyConnected(name="f", inputs=("x",), outputs=("y",), weight="w", output_channels=600)
     tensors = {name: Tensor(name, (1, 600)) for name in "xy"}
     network = Network("f", (layer,), tensors, {"w": weight}, ("x",), ("y",))
     written = write(network)
