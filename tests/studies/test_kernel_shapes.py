@@ -30,7 +30,7 @@ def test_other_kinds() -> None:
     assert kernel_call("colours", "336x224x1").results == ((1, 224, 224, 3),)
     assert kernel_call("colours", "224x224x4").results == ((1, 224, 224, 3),)
     assert kernel_call("pad", "7x7x32").results == ((1, 9, 9, 32),)
-    assert kernel_call("convert", "7x7x32").input_bits == 16
+    assert kernel_call("narrow", "7x7x32").input_bits == 16
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -40,10 +40,10 @@ KINDS: Kinds = {
         lambda sizes: 2 * _per_channel(sizes),
     ),
     "softmax": Kind(r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21", _softmax),
-    "convert": Kind(
+    "narrow": Kind(
         IMAGE,
         "56x56x64",
-        lambda sizes: Convert(name="convert", inputs=("in",), outputs=("out",)),
+        lambda sizes: Convert(name="narrow", inputs=("in",), outputs=("out",)),
         operand_bits=16,
     ),
 }
