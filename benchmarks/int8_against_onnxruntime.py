@@ -50,7 +50,8 @@ import hexsim
 from benchmarks import held_to_avx2
 from benchmarks.pages import RESULTS, with_block
 from hexsim import container, models
-from hexsim.binding import BoundCall, BoundConvolution, bind
+from hexsim.binding import BoundCall, bind
+from hexsim.binding.convolution import BoundConvolution
 from hexsim.container import Metadata
 from hexsim.deployment import Deployment
 from hexsim.inputs.seeded import seeded_inputs

@@ -29,7 +29,8 @@ from benchmarks.int8_against_onnxruntime import (
     shapes_of,
 )
 from benchmarks.memory import held
-from hexsim.binding import BoundConvolution, bind
+from hexsim.binding import bind
+from hexsim.binding.convolution import BoundConvolution
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.int8.choice.algorithms import ALGORITHMS, prepare_convolution
 

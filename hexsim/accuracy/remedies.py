@@ -17,7 +17,6 @@ from hexsim.accuracy.causes import suspects
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.quantization.model import Model
-from hexsim.quantization.movement import moves_codes
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def everywhere(remedies: Sequence[str], model: Model, errors: Sequence[LayerErro
                     model = cause.remedied
     activations = dict(model.activations)
     for layer in model.network.layers:  # as the quantiser does, which would else be overruled
-        if moves_codes(layer) and layer.inputs[0] in activations:
+        if layer.moves_codes and layer.inputs[0] in activations:
             activations[layer.output] = activations[layer.inputs[0]]
     return replace(model, activations=activations)
 

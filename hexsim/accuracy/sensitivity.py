@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.quantization.model import Model
-from hexsim.quantization.movement import moves_codes
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ def sensitivity(
     ranked = [
         layer
         for layer in judge.network.layers
-        if layer.name in judge.takes and not moves_codes(layer)
+        if layer.name in judge.takes and not layer.moves_codes
     ]
     rows = []
     for done, layer in enumerate(ranked, start=1):

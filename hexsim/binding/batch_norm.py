@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall
 from hexsim.binding.requantise import Requantise, requantise, rounded
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.layers import BatchNorm
 
 _S16_LIMIT = 32767
@@ -40,3 +40,6 @@ def bind_batch_norm(layer: BatchNorm, source: Source) -> BoundBatchNorm:
         factors=rounded(scale / step).astype(np.int16),
         tail=requantise(steps, output.encoding, layer.clamp, shift, inputs[0].bits - 8),
     )
+
+
+BINDERS: Binders = {BatchNorm: bind_batch_norm}

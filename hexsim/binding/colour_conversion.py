@@ -15,7 +15,7 @@ import numpy as np
 
 from hexsim.binding.call import BoundCall, Codes, Int32, Operand
 from hexsim.binding.requantise import rescale_table, rounded
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.errors import HexsimError
 from hexsim.layers import ColourConversion
 from hexsim.layers.colour_conversion import YVU_TO_BGR
@@ -69,3 +69,6 @@ def bind_colour_conversion(layer: ColourConversion, source: Source) -> BoundChan
         matrix=rounded(np.array(YVU_TO_BGR) * (1 << MATRIX_BITS)).astype(np.int32),
         table=rescale_table(Operand(output.name, output.shape, BYTES), output.encoding),
     )
+
+
+BINDERS: Binders = {ColourConversion: bind_colour_conversion}

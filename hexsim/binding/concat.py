@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall, Codes
 from hexsim.binding.requantise import rescale_table
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.layers import Concat
 
 
@@ -28,3 +28,6 @@ def bind_concat(layer: Concat, source: Source) -> BoundConcat:
         axis=layer.axis,
         tables=tuple(rescale_table(x, output.encoding) for x in inputs),
     )
+
+
+BINDERS: Binders = {Concat: bind_concat}

@@ -6,7 +6,7 @@ import numpy as np
 
 from hexsim.binding.lookup import BoundLookup
 from hexsim.binding.requantise import rescale_table
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.layers import Convert
 
 
@@ -17,3 +17,6 @@ def bind_convert(layer: Convert, source: Source) -> BoundLookup:
     if table is None:
         table = np.arange(x.encoding.steps + 1).astype(output.encoding.dtype)
     return BoundLookup(layer=layer.name, inputs=(x,), output=output, tables=table.reshape(1, -1))
+
+
+BINDERS: Binders = {Convert: bind_convert}

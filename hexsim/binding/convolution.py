@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall, Operand
 from hexsim.binding.requantise import Requantise, requantise
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.binding.weights import Weights, bind_weights
 from hexsim.layers import Convolution, Weighted, Window
 
@@ -51,3 +51,6 @@ def requantise_products(
         None if layer.bias is None else source.real(layer.bias),
         fraction_bits=x.bits - 8 + weights.bits - 8,
     )
+
+
+BINDERS: Binders = {Convolution: bind_convolution}

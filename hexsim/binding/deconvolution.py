@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hexsim.binding.call import BoundCall
 from hexsim.binding.convolution import requantise_products
 from hexsim.binding.requantise import Requantise
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.binding.weights import Weights, bind_weights
 from hexsim.layers import Deconvolution, Phases, Window
 
@@ -41,3 +41,6 @@ def bind_deconvolution(layer: Deconvolution, source: Source) -> BoundDeconvoluti
         phases=layer.phases(*inputs[0].shape[1:3]),
         tail=requantise_products(layer, inputs[0], weights, output, source),
     )
+
+
+BINDERS: Binders = {Deconvolution: bind_deconvolution}

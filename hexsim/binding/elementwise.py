@@ -17,7 +17,7 @@ from typing import Literal
 
 from hexsim.binding.call import BoundCall, Codes, Int32
 from hexsim.binding.requantise import Requantise, common_scale, requantise, rescale_table
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.errors import HexsimError
 from hexsim.layers import Elementwise
 
@@ -87,3 +87,6 @@ def bind_elementwise(layer: Elementwise, source: Source) -> BoundSum | BoundProd
         factors=factors,
         tail=requantise(step, output.encoding, layer.clamp, fraction_bits=output.bits - 8),
     )
+
+
+BINDERS: Binders = {Elementwise: bind_elementwise}

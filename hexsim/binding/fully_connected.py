@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall
 from hexsim.binding.requantise import Requantise, requantise
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.binding.weights import Weights, bind_weights
 from hexsim.layers import FullyConnected
 
@@ -36,3 +36,6 @@ def bind_fully_connected(layer: FullyConnected, source: Source) -> BoundFullyCon
             fraction_bits=inputs[0].bits - 8 + weights.bits - 8,
         ),
     )
+
+
+BINDERS: Binders = {FullyConnected: bind_fully_connected}

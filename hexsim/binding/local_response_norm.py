@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall, Int32
 from hexsim.binding.requantise import Requantise, requantise, rounded
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.errors import HexsimError
 from hexsim.layers import LocalResponseNorm
 
@@ -71,3 +71,6 @@ def power_knots(largest: int) -> npt.NDArray[np.int64]:
     above = [(per_octave + np.arange(per_octave, dtype=np.int64)) << n for n in range(octaves)]
     end = np.array([per_octave << octaves], np.int64)
     return np.concatenate([np.arange(per_octave, dtype=np.int64), *above, end])
+
+
+BINDERS: Binders = {LocalResponseNorm: bind_local_response_norm}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexsim.binding.call import BoundCall, Codes, Operand, Real
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.layers import Neuron, Prelu
 from hexsim.layers.neuron import NeuronFunction
 
@@ -27,7 +27,7 @@ class BoundLookup(BoundCall):
 def bind_neuron(layer: Neuron, source: Source) -> BoundLookup:
     """Turn an activation function into a table."""
     inputs, output = source.ends(layer)
-    values = _FUNCTIONS[layer.function](_reals(inputs[0]), layer)
+    values = FUNCTIONS[layer.function](_reals(inputs[0]), layer)
     tables = output.encoding.quantize(values).astype(output.encoding.dtype).reshape(1, -1)
     return BoundLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
 
@@ -48,7 +48,7 @@ def _reals(operand: Operand) -> Real:
     ) * operand.delta
 
 
-_FUNCTIONS: dict[NeuronFunction, Callable[[Real, Neuron], Real]] = {
+FUNCTIONS: dict[NeuronFunction, Callable[[Real, Neuron], Real]] = {
     "clamp": lambda x, n: np.clip(x, n.clamp.low, n.clamp.high),
     "leaky_relu": lambda x, n: np.where(x >= 0, x, n.alpha * x),
     "sigmoid": lambda x, n: 1 / (1 + np.exp(-np.clip(x, -700, 700))),
@@ -57,3 +57,6 @@ _FUNCTIONS: dict[NeuronFunction, Callable[[Real, Neuron], Real]] = {
     "hard_sigmoid": lambda x, n: np.clip(n.alpha * x + n.beta, 0, 1),
     "hard_swish": lambda x, n: x * np.clip(x / 6 + 0.5, 0, 1),
 }
+
+
+BINDERS: Binders = {Neuron: bind_neuron, Prelu: bind_prelu}

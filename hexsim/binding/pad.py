@@ -8,7 +8,7 @@ import numpy as np
 
 from hexsim.binding.call import BoundCall, Codes
 from hexsim.binding.requantise import rescale_table
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.layers import Pad
 
 
@@ -32,3 +32,6 @@ def bind_pad(layer: Pad, source: Source) -> BoundPad:
         fill=int(output.encoding.quantize(np.array([layer.value]))[0]),
         table=rescale_table(inputs[0], output.encoding),
     )
+
+
+BINDERS: Binders = {Pad: bind_pad}

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall, Codes, Int32
 from hexsim.binding.requantise import Requantise, requantise, rescale_table
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.graph.ir import Shape
 from hexsim.layers import Pooling, Window
 
@@ -78,3 +78,6 @@ def window_counts(window: Window, shape: Shape, include_pad: bool) -> npt.NDArra
         per_axis.append(((taps >= -begin) & (taps < end)).sum(axis=1))
     counts: npt.NDArray[np.int64] = np.maximum(np.outer(*per_axis), 1)
     return counts
+
+
+BINDERS: Binders = {Pooling: bind_pooling}

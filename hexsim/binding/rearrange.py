@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall, Codes
 from hexsim.binding.requantise import rescale_table
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.graph.ir import Shape
 from hexsim.layers import ChannelShuffle, Permute, Reshape
 
@@ -43,3 +43,10 @@ def bind_rearrange(layer: Reshape | Permute | ChannelShuffle, source: Source) ->
         permutation=permutation,
         table=rescale_table(inputs[0], output.encoding),
     )
+
+
+BINDERS: Binders = {
+    ChannelShuffle: bind_rearrange,
+    Permute: bind_rearrange,
+    Reshape: bind_rearrange,
+}

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall, Codes, Int32
 from hexsim.binding.requantise import Requantise, requantise, rescale_table, rounded
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.layers import Resize
 
 WEIGHT_BITS = 9
@@ -113,3 +113,6 @@ def _between(positions: Positions, size: int) -> Int32:
     first = np.floor(inside)
     weights = rounded((inside - first) * (1 << WEIGHT_BITS))
     return np.stack([first, np.minimum(first + 1, size - 1), weights], axis=1).astype(np.int32)
+
+
+BINDERS: Binders = {Resize: bind_resize}

@@ -14,7 +14,7 @@ import numpy as np
 
 from hexsim.binding.call import BoundCall, Int32
 from hexsim.binding.requantise import rounded
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.layers import Softmax
 
 EXPONENTIAL_BITS = 23
@@ -47,3 +47,6 @@ def bind_softmax(layer: Softmax, source: Source) -> BoundSoftmax:
         exponentials=table.astype(np.int32),
         scale=min(int((1 << SCALE_BITS) / output.delta + 0.5), _LARGEST_SCALE),
     )
+
+
+BINDERS: Binders = {Softmax: bind_softmax}

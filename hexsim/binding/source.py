@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from hexsim.binding.call import Operand, Real
+from hexsim.binding.call import BoundCall, Operand, Real
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer
 from hexsim.layers import Convert
@@ -68,3 +70,7 @@ class Source:
         This is how an 8-bit bias reaches the accumulator: its codes are made real again.
         """
         return self.model.as_stored.constants[name].finite().astype(np.float64)
+
+
+Binders = Mapping[type[Layer], Callable[[Any, Source], BoundCall]]
+"""By layer type, what turns a layer of that type into integers."""

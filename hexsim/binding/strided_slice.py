@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall, Codes
 from hexsim.binding.requantise import rescale_table
-from hexsim.binding.source import Source
+from hexsim.binding.source import Binders, Source
 from hexsim.layers import StridedSlice
 
 
@@ -28,3 +28,6 @@ def bind_slice(layer: StridedSlice, source: Source) -> BoundSlice:
         selection=layer.selection(len(inputs[0].shape)),
         table=rescale_table(inputs[0], output.encoding),
     )
+
+
+BINDERS: Binders = {StridedSlice: bind_slice}

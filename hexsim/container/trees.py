@@ -1,8 +1,8 @@
 """Frozen dataclasses as JSON trees and back, led by their type hints.
 
 One mechanism for every layer type: a dataclass is an object of its fields, a tuple a list, bytes
-are base64, an infinity is the string "inf" or "-inf". A `Layer` also says its class, and any
-class that `hexsim.layers` exports is known; adding a layer type changes nothing here.
+are base64, an infinity is the string "inf" or "-inf". A `Layer` also says its class, and every
+layer type is known; adding one changes nothing here.
 
 Reading is strict, so that a file of another version is refused rather than misread: unknown
 fields, missing fields without default and values of another type raise ValueError.
@@ -18,14 +18,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from hexsim import layers
 from hexsim.graph.ir import Layer
+from hexsim.layers import TYPES
 
-LAYER_TYPES: dict[str, type[Layer]] = {
-    name: member
-    for name, member in vars(layers).items()
-    if isinstance(member, type) and issubclass(member, Layer)
-}
+LAYER_TYPES: dict[str, type[Layer]] = {kind.__name__: kind for kind in TYPES}
 """Class name -> layer type."""
 
 _CLASS = "class"

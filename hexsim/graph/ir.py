@@ -22,19 +22,19 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import HexsimError
 from hexsim.graph.input_format import PLAIN, InputFormat
-
-if TYPE_CHECKING:
-    from typing import Self
+from hexsim.graph.support import UNDECLARED, Rule, Support
 
 Shape = tuple[int, ...]
 FloatArray = npt.NDArray[np.float32]
+Sign = Literal["signed", "unsigned", "as inputs"]
+"""What an output may be: negative, never negative, or negative only if an input is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +159,17 @@ class Layer:
     `inputs` name tensors or constants, `outputs` name tensors. `fused` names the ONNX nodes that
     graph passes absorbed into this layer. Subclasses are frozen dataclasses that add attributes
     and override the rules below; constants that are parameters rather than operands (weight,
-    bias) are fields of the subclass and listed by `parameters`.
+    bias) are fields of the subclass and listed by `parameters`. Every subclass states `type`,
+    `support`, `sign` and `moves_codes`, as class variables or, if its attributes matter, as
+    properties.
     """
 
     type: ClassVar[str] = "layer"
     """Type name as the SNPE tools print it."""
+    limits: ClassVar[tuple[Rule, ...]] = ()
+    """When those who take layers of this type refuse one of them."""
+    generic_cost: ClassVar[bool] = False
+    """True if no kernel model tells what it costs on the vector unit, but a stand-in."""
 
     name: str
     inputs: tuple[str, ...]
@@ -177,6 +183,32 @@ class Layer:
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
         """Multiply-accumulates of one inference; zero where the field counts none."""
         return 0
+
+    @property
+    def support(self) -> Support:
+        """Who takes it."""
+        return UNDECLARED
+
+    @property
+    def sign(self) -> Sign:
+        """Whether its output may be negative, a fused clamp aside."""
+        return "signed"
+
+    @property
+    def moves_codes(self) -> bool:
+        """True if its output holds codes of its input, or (NV21) bytes as its input does.
+
+        Then the output has the encoding of the input, whatever it holds.
+        """
+        return False
+
+    def is_no_op(self, inputs: Sequence[Shape]) -> bool:
+        """True if its output is its first input as it is, for inputs of these shapes."""
+        return False
+
+    def turned(self) -> Self | None:
+        """Return it for images whose height and width are exchanged; None if it names an axis."""
+        return None
 
     @property
     def parameters(self) -> tuple[str, ...]:

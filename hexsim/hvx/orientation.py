@@ -15,22 +15,7 @@ from __future__ import annotations
 import dataclasses
 
 from hexsim.graph.ir import Layer, Shape
-from hexsim.layers import (
-    BatchNorm,
-    Concat,
-    Convert,
-    Convolution,
-    Elementwise,
-    LocalResponseNorm,
-    Neuron,
-    Pooling,
-    Prelu,
-    Window,
-)
 from hexsim.planning.plan import KernelCall, PlannedSubnet
-
-_AXIS_FREE = (BatchNorm, Convert, Elementwise, LocalResponseNorm, Neuron, Prelu)
-_CHANNEL_AXIS = 3
 
 
 def laid_down(subnet: PlannedSubnet) -> PlannedSubnet:
@@ -38,27 +23,21 @@ def laid_down(subnet: PlannedSubnet) -> PlannedSubnet:
     shapes = [shape for call in subnet.calls for shape in (*call.operands, *call.results)]
     shapes += [*subnet.input_shapes, *subnet.output_shapes]
     narrow = [shape[1] for shape in shapes if len(shape) == 4 and shape[2] == 1]
-    saves = len(narrow) == len(shapes) and max(narrow, default=1) > 1
-    if not (saves and all(map(_can_turn, subnet.layers))):
+    if len(narrow) < len(shapes) or max(narrow, default=1) == 1:
+        return subnet
+    turned = [layer.turned() for layer in subnet.layers]
+    layers = [layer for layer in turned if layer is not None]
+    if len(layers) < len(turned):
         return subnet
     return dataclasses.replace(
         subnet,
-        calls=tuple(map(_turn_call, subnet.calls)),
+        calls=tuple(map(_turn_call, subnet.calls, layers)),
         input_shapes=tuple(map(_turn_shape, subnet.input_shapes)),
         output_shapes=tuple(map(_turn_shape, subnet.output_shapes)),
     )
 
 
-def _can_turn(layer: Layer) -> bool:
-    if isinstance(layer, Concat):
-        return layer.axis == _CHANNEL_AXIS
-    return isinstance(layer, (Convolution, Pooling, *_AXIS_FREE))
-
-
-def _turn_call(call: KernelCall) -> KernelCall:
-    layer = call.layer
-    if isinstance(layer, Convolution | Pooling):
-        layer = layer.replace(window=_turn_window(layer.window))
+def _turn_call(call: KernelCall, layer: Layer) -> KernelCall:
     return dataclasses.replace(
         call,
         layer=layer,
@@ -70,14 +49,3 @@ def _turn_call(call: KernelCall) -> KernelCall:
 def _turn_shape(shape: Shape) -> Shape:
     batch, height, width, channels = shape
     return batch, width, height, channels
-
-
-def _turn_window(window: Window) -> Window:
-    top, left, bottom, right = window.pads
-    return dataclasses.replace(
-        window,
-        kernel=window.kernel[::-1],
-        strides=window.strides[::-1],
-        pads=(left, top, right, bottom),
-        dilations=window.dilations[::-1],
-    )

@@ -1,62 +1,31 @@
-"""Which kernel runs a bound call; `choice.algorithms` knows which convolution."""
+"""Which kernel runs a bound call; `choice.algorithms` knows which convolution.
+
+Files say in tables of these names which calls they prepare: PREPARERS, and WIDE_PREPARERS for
+arithmetic on 16 bits that is not that on the bytes of each number, added up.
+"""
 
 from __future__ import annotations
 
-from hexsim.binding import (
-    BoundAveragePool,
-    BoundBatchNorm,
-    BoundBilinear,
-    BoundCall,
-    BoundChannelPick,
-    BoundConcat,
-    BoundConvolution,
-    BoundDeconvolution,
-    BoundExtremum,
-    BoundFullyConnected,
-    BoundLocalResponseNorm,
-    BoundLookup,
-    BoundMaxPool,
-    BoundNearest,
-    BoundNv21,
-    BoundPad,
-    BoundProduct,
-    BoundRearrange,
-    BoundSlice,
-    BoundSoftmax,
-    BoundSum,
-)
+from hexsim.binding import BoundCall
+from hexsim.binding.convolution import BoundConvolution
+from hexsim.binding.deconvolution import BoundDeconvolution
+from hexsim.binding.fully_connected import BoundFullyConnected
+from hexsim.discovery import joined
 from hexsim.int8.choice.algorithms import prepare_convolution
 from hexsim.int8.fully_connected import prepare_fully_connected
-from hexsim.int8.passes.colour_conversion import PreparedChannelPick, PreparedNv21
-from hexsim.int8.passes.elementwise import (
-    PreparedExtremum,
-    PreparedProduct,
-    PreparedSum,
-    PreparedWideProduct,
-)
-from hexsim.int8.passes.local_response_norm import PreparedLocalResponseNorm
-from hexsim.int8.passes.lookup import PreparedLookup
-from hexsim.int8.passes.movement import (
-    PreparedConcat,
-    PreparedPad,
-    PreparedRearrange,
-    PreparedSlice,
-)
-from hexsim.int8.passes.pooling import PreparedAveragePool, PreparedMaxPool
-from hexsim.int8.passes.resize import PreparedBilinear, PreparedNearest
-from hexsim.int8.passes.softmax import PreparedSoftmax
-from hexsim.int8.prepared import PreparedCall
+from hexsim.int8.prepared import PreparedCall, Preparers
 from hexsim.int8.products.deconvolution import PreparedDeconvolution
 from hexsim.int8.products.depthwise import PreparedDepthwise
 from hexsim.int8.wide.by_bytes import PreparedBytes
-from hexsim.int8.wide.response_norm import PreparedWideResponseNorm
 
 
 def prepare(call: BoundCall) -> PreparedCall:
     """Choose the kernel of `call` and pack its constants."""
-    if isinstance(call, BoundDeconvolution):
-        return PreparedDeconvolution(call, prepare)
-    return _prepare_wide(call) if is_wide(call) else _prepare_narrow(call)
+    if not is_wide(call) or isinstance(call, BoundDeconvolution):
+        return _prepare_narrow(call)
+    if type(call) in _WIDE:
+        return _WIDE[type(call)](call)
+    return PreparedBytes(call, _prepare_narrow)  # type: ignore[arg-type]
 
 
 def is_wide(call: BoundCall) -> bool:
@@ -65,58 +34,10 @@ def is_wide(call: BoundCall) -> bool:
     return tail is not None and tail.fraction_bits > 0
 
 
-def _prepare_wide(call: BoundCall) -> PreparedCall:
-    match call:
-        case BoundProduct():
-            return PreparedWideProduct(call)
-        case BoundLocalResponseNorm():
-            return PreparedWideResponseNorm(call)
-        case _:
-            return PreparedBytes(call, _prepare_narrow)  # type: ignore[arg-type]
-
-
 def _prepare_narrow(call: BoundCall) -> PreparedCall:
-    match call:
-        case BoundConvolution():
-            return _prepare_convolution(call)
-        case BoundFullyConnected():
-            return prepare_fully_connected(call)
-        case BoundMaxPool():
-            return PreparedMaxPool(call)
-        case BoundAveragePool():
-            return PreparedAveragePool(call)
-        case BoundNearest():
-            return PreparedNearest(call)
-        case BoundBilinear():
-            return PreparedBilinear(call)
-        case BoundSum():
-            return PreparedSum(call)
-        case BoundProduct():
-            return PreparedProduct(call)
-        case BoundExtremum():
-            return PreparedExtremum(call)
-        case BoundConcat():
-            return PreparedConcat(call)
-        case BoundRearrange():
-            return PreparedRearrange(call)
-        case BoundPad():
-            return PreparedPad(call)
-        case BoundSlice():
-            return PreparedSlice(call)
-        case BoundChannelPick():
-            return PreparedChannelPick(call)
-        case BoundNv21():
-            return PreparedNv21(call)
-        case BoundLookup():
-            return PreparedLookup(call)
-        case BoundBatchNorm():
-            return PreparedDepthwise.of_batch_norm(call)
-        case BoundLocalResponseNorm():
-            return PreparedLocalResponseNorm(call)
-        case BoundSoftmax():
-            return PreparedSoftmax(call)
-        case _:
-            raise TypeError(f"no kernel for {type(call).__name__}")
+    if type(call) not in PREPARERS:
+        raise TypeError(f"no kernel for {type(call).__name__}")
+    return PREPARERS[type(call)](call)
 
 
 def _prepare_convolution(call: BoundConvolution) -> PreparedCall:
@@ -124,3 +45,20 @@ def _prepare_convolution(call: BoundConvolution) -> PreparedCall:
     if call.groups == channels == call.weights.codes.shape[-1]:
         return PreparedDepthwise.of_convolution(call)
     return prepare_convolution(call)
+
+
+def _prepare_deconvolution(call: BoundDeconvolution) -> PreparedCall:
+    return PreparedDeconvolution(call, prepare)
+
+
+PREPARERS: Preparers = {
+    BoundConvolution: _prepare_convolution,
+    BoundDeconvolution: _prepare_deconvolution,
+    BoundFullyConnected: prepare_fully_connected,
+    **joined("hexsim.int8.passes", "PREPARERS"),
+    **joined("hexsim.int8.products", "PREPARERS"),
+}
+_WIDE: Preparers = {
+    **joined("hexsim.int8.passes", "WIDE_PREPARERS"),
+    **joined("hexsim.int8.wide", "WIDE_PREPARERS"),
+}

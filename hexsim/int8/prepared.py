@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.binding.call import Codes
+from hexsim.binding.call import BoundCall, Codes
 from hexsim.int8.step import Work, Workspace
 
 Out = npt.NDArray[np.integer[Any]]
@@ -25,3 +25,7 @@ class PreparedCall(Protocol):
         repeated. They have the types of the call's encodings, with one exception: a kernel of
         8-bit operands that accumulates writes its sums, preload included, into an int32 output.
         """
+
+
+Preparers = Mapping[type[BoundCall], Callable[[Any], PreparedCall]]
+"""By the type of bound call, what packs the constants of such a call."""

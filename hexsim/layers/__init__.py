@@ -1,11 +1,14 @@
 """The layer types: one small file each; adding a layer is adding a file.
 
-The class name is the layer's name. A layer knows its attributes, its shape rule, its MACs and
-its parameters. Which runtimes take it, and the sentence why not, is data in
-`hexsim.layers.support`. What a layer computes is not written here: floats are onnxruntime's
-business (hexsim.onnx_io.writer), integers that of hexsim.int8.
+The class name is the layer's name. A layer knows its attributes, its shape rule, its MACs, its
+parameters, who takes it and the sentence why others do not. What a layer computes is not written
+here: floats are onnxruntime's business (hexsim.onnx_io.writer), integers that of hexsim.int8.
+
+`TYPES` are all there are. Those that passes and reports speak of are also names of this package.
 """
 
+from hexsim.discovery import classes
+from hexsim.graph.ir import Layer
 from hexsim.layers._clamp import NO_CLAMP, RELU, RELU6, Clamp
 from hexsim.layers._weighted import Filtering, Weighted
 from hexsim.layers._window import Window
@@ -34,6 +37,7 @@ __all__ = [
     "NO_CLAMP",
     "RELU",
     "RELU6",
+    "TYPES",
     "BatchNorm",
     "ChannelShuffle",
     "Clamp",
@@ -61,3 +65,6 @@ __all__ = [
     "Weighted",
     "Window",
 ]
+
+TYPES = classes(__name__, Layer)
+"""Every layer type, by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,17 @@ class Window:
         return (
             (self.kernel[0] - 1) * self.dilations[0] + 1,
             (self.kernel[1] - 1) * self.dilations[1] + 1,
+        )
+
+    def turned(self) -> Window:
+        """Return the window for images whose height and width are exchanged."""
+        top, left, bottom, right = self.pads
+        return replace(
+            self,
+            kernel=self.kernel[::-1],
+            strides=self.strides[::-1],
+            pads=(left, top, right, bottom),
+            dilations=self.dilations[::-1],
         )
 
     def output_size(self, height: int, width: int) -> tuple[int, int]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Sign
+from hexsim.graph.support import NO_HTA_LAYER, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
+from hexsim.layers._per_pixel import PerPixel
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchNorm(Layer):
+class BatchNorm(PerPixel):
     """scale * x + shift; both are (channels,) along the last stored axis.
 
     `moments` is (2, channels): the mean and standard deviation that training saw in each channel
@@ -19,15 +20,14 @@ class BatchNorm(Layer):
     """
 
     type: ClassVar[str] = "batchnorm"
+    support: ClassVar[Support] = NO_HTA_LAYER
+    sign: ClassVar[Sign] = "signed"
+    moves_codes: ClassVar[bool] = False
 
     scale: str
     shift: str
     clamp: Clamp = NO_CLAMP
     moments: str | None = None
-
-    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Unchanged."""
-        return (inputs[0],)
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import NO_HTA_LAYER, Support
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +15,9 @@ class ChannelShuffle(Layer):
     """Output channel i * groups + g is input channel g * (channels / groups) + i."""
 
     type: ClassVar[str] = "channel_shuffle"
+    support: ClassVar[Support] = NO_HTA_LAYER
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = True
 
     groups: int
 

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Network, Shape, Sign
+from hexsim.graph.support import INTEGER, NO_HTA_LAYER, Rule, Support
 
 ConvertedEncoding = Literal["rgb", "rgba", "argb32", "nv21"]
 CONVERTED: tuple[ConvertedEncoding, ...] = get_args(ConvertedEncoding)
@@ -35,11 +36,22 @@ _BGR_CHANNELS: dict[ConvertedEncoding, tuple[int, int, int]] = {
 }
 
 
+def _nv21_of_no_bytes(layer: ColourConversion, network: Network) -> bool:
+    is_image = network.input_format(layer.inputs[0]).type == "image"
+    return layer.input_encoding_in == "nv21" and not is_image
+
+
 @dataclass(frozen=True, kw_only=True)
 class ColourConversion(Layer):
     """Blue, green, red from a picture in another encoding, values 0 to 255."""
 
     type: ClassVar[str] = "color_space_conversion"
+    support: ClassVar[Support] = NO_HTA_LAYER
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = True
+    limits: ClassVar[tuple[Rule, ...]] = (
+        Rule(INTEGER, _nv21_of_no_bytes, "NV21 is decoded from bytes, an input of type image"),
+    )
 
     input_encoding_in: ConvertedEncoding
     input_encoding_out: Literal["bgr"]

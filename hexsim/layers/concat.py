@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Network, Shape, Sign
+from hexsim.graph.support import EVERYWHERE, HTA, Rule, Support
+
+_CHANNEL_AXIS = 3
+"""Of an image."""
+_HTA_CHANNEL_STEP = 32
+_HTA_UNEVEN_CHANNELS = 4096
+
+
+def _not_of_channels(layer: Concat, network: Network) -> bool:
+    return layer.axis != len(network.shape(layer.inputs[0])) - 1
+
+
+def _uneven_and_long(layer: Concat, network: Network) -> bool:
+    channels = [network.shape(name)[-1] for name in layer.inputs]
+    return any(n % _HTA_CHANNEL_STEP for n in channels) and sum(channels) > _HTA_UNEVEN_CHANNELS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +29,17 @@ class Concat(Layer):
     """Joins its inputs along stored axis `axis` (not negative)."""
 
     type: ClassVar[str] = "concatenation"
+    support: ClassVar[Support] = EVERYWHERE
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = False
+    limits: ClassVar[tuple[Rule, ...]] = (
+        Rule(HTA, _not_of_channels, "the HTA joins tensors along channels only"),
+        Rule(
+            HTA,
+            _uneven_and_long,
+            "the HTA joins at most 4096 channels unless all counts are multiples of 32",
+        ),
+    )
 
     axis: int
 
@@ -22,3 +48,11 @@ class Concat(Layer):
         shape = list(inputs[0])
         shape[self.axis] = sum(other[self.axis] for other in inputs)
         return (tuple(shape),)
+
+    def is_no_op(self, inputs: Sequence[Shape]) -> bool:
+        """True for one tensor."""
+        return len(inputs) == 1
+
+    def turned(self) -> Self | None:
+        """Itself if it joins channels."""
+        return self if self.axis == _CHANNEL_AXIS else None

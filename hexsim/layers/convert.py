@@ -5,19 +5,19 @@ Where it stands between two widths of activations, the encodings of its ends say
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Sign
+from hexsim.graph.support import NO_HTA_LAYER, Support
+from hexsim.layers._per_pixel import PerPixel
 
 
 @dataclass(frozen=True, kw_only=True)
-class Convert(Layer):
+class Convert(PerPixel):
     """No arithmetic on real values: in float its output is its input."""
 
     type: ClassVar[str] = "convert"
-
-    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Unchanged."""
-        return (inputs[0],)
+    support: ClassVar[Support] = NO_HTA_LAYER
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = False

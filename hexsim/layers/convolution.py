@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import EVERYWHERE, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 from hexsim.layers._window import Window
 
@@ -23,6 +24,9 @@ class Convolution(Layer):
     """
 
     type: ClassVar[str] = "convolutional"
+    support: ClassVar[Support] = EVERYWHERE
+    sign: ClassVar[Sign] = "signed"
+    moves_codes: ClassVar[bool] = False
 
     weight: str
     bias: str | None = None
@@ -50,6 +54,10 @@ class Convolution(Layer):
     def statistics(self) -> tuple[str, ...]:
         """The moments, if they are known."""
         return () if self.moments is None else (self.moments,)
+
+    def turned(self) -> Self:
+        """The window turned, for what it costs; the weight stays as it is stored."""
+        return self.replace(window=self.window.turned())
 
     def is_depthwise(self, input_channels: int) -> bool:
         """True if every input channel is its own group."""

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Network, Shape, Sign
+from hexsim.graph.support import EVERYWHERE, GPU, Rule, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 from hexsim.layers._window import Window
 
@@ -32,6 +33,11 @@ class Phases:
         return math.prod(self.counts)
 
 
+def _strides_over_its_window(layer: Deconvolution, network: Network) -> bool:
+    window = layer.window
+    return any(step > size for step, size in zip(window.strides, window.kernel, strict=True))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Deconvolution(Layer):
     """2-D transposed convolution of an NHWC tensor.
@@ -43,6 +49,16 @@ class Deconvolution(Layer):
     """
 
     type: ClassVar[str] = "deconvolution"
+    support: ClassVar[Support] = EVERYWHERE
+    sign: ClassVar[Sign] = "signed"
+    moves_codes: ClassVar[bool] = False
+    limits: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            GPU,
+            _strides_over_its_window,
+            "its stride is larger than its filter (SNPE limitations)",
+        ),
+    )
 
     weight: str
     bias: str | None = None

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Network, Shape, Sign
+from hexsim.graph.support import (
+    ACCELERATORS,
+    EVERYWHERE,
+    NO_HTA_FUNCTION,
+    UNDECLARED,
+    Rule,
+    Support,
+)
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 
 ElementwiseKind = Literal["sum", "product", "sub", "max", "min"]
+
+KINDS: Mapping[ElementwiseKind, tuple[Support, Sign]] = {
+    "sum": (EVERYWHERE, "as inputs"),
+    "product": (EVERYWHERE, "as inputs"),
+    "sub": (EVERYWHERE, "signed"),
+    "max": (NO_HTA_FUNCTION, "as inputs"),
+    "min": (NO_HTA_FUNCTION, "as inputs"),
+}
+"""Who takes each kind, and whether its result may be negative."""
+
+
+def _constant_only(layer: Elementwise, network: Network) -> bool:
+    return not any(name in network.tensors for name in layer.inputs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +43,10 @@ class Elementwise(Layer):
     """
 
     type: ClassVar[str] = "elementwise_binary_op"
+    moves_codes: ClassVar[bool] = False
+    limits: ClassVar[tuple[Rule, ...]] = (
+        Rule(ACCELERATORS, _constant_only, "an elementwise layer needs an operand that varies"),
+    )
 
     kind: ElementwiseKind
     clamp: Clamp = NO_CLAMP
@@ -29,3 +54,17 @@ class Elementwise(Layer):
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The broadcast shape."""
         return (np.broadcast_shapes(*inputs),)
+
+    @property
+    def support(self) -> Support:
+        """That of the kind."""
+        return KINDS[self.kind][0] if self.kind in KINDS else UNDECLARED
+
+    @property
+    def sign(self) -> Sign:
+        """That of the kind."""
+        return KINDS[self.kind][1] if self.kind in KINDS else "signed"
+
+    def turned(self) -> Self:
+        """Itself."""
+        return self

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import EVERYWHERE, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 
 
@@ -19,6 +20,9 @@ class FullyConnected(Layer):
     """
 
     type: ClassVar[str] = "fully_connected"
+    support: ClassVar[Support] = EVERYWHERE
+    sign: ClassVar[Sign] = "signed"
+    moves_codes: ClassVar[bool] = False
 
     weight: str
     bias: str | None = None

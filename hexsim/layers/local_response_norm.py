@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Sign
+from hexsim.graph.support import NO_HTA_LAYER, Support
+from hexsim.layers._per_pixel import PerPixel
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalResponseNorm(Layer):
+class LocalResponseNorm(PerPixel):
     """y = x / (bias + alpha / size * sum of x^2 over `size` channels around)^beta.
 
     The window is the ONNX one: from c - floor((size-1)/2) to c + ceil((size-1)/2).
     """
 
     type: ClassVar[str] = "cmrn"
+    support: ClassVar[Support] = NO_HTA_LAYER
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = False
 
     size: int
     alpha: float
     beta: float
     bias: float
-
-    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Unchanged."""
-        return (inputs[0],)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import NO_LAYER, Support
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +21,10 @@ class Opaque(Layer):
     """
 
     type: ClassVar[str] = "opaque"
+    support: ClassVar[Support] = NO_LAYER
+    sign: ClassVar[Sign] = "signed"
+    moves_codes: ClassVar[bool] = False
+    generic_cost: ClassVar[bool] = True
 
     op_type: str
     node: bytes

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import NO_HTA_LAYER, Support
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,9 +18,16 @@ class Permute(Layer):
     """
 
     type: ClassVar[str] = "permute"
+    support: ClassVar[Support] = NO_HTA_LAYER
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = True
 
     permutation: tuple[int, ...]
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The permuted shape."""
         return (tuple(inputs[0][axis] for axis in self.permutation),)
+
+    def is_no_op(self, inputs: Sequence[Shape]) -> bool:
+        """True if the order stays."""
+        return self.permutation == tuple(range(len(self.permutation)))

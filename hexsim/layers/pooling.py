@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import EVERYWHERE, Support
 from hexsim.layers._window import Window
 
 
@@ -18,6 +19,8 @@ class Pooling(Layer):
     """
 
     type: ClassVar[str] = "pooling"
+    support: ClassVar[Support] = EVERYWHERE
+    sign: ClassVar[Sign] = "as inputs"
 
     kind: Literal["max", "average"]
     window: Window
@@ -27,6 +30,15 @@ class Pooling(Layer):
         """(N, H', W', C)."""
         batch, height, width, channels = inputs[0]
         return ((batch, *self.window.output_size(height, width), channels),)
+
+    @property
+    def moves_codes(self) -> bool:
+        """True for a maximum."""
+        return self.kind == "max"
+
+    def turned(self) -> Self:
+        """The window turned."""
+        return self.replace(window=self.window.turned())
 
     def is_global(self, height: int, width: int) -> bool:
         """True if one window covers the whole unpadded input."""

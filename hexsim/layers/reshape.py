@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import EVERYWHERE, Support
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,9 +15,16 @@ class Reshape(Layer):
     """Flatten, Squeeze, Unsqueeze and Reshape; `shape` is fully known."""
 
     type: ClassVar[str] = "reshape"
+    support: ClassVar[Support] = EVERYWHERE
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = True
 
     shape: Shape
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The target shape."""
         return (self.shape,)
+
+    def is_no_op(self, inputs: Sequence[Shape]) -> bool:
+        """True if the shape stays."""
+        return self.shape == inputs[0]

@@ -11,7 +11,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import EVERYWHERE, Support
 
 CoordinateMode = Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"]
 NearestMode = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
@@ -27,6 +28,8 @@ class Resize(Layer):
     """
 
     type: ClassVar[str] = "resize"
+    support: ClassVar[Support] = EVERYWHERE
+    sign: ClassVar[Sign] = "as inputs"
 
     kind: Literal["nearest", "bilinear"]
     scales: tuple[float, float] | None = None
@@ -44,6 +47,16 @@ class Resize(Layer):
             for size, scale in zip((height, width), self._scales, strict=True)
         )
         return ((batch, *scaled, channels),)
+
+    @property
+    def moves_codes(self) -> bool:
+        """True for nearest pixels."""
+        return self.kind == "nearest"
+
+    def is_no_op(self, inputs: Sequence[Shape]) -> bool:
+        """True for scales of one."""
+        _, height, width, _ = inputs[0]
+        return self.scales_of(height, width) == (1, 1)
 
     def scales_of(self, height: int, width: int) -> tuple[float, float]:
         """(height, width) of an output pixel's step into the input, inverted, for that input."""

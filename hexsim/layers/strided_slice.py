@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import NO_HTA_LAYER, Support
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class StridedSlice(Layer):
     """Takes `parts` of its input, at most one for an axis; other axes stay whole."""
 
     type: ClassVar[str] = "strided_slice"
+    support: ClassVar[Support] = NO_HTA_LAYER
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = True
 
     parts: tuple[Part, ...]
 
@@ -48,6 +52,10 @@ class StridedSlice(Layer):
                 raise ValueError(f"{part.stop} positions asked of axis {part.axis} of {inputs[0]}")
             shape[part.axis] = part.size
         return (tuple(shape),)
+
+    def is_no_op(self, inputs: Sequence[Shape]) -> bool:
+        """True if it takes everything."""
+        return not self.parts
 
     def selection(self, rank: int) -> tuple[slice, ...]:
         """Return the parts as one slice for each axis of a tensor of `rank` axes."""

@@ -16,19 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hexsim.layers import (
-    NO_CLAMP,
-    RELU,
-    Clamp,
-    Concat,
-    Elementwise,
-    Neuron,
-    Permute,
-    Pooling,
-    Reshape,
-    Resize,
-    Softmax,
-)
+from hexsim.layers import NO_CLAMP, RELU, Clamp, Neuron
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.known import Array, Known
 from hexsim.onnx_io.node import Node
@@ -131,21 +119,13 @@ def _lost_clamp(source: str, codes: NodeCodes, net: Importer) -> Clamp:
 
 
 def _may_be_negative(name: str, net: Importer) -> bool:
-    """False for what is an input or known not to be, looking back through moves."""
+    """False for an input and for what its layer says is not, looking back through layers."""
     layer = net.producer(name)
-    match layer:
-        case None | Softmax():
-            return False
-        case Pooling() | Permute() | Reshape() | Resize() | Concat():
-            return any(_may_be_negative(one, net) for one in layer.inputs)
-        case Elementwise(kind="sum" | "product" | "max" | "min"):
-            return any(n not in net.tensors or _may_be_negative(n, net) for n in layer.inputs)
-        case Neuron(function="clamp"):
-            return layer.clamp.low < 0 and _may_be_negative(layer.inputs[0], net)
-        case Neuron(function="sigmoid" | "hard_sigmoid"):
-            return False
-        case _:
-            return True
+    if layer is None:
+        return name not in net.tensors
+    if layer.sign == "as inputs":
+        return any(_may_be_negative(one, net) for one in layer.inputs)
+    return layer.sign == "signed"
 
 
 def _real(integers: Array, codes: NodeCodes, *, signed: bool) -> Array:

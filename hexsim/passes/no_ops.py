@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Concat, Neuron, Pad, Permute, Reshape, Resize, StridedSlice
+from hexsim.layers import Concat, Permute
 
 
 def remove_no_ops(network: Network) -> Network:
     """Remove layers without effect (a dropout, an identity, a transpose that moves nothing).
 
     1. A Permute of a Permute becomes one Permute.
-    2. A Permute that keeps the order, a Reshape to the same shape, a clamp without limits, a
-       Concat of one tensor, a StridedSlice of the whole tensor, a Pad of nothing and a Resize
-       with scales of one are no-ops. Of a Concat, operands without elements do not count.
+    2. What a no-op is, its layer type says (`Layer.is_no_op`); constants are none. Of a Concat,
+       operands without elements do not count.
     3. Readers of a no-op's output read its input instead.
     4. If the output is an output of the network, the layer that writes the input writes it
        under that name; where that cannot be (the input is itself an input or output of the
@@ -60,24 +59,7 @@ def is_no_op(layer: Layer, network: Network) -> bool:
     """True if `layer` leaves its input as it is (rule 2)."""
     if not layer.inputs or layer.inputs[0] not in network.tensors:
         return False
-    match layer:
-        case Permute():
-            return layer.permutation == tuple(range(len(layer.permutation)))
-        case Reshape():
-            return layer.shape == network.shape(layer.inputs[0])
-        case Neuron():
-            return layer.function == "clamp" and not layer.clamp.limits
-        case Concat():
-            return len(layer.inputs) == 1
-        case Pad():
-            return not any((*layer.begins, *layer.ends))
-        case Resize():
-            _, height, width, _ = network.shape(layer.inputs[0])
-            return layer.scales_of(height, width) == (1, 1)
-        case StridedSlice():
-            return not layer.parts
-        case _:
-            return False
+    return layer.is_no_op(network.input_shapes(layer))
 
 
 def _rename(layers: dict[str, Layer], old: str, new: str) -> None:

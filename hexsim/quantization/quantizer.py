@@ -32,7 +32,6 @@ from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.decision import Decision, encodings_of, origins_of
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
-from hexsim.quantization.movement import moves_codes
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.operands import coded_operands
 from hexsim.quantization.options import QuantizationOptions
@@ -124,7 +123,7 @@ def _activations(
                     encode(rule, network.constants[name].finite()), f"its values ({words})"
                 )
         for name in layer.outputs:
-            if moves_codes(layer) and layer.inputs[0] in decided:
+            if layer.moves_codes and layer.inputs[0] in decided:
                 decided[name] = Decision(
                     decided[layer.inputs[0]].encoding, f"that of '{layer.inputs[0]}'"
                 )

@@ -83,15 +83,17 @@ class KernelProbe:
     @property
     def padding_waste(self) -> float:
         """Share of what is computed or moved that is padding: multiply-adds of a dense
-        convolution, else elements of inputs and outputs."""
+        convolution, else bytes of inputs and outputs."""
         blocking = self.blocking
         if blocking is not None:
             assert isinstance(self.call.layer, Convolution)
             done = self.call.layer.groups * blocking.macs
             return 1 - self.call.macs / done
         shapes = (*self.call.operands, *self.call.results)
-        stored = sum(map(stored_bytes, shapes))
-        return 1 - sum(map(math.prod, shapes)) / stored
+        if self.kind in _EDGES:
+            return 1 - sum(map(math.prod, shapes)) / sum(map(stored_bytes, shapes))
+        stored = sum(tensor_sizes(_subnet(self.call)).values())
+        return 1 - (self.call.operand_bytes + self.call.result_bytes) / stored
 
 
 def probe(kind: str, shape: str, platform: Platform) -> KernelProbe:
@@ -136,7 +138,14 @@ def _work(kind: str, call: KernelCall, target: Target) -> tuple[tuple[Kernel, ..
                 "so do images of up to four channels on their way in"
             )
         return (stream(target.machine),), NodeWork((stage,), "kernel")
-    subnet = PlannedSubnet(
+    subnet = _subnet(call)
+    share = activation_l2_bytes(call, target)
+    (traffic,) = subnet_traffic(subnet, target.l2_bytes, [share], tensor_sizes(subnet)).calls
+    return kernel_streams(call, target), node_work(call, target, traffic)
+
+
+def _subnet(call: KernelCall) -> PlannedSubnet:
+    return PlannedSubnet(
         runtime="dsp",
         engine="hvx",
         reason="",
@@ -146,6 +155,3 @@ def _work(kind: str, call: KernelCall, target: Target) -> tuple[tuple[Kernel, ..
         input_shapes=call.operands,
         output_shapes=call.results,
     )
-    share = activation_l2_bytes(call, target)
-    (traffic,) = subnet_traffic(subnet, target.l2_bytes, [share], tensor_sizes(subnet)).calls
-    return kernel_streams(call, target), node_work(call, target, traffic)

@@ -10,7 +10,21 @@ import math
 
 import numpy as np
 
-from hexsim import binding
+from hexsim.binding.batch_norm import BoundBatchNorm
+from hexsim.binding.colour_conversion import BoundChannelPick, BoundNv21
+from hexsim.binding.concat import BoundConcat
+from hexsim.binding.convolution import BoundConvolution
+from hexsim.binding.deconvolution import BoundDeconvolution
+from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
+from hexsim.binding.fully_connected import BoundFullyConnected
+from hexsim.binding.local_response_norm import BoundLocalResponseNorm
+from hexsim.binding.lookup import BoundLookup
+from hexsim.binding.pad import BoundPad
+from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
+from hexsim.binding.rearrange import BoundRearrange
+from hexsim.binding.resize import BoundBilinear, BoundNearest
+from hexsim.binding.softmax import BoundSoftmax
+from hexsim.binding.strided_slice import BoundSlice
 
 
 def run(call, inputs):
@@ -296,24 +310,24 @@ def softmax(call, inputs):
 
 
 TWINS = {
-    binding.BoundConvolution: convolution,
-    binding.BoundDeconvolution: deconvolution,
-    binding.BoundFullyConnected: fully_connected,
-    binding.BoundMaxPool: max_pool,
-    binding.BoundAveragePool: average_pool,
-    binding.BoundNearest: nearest,
-    binding.BoundBilinear: bilinear,
-    binding.BoundSum: weighted_sum,
-    binding.BoundProduct: product,
-    binding.BoundExtremum: extremum,
-    binding.BoundConcat: concat,
-    binding.BoundRearrange: rearrange,
-    binding.BoundPad: pad,
-    binding.BoundSlice: strided_slice,
-    binding.BoundChannelPick: channel_pick,
-    binding.BoundNv21: nv21,
-    binding.BoundLookup: lookup,
-    binding.BoundBatchNorm: batch_norm,
-    binding.BoundLocalResponseNorm: local_response_norm,
-    binding.BoundSoftmax: softmax,
+    BoundConvolution: convolution,
+    BoundDeconvolution: deconvolution,
+    BoundFullyConnected: fully_connected,
+    BoundMaxPool: max_pool,
+    BoundAveragePool: average_pool,
+    BoundNearest: nearest,
+    BoundBilinear: bilinear,
+    BoundSum: weighted_sum,
+    BoundProduct: product,
+    BoundExtremum: extremum,
+    BoundConcat: concat,
+    BoundRearrange: rearrange,
+    BoundPad: pad,
+    BoundSlice: strided_slice,
+    BoundChannelPick: channel_pick,
+    BoundNv21: nv21,
+    BoundLookup: lookup,
+    BoundBatchNorm: batch_norm,
+    BoundLocalResponseNorm: local_response_norm,
+    BoundSoftmax: softmax,
 }

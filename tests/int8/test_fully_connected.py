@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundFullyConnected
+from hexsim.binding.fully_connected import BoundFullyConnected
 from hexsim.layers import RELU, FullyConnected
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails, weights
 from tests.int8.single_layer import assert_within, run_layer

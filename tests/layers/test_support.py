@@ -7,6 +7,7 @@ import pytest
 from hexsim.graph.input_format import InputFormat, InputType
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import (
+    TYPES,
     ColourConversion,
     Concat,
     Deconvolution,
@@ -23,7 +24,7 @@ from hexsim.layers import (
     Window,
 )
 from hexsim.layers.support import RULES, refusal
-from hexsim.runtimes import RUNTIMES, Runtime
+from hexsim.runtimes import RUNTIMES, Runtime, Target
 
 
 def _around(layer: Layer, shape: tuple[int, ...], dtype: str = "float32") -> Network:
@@ -133,8 +134,22 @@ def test_inputs_that_are_no_codes_stay_off_the_integer_runtimes(kind: InputType,
     assert refusal(layer, "dsp", fine) is None
 
 
+@pytest.mark.parametrize(
+    ("layer", "refusing"),
+    [
+        (Neuron(**IO, function="gelu"), {*RUNTIMES, "hta"} - {"cpu"}),
+        (Elementwise(**IO, kind="power"), {*RUNTIMES, "hta"} - {"cpu"}),
+        (Layer(**IO), {*RUNTIMES, "hta"} - {"cpu"}),
+    ],
+)
+def test_what_nobody_declared_runs_on_the_cpu_alone(layer: Layer, refusing: set[Target]) -> None:
+    network = _around(layer, (1, 4))
+    assert {t for t in (*RUNTIMES, "hta") if refusal(layer, t, network)} == refusing
+    assert "nothing says" in (refusal(layer, "hta", network) or "")
+
+
 def test_every_rule_has_a_sentence_and_speaks_for_somebody() -> None:
-    for rule in RULES:
-        assert rule.runtimes
+    for rule in (*RULES, *(rule for kind in TYPES for rule in kind.limits)):
+        assert rule.targets
         assert len(rule.sentence.split()) > 3
-        assert "cpu" not in rule.runtimes, "the CPU runtime is where everything else falls back to"
+        assert "cpu" not in rule.targets, "the CPU runtime is where everything else falls back to"

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from benchmarks.real_networks import RealNetwork, mobilenet
-from hexsim.binding import BoundCall, BoundConvolution, bind
+from hexsim.binding import BoundCall, bind
+from hexsim.binding.convolution import BoundConvolution
 from hexsim.graph.ir import Network
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Convolution, Reshape

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hexsim.errors import HexsimError
 from hexsim.platform import Platform
 from hexsim.studies.kernel_probe import probe
-from hexsim.studies.kernel_shapes import KINDS
+from hexsim.studies.probes import KINDS
 
 CHIPS = {name: Platform.load(name) for name in ("sd820", "sd835", "sd845", "sd855")}
 
@@ -47,6 +47,10 @@ def test_no_layer_beats_the_peak(
 def test_a_change_of_layout_that_does_nothing_is_refused() -> None:
     with pytest.raises(HexsimError, match="to_d32 does nothing"):
         probe("to_d32", "56x56x3", CHIPS["sd855"])
+
+
+def test_a_flat_picture_is_not_padded() -> None:
+    assert probe("colours", "224x224x4", CHIPS["sd855"]).padding_waste == 0
 
 
 def test_padding_is_that_of_the_tiles() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.studies.kernel_shapes import KINDS, kernel_call
+from hexsim.studies.kernel_shapes import kernel_call
+from hexsim.studies.probes import KINDS
 
 
 def test_a_convolution_keeps_its_size_and_a_stride_divides_it() -> None:
@@ -26,6 +27,10 @@ def test_other_kinds() -> None:
     assert kernel_call("concat", "7x7x32").results == ((1, 7, 7, 64),)
     assert kernel_call("slice", "7x7x64").results == ((1, 7, 7, 32),)
     assert kernel_call("softmax", "1000").results == ((1, 1000),)
+    assert kernel_call("colours", "336x224x1").results == ((1, 224, 224, 3),)
+    assert kernel_call("colours", "224x224x4").results == ((1, 224, 224, 3),)
+    assert kernel_call("pad", "7x7x32").results == ((1, 9, 9, 32),)
+    assert kernel_call("narrow", "7x7x32").input_bits == 16
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -45,6 +50,9 @@ def test_every_example_can_be_read(kind: str) -> None:
         ("max_pool", "2x2x8:3x3", "the window is larger than the image"),
         ("lrn", "5x5x256:201", "windows of up to 65 channels"),
         ("add", "٣x٣x٣", "no shape of add"),
+        ("shuffle", "28x28x64:g3", "3 groups do not divide"),
+        ("colours", "224x224x4:rgb", "no shape of colours"),
+        ("colours", "100x224x1", "is no shape of a picture in nv21"),
     ],
 )
 def test_what_is_no_shape_is_refused_in_a_sentence(kind: str, shape: str, says: str) -> None:

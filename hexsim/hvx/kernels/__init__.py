@@ -1,109 +1,31 @@
 """Kernel models: what each layer costs on the vector unit, as work items.
 
-One file per layer type; adding a kernel is adding a file and a line here. A kernel decides how
-Hexagon NN blocks the layer (`work`) and which instruction streams compute it (`streams`); the
-packets of its loops are those of the scheduled streams.
+One file per layer type; its table MODELS says which. A kernel decides how Hexagon NN blocks the
+layer (`work`) and which instruction streams compute it (`streams`); the packets of its loops are
+those of the scheduled streams.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from hexsim.graph.ir import Layer
-from hexsim.hvx.kernels import (
-    batch_norm,
-    colour_conversion,
-    concat,
-    convert,
-    convolution,
-    deconvolution,
-    depthwise_convolution,
-    elementwise,
-    fully_connected,
-    generic,
-    grouped_convolution,
-    layout_change,
-    local_response_norm,
-    neuron,
-    pad,
-    pooling,
-    prelu,
-    resize,
-    softmax,
-    strided_slice,
-)
+from hexsim.discovery import joined
+from hexsim.hvx.kernels import generic
+from hexsim.hvx.kernels._blocking import prefetch_bytes
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice
-from hexsim.hvx.kernels.weight_space import activation_l2_bytes
 from hexsim.hvx.streams import Kernel
-from hexsim.layers import (
-    BatchNorm,
-    ChannelShuffle,
-    ColourConversion,
-    Concat,
-    Convert,
-    Convolution,
-    Deconvolution,
-    Elementwise,
-    FullyConnected,
-    LocalResponseNorm,
-    Neuron,
-    Pad,
-    Permute,
-    Pooling,
-    Prelu,
-    Reshape,
-    Resize,
-    Softmax,
-    StridedSlice,
-)
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 
-__all__ = ["Target", "activation_l2_bytes", "kernel_streams", "node_work"]
+__all__ = ["MODELS", "Target", "activation_l2_bytes", "kernel_streams", "node_work"]
+
+MODELS: Models = joined(__name__, "MODELS")
+"""By layer type; one whose declaration says so has a generic cost instead."""
 
 
-_DERIVED = (Concat, Convert, Convolution, Deconvolution, Elementwise, FullyConnected, Neuron)
-"""Layers whose models take 16-bit activations themselves."""
-
-
-class _Model(Protocol):
-    """What the file of a layer type offers."""
-
-    def work(self, call: KernelCall, target: Target, traffic: Traffic) -> NodeWork: ...
-
-    def streams(self, call: KernelCall, target: Target) -> tuple[Kernel, ...]: ...
-
-
-_MODELS: dict[type[Layer], _Model] = {
-    BatchNorm: batch_norm,
-    ChannelShuffle: layout_change,
-    ColourConversion: colour_conversion,
-    Concat: concat,
-    Convert: convert,
-    Deconvolution: deconvolution,
-    Elementwise: elementwise,
-    FullyConnected: fully_connected,
-    LocalResponseNorm: local_response_norm,
-    Neuron: neuron,
-    Pad: pad,
-    Permute: layout_change,
-    Pooling: pooling,
-    Prelu: prelu,
-    Reshape: layout_change,
-    Resize: resize,
-    Softmax: softmax,
-    StridedSlice: strided_slice,
-}
-
-
-def _model(call: KernelCall) -> _Model:
-    if not isinstance(call.layer, Convolution):
-        return _MODELS.get(type(call.layer), generic)
-    if call.layer.is_depthwise(call.operands[0][-1]):
-        return depthwise_convolution
-    return grouped_convolution if call.layer.groups > 1 else convolution
+def _model(call: KernelCall) -> KernelModel:
+    return generic.MODEL if call.layer.generic_cost else MODELS[type(call.layer)]
 
 
 def kernel_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -120,5 +42,16 @@ def node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     16-bit activations without streams of their own take twice the packets and bytes of the 8-bit
     kernels, reported as a generic cost.
     """
-    work = _model(call).work(call, target, traffic)
-    return twice(work) if is_wide(call) and not isinstance(call.layer, _DERIVED) else work
+    model = _model(call)
+    work = model.work(call, target, traffic)
+    return twice(work) if is_wide(call) and not model.takes_16_bits else work
+
+
+def activation_l2_bytes(call: KernelCall, target: Target) -> int:
+    """Bytes of L2 that activations may occupy during a call.
+
+    What its weights leave, and always the share that a prefetch of rows may fill.
+    Source: Hexagon NN, hexagon/ops/src/op_supernode_new.c (2599-2765), op_superfc_d32.c (718-722).
+    """
+    least = prefetch_bytes(target.l2_bytes)
+    return max(least, target.l2_bytes - _model(call).weight_bytes(call, target))

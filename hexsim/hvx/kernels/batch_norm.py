@@ -5,9 +5,11 @@ Source: Hexagon NN, op_batchnorm_d32.c, written in C there.
 
 from __future__ import annotations
 
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.layers import BatchNorm
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
@@ -31,3 +33,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         target.l2_bytes,
     )
     return NodeWork((stage,), "kernel")
+
+
+MODELS: Models = {BatchNorm: KernelModel(streams, work)}

@@ -7,6 +7,7 @@ bytes per pixel, as the first-layer kernel of a convolution takes it.
 from __future__ import annotations
 
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import ceil_div
 from hexsim.hvx.streams import Kernel, colours
@@ -34,3 +35,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         row += RowCost.of(cost, ceil_div(width, cost.pixels), 1)
     stage = row_stage(batch * height, row, target.workers, traffic, target.l2_bytes)
     return NodeWork((stage,), "kernel")
+
+
+MODELS: Models = {ColourConversion: KernelModel(streams, work)}

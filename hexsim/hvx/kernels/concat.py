@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide
 from hexsim.hvx.layout import PIXELS, ceil_div, vectors
 from hexsim.hvx.streams import Kernel, elementwise, halfwords
+from hexsim.layers import Concat
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
@@ -34,3 +36,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     moved = sum(vectors(shape) for shape in call.operands) * PIXELS // kernel.cost.pixels
     row = RowCost.of(kernel.cost, ceil_div(moved, rows), len(call.operands))
     return NodeWork((row_stage(rows, row, target.workers, traffic, target.l2_bytes),), "kernel")
+
+
+MODELS: Models = {Concat: KernelModel(streams, work, takes_16_bits=True)}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide
 from hexsim.hvx.layout import PIXELS
 from hexsim.hvx.streams import Kernel, halfwords
+from hexsim.layers import Convert
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
@@ -28,3 +30,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         shape = (math.prod(shape),)
     stage = per_vector_stage(shape, kernel.cost, target.workers, traffic, target.l2_bytes)
     return NodeWork((stage,), "kernel")
+
+
+MODELS: Models = {Convert: KernelModel(streams, work, takes_16_bits=True)}

@@ -18,6 +18,7 @@ from typing import Literal
 
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, blocks, cut_evenly, parts
+from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.layout import PIXELS, SHEET, VECTOR_BYTES, ceil_div, row_vectors, sheets
@@ -153,6 +154,17 @@ class Blocking:
         lines = _V60_CALL_LINES if self.form == "v60" else _V66_CALL_LINES
         return max(1, lines // (self.shape.line_bytes * self.shape.strides[0]))
 
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of L2 that weights take, which pass through it group by group.
+
+        Before V65 the group in use stays in L2, beside the next slice that is being fetched. Where
+        the group in use is copied to VTCM, only the next group is in L2; on the V66 with 1 MB that
+        leaves the 768 KB that Hexagon NN budgets for activations.
+        """
+        slices = self.group if self.in_vtcm else self.group + 1
+        return min(slices, sheets(self.shape.channels)) * self.shape.slice_bytes
+
     def calls(self, slices: int, rows: int) -> int:
         """Kernel calls of one job; V65 takes all slices of a group in one."""
         each = 1 if self.form == "v65" else slices
@@ -225,6 +237,12 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     return dense_streams(DenseShape.of(call, call.layer), target)
 
 
+def weight_bytes(call: KernelCall, target: Target) -> int:
+    """Bytes of L2 that the weights of one group of channels take while it runs."""
+    assert isinstance(call.layer, Convolution)
+    return Blocking(DenseShape.of(call, call.layer), target).weight_bytes
+
+
 def dense_streams(shape: DenseShape, target: Target) -> tuple[Kernel, ...]:
     """The loops over all weight groups, each once, then what surrounds them."""
     blocking = Blocking(shape, target)
@@ -295,3 +313,6 @@ def _with(item: WorkItem, once: RowCost, jobs: int) -> WorkItem:
         item.l2_bytes + ceil_div(once.l2_bytes, jobs),
         item.vtcm_bytes + ceil_div(once.vtcm_bytes, jobs),
     )
+
+
+MODEL = KernelModel(streams, work, weight_bytes, takes_16_bits=True)

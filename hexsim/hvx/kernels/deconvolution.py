@@ -14,12 +14,19 @@ import math
 from dataclasses import replace
 
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.kernels import grouped_convolution
+from hexsim.hvx.kernels import any_convolution, grouped_convolution
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._reference import reference_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice_stage
-from hexsim.hvx.kernels.convolution import DenseShape, cost_model, dense_stage, dense_streams
+from hexsim.hvx.kernels.convolution import (
+    Blocking,
+    DenseShape,
+    cost_model,
+    dense_stage,
+    dense_streams,
+)
 from hexsim.hvx.layout import PIXELS, SHEET, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, elementwise, reference
 from hexsim.hvx.streams.weave import MOST, weave_pixels
@@ -32,16 +39,16 @@ from hexsim.timing.work import NodeWork, Stage
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """The loops of the convolution, then the weaving; or scalar code."""
-    if not has_vector_code(call):
+    if not _has_vector_code(call):
         return (reference.multiply_add(target.machine),)
     if _layer(call).groups > 1:
         return (*grouped_convolution.streams(in_phases(call), target), *_weaving(call, target))
-    return (*dense_streams(dense_shape(call), target), *_weaving(call, target))
+    return (*dense_streams(_dense_shape(call), target), *_weaving(call, target))
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Blocks of the convolution, then rows of the result."""
-    if not has_vector_code(call):
+    if not _has_vector_code(call):
         (slow,) = streams(call, target)
         moved = traffic.reading(call.parameter_bytes)
         stage = reference_stage(slow, call.macs, math.prod(call.results[0]), moved)
@@ -52,18 +59,28 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         made = grouped_convolution.work(in_phases(call), target, reading)
         made = replace(made, cost_model="generic")
     else:
-        shape = dense_shape(call)
+        shape = _dense_shape(call)
         made = NodeWork((dense_stage(shape, target, reading),), cost_model(shape, target))
     woven = tuple(_woven(call, kernel, target, traffic) for kernel in weaving)
     return replace(made, stages=(*made.stages, *woven), nodes=made.nodes + len(woven))
 
 
-def has_vector_code(call: KernelCall) -> bool:
+def weight_bytes(call: KernelCall, target: Target) -> int:
+    """Those of the convolution; scalar code keeps none."""
+    if not _has_vector_code(call):
+        return 0
+    if _layer(call).groups > 1:
+        inner = in_phases(call)
+        return any_convolution.form(inner).weight_bytes(inner, target)
+    return Blocking(_dense_shape(call), target).weight_bytes
+
+
+def _has_vector_code(call: KernelCall) -> bool:
     """False for the strides that SNPE calls slow."""
     return max(_layer(call).window.strides) <= MOST
 
 
-def dense_shape(call: KernelCall) -> DenseShape:
+def _dense_shape(call: KernelCall) -> DenseShape:
     """Shape of the convolution of all phases, the channels of each filled up to whole sheets."""
     inner = in_phases(call)
     assert isinstance(inner.layer, Convolution)
@@ -92,3 +109,6 @@ def _woven(call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic) -
     written = traffic.part(is_first=False, is_last=True)
     stage = row_stage(batch * height, row, target.workers, written, target.l2_bytes)
     return twice_stage(stage) if is_wide(call) else stage
+
+
+MODELS: Models = {Deconvolution: KernelModel(streams, work, weight_bytes, takes_16_bits=True)}

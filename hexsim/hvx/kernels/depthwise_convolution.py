@@ -14,6 +14,7 @@ import math
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._reference import reference_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice
@@ -56,3 +57,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     stage = row_stage(batch * height, row, target.workers, moved, target.l2_bytes)
     work = NodeWork((stage,), "kernel")
     return twice(work) if is_wide(call) else work
+
+
+MODEL = KernelModel(streams, work, lambda call, target: call.parameter_bytes, takes_16_bits=True)

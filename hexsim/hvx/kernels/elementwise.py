@@ -8,6 +8,7 @@ Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c.
 
 from __future__ import annotations
 
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide
@@ -41,3 +42,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         for step in range(steps)
     )
     return NodeWork(stages, "kernel", nodes=steps)
+
+
+MODELS: Models = {Elementwise: KernelModel(streams, work, takes_16_bits=True)}

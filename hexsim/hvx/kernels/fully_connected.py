@@ -16,6 +16,7 @@ from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.layout import SHEET, ceil_div, sheets, vectors
@@ -81,3 +82,11 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
 
 def _stage(pieces: list[Slice], target: Target) -> Stage:
     return Stage(tuple(pieces), target.workers, buffers=len(pieces))
+
+
+def _all_of_l2(call: KernelCall, target: Target) -> int:
+    """It fetches as far ahead as L2 lets it."""
+    return target.l2_bytes
+
+
+MODELS: Models = {FullyConnected: KernelModel(streams, work, _all_of_l2, takes_16_bits=True)}

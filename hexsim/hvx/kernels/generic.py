@@ -6,6 +6,7 @@ Every vector it reads or writes passes through one table lookup.
 from __future__ import annotations
 
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import ceil_div, vectors
 from hexsim.hvx.streams import Kernel, elementwise
@@ -26,3 +27,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     row = RowCost.of(kernel.cost, ceil_div(moved, target.workers))
     stage = row_stage(target.workers, row, target.workers, traffic, target.l2_bytes)
     return NodeWork((stage,), "generic")
+
+
+MODEL = KernelModel(streams, work)

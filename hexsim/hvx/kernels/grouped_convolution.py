@@ -9,9 +9,16 @@ Source: Hexagon NN, hexagon/src/expand_grouped_conv_nodes.c.
 from __future__ import annotations
 
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import twice_stage
-from hexsim.hvx.kernels.convolution import DenseShape, cost_model, dense_stage, dense_streams
+from hexsim.hvx.kernels.convolution import (
+    DenseShape,
+    cost_model,
+    dense_stage,
+    dense_streams,
+    weight_bytes,
+)
 from hexsim.hvx.layout import ceil_div, vectors
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
@@ -57,3 +64,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         split, join = twice_stage(split), twice_stage(join)
     stages = (split, *(each,) * layer.groups, join)
     return NodeWork(stages, cost_model(shape, target), nodes=2 * layer.groups + 1)
+
+
+MODEL = KernelModel(streams, work, weight_bytes, takes_16_bits=True)

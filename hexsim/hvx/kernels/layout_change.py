@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel, elementwise, layout_change
-from hexsim.layers import Reshape
+from hexsim.layers import ChannelShuffle, Permute, Reshape
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
@@ -61,3 +62,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
 def _is_spatial(shape: Shape) -> bool:
     _, height, width, _ = as_nhwc(shape)
     return height * width > 1
+
+
+MODELS: Models = dict.fromkeys((ChannelShuffle, Permute, Reshape), KernelModel(streams, work))

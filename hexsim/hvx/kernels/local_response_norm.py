@@ -5,6 +5,7 @@ Source: Hexagon NN, lrn_d32_hvx.S, op_lrn_d32.c (line 242).
 
 from __future__ import annotations
 
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel
@@ -28,3 +29,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     threads = min(shape[0], target.workers)
     stage = per_vector_stage(shape, kernel.cost, threads, traffic, target.l2_bytes)
     return NodeWork((stage,), "kernel")
+
+
+MODELS: Models = {LocalResponseNorm: KernelModel(streams, work)}

@@ -5,6 +5,7 @@ Source: Hexagon NN, relu_kernel_h.S.
 
 from __future__ import annotations
 
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice
@@ -35,3 +36,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     )
     work = NodeWork((stage,), "kernel")
     return twice(work) if is_wide(call) and kernel.name == "table" else work
+
+
+MODELS: Models = {Neuron: KernelModel(streams, work, takes_16_bits=True)}

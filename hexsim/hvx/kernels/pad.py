@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._moved import move_stream, move_work
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import vector_sizes
@@ -28,3 +29,6 @@ def _whole_vectors(call: KernelCall) -> bool:
     assert isinstance(layer, Pad)
     inside = vector_sizes(call.results[0])
     return all(layer.begins[axis] % size == 0 for axis, size in inside.items())
+
+
+MODELS: Models = {Pad: KernelModel(streams, work)}

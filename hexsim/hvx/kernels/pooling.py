@@ -11,6 +11,7 @@ from __future__ import annotations
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import PIXELS, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, pooling
@@ -60,3 +61,6 @@ def _global_sheet(call: KernelCall, target: Target) -> RowCost:
     _, height, width, _ = as_nhwc(call.operands[0])
     image = RowCost.of(total.cost, height * row_vectors(width), 1)
     return image + RowCost.of(division.cost, 1)
+
+
+MODELS: Models = {Pooling: KernelModel(streams, work)}

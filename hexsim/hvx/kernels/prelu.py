@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.layers import Prelu
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
@@ -26,3 +28,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         target.l2_bytes,
     )
     return NodeWork((stage,), "kernel")
+
+
+MODELS: Models = {Prelu: KernelModel(streams, work)}

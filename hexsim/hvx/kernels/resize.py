@@ -10,6 +10,7 @@ of nearest pixels are ours.
 
 from __future__ import annotations
 
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._moved import move_stream
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
@@ -60,3 +61,6 @@ def _any(call: KernelCall, target: Target) -> Kernel:
 def _layer(call: KernelCall) -> Resize:
     assert isinstance(call.layer, Resize)
     return call.layer
+
+
+MODELS: Models = {Resize: KernelModel(streams, work)}

@@ -6,10 +6,12 @@ Source: Hexagon NN, op_softmax_d32.c, written in C there.
 
 from __future__ import annotations
 
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel
 from hexsim.hvx.streams.softmax import vector
+from hexsim.layers import Softmax
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
@@ -28,3 +30,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     threads = min(_THREADS, target.workers)
     stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)
     return NodeWork((stage,), "kernel")
+
+
+MODELS: Models = {Softmax: KernelModel(streams, work)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._moved import move_stream, move_work
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import vector_sizes
@@ -31,3 +32,6 @@ def _whole_vectors(call: KernelCall) -> bool:
         for part in layer.parts
         if part.axis in inside
     )
+
+
+MODELS: Models = {StridedSlice: KernelModel(streams, work)}

@@ -12,7 +12,7 @@ from hexsim.binding.colour_conversion import MATRIX_BITS, BoundChannelPick, Boun
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.passes.movement import through
 from hexsim.int8.passes.strided_copy import copy
-from hexsim.int8.prepared import Out
+from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 from hexsim.layers.colour_conversion import YVU_ORIGIN
 
@@ -64,3 +64,6 @@ def _nv21(planes: Codes, matrix: Int32, origin: Int32, out: Codes, first: int, l
                 total = matrix[0, colour] * y + matrix[1, colour] * v + matrix[2, colour] * u
                 code = (total + (1 << (MATRIX_BITS - 1))) >> MATRIX_BITS
                 out[n, row, column, colour] = min(max(code, 0), 255)
+
+
+PREPARERS: Preparers = {BoundChannelPick: PreparedChannelPick, BoundNv21: PreparedNv21}

@@ -12,7 +12,7 @@ from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.passes.movement import rescaled
 from hexsim.int8.passes.operands import CHUNK, Spread, chunk, spread
-from hexsim.int8.prepared import Out
+from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.requantise.constants import OneWideTail, Tail, one_tail, one_wide_tail
 from hexsim.int8.requantise.run import requantise_run, requantise_sum
 from hexsim.int8.requantise.scalar import requantise_wide
@@ -198,3 +198,11 @@ def _extremum(
             else:
                 for k in range(best.size):
                     best[k] = min(best[k], codes[k])
+
+
+PREPARERS: Preparers = {
+    BoundExtremum: PreparedExtremum,
+    BoundProduct: PreparedProduct,
+    BoundSum: PreparedSum,
+}
+WIDE_PREPARERS: Preparers = {BoundProduct: PreparedWideProduct}

@@ -17,7 +17,7 @@ from hexsim.binding.local_response_norm import OCTAVE_BITS, BoundLocalResponseNo
 from hexsim.int8.machine_code.inner_loops.float_bits import bits_of_float
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.machine_code.record import record
-from hexsim.int8.prepared import Out
+from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.requantise.constants import Tail, one_tail
 from hexsim.int8.requantise.run import requantise_run
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
@@ -132,3 +132,6 @@ def _local_response_norm(
             distance = np.int32(np.int32(row[c]) - zero_point)
             sums[c] = np.int32(np.int32(distance * factor) + tail.preload)
         requantise_run(sums, tail, out[pixel])
+
+
+PREPARERS: Preparers = {BoundLocalResponseNorm: PreparedLocalResponseNorm}

@@ -12,7 +12,7 @@ from hexsim.int8.algorithm import use_vectors
 from hexsim.int8.machine_code.inner_loops.vector_lookup import WIDTH, look_up_codes
 from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.machine_code.memory import ALIGNMENT
-from hexsim.int8.prepared import Out
+from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 
 _BYTES = 1024
@@ -59,3 +59,6 @@ def _look_up_bytes(codes: Codes, table: Codes, out: Codes, first: int, last: int
     look_up_codes(steps, codes.ctypes.data + first, table.ctypes.data, out.ctypes.data + first)
     for at in range(first + steps * WIDTH, last):
         out[at] = table[codes[at]]
+
+
+PREPARERS: Preparers = {BoundLookup: PreparedLookup}

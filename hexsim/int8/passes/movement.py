@@ -14,7 +14,7 @@ from hexsim.binding.rearrange import BoundRearrange
 from hexsim.binding.strided_slice import BoundSlice
 from hexsim.int8.passes.lookup import look_up
 from hexsim.int8.passes.strided_copy import copy
-from hexsim.int8.prepared import Out
+from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import Work, Workspace
 
 
@@ -89,3 +89,11 @@ class PreparedPad:
         everywhere = as_strided(fill, output.shape, (0,) * output.ndim)
         inner, before = rescaled(inputs[0], self._table, workspace)
         return [copy(everywhere, output), *before, copy(inner, output[self._interior])]
+
+
+PREPARERS: Preparers = {
+    BoundConcat: PreparedConcat,
+    BoundPad: PreparedPad,
+    BoundRearrange: PreparedRearrange,
+    BoundSlice: PreparedSlice,
+}

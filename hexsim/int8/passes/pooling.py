@@ -15,7 +15,7 @@ from hexsim.int8.machine_code.jit import inlined, template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.passes.movement import through
-from hexsim.int8.prepared import Out
+from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.requantise.constants import Tails, all_tails
 from hexsim.int8.requantise.scalar import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
@@ -127,3 +127,6 @@ def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, s
             else:
                 for c in range(sums.size):
                     row[c] = requantise(sums[c], multiplier[tail], shift[tail], low, high)
+
+
+PREPARERS: Preparers = {BoundAveragePool: PreparedAveragePool, BoundMaxPool: PreparedMaxPool}

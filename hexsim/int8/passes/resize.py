@@ -15,7 +15,7 @@ from hexsim.int8.machine_code.jit import template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 from hexsim.int8.passes.lookup import look_up
-from hexsim.int8.prepared import Out
+from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.requantise.constants import Tail, one_tail
 from hexsim.int8.requantise.scalar import requantise
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
@@ -128,3 +128,6 @@ def _bilinear(
                 )  # fmt: skip
             for k in range(whole * COLUMNS, row.size):
                 row[k] = requantise(sums[k], multiplier, shift, low, high)
+
+
+PREPARERS: Preparers = {BoundBilinear: PreparedBilinear, BoundNearest: PreparedNearest}

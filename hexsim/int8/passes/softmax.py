@@ -11,7 +11,7 @@ from hexsim.binding.call import Codes, Int32
 from hexsim.binding.softmax import SCALE_BITS, BoundSoftmax
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.passes.strided_copy import copy
-from hexsim.int8.prepared import Out
+from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 
 
@@ -68,3 +68,6 @@ def _softmax(
             share = np.int64(exponentials[np.int64(largest) - np.int64(x[row, k])]) * scale
             code = zero_point + (2 * share + divisor) // (2 * divisor)
             out[row, k] = min(max(code, 0), most)  # type: ignore[assignment]
+
+
+PREPARERS: Preparers = {BoundSoftmax: PreparedSoftmax}

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.binding import BoundCall, BoundConvolution, BoundDeconvolution, Weights
+from hexsim.binding import BoundCall, Weights
 from hexsim.binding.call import Codes, Int64
+from hexsim.binding.convolution import BoundConvolution
+from hexsim.binding.deconvolution import BoundDeconvolution
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.prepared import Out, PreparedCall
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace

@@ -16,7 +16,7 @@ from hexsim.int8.algorithm import use_vectors
 from hexsim.int8.machine_code.inner_loops.depthwise_tile import BY_CHANNEL, ORDER
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
-from hexsim.int8.prepared import Out
+from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.products.arguments import Taps
 from hexsim.int8.products.padded import Int16, PaddedInput
 from hexsim.int8.products.panels import panel_constants
@@ -110,3 +110,6 @@ def _depthwise(
         else:
             for c in range(channels):
                 row[c] = requantise(sums[c], multiplier[c], shift[c], low, high)
+
+
+PREPARERS: Preparers = {BoundBatchNorm: PreparedDepthwise.of_batch_norm}

@@ -14,18 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.binding import (
-    BoundAveragePool,
-    BoundBatchNorm,
-    BoundBilinear,
-    BoundCall,
-    BoundConvolution,
-    BoundFullyConnected,
-    BoundSum,
-)
+from hexsim.binding import BoundCall
+from hexsim.binding.batch_norm import BoundBatchNorm
 from hexsim.binding.bytes_of import byte_operands, byte_weights
 from hexsim.binding.call import Codes, Int32, Int64
+from hexsim.binding.convolution import BoundConvolution
+from hexsim.binding.elementwise import BoundSum
+from hexsim.binding.fully_connected import BoundFullyConnected
+from hexsim.binding.pooling import BoundAveragePool
 from hexsim.binding.requantise import Requantise
+from hexsim.binding.resize import BoundBilinear
 from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.machine_code.memory import ALIGNMENT
 from hexsim.int8.machine_code.record import record

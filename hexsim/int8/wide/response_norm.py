@@ -9,7 +9,7 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int64
 from hexsim.binding.local_response_norm import OCTAVE_BITS, BoundLocalResponseNorm
-from hexsim.int8.prepared import Out
+from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.step import Work, Workspace
 from hexsim.int8.wide.by_bytes import WideTail
 
@@ -46,3 +46,6 @@ class PreparedWideResponseNorm:
         below = self._powers[knot]
         power: Int64 = below + (((self._powers[knot + 1] - below) * rest + half) >> bits)
         return power
+
+
+WIDE_PREPARERS: Preparers = {BoundLocalResponseNorm: PreparedWideResponseNorm}

@@ -1,18 +1,12 @@
-"""Emitters: from one layer to ONNX operators in stored order, one file per family of layers."""
+"""Emitters: from one layer to ONNX operators in stored order, one file per family of layers.
+
+A file says in its table EMITTERS which layer types it writes.
+"""
 
 from __future__ import annotations
 
-from hexsim.layers import Opaque
-from hexsim.onnx_io.emitters import arrangement, colours, elements, images, matrices
-from hexsim.onnx_io.emitters.opaque import emit_opaque
+from hexsim.discovery import joined
 from hexsim.onnx_io.graph_builder import Emitters
 
-EMITTERS: Emitters = {
-    **arrangement.EMITTERS,
-    **colours.EMITTERS,
-    **elements.EMITTERS,
-    **images.EMITTERS,
-    **matrices.EMITTERS,
-    Opaque: emit_opaque,
-}
+EMITTERS: Emitters = joined(__name__, "EMITTERS")
 """By layer type; an emitter takes the layer of that type."""

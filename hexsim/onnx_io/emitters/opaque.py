@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 
 from hexsim.layers import Opaque
-from hexsim.onnx_io.graph_builder import GraphBuilder
+from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
 
 _MISPLACED = ("Pad", "Resize")
 """Operators past which onnxruntime (1.23 to 1.31) moves transposes wrongly: as if `axes` did not
@@ -50,3 +50,6 @@ def _out_of_reach(name: str, graph: GraphBuilder) -> str:
     """Pass a tensor through a sequence: onnxruntime moves no transpose past one."""
     sequence = graph.move("SequenceConstruct", [name])
     return graph.move("SequenceAt", [sequence, graph.literal(np.array(0, np.int64))])
+
+
+EMITTERS: Emitters = {Opaque: emit_opaque}

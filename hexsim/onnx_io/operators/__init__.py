@@ -1,5 +1,7 @@
 """Translators: from one ONNX node to layers, one file per family of operators.
 
+A file says in its table TRANSLATORS which operators of the standard domain it translates.
+
 A translator takes the node and the network being built. It raises NotALayerError, before adding
 anything, if this form of the operator is no layer of ours; ValueError if the node contradicts its
 inputs. Where an operator changed between opsets, its translator knows the forms since opset 7.
@@ -9,31 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from hexsim.discovery import joined
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node
-from hexsim.onnx_io.operators import (
-    activations,
-    arrangement,
-    convolution,
-    elementwise,
-    extent,
-    matrices,
-    normalisation,
-    pooling,
-    resize,
-)
 
 Translator = Callable[[Node, Importer], None]
 
-TRANSLATORS: Mapping[str, Translator] = {
-    **activations.TRANSLATORS,
-    **arrangement.TRANSLATORS,
-    **convolution.TRANSLATORS,
-    **elementwise.TRANSLATORS,
-    **matrices.TRANSLATORS,
-    **normalisation.TRANSLATORS,
-    **pooling.TRANSLATORS,
-    **extent.TRANSLATORS,
-    **resize.TRANSLATORS,
-}
+TRANSLATORS: Mapping[str, Translator] = joined(__name__, "TRANSLATORS")
 """By operator of the standard domain."""

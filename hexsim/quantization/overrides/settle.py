@@ -18,7 +18,6 @@ import numpy as np
 
 from hexsim.graph.ir import Layer, Network
 from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.quantization.movement import moves_codes
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import apply
 from hexsim.quantization.overrides.apply import Applied
@@ -176,7 +175,7 @@ class _Settling:
 
     def share_among_movers(self) -> None:
         """Give both ends of every layer that moves codes one encoding (rules above)."""
-        movers = [layer for layer in self._network.layers if moves_codes(layer)]
+        movers = [layer for layer in self._network.layers if layer.moves_codes]
         for layer in reversed(movers):
             self._hand_back(layer)
         for layer in movers:

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hexsim.binding import BoundConvolution, Operand, Requantise, Weights
+from hexsim.binding import Operand, Requantise, Weights
+from hexsim.binding.convolution import BoundConvolution
 from hexsim.errors import HexsimError
 from hexsim.int8.choice import algorithms
 from hexsim.int8.choice.kept import KeptChoices

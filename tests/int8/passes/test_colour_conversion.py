@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundChannelPick, BoundNv21
-from hexsim.binding.colour_conversion import bind_colour_conversion
+from hexsim.binding.colour_conversion import BoundChannelPick, BoundNv21, bind_colour_conversion
 from hexsim.binding.source import Source
 from hexsim.errors import HexsimError
 from hexsim.layers import ColourConversion

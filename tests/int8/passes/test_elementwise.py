@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundExtremum, BoundProduct, BoundSum
+from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
 from hexsim.binding.requantise import FACTOR_BITS
 from hexsim.layers import NO_CLAMP, RELU, Elementwise
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails

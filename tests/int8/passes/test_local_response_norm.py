@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundLocalResponseNorm, Operand, Requantise
-from hexsim.binding.local_response_norm import power_knots
+from hexsim.binding import Operand, Requantise
+from hexsim.binding.local_response_norm import BoundLocalResponseNorm, power_knots
 from hexsim.layers import LocalResponseNorm
 from tests.int8.drawn import (
     BITS,

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundLookup
+from hexsim.binding.lookup import BoundLookup
 from hexsim.int8.passes.lookup import look_up
 from hexsim.layers import Clamp, Neuron, Prelu
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands

@@ -3,7 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundConcat, BoundPad, BoundRearrange, BoundSlice
+from hexsim.binding.concat import BoundConcat
+from hexsim.binding.pad import BoundPad
+from hexsim.binding.rearrange import BoundRearrange
+from hexsim.binding.strided_slice import BoundSlice
 from hexsim.layers import ChannelShuffle, Concat, Pad, Part, Permute, Reshape, StridedSlice
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundAveragePool, BoundMaxPool
+from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
 from hexsim.layers import Pooling, Window
 from tests.int8 import naive
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails, windows

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundBilinear, BoundNearest
-from hexsim.binding.resize import WEIGHT_BITS, bind_resize
+from hexsim.binding.resize import WEIGHT_BITS, BoundBilinear, BoundNearest, bind_resize
 from hexsim.binding.source import Source
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Resize

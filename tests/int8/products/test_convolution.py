@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundConvolution, Operand, Requantise, Weights
+from hexsim.binding import Operand, Requantise, Weights
+from hexsim.binding.convolution import BoundConvolution
 from hexsim.layers import Clamp, Convolution, Window
 from tests.int8 import naive
 from tests.int8.drawn import (

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundDeconvolution, Operand, Weights
+from hexsim.binding import Operand, Weights
+from hexsim.binding.deconvolution import BoundDeconvolution
 from hexsim.binding.requantise import requantise
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.products.deconvolution import as_convolution

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundBatchNorm, BoundConvolution
+from hexsim.binding.batch_norm import BoundBatchNorm
+from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.products.depthwise import PreparedDepthwise
 from hexsim.int8.wide.by_bytes import PreparedBytes

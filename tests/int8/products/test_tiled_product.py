@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundConvolution, Operand, Requantise, Weights
+from hexsim.binding import Operand, Requantise, Weights
+from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Window
 from tests.int8.drawn import assert_equals_twin, encoding

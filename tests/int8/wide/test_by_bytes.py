@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim.binding import BoundConvolution, BoundFullyConnected, Operand, Weights
+from hexsim.binding import Operand, Weights
+from hexsim.binding.convolution import BoundConvolution
+from hexsim.binding.fully_connected import BoundFullyConnected
 from hexsim.binding.requantise import requantise
 from hexsim.graph.ir import Constant
 from hexsim.layers import Convert, Window

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import BoundConvolution, Requantise, Weights
+from hexsim.binding import Requantise, Weights
+from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8.algorithm import use_vectors
 from hexsim.int8.programs.program import Program
 from hexsim.int8.step import Step, Workspace

@@ -2,18 +2,23 @@
 
 import numpy as np
 
-from hexsim import binding
+from hexsim.binding.batch_norm import BoundBatchNorm
+from hexsim.binding.concat import BoundConcat
+from hexsim.binding.convolution import BoundConvolution
+from hexsim.binding.elementwise import BoundProduct, BoundSum
+from hexsim.binding.fully_connected import BoundFullyConnected
+from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
 from tests.oracle.int8 import elementwise, pooling, weighted
 
 _JOBS = {
-    binding.BoundConvolution: weighted.convolution,
-    binding.BoundFullyConnected: weighted.fully_connected,
-    binding.BoundBatchNorm: weighted.batch_norm,
-    binding.BoundMaxPool: pooling.max_pool,
-    binding.BoundAveragePool: pooling.average_pool,
-    binding.BoundSum: elementwise.weighted_sum,
-    binding.BoundProduct: elementwise.product,
-    binding.BoundConcat: elementwise.concat,
+    BoundConvolution: weighted.convolution,
+    BoundFullyConnected: weighted.fully_connected,
+    BoundBatchNorm: weighted.batch_norm,
+    BoundMaxPool: pooling.max_pool,
+    BoundAveragePool: pooling.average_pool,
+    BoundSum: elementwise.weighted_sum,
+    BoundProduct: elementwise.product,
+    BoundConcat: elementwise.concat,
 }
 
 

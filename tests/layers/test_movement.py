@@ -4,7 +4,6 @@ import pytest
 
 from hexsim.graph.ir import Layer
 from hexsim.layers import Neuron, Pad, Part, Pooling, Resize, StridedSlice, Window
-from hexsim.quantization.movement import moves_codes
 
 IO = {"name": "l", "inputs": ("x",), "outputs": ("y",)}
 
@@ -23,4 +22,4 @@ IO = {"name": "l", "inputs": ("x",), "outputs": ("y",)}
     ],
 )
 def test_who_moves_codes(layer: Layer, moves: bool) -> None:
-    assert moves_codes(layer) == moves
+    assert layer.moves_codes == moves

@@ -1,0 +1,48 @@
+"""Who takes a layer: an allow-list, and rules for layers that those on it refuse nevertheless.
+
+The sentence of either is both the message that a user reads and the documentation. Sources: the
+SNPE support table and its list of limitations; for the HTA the operators of the QNN HTA back end,
+whose own list SNPE never published (fully connected: SNPE compiles Inception v3 to one section).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hexsim.runtimes import RUNTIMES, Target
+
+if TYPE_CHECKING:
+    from hexsim.graph.ir import Network
+
+HTA: frozenset[Target] = frozenset({"hta"})
+GPU: frozenset[Target] = frozenset({"gpu", "gpu_fp16"})
+INTEGER: frozenset[Target] = frozenset({"dsp", "aip", "fxp_cpu", "hta"})
+ACCELERATORS = GPU | INTEGER
+CPU: frozenset[Target] = frozenset({"cpu"})
+_RUNTIMES: frozenset[Target] = frozenset(RUNTIMES)
+
+
+@dataclass(frozen=True)
+class Support:
+    """Who takes a layer type, or a function of it, and why nobody else does, in one sentence."""
+
+    targets: frozenset[Target]
+    otherwise: str
+
+
+EVERYWHERE = Support(_RUNTIMES | HTA, "every runtime and the HTA take it")
+NO_HTA_LAYER = Support(_RUNTIMES, "the QNN HTA back end has no layer of this type")
+NO_HTA_FUNCTION = Support(_RUNTIMES, "the QNN HTA back end has no such function")
+NO_LAYER = Support(CPU, "the operator has no layer type on this runtime")
+UNDECLARED = Support(CPU, "nothing says that this runtime has such a layer or function")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One reason for which some targets refuse a layer; `refuses` takes it and its network."""
+
+    targets: frozenset[Target]
+    refuses: Callable[[Any, Network], bool]
+    sentence: str

@@ -1,0 +1,26 @@
+"""Convolution: dense, grouped or depthwise, each with a model of its own."""
+
+from __future__ import annotations
+
+from hexsim.hvx.kernels import convolution, depthwise_convolution, grouped_convolution
+from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.layers import Convolution
+from hexsim.planning.plan import KernelCall
+
+
+def form(call: KernelCall) -> KernelModel:
+    """Return the model of one convolution."""
+    assert isinstance(call.layer, Convolution)
+    if call.layer.is_depthwise(call.operands[0][-1]):
+        return depthwise_convolution.MODEL
+    return grouped_convolution.MODEL if call.layer.groups > 1 else convolution.MODEL
+
+
+MODELS: Models = {
+    Convolution: KernelModel(
+        lambda call, target: form(call).streams(call, target),
+        lambda call, target, traffic: form(call).work(call, target, traffic),
+        lambda call, target: form(call).weight_bytes(call, target),
+        takes_16_bits=True,
+    )
+}

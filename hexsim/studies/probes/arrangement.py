@@ -1,0 +1,48 @@
+"""Layers that move elements without computing."""
+
+from __future__ import annotations
+
+from hexsim.layers import ChannelShuffle, Concat, Pad, Part, Permute, Reshape, StridedSlice
+from hexsim.studies.probes._kind import IMAGE, Kind, Kinds, Sizes, plain
+
+
+def _flat(sizes: Sizes) -> Reshape:
+    flat = (1, sizes["h"] * sizes["w"] * sizes["c"])
+    return Reshape(name="reshape", inputs=("in",), outputs=("out",), shape=flat)
+
+
+def _same(sizes: Sizes) -> Reshape:
+    """The tensor itself, for changes of layout alone."""
+    shape = (1, sizes["h"], sizes["w"], sizes["c"])
+    return Reshape(name="layout", inputs=("in",), outputs=("out",), shape=shape)
+
+
+def _half(sizes: Sizes) -> StridedSlice:
+    """The first half of the channels."""
+    half = (Part(3, 0, max(1, sizes["c"] // 2)),)
+    return StridedSlice(name="slice", inputs=("in",), outputs=("out",), parts=half)
+
+
+def _shuffle(sizes: Sizes) -> ChannelShuffle:
+    return ChannelShuffle(name="shuffle", inputs=("in",), outputs=("out",), groups=sizes["g"])
+
+
+KINDS: Kinds = {
+    "concat": Kind(
+        IMAGE,
+        "28x28x64",
+        lambda sizes: Concat(name="concat", inputs=("a", "b"), outputs=("out",), axis=3),
+        inputs=2,
+    ),
+    "permute": plain(
+        Permute(name="permute", inputs=("in",), outputs=("out",), permutation=(0, 2, 1, 3))
+    ),
+    "pad": plain(
+        Pad(name="pad", inputs=("in",), outputs=("out",), begins=(0, 1, 1, 0), ends=(0, 1, 1, 0))
+    ),
+    "shuffle": Kind(IMAGE + r":g(?P<g>\d+)", "28x28x64:g2", _shuffle),
+    "reshape": Kind(IMAGE, "56x56x64", _flat),
+    "slice": Kind(IMAGE, "56x56x64", _half),
+    "to_d32": Kind(IMAGE, "56x56x64", _same),
+    "from_d32": Kind(IMAGE, "56x56x64", _same),
+}

@@ -1,0 +1,49 @@
+"""Layers that compute element by element, or along the channels."""
+
+from __future__ import annotations
+
+from hexsim.graph.ir import Shape
+from hexsim.layers import BatchNorm, Convert, Elementwise, Neuron, Prelu, Softmax
+from hexsim.layers.elementwise import ElementwiseKind
+from hexsim.layers.neuron import NeuronFunction
+from hexsim.studies.probes._kind import IMAGE, Kind, Kinds, Sizes, plain
+
+
+def _pairs(kind: ElementwiseKind) -> Kind:
+    layer = Elementwise(name=kind, inputs=("a", "b"), outputs=("out",), kind=kind)
+    return Kind(IMAGE, "56x56x64", lambda sizes: layer, inputs=2)
+
+
+def _function(name: str, function: NeuronFunction) -> Kind:
+    return plain(Neuron(name=name, inputs=("in",), outputs=("out",), function=function))
+
+
+def _softmax(sizes: Sizes) -> Softmax:
+    last = 3 if "h" in sizes else 1
+    return Softmax(name="softmax", inputs=("in",), outputs=("out",), axes=(last,))
+
+
+def _per_channel(sizes: Sizes) -> tuple[Shape, ...]:
+    return ((sizes["c"],),)
+
+
+KINDS: Kinds = {
+    "add": _pairs("sum"),
+    "multiply": _pairs("product"),
+    "relu": _function("relu", "clamp"),
+    "sigmoid": _function("sigmoid", "sigmoid"),
+    "prelu": plain(
+        Prelu(name="prelu", inputs=("in",), outputs=("out",), slope="slope"), _per_channel
+    ),
+    "batch_norm": plain(
+        BatchNorm(name="norm", inputs=("in",), outputs=("out",), scale="scale", shift="shift"),
+        lambda sizes: 2 * _per_channel(sizes),
+    ),
+    "softmax": Kind(r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21", _softmax),
+    "narrow": Kind(
+        IMAGE,
+        "56x56x64",
+        lambda sizes: Convert(name="narrow", inputs=("in",), outputs=("out",)),
+        operand_bits=16,
+    ),
+}

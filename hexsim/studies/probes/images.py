@@ -1,0 +1,63 @@
+"""Layers of images without weights. Poolings are not padded."""
+
+from __future__ import annotations
+
+from hexsim.layers import ColourConversion, LocalResponseNorm, Pooling, Resize
+from hexsim.layers.colour_conversion import ConvertedEncoding
+from hexsim.studies.probes._kind import IMAGE, WINDOW, Kind, Kinds, Sizes, window
+
+_TO = r":(?P<h2>\d+)x(?P<w2>\d+)"
+_LARGEST_NORM = 65
+"""Channels of a response normalisation: a vector of 32 and its neighbours on both sides."""
+_COLOURS: dict[int, ConvertedEncoding] = {1: "nv21", 3: "rgb", 4: "rgba"}
+"""By channels."""
+
+
+def _max_pool(sizes: Sizes) -> Pooling:
+    taken = window(sizes, padded=False)
+    return Pooling(name="pool", inputs=("in",), outputs=("out",), kind="max", window=taken)
+
+
+def _resize(sizes: Sizes) -> Resize:
+    wanted = (sizes["h2"], sizes["w2"])
+    return Resize(name="resize", inputs=("in",), outputs=("out",), kind="bilinear", size=wanted)
+
+
+def _lrn(sizes: Sizes) -> LocalResponseNorm:
+    if sizes["size"] > _LARGEST_NORM:
+        raise ValueError(f"lrn takes windows of up to {_LARGEST_NORM} channels")
+    return LocalResponseNorm(
+        name="lrn",
+        inputs=("in",),
+        outputs=("out",),
+        size=sizes["size"],
+        alpha=1e-4,
+        beta=0.75,
+        bias=1.0,
+    )
+
+
+def _colours(sizes: Sizes) -> ColourConversion:
+    return ColourConversion(
+        name="colours",
+        inputs=("in",),
+        outputs=("out",),
+        input_encoding_in=_COLOURS[sizes["c"]],
+        input_encoding_out="bgr",
+    )
+
+
+KINDS: Kinds = {
+    "max_pool": Kind(IMAGE + WINDOW, "112x112x64:3x3:s2", _max_pool),
+    "average_pool": Kind(
+        IMAGE + WINDOW, "7x7x1024:7x7", lambda sizes: _max_pool(sizes).replace(kind="average")
+    ),
+    "resize": Kind(IMAGE + _TO, "28x28x64:56x56", _resize),
+    "resize_nearest": Kind(
+        IMAGE + _TO, "28x28x64:56x56", lambda sizes: _resize(sizes).replace(kind="nearest")
+    ),
+    "lrn": Kind(IMAGE + r":(?P<size>\d+)", "55x55x96:5", _lrn),
+    "colours": Kind(
+        r"(?P<h>\d+)x(?P<w>\d+)x(?P<c>[134])", "336x224x1 of NV21 or 224x224x4 of RGBA", _colours
+    ),
+}

@@ -1,0 +1,73 @@
+"""Layers with weights; convolutions are padded so that a stride of one keeps the size."""
+
+from __future__ import annotations
+
+from hexsim.graph.ir import Shape
+from hexsim.layers import Convolution, Deconvolution, FullyConnected
+from hexsim.studies.probes._kind import IMAGE, WINDOW, Kind, Kinds, Sizes, window
+
+
+def _convolution(sizes: Sizes) -> Convolution:
+    return Convolution(
+        name="conv",
+        inputs=("in",),
+        outputs=("out",),
+        weight="weight",
+        window=window(sizes, padded=True),
+        groups=sizes.get("g", 1),
+        output_channels=sizes["out"],
+    )
+
+
+def _depthwise(sizes: Sizes) -> Convolution:
+    return _convolution({**sizes, "g": sizes["c"], "out": sizes["c"]})
+
+
+def _deconvolution(sizes: Sizes) -> Deconvolution:
+    return Deconvolution(
+        name="deconv",
+        inputs=("in",),
+        outputs=("out",),
+        weight="weight",
+        window=window(sizes, padded=False),
+        output_channels=sizes["out"],
+    )
+
+
+def _fully_connected(sizes: Sizes) -> FullyConnected:
+    return FullyConnected(
+        name="fc",
+        inputs=("in",),
+        outputs=("out",),
+        weight="weight",
+        output_channels=sizes["out"],
+    )
+
+
+def _filters(sizes: Sizes) -> tuple[Shape, ...]:
+    return ((sizes["kh"], sizes["kw"], sizes["c"] // sizes.get("g", 1), sizes["out"]),)
+
+
+KINDS: Kinds = {
+    "conv": Kind(
+        IMAGE + r":(?P<out>\d+)" + WINDOW + r"(:g(?P<g>\d+))?",
+        "56x56x64:64:3x3 or 56x56x64:64:3x3:s2:g2",
+        _convolution,
+        _filters,
+    ),
+    "depthwise": Kind(
+        IMAGE + WINDOW,
+        "112x112x32:3x3:s2",
+        _depthwise,
+        lambda sizes: ((sizes["kh"], sizes["kw"], 1, sizes["c"]),),
+    ),
+    "deconv": Kind(
+        IMAGE + r":(?P<out>\d+)" + WINDOW, "28x28x64:32:2x2:s2", _deconvolution, _filters
+    ),
+    "fully_connected": Kind(
+        r"((?P<n>\d+)x)?(?P<c>\d+):(?P<out>\d+)",
+        "2048:1000, or 4x2048:1000 for a batch of four",
+        _fully_connected,
+        lambda sizes: ((sizes["c"], sizes["out"]),),
+    ),
+}
