@@ -23,7 +23,7 @@ from ._built import BuiltModel
 from ._moments import Moments, joined
 from ._onnx import Attribute, Initialiser, Node, assemble
 from ._weights import FloatArray, around, channel_scales, filters, generator
-from ._window import Kernel, Pads, Window
+from ._window import KernelSize, Pads, Window
 
 LIFT = 1.0
 """Mean of a layer's outputs in standard deviations (assumed).
@@ -87,7 +87,7 @@ class Builder:
         x: str,
         name: str,
         channels: int,
-        window: Kernel | Window,
+        window: KernelSize | Window,
         *,
         groups: int = 1,
         bias: bool = True,
