@@ -96,7 +96,7 @@ class DspCall:
             yield turn
             ledger.overhead("hta_wait")
             calls = iter(work.subnet.calls)
-            yield from engine.run(work.program, partial(self._hta_layer, ledger, calls))
+            yield from engine.run(work.command_list, partial(self._hta_layer, ledger, calls))
         yield from session.run_clocks("hta_interrupt", self._phone.stack.qurt.wake_clk)
         ledger.overhead("hta_interrupt")
         yield from self._conversions(ledger, work.way_out)

@@ -89,8 +89,8 @@ class LayerTimes:
         subnet = self.subnet(section)
         chip, runs = self.platform.chip, list[LayerRun]()
         engine = TensorEngine(phone.env, phone.dsp.ddr, chip.hta, [])
-        program = compile_subnet(subnet, chip.name, chip.hta, self.network.inputs)
-        phone.env.run(phone.env.process(engine.run(program, runs.append)))
+        command_list = compile_subnet(subnet, chip.name, chip.hta, self.network.inputs)
+        phone.env.run(phone.env.process(engine.run(command_list, runs.append)))
         return tuple((run.end_ps - run.start_ps) / PS_PER_US for run in runs)
 
     @cached_property
