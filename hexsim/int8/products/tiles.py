@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hexsim.binding.call import Int32, Int64
 from hexsim.binding.requantise import Requantise
-from hexsim.int8.machine_code.inner_loops.microkernel import Tile
+from hexsim.int8.machine_code.inner_loops.microkernel import RegisterTile
 from hexsim.int8.machine_code.jit import Template
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.prepared import Out
@@ -67,7 +67,7 @@ class Tiles:
     """
 
     kernel: Template
-    tile: Tile
+    tile: RegisterTile
     starts: Int64
     offsets: Int64
     table: Int64
