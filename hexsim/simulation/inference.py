@@ -81,14 +81,14 @@ class Inference:
         """Run a CPU or GPU subnet, layer by layer, with the engine to itself."""
         phone = self._phone
         if subnet.engine == "gpu":
-            engine, roofline, clock_hz = phone.gpu, gpu.roofline, phone.chip.gpu.clock_hz
+            engine, layer_cost, clock_hz = phone.gpu, gpu.layer_cost, phone.chip.gpu.clock_hz
         else:
-            engine, roofline, clock_hz = phone.cpu, cpu.roofline, phone.chip.cpu.clock_hz
+            engine, layer_cost, clock_hz = phone.cpu, cpu.layer_cost, phone.chip.cpu.clock_hz
         with engine.request(priority=self._request.urgency) as turn:
             yield turn
             ledger.overhead(f"{subnet.engine}_wait")
             for call in subnet.calls:
-                cost = roofline(call, phone.chip, phone.stack)
+                cost = layer_cost(call, phone.chip, phone.stack)
                 start = phone.env.now
                 if subnet.engine == "cpu":
                     yield phone.cores.run(cost.duration_ps, phone.chip.cpu.cores)

@@ -98,7 +98,7 @@ class LayerTimes:
         """On the CPU runtime, in floats."""
         chip, stack = self.platform.chip, self.platform.stack
         calls = Deployment(self.model, self.platform, "cpu").plan.calls()
-        return tuple(cpu.roofline(call, chip, stack).duration_ps / PS_PER_US for call in calls)
+        return tuple(cpu.layer_cost(call, chip, stack).duration_ps / PS_PER_US for call in calls)
 
     def subnet(self, section: range) -> PlannedSubnet:
         """A run of layers as a subnet of its own inside aip."""
