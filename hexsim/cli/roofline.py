@@ -68,12 +68,12 @@ def roofline(
     from hexsim.deployment.given import Preparation
     from hexsim.reports.roofline_facts import roofline_csv, roofline_json
     from hexsim.reports.roofline_table import roofline_table
-    from hexsim.studies.benchmark import Conditions, run_case
+    from hexsim.studies.benchmark import BenchmarkConditions, run_case
     from hexsim.studies.roofline import roofline
 
     outputs.require(model)
     platform = target.platform()
-    conditions = Conditions(
+    conditions = BenchmarkConditions(
         perf_profile=perf_profile,
         accuracy=False,
         preparation=Preparation(quantize, override_params),

@@ -31,7 +31,7 @@ from hexsim.layers.prelu import Prelu
 from hexsim.layers.reshape import Reshape
 from hexsim.layers.resize import Resize
 from hexsim.layers.softmax import Softmax
-from hexsim.layers.strided_slice import Part, StridedSlice
+from hexsim.layers.strided_slice import AxisSlice, StridedSlice
 
 __all__ = [
     "NO_CLAMP",
@@ -53,7 +53,7 @@ __all__ = [
     "Neuron",
     "Opaque",
     "Pad",
-    "Part",
+    "AxisSlice",
     "Permute",
     "Phases",
     "Pooling",

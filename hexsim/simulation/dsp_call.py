@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from hexsim.host import entry
-from hexsim.host.entry import Call, Part
+from hexsim.host.entry import Call, EntryPart
 from hexsim.hta.engine import LayerRun
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.planning.plan import KernelCall, Plan
@@ -124,7 +124,7 @@ class DspCall:
             yield from self._session.run_node(name, work)
             ledger.overhead(name, work=work)
 
-    def _part(self, ledger: Ledger, part: Part) -> Process:
+    def _part(self, ledger: Ledger, part: EntryPart) -> Process:
         """Spend one named part where it runs."""
         start = self._phone.env.now
         if part.place == "host":

@@ -9,7 +9,16 @@ from onnx import helper
 from hexsim.container.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Tensor
-from hexsim.layers import Concat, Elementwise, Opaque, Part, Pooling, Reshape, StridedSlice, Window
+from hexsim.layers import (
+    AxisSlice,
+    Concat,
+    Elementwise,
+    Opaque,
+    Pooling,
+    Reshape,
+    StridedSlice,
+    Window,
+)
 from hexsim.onnx_io.reader import read
 from hexsim.passes import optimise
 from hexsim.passes.resizing import resized
@@ -57,7 +66,7 @@ def _opaque(net: Sketch) -> str:
 
 
 def _slicing(net: Sketch) -> str:
-    return net.add(StridedSlice, "in", parts=(Part(1, 0, 4),))
+    return net.add(StridedSlice, "in", parts=(AxisSlice(1, 0, 4),))
 
 
 def _large_window(net: Sketch) -> str:

@@ -12,7 +12,7 @@ from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
 from hexsim.runtimes import Runtime
-from hexsim.studies.tradeoff import Choice, Conditions, tradeoff
+from hexsim.studies.tradeoff import Choice, TradeoffConditions, tradeoff
 from tests.accuracy import culprits
 from tests.deployed import deployed
 
@@ -20,7 +20,9 @@ FEEDS = culprits.inputs(4)
 SOURCE: InputSource = seeded(FEEDS, culprits.network())
 
 
-def chosen(chip: str, conditions: Conditions | None = None) -> dict[tuple[str, str], Choice]:
+def chosen(
+    chip: str, conditions: TradeoffConditions | None = None
+) -> dict[tuple[str, str], Choice]:
     model = culprits.quantized("outlier")
     platform = Platform.load(chip)
     found = tradeoff(model.network, model, platform, SOURCE, conditions)
@@ -55,7 +57,7 @@ def test_sizes_are_those_of_the_files(tmp_path: Path) -> None:
 def test_accuracy_is_that_of_a_validation() -> None:
     """The network has no softmax, so class scores are its outputs."""
     labels = [1, 2, 3, 4]
-    choices = chosen("sd855", Conditions(labels=labels))
+    choices = chosen("sd855", TradeoffConditions(labels=labels))
     model = culprits.quantized("outlier")
     runtimes: tuple[Runtime, ...] = ("dsp", "fxp_cpu")
     for runtime in runtimes:
@@ -107,7 +109,9 @@ def test_without_a_float_network_there_is_no_float_file() -> None:
 
 def test_overrides_count_when_the_float_file_is_quantised_at_load() -> None:
     narrow = Overrides({"c1.out": IntegerOverride(8, (Range(0.0, 0.1),))})
-    plain, given = (chosen("sd835", Conditions(overrides=o)) for o in (NO_OVERRIDES, narrow))
+    plain, given = (
+        chosen("sd835", TradeoffConditions(overrides=o)) for o in (NO_OVERRIDES, narrow)
+    )
     before, after, codes = (
         choices[file, "dsp"].accuracy
         for choices, file in ((plain, "float"), (given, "float"), (given, "quantised"))
