@@ -18,7 +18,7 @@ import simpy
 from hexsim.hta.array import MacArray
 from hexsim.hta.command_list import CommandList, LayerCommands
 from hexsim.platforms.chips.chip import Hta
-from hexsim.timing.fluid import Use
+from hexsim.timing.fluid import Sojourn
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import Bound, Span
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process
@@ -126,7 +126,7 @@ class TensorEngine:
             done(layer)
 
     def _move(
-        self, track: str, name: str, size: int, ask: Callable[[int, float], Use[float]]
+        self, track: str, name: str, size: int, ask: Callable[[int, float], Sojourn[float]]
     ) -> Process:
         if size:
             start = self._env.now
