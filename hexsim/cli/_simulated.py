@@ -46,7 +46,7 @@ class Hardware:
 
 
 @dataclass(frozen=True)
-class Target(Hardware):
+class RuntimeOnChip(Hardware):
     """A chip, its software, and the runtime that computes."""
 
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp"

@@ -20,7 +20,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Outputs
 from hexsim.cli._overrides import tell_use
-from hexsim.cli._simulated import Target
+from hexsim.cli._simulated import RuntimeOnChip
 
 if TYPE_CHECKING:
     from hexsim.studies.roofline import Roofline
@@ -56,7 +56,7 @@ class Charts(Outputs):
 def roofline(
     *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
-    target: Target,
+    runs_on: RuntimeOnChip,
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
     quantize: QuantizeOption = False,
@@ -72,7 +72,7 @@ def roofline(
     from hexsim.studies.roofline import roofline
 
     outputs.require(model)
-    platform = target.platform()
+    platform = runs_on.platform()
     conditions = BenchmarkConditions(
         perf_profile=perf_profile,
         accuracy=False,
@@ -80,7 +80,7 @@ def roofline(
         input_dims=parse_input_dims(input_dim),
     )
     with status() as progress:
-        case = run_case(model, platform, target.asked(), conditions, progress)
+        case = run_case(model, platform, runs_on.asked(), conditions, progress)
     tell_use(case.network, case.overrides)
     chart = roofline(case, platform)
     outputs.write(

@@ -12,7 +12,7 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import ThreadsOption
 from hexsim.cli._output import JsonCsv
-from hexsim.cli._simulated import Target
+from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
 from hexsim.runtimes import FIXED_POINT, Runtime
 
@@ -30,7 +30,7 @@ def validate(
     *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
     inputs: LabelledInputs,
-    target: Target,
+    runs_on: RuntimeOnChip,
     compared: Compared,
     findings: Findings,
     threads: ThreadsOption = 0,
@@ -44,7 +44,7 @@ def validate(
     from hexsim.reports.validation_table import validation_text
 
     outputs.require(model, *inputs.files, *compared.files)
-    platform, runtime = target.platform(), target.asked()
+    platform, runtime = runs_on.platform(), runs_on.asked()
     platform.chip.require(runtime)
     platform.stack.require(runtime)
     _require_suitable(runtime, compared, findings)

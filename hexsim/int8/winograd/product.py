@@ -18,7 +18,7 @@ from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
 from hexsim.int8.prepared import Out
 from hexsim.int8.products.padded import Int16
-from hexsim.int8.products.panel_output import PanelTail, Sums, Target, store_panel
+from hexsim.int8.products.panel_output import Destination, PanelTail, Sums, store_panel
 from hexsim.int8.winograd.maps import OUTPUTS, POINTS, SQUARES
 from hexsim.int8.winograd.transform import CHANNELS, sums_of_products, transform_codes
 
@@ -224,5 +224,5 @@ def _store_tile(
         sums = Sums(stages.sums + row * OUTPUTS * line, line, stages.addends)
         pixel = (place[0] * blocks.out_height + place[1] + row) * blocks.out_width + place[2]
         to = stages.out + stages.item_bytes * (pixel * blocks.columns + column)
-        target = Target(to, blocks.columns, valid, stages.item_bytes, stages.spare)
-        store_panel(min(OUTPUTS, blocks.out_width - place[2]), sums, of_panel, target)
+        destination = Destination(to, blocks.columns, valid, stages.item_bytes, stages.spare)
+        store_panel(min(OUTPUTS, blocks.out_width - place[2]), sums, of_panel, destination)
