@@ -66,7 +66,7 @@ def on_aip() -> str:
         plan = with_sections(load(name), SD855).plan
         engines = Counter(subnet.engine for subnet in plan.subnets)
         two = throughput(SD855, [Caller(plan, 2)])
-        used = {use.resource: use.share for use in two.utilizations}
+        used = {use.resource: use.share for use in two.utilisations}
         rows.append(
             f"| `{name}` | {engines['hta']} + {engines['hvx']} "
             f"| {two.instances[0].alone.per_second:.1f} | {_gain(two)} "

@@ -21,7 +21,7 @@ def throughput_json(found: Throughput, platform: Platform) -> str:
         "stack": platform.stack.name,
         "total": _pace(found.total),
         "gain": found.gain,
-        "utilisation": {use.resource: use.share for use in found.utilizations},
+        "utilisation": {use.resource: use.share for use in found.utilisations},
         "limited_by": None if limit is None else limit.resource,
         "threads": [_thread(one) for one in found.instances],
     }

@@ -16,7 +16,7 @@ def throughput_text(found: Throughput) -> str:
     """Return the table of threads (latencies in ms), the utilisation and the verdict."""
     header = (*_HEADER, *(f"{name} ms" for name in PERCENTILES), "alone ms")
     rows = [_row(number, one) for number, one in enumerate(found.instances)]
-    uses = [(use.resource, f"{use.share:.1%}") for use in found.utilizations]
+    uses = [(use.resource, f"{use.share:.1%}") for use in found.utilisations]
     return "\n\n".join(
         (
             table(header, rows, left=frozenset({0, 1, 2, 3})),

@@ -108,7 +108,7 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Utilization:
+class Utilisation:
     """A resource and the part of the time in which it is in use, over all its units, 0 .. 1."""
 
     resource: str
@@ -121,7 +121,7 @@ class Throughput:
 
     instances: tuple[Instance, ...]
     total: Pace
-    utilizations: tuple[Utilization, ...]
+    utilisations: tuple[Utilisation, ...]
     result: Result
 
     @property
@@ -131,9 +131,9 @@ class Throughput:
         return work_s * PS_PER_SECOND / self.total.elapsed_ps
 
     @property
-    def limit(self) -> Utilization | None:
+    def limit(self) -> Utilisation | None:
         """The resource that limits the throughput; None if none is in use all the time."""
-        most = max(self.utilizations, key=lambda resource: resource.share)
+        most = max(self.utilisations, key=lambda resource: resource.share)
         return most if most.share >= _LIMITING_SHARE else None
 
 
@@ -158,7 +158,7 @@ def throughput(
         for job, number in enumerate(threads)
     )
     return Throughput(
-        instances, Pace.of(result.inferences), _utilizations(platform, result.timeline), result
+        instances, Pace.of(result.inferences), _utilisations(platform, result.timeline), result
     )
 
 
@@ -191,7 +191,7 @@ def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> Res
     return platform.simulate(Workload(jobs, loop.background, recorded=True))
 
 
-def _utilizations(platform: Platform, timeline: Timeline) -> tuple[Utilization, ...]:
+def _utilisations(platform: Platform, timeline: Timeline) -> tuple[Utilisation, ...]:
     """How much each resource is used that is used at all."""
     busy_ps: Counter[str] = Counter()
     for span in timeline.spans:
@@ -205,7 +205,7 @@ def _utilizations(platform: Platform, timeline: Timeline) -> tuple[Utilization, 
         if level.total:
             available = level.capacity * timeline.end_ps / PS_PER_SECOND
             shares[level.name] = level.total / available
-    return tuple(Utilization(resource, share) for resource, share in shares.items())
+    return tuple(Utilisation(resource, share) for resource, share in shares.items())
 
 
 def _units(platform: Platform, resource: str) -> int:

@@ -35,7 +35,7 @@ def caller(network: Network | None = None, runtime: str = "dsp", **values: objec
 
 
 def share(found: Throughput, resource: str) -> float:
-    return next(use.share for use in found.utilizations if use.resource == resource)
+    return next(use.share for use in found.utilisations if use.resource == resource)
 
 
 def test_percentiles_are_latencies_that_occurred() -> None:
@@ -163,7 +163,7 @@ def test_no_resource_is_used_more_than_there_is_and_all_work_is_done(
     platform = Platform.load(chip)
     callers = [caller(network, runtime, instances=instances), caller()]
     found = throughput(platform, callers, ClosedLoop(inferences=3))
-    assert all(0 < use.share <= 1 + 1e-9 for use in found.utilizations)
+    assert all(0 < use.share <= 1 + 1e-9 for use in found.utilisations)
     assert [one.pace.inferences for one in found.instances] == [3] * (instances + 1)
     assert found.total.inferences == 3 * (instances + 1)
     macs = 3 * (instances * network.total_macs + chain().total_macs)

@@ -14,8 +14,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.ramp import visit
-from hexsim.hvx.streams._kernel import Kernel, call, visit_stretches
+from hexsim.hvx.pipelining import pipelined
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches
 from hexsim.hvx.streams._stream import Stream
 from hexsim.hvx.streams.fully_connected import INPUTS
 
@@ -73,8 +73,10 @@ def convolution(machine: Machine, fw: int, depth_rows: int) -> Kernel:
     head("r.add", "low_pixels", "start", "plane")
     head("loop0", "", "steps")
     steps = 2 * fw * depth_rows
-    tile = visit_stretches("high bytes", visit(machine, passes[0], steps, between.insns))
-    tile += visit_stretches("low bytes", visit(machine, passes[1], steps, tail.insns, head.insns))
+    tile = pipelined_stretches("high bytes", pipelined(machine, passes[0], steps, between.insns))
+    tile += pipelined_stretches(
+        "low bytes", pipelined(machine, passes[1], steps, tail.insns, head.insns)
+    )
     vtcm = frozenset({"high_weights", "low_weights"})
     return Kernel("conv v66, 16 bits", machine, tile, call=call(machine), in_vtcm=vtcm, note=NOTE)
 
@@ -101,6 +103,6 @@ def fully_connected(machine: Machine, inputs: int) -> Kernel:
     head("r.mov", "high_in", "start")
     head("r.add", "low_in", "start", "plane")
     head("loop0", "", "steps")
-    made = visit(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
-    stretches = visit_stretches("inputs", made)
+    made = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
+    stretches = pipelined_stretches("inputs", made)
     return Kernel("fully connected, 16 bits", machine, stretches, call=call(machine), note=NOTE)
