@@ -101,7 +101,7 @@ def run(
     executor = observed.executor(threads)
     title = f"{network.name} on {platform.chip.name} {runtime}"
     outputs.write(trace=lambda: trace_json([(title, observed.simulate(recorded=True))]))
-    if deployment.quantises:
+    if deployment.quantizes:
         tell_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
     typer.echo(f"{RULE}\nhexsim v{__version__}\n{RULE}")
     run_all(executor, source, results.output, names, _announce)

@@ -53,7 +53,7 @@ class Known:
         return value
 
 
-def initialisers(source: Source, weights: Mapping[str, Callable[[], Array]]) -> dict[str, Known]:
+def initializers(source: Source, weights: Mapping[str, Callable[[], Array]]) -> dict[str, Known]:
     """Return all initialisers of a model by name.
 
     `weights` makes those whose data the file leaves to the caller. Raises HexsimError for data

@@ -25,11 +25,11 @@ from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.axis_order import channels_last, identity, stored_shape
 from hexsim.onnx_io.importer import Importer, small_value
 from hexsim.onnx_io.input_shapes import bind_input_shapes
-from hexsim.onnx_io.known import Array, Known, dtype_name, initialisers, known_tensor
+from hexsim.onnx_io.known import Array, Known, dtype_name, initializers, known_tensor
 from hexsim.onnx_io.node import Node, NotALayerError
 from hexsim.onnx_io.node_codes import NodeCodes
 from hexsim.onnx_io.operators import TRANSLATORS
-from hexsim.onnx_io.quantisation_nodes import strip
+from hexsim.onnx_io.quantization_nodes import strip
 from hexsim.onnx_io.source import Source, open_source
 
 _RANDOM = frozenset(
@@ -87,7 +87,7 @@ def read_with_codes(
     shapes = bind_input_shapes(source, input_dims)
     nodes = _nodes(source)
     net = Importer(
-        initialisers(source, weights or {}), _uses(source), _readers(nodes), _names(source, nodes)
+        initializers(source, weights or {}), _uses(source), _readers(nodes), _names(source, nodes)
     )
     for value in source.graph.input:
         if value.name in shapes:

@@ -142,7 +142,7 @@ class _Bench:
     def _accuracy(self, kind: Kind, deployment: Deployment) -> Accuracy:
         """Integer runtimes compute the same with the same values, kind of weights and engines."""
         runtime = deployment.runtime
-        values = "quantised at load" if deployment.quantises else kind
+        values = "quantised at load" if deployment.quantizes else kind
         arithmetic = "integer" if runtime in FIXED_POINT else runtime
         key = (values, arithmetic, deployment.signed_weights, deployment.on_hta)
         if key not in self._known:

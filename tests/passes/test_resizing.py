@@ -20,7 +20,7 @@ from hexsim.layers import (
     Window,
 )
 from hexsim.onnx_io.reader import read
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 from hexsim.passes.resizing import resized
 from tests.small_networks import Sketch
 
@@ -47,7 +47,7 @@ def test_symbolic_sizes_can_be_changed_afterwards(
         helper.make_node("Add", ["p", "q"], ["y"]),
     ]
     model = onnx_model(nodes, {"x": (1, 2, "h", "w")}, ["y"])
-    small, large = (optimise(read(model, input_dims={"x": (1, 2, n, 2 * n)})) for n in (8, 12))
+    small, large = (optimize(read(model, input_dims={"x": (1, 2, n, 2 * n)})) for n in (8, 12))
     assert resized(small, {"x": (1, 2, 12, 24)}) == large
 
 

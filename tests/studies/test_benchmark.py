@@ -22,7 +22,7 @@ from hexsim.studies.benchmark import (
 )
 from tests.container.made import small_network
 
-QUANTISE = Preparation(quantize=True)
+QUANTIZE = Preparation(quantize=True)
 
 
 def _cases(path: Path, conditions: BenchmarkConditions) -> dict[str, Case]:
@@ -41,10 +41,10 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "f.dlc", tmp_path / "q.dlc"
 
 
-def test_a_quantised_file_runs_everywhere_and_starts_sooner_on_dsp(
+def test_a_quantized_file_runs_everywhere_and_starts_sooner_on_dsp(
     files: tuple[Path, Path],
 ) -> None:
-    floats, codes = (_cases(path, BenchmarkConditions(preparation=QUANTISE)) for path in files)
+    floats, codes = (_cases(path, BenchmarkConditions(preparation=QUANTIZE)) for path in files)
     for cases in (floats, codes):
         assert cases["cpu"].agreement is not None
         assert cases["cpu"].agreement.sqnr_db == float("inf"), "float against itself"
@@ -55,7 +55,7 @@ def test_a_quantised_file_runs_everywhere_and_starts_sooner_on_dsp(
     assert init[0] > init[1], "the float network is quantised at load"
 
 
-def test_a_quantised_file_needs_no_flag(files: tuple[Path, Path]) -> None:
+def test_a_quantized_file_needs_no_flag(files: tuple[Path, Path]) -> None:
     assert _cases(files[1], BenchmarkConditions(accuracy=False))["fxp_cpu"].timing.total_ps > 0
 
 
@@ -74,7 +74,7 @@ def test_a_case_says_what_the_runtime_was_given(files: tuple[Path, Path]) -> Non
     platform = Platform.load("sd865")
     given = [
         run_case(
-            str(path), platform, runtime, BenchmarkConditions(accuracy=False, preparation=QUANTISE)
+            str(path), platform, runtime, BenchmarkConditions(accuracy=False, preparation=QUANTIZE)
         ).given
         for path in files
         for runtime in ("cpu", "dsp")
@@ -83,7 +83,7 @@ def test_a_case_says_what_the_runtime_was_given(files: tuple[Path, Path]) -> Non
 
 
 @pytest.mark.parametrize(("hta", "engines"), [(True, {"hta"}), (False, {"hvx"})])
-def test_what_is_quantised_here_gets_sections(hta: bool, engines: set[str]) -> None:
+def test_what_is_quantized_here_gets_sections(hta: bool, engines: set[str]) -> None:
     conditions = BenchmarkConditions(
         accuracy=False, preparation=Preparation(quantize=True, hta=hta)
     )

@@ -79,7 +79,7 @@ def test_sections_of_the_file_are_computed_by_the_tensor_engine() -> None:
     assert found["aip"] == found["fxp_cpu"] != found["dsp"]
 
 
-def test_a_quantised_file_on_the_cpu_has_rounded_weights() -> None:
+def test_a_quantized_file_on_the_cpu_has_rounded_weights() -> None:
     choices = chosen("sd835")
     floats, codes, dsp = (
         choices[key].accuracy
@@ -92,7 +92,7 @@ def test_a_quantised_file_on_the_cpu_has_rounded_weights() -> None:
     assert dsp.sqnr_db < codes.sqnr_db < 60, "activations are rounded on the dsp only"
 
 
-def test_a_float_file_on_the_dsp_is_quantised_at_load() -> None:
+def test_a_float_file_on_the_dsp_is_quantized_at_load() -> None:
     choices = chosen("sd835")
     floats, codes = choices["float", "dsp"], choices["quantised", "dsp"]
     assert floats.timing is not None
@@ -107,7 +107,7 @@ def test_without_a_float_network_there_is_no_float_file() -> None:
     assert {choice.file for choice in choices} == {"quantised"}
 
 
-def test_overrides_count_when_the_float_file_is_quantised_at_load() -> None:
+def test_overrides_count_when_the_float_file_is_quantized_at_load() -> None:
     narrow = Overrides({"c1.out": IntegerOverride(8, (Range(0.0, 0.1),))})
     plain, given = (
         chosen("sd835", TradeoffConditions(overrides=o)) for o in (NO_OVERRIDES, narrow)

@@ -20,7 +20,7 @@ from hexsim.hvx.isa import Machine
 from hexsim.hvx.packets import Insn
 from hexsim.hvx.pipelining import pipelined
 from hexsim.hvx.streams._kernel import Kernel, Stretch, call, pipelined_stretches
-from hexsim.hvx.streams._requantise import requantise
+from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
 SHEET = 32  # input channels of one row of taps
@@ -45,7 +45,7 @@ def v60(machine: Machine, fw: int, depth_rows: int) -> Kernel:
         for p in range(4):
             s("dot.ub.Rub.acc", f"acc{p}", f"w{k}", f"x{p}.{half}")
     tail = Stream()
-    tail("store.new", "", "output", requantise(tail, [f"acc{p}" for p in range(4)], "out"))
+    tail("store.new", "", "output", requantize(tail, [f"acc{p}" for p in range(4)], "out"))
     head = Stream()
     for pair in ("01", "23"):  # sums of activations x zero point of the weights
         head("r.loadd", f"sum{pair}", "sums", imm=8)
@@ -97,7 +97,7 @@ def v65(
         for half in range(2):
             four = [min(2 * half + k, pairs[-1]) for k in range(2)]  # of six, two twice
             values = [f"acc{c}{p}.{part}" for p in four for part in ("lo", "hi")]
-            done = requantise(tail, values, f"out{c}{half}")
+            done = requantize(tail, values, f"out{c}{half}")
             tail("store.new.at", "", f"output{c}", done, imm=half)
         for p in pairs:
             head("mov", f"acc{c}{p}.lo", f"bias{c}")
@@ -131,7 +131,7 @@ def v66(machine: Machine, fw: int, depth_rows: int) -> Kernel:
             s("load.tmp", f"w{half}{k}", "weights")
             s("dotz.b.acc", "acc", f"w{half}{k}", "lane")
     tail, head = Stream(), Stream()
-    tail("store.new", "", "output", requantise(tail, [f"acc.{p}" for p in range(4)], "out"))
+    tail("store.new", "", "output", requantize(tail, [f"acc.{p}" for p in range(4)], "out"))
     for p in range(4):
         head("mov", f"acc.{p}", "bias")
     _next_tile(head)

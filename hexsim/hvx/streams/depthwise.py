@@ -14,7 +14,7 @@ from functools import lru_cache
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.pipelining import pipelined
 from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches, tile_loop
-from hexsim.hvx.streams._requantise import requantise
+from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
 SIGNED_WEIGHTS = 65  # architectures from here on have kernels with signed weights
@@ -113,4 +113,4 @@ def _filter_row(
 
 def _subtract_and_store(s: Stream) -> None:
     accumulators = [s("sub.w", f"total{p}", f"acc{p}", f"sum{p}") for p in range(4)]
-    s("store.new", "", "output", requantise(s, accumulators, "out"))
+    s("store.new", "", "output", requantize(s, accumulators, "out"))

@@ -17,7 +17,7 @@ from hexsim.hvx.streams import (
     elementwise,
     first_layer,
     fully_connected,
-    input_quantise,
+    input_quantize,
     layout_change,
     local_response_norm,
     pooling,
@@ -60,7 +60,7 @@ def comparison() -> Iterator[Row]:
     yield Row(per.rescale(V66), "128 codes", 3, "scalemem_d32.S")
     yield Row(per.copy(V66), "128 codes", 1, "scalemem_d32.S")
     yield Row(per.clamp(V66), "128 codes", 1, "relu_kernel_h.S")
-    yield Row(per.requantise(V66), "128 codes", 8, "quantize_h.S")
+    yield Row(per.requantize(V66), "128 codes", 8, "quantize_h.S")
     yield Row(per.prelu(V66), "128 codes", 8, "prelu_d32.S")
     for radius in (1, 2):
         lrn = local_response_norm.vector(V66, radius)
@@ -71,8 +71,8 @@ def comparison() -> Iterator[Row]:
     yield Row(layout_change.to_depth_4(V66), "128 bytes", 3, "copy3to4_h.S")
     yield Row(layout_change.pixel_pairs(V65), "128 bytes", 3, "repstream2_h.S")
     yield Row(layout_change.activation_sums(V60), "128 bytes", 1, "gsum_h.S")
-    yield Row(input_quantise.value_range(V66), "32 floats", 1, "autoquantize_h.S")
-    yield Row(input_quantise.codes(V66), "128 floats", 16, "autoquantize_h.S")
+    yield Row(input_quantize.value_range(V66), "32 floats", 1, "autoquantize_h.S")
+    yield Row(input_quantize.codes(V66), "128 floats", 16, "autoquantize_h.S")
     yield Row(reference.multiply_add(V66), "1 multiply-add", 3, "C, inferred")
 
 

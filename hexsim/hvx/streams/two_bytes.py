@@ -22,7 +22,7 @@ from hexsim.hvx.streams.fully_connected import INPUTS
 NOTE = "no hand-written loop is known"
 
 
-def requantise(s: Stream, high: str, low: str, result: str) -> str:
+def requantize(s: Stream, high: str, low: str, result: str) -> str:
     """32 words of both accumulators become 32 scaled words, minus 2^15; returns their name.
 
     What the low byte's fraction adds is brought in between the two steps of the multiply.
@@ -41,7 +41,7 @@ def requantise(s: Stream, high: str, low: str, result: str) -> str:
 
 def halfwords(s: Stream, pairs: list[tuple[str, str]], result: str) -> str:
     """Two pairs of accumulators become one vector of codes; returns its name."""
-    words = [requantise(s, *pair, f"{result}{k}") for k, pair in enumerate(pairs)]
+    words = [requantize(s, *pair, f"{result}{k}") for k, pair in enumerate(pairs)]
     s("pack.w.h", f"{result}p", words[1], words[0])
     return s("xor", result, f"{result}p", "sign")
 
@@ -94,7 +94,7 @@ def fully_connected(machine: Machine, inputs: int) -> Kernel:
         for byte in ("high", "low"):
             s("dot.ub.Rub.acc", byte + "_sum", f"w{k}", f"{byte}{k // 2}.{half}")
     tail, head = Stream(), Stream()
-    words = requantise(tail, "high_sum", "low_sum", "out")
+    words = requantize(tail, "high_sum", "low_sum", "out")
     tail("pack.w.h", "packed", words, words)
     tail("xor", "codes", "packed", "sign")
     tail("storeu", "", "output", "codes")

@@ -28,7 +28,7 @@ from hexsim.int8.products.padded import PaddedInput
 from hexsim.int8.products.plain_product import convolve_plain
 from hexsim.int8.products.tiled_product import convolve_guarded, convolve_tiled
 from hexsim.int8.products.tiles import Column, PanelTable, Tiles, pieces
-from hexsim.int8.requantise.constants import all_tails
+from hexsim.int8.requantize.constants import all_tails
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hexsim.int8.machine_code.addresses import copy_bytes, load_int32, store_int32
-from hexsim.int8.machine_code.inner_loops.requantise_rows import requantise_rows
+from hexsim.int8.machine_code.inner_loops.requantize_rows import requantize_rows
 from hexsim.int8.machine_code.jit import inlined
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
@@ -56,16 +56,16 @@ def store_panel(count: int, sums: Sums, tail: PanelTail, destination: Destinatio
                 total = np.int32(total + load_int32(tail.preload + SUM_BYTES * i))
                 store_int32(destination.at + SUM_BYTES * (row * channels + i), total)
     elif valid == COLUMNS:
-        _requantise(count, sums, tail, destination.at, channels)
+        _requantize(count, sums, tail, destination.at, channels)
     else:
-        _requantise(count, sums, tail, destination.spare, COLUMNS)
+        _requantize(count, sums, tail, destination.spare, COLUMNS)
         for row in range(count):
             copy_bytes(destination.spare + row * COLUMNS, destination.at + row * channels, valid)
 
 
 @inlined
-def _requantise(count: int, sums: Sums, tail: PanelTail, to: int, step: int) -> None:
-    requantise_rows(
+def _requantize(count: int, sums: Sums, tail: PanelTail, to: int, step: int) -> None:
+    requantize_rows(
         count, sums.at, sums.step, sums.addends, tail.preload, tail.multiplier, tail.shift,
         tail.shifts, tail.low, tail.high, to, step,
     )  # fmt: skip

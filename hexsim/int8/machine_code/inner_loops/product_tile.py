@@ -20,7 +20,7 @@ from hexsim.int8.machine_code.inner_loops.microkernel import (
     summed,
     tile_of,
 )
-from hexsim.int8.machine_code.inner_loops.requantise_rows import Tail, store_rows
+from hexsim.int8.machine_code.inner_loops.requantize_rows import Tail, store_rows
 from hexsim.int8.machine_code.vector_ir import INT32, INT64, broadcast, load, shuffled, store, when
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
