@@ -74,8 +74,8 @@ class Deployment:
 
     @property
     def network(self) -> Network:
-        """The network."""
-        return self.model.network
+        """The network as it is planned: overrides at load may add layers that convert."""
+        return self._planned.network
 
     @property
     def quantizes(self) -> bool:
@@ -201,7 +201,7 @@ class Deployment:
 
     @cached_property
     def _at_load(self) -> AtLoad:
-        return self.at_load or AtLoad(self.network, self.platform)
+        return self.at_load or AtLoad(self.model.network, self.platform)
 
 
 def deploy(
