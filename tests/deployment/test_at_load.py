@@ -13,7 +13,7 @@ from tests.mixed import chain, feeds
 SD835, SD855 = Platform.load("sd835"), Platform.load("sd855")
 
 
-def test_several_deployments_share_one_quantising_that_waits_for_values() -> None:
+def test_several_deployments_share_one_quantizing_that_waits_for_values() -> None:
     asked: list[int] = []
 
     def calibration() -> list[dict[str, FloatArray]]:
@@ -48,7 +48,7 @@ def test_overrides_count_and_what_became_of_them_is_kept() -> None:
     assert [(one.key, one.outcome) for one in model.overrides] == [("tanh.y", "applied")]
 
 
-def test_who_takes_floats_or_codes_as_they_are_quantises_nothing() -> None:
+def test_who_takes_floats_or_codes_as_they_are_quantizes_nothing() -> None:
     def calibration() -> list[dict[str, FloatArray]]:
         raise AssertionError("nobody asked for it")
 

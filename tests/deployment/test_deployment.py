@@ -19,7 +19,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.layers import Opaque
 from hexsim.onnx_io.reader import read
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
@@ -67,7 +67,7 @@ def sine(onnx_model: Callable[..., onnx.ModelProto]) -> Model:
         helper.make_node("Sin", ["a"], ["b"], "sin"),
         helper.make_node("Conv", ["b", "w"], ["y"], "last"),
     ]
-    network = optimise(read(onnx_model(nodes, {"x": (1, 3, 6, 5)}, ["y"], weights)))
+    network = optimize(read(onnx_model(nodes, {"x": (1, 3, 6, 5)}, ["y"], weights)))
     return quantize(network, seeded_calibration(network, 3))
 
 
@@ -114,7 +114,7 @@ def test_a_layer_must_not_fall_back_unless_that_is_allowed() -> None:
 
 def test_a_float_file_is_planned_and_timed_without_a_weight() -> None:
     deployment = deploy(Model(with_erf()), SD835, "dsp")
-    assert deployment.quantises
+    assert deployment.quantizes
     assert not deployment.plan.quantized
     assert deployment.plan.stored_bytes == 4 * with_erf().total_parameters
     assert deployment.simulate().init_part_ps("quantize") > 0
@@ -123,7 +123,7 @@ def test_a_float_file_is_planned_and_timed_without_a_weight() -> None:
 def test_a_float_file_has_the_calls_of_what_it_becomes_at_load() -> None:
     floats = deploy(Model(chain()), SD835, "dsp", at_load=AtLoad(chain(), SD835, feeds))
     codes = deploy(floats.loaded, SD835, "dsp")
-    assert not codes.quantises
+    assert not codes.quantizes
     assert codes.plan.quantized
     assert codes.plan.stored_bytes < floats.plan.stored_bytes / 3
     assert codes.plan.subnets == floats.plan.subnets
@@ -179,7 +179,7 @@ def test_a_part_of_the_network_is_cut_as_the_whole() -> None:
     assert engines(whole.over(part)) == [("hvx", ["c0"]), ("hta", ["c1", "c2"])]
 
 
-def test_what_is_observed_of_a_float_file_is_quantised_whole() -> None:
+def test_what_is_observed_of_a_float_file_is_quantized_whole() -> None:
     """And once: the first part of the network alone would have other ranges on other inputs."""
     asked: list[int] = []
 
@@ -193,7 +193,7 @@ def test_what_is_observed_of_a_float_file_is_quantised_whole() -> None:
     assert first.model.activations == deployment.loaded.activations
     assert len(asked) == 1
     for one in (first, again):
-        assert not one.quantises
+        assert not one.quantizes
         assert not one.plan.quantized, "the file still holds floats"
         assert one.plan.stored_bytes == deployment.plan.stored_bytes
 

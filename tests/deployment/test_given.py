@@ -46,7 +46,7 @@ def given(
         ("sd865", True, {"gpu": "float", "dsp": "quantised here", "aip": "quantised here"}),
     ],
 )
-def test_a_float_model_is_quantised_here_only_for_who_loads_no_floats(
+def test_a_float_model_is_quantized_here_only_for_who_loads_no_floats(
     chip: str, quantize: bool, expected: dict[Runtime, Given]
 ) -> None:
     floats = given(FLOATS, chip, Preparation(quantize=quantize))
@@ -55,11 +55,11 @@ def test_a_float_model_is_quantised_here_only_for_who_loads_no_floats(
     assert {codes.given(runtime) for runtime in expected} == {"quantised file"}
 
 
-def test_it_is_quantised_once_for_all_runtimes() -> None:
+def test_it_is_quantized_once_for_all_runtimes() -> None:
     told: list[str] = []
     floats = given(FLOATS, "sd855", Preparation(quantize=True, hta=False), told=told)
     dsp, cpu = floats.deployment("dsp"), floats.deployment("cpu")
-    assert dsp.quantises
+    assert dsp.quantizes
     assert cpu.loaded is FLOATS
     assert told == []
     codes = floats.deployment("fxp_cpu").model
@@ -67,7 +67,7 @@ def test_it_is_quantised_once_for_all_runtimes() -> None:
     assert told == ["quantising chain"]
 
 
-def test_a_quantised_file_runs_as_it_is() -> None:
+def test_a_quantized_file_runs_as_it_is() -> None:
     codes = given(CODES, "sd855", Preparation(quantize=True))
     assert codes.quantized is CODES
     for runtime in ("cpu", "dsp", "aip", "fxp_cpu"):
@@ -75,7 +75,7 @@ def test_a_quantised_file_runs_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("hta", [True, False])
-def test_what_is_quantised_here_gets_sections_for_the_tensor_engine(hta: bool) -> None:
+def test_what_is_quantized_here_gets_sections_for_the_tensor_engine(hta: bool) -> None:
     floats = given(FLOATS, "sd855", Preparation(quantize=True, hta=hta))
     assert bool(floats.deployment("aip").on_hta) is hta
     assert floats.deployment("fxp_cpu").on_hta == frozenset()
@@ -83,7 +83,7 @@ def test_what_is_quantised_here_gets_sections_for_the_tensor_engine(hta: bool) -
     assert in_file.deployment("aip").on_hta == frozenset(), "the file has none"
 
 
-def test_without_quantising_who_loads_no_floats_refuses() -> None:
+def test_without_quantizing_who_loads_no_floats_refuses() -> None:
     floats = given(FLOATS, "sd855", Preparation())
     for runtime in ("aip", "fxp_cpu"):
         with pytest.raises(HexsimError, match=f"is float and {runtime} of .* refuses it"):
@@ -125,7 +125,7 @@ def test_overrides_of_the_file_are_applied_if_asked_for_at_load_and_here(runtime
     assert (unused.held, unused.applied, unused.unmatched) == (2, 0, 0)
 
 
-def test_there_is_nothing_to_say_of_overrides_where_nothing_is_quantised() -> None:
+def test_there_is_nothing_to_say_of_overrides_where_nothing_is_quantized() -> None:
     assert given(FLOATS, "sd835", Preparation(), NARROW).use("cpu") is None
     assert given(CODES, "sd835", Preparation(), NARROW).use("dsp") is None
     assert given(FLOATS, "sd835", Preparation()).use("dsp") is None

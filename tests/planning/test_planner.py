@@ -33,7 +33,7 @@ def _untouched() -> Network:
         ("fxp_cpu", 8, False),
     ],
 )
-def test_a_float_network_is_planned_as_the_default_quantiser_leaves_it(
+def test_a_float_network_is_planned_as_the_default_quantizer_leaves_it(
     runtime: Runtime, bits: int, in_floats: bool
 ) -> None:
     plan = _plan(Model(_untouched()), runtime)
@@ -45,7 +45,7 @@ def test_a_float_network_is_planned_as_the_default_quantiser_leaves_it(
 
 
 @pytest.mark.parametrize(("axis", "bits"), [(False, 8), (False, 4), (True, 8), (True, 16)])
-def test_widths_of_a_quantised_network_are_those_of_its_encodings(axis: bool, bits: int) -> None:
+def test_widths_of_a_quantized_network_are_those_of_its_encodings(axis: bool, bits: int) -> None:
     network = small_network()
     model = with_encodings(network, axis, bits)
     for name in network.tensors:
