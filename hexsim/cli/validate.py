@@ -18,7 +18,7 @@ from hexsim.runtimes import FIXED_POINT, Runtime
 
 if TYPE_CHECKING:
     from hexsim.accuracy.validation import Validation
-    from hexsim.cli._compared import Given
+    from hexsim.cli._compared import ComparedModel
     from hexsim.deployment import Deployment
     from hexsim.inputs.source import InputSource
     from hexsim.platform import Platform
@@ -80,7 +80,11 @@ def _require_suitable(runtime: Runtime, compared: Compared, findings: Findings) 
 
 
 def _ready(
-    given: Given, platform: Platform, runtime: Runtime, compared: Compared, source: InputSource
+    given: ComparedModel,
+    platform: Platform,
+    runtime: Runtime,
+    compared: Compared,
+    source: InputSource,
 ) -> tuple[Model, str]:
     """The model as the runtime loads it, and where its encodings come from."""
     if runtime in FIXED_POINT:

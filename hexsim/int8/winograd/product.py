@@ -71,7 +71,7 @@ class Panels(NamedTuple):
 
 
 @record("uint8[::1],int16[::1],int32[::1],int32[::1],int32[::1],uint8[::1]")
-class Memory(NamedTuple):
+class WinogradMemory(NamedTuple):
     """Scratch; `transformed` holds all tiles if they are ready, else it is scratch for a block."""
 
     patch: Any
@@ -135,7 +135,7 @@ def transform_tiles(
         _transform_tile(codes, image, tile, patch, to)
 
 
-@template("void(uint8[::1],Image,Blocks,Panels,{0}[::1],int64,int64,Memory)")
+@template("void(uint8[::1],Image,Blocks,Panels,{0}[::1],int64,int64,WinogradMemory)")
 def convolve_winograd(
     codes: Codes,
     image: Image,
@@ -144,7 +144,7 @@ def convolve_winograd(
     out: Out,
     first: int,
     last: int,
-    memory: Memory,
+    memory: WinogradMemory,
 ) -> None:
     """Compute some pieces: `tile_panels` panels of a block of tiles each."""
     block, tile_panels = blocks.block, blocks.tile_panels

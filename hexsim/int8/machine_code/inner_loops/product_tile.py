@@ -20,7 +20,7 @@ from hexsim.int8.machine_code.inner_loops.microkernel import (
     summed,
     tile_of,
 )
-from hexsim.int8.machine_code.inner_loops.requantize_rows import Tail, store_rows
+from hexsim.int8.machine_code.inner_loops.requantize_rows import TailValues, store_rows
 from hexsim.int8.machine_code.vector_ir import INT32, INT64, broadcast, load, shuffled, store, when
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
@@ -59,10 +59,10 @@ class _Place:
         return places
 
 
-def _tail_at(builder: Any, constants: Any, limits: Sequence[Any]) -> Tail:
+def _tail_at(builder: Any, constants: Any, limits: Sequence[Any]) -> TailValues:
     """The tail of the panel whose constants are at an address; `limits`: shifts, low, high."""
     addresses = (builder.add(constants, INT64(SUM_BYTES * COLUMNS * row)) for row in range(3))
-    return Tail(*addresses, *limits)
+    return TailValues(*addresses, *limits)
 
 
 def _store_sums(

@@ -39,7 +39,7 @@ _GROUP = 4
 
 
 @dataclass(frozen=True)
-class Tail:
+class TailValues:
     """Constants of a panel as values of the IR; the first three are addresses of int32."""
 
     preload: Any
@@ -51,7 +51,7 @@ class Tail:
 
 
 def store_rows(
-    builder: Any, rows: Sequence[Sequence[Any]], tail: Tail, places: Sequence[Any],
+    builder: Any, rows: Sequence[Sequence[Any]], tail: TailValues, places: Sequence[Any],
     order: Sequence[int],
 ) -> None:  # fmt: skip
     """Emit the store of rows of COLUMNS codes at the addresses `places`, the first row last.
@@ -102,7 +102,7 @@ def _clamped(builder: Any, codes: Any, low: Any, high: Any) -> Any:
     return builder.select(builder.icmp_unsigned(">", codes, most), most, codes)
 
 
-def _requantized(builder: Any, sums: list[Any], vectors: int, tail: Tail) -> list[Any]:
+def _requantized(builder: Any, sums: list[Any], vectors: int, tail: TailValues) -> list[Any]:
     """int32 codes, not yet clamped, of sums whose preload is added."""
     kind = sums[0].type
 
@@ -171,7 +171,7 @@ def requantize_rows(
 
 def _requantize_rows(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     count, sums, sums_step, addends, *constant, out, out_step = arguments
-    tail = Tail(*constant)
+    tail = TailValues(*constant)
     low, high = (builder.trunc(one, BYTE) for one in (tail.low, tail.high))
     kind = ir.VectorType(INT32, COLUMNS)
 
