@@ -217,7 +217,8 @@ def deploy(
     `at_load` None quantises a float model on seeded inputs, where the runtime quantises at load.
     Raises HexsimError if chip or stack lack the runtime, if the runtime refuses the model because
     it is float (planning.load_rules), for bit widths it does not compute with, for overrides that
-    nothing would apply, and, unless `cpu_fallback`, for a layer that the runtime refuses.
+    nothing would apply, and, unless `cpu_fallback`, for a layer that the runtime refuses. With
+    overrides the last is known only once the model is quantised, so `Deployment.plan` raises it.
     """
     deployment = Deployment(model, platform, runtime, cpu_fallback, at_load)
     deployment.check()
