@@ -2,7 +2,7 @@
 
 A block whose info string names a file is that file, or, if the block is a `diff`, a change of it: of
 each hunk, what it removes and keeps stands exactly once in the file. A block `console` holds commands
-behind `$` and what they print; a line `...` stands for any number of lines.
+behind `$` and what they print; `...` stands for anything in a line, and alone for any lines.
 """
 
 from __future__ import annotations
@@ -111,10 +111,14 @@ def run(command: str, folder: Path) -> str:
 
 def assert_prints(expected: list[str], printed: str, command: str) -> None:
     """Check that `printed` has the lines of the page, but for spaces and what `...` stands for."""
-    pattern = "".join(
-        r"(?:.*\n)*?" if line.strip() == "..." else r"\s+".join(map(re.escape, line.split())) + "\n"
-        for line in expected
-    )
     lines = "".join(line.strip() + "\n" for line in printed.splitlines())
-    found = re.fullmatch(pattern, lines)
+    found = re.fullmatch("".join(map(_pattern, expected)), lines)
     assert found or not expected, f"$ {command}\n{printed}\nis not\n" + "\n".join(expected)
+
+
+def _pattern(line: str) -> str:
+    """What a line of the page matches: lines without spaces at their ends."""
+    if line.strip() == "...":
+        return r"(?:.*\n)*?"
+    words = (".*" if word == "..." else re.escape(word) for word in line.split())
+    return r"[^\S\n]+".join(words) + r"\n"

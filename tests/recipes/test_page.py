@@ -36,6 +36,7 @@ def test_commands_are_split_from_what_they_print() -> None:
 def test_other_output_is_noticed() -> None:
     assert_prints(["a b", "..."], "a  b\nc\n", "x")
     assert_prints(["...", "c"], "a\nb\nc\n", "x")
+    assert_prints(["a ... c"], "a 1 2 c\n", "x")
     assert_prints([], "anything\n", "x")
     for expected in (["a"], ["b"], ["...", "a"]):
         with pytest.raises(AssertionError, match="is not"):
