@@ -56,11 +56,11 @@ def stale_names(text: str) -> set[str]:
     files = set(_ADDED.findall(text))
     modules = tuple(name.removesuffix(".py").replace("/", ".") for name in files)
     names = (name for name in _DOTTED.findall(text) if not name.startswith(modules))
-    dotted = {name for name in names if not _resolves(name)}
+    dotted = {name for name in names if not resolves(name)}
     return dotted | {name for name in set(_FILE.findall(text)) - files if not any(ROOT.glob(name))}
 
 
-def _resolves(dotted: str) -> bool:
+def resolves(dotted: str) -> bool:
     """Whether a dotted name is a module, or something that one has."""
     head, *rest = dotted.split(".")
     found = importlib.import_module(head)
@@ -138,4 +138,7 @@ def test_what_does_not_exist_is_found(tmp_path: Path) -> None:
 def test_what_a_recipe_adds_exists_for_it() -> None:
     text = "```python file=hexsim/new.py\n```\n"
     assert not stale_names(f"{text} hexsim/new.py hexsim.new.thing")
-    assert stale_names(f"{text} hexsim/newer.md hexsim.other") == {"hexsim/newer.md", "hexsim.other"}
+    assert stale_names(f"{text} hexsim/newer.md hexsim.other") == {
+        "hexsim/newer.md",
+        "hexsim.other",
+    }

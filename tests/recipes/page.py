@@ -1,7 +1,7 @@
-"""A recipe followed literally: the files of its page in a copy of hexsim, and its commands run there.
+"""A recipe followed literally: the files of its page in a copy of hexsim, its commands run there.
 
-A block whose info string names a file is that file, or, if the block is a `diff`, a change of it: of
-each hunk, what it removes and keeps stands exactly once in the file. A block `console` holds commands
+A block whose info string names a file is that file, or, if the block is a `diff`, a change of it:
+what a hunk removes and keeps stands exactly once in the file. A block `console` holds commands
 behind `$` and what they print; `...` stands for anything in a line, and alone for any lines.
 """
 
@@ -24,7 +24,6 @@ _COPIED = ("hexsim", "models", "tests", "conftest.py", "pyproject.toml")
 _PROGRAMS = {
     "python": [sys.executable],
     "hexsim": [sys.executable, "-m", "hexsim"],
-    "lint-imports": [str(Path(sys.executable).with_name("lint-imports"))],
 }
 
 

@@ -1,4 +1,4 @@
-"""docs/recipes/quantiser-rule.md works as it is written."""
+"""docs/recipes/encoding-rule.md works as it is written."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from tests.recipes.page import follow
 
 
 def test_the_recipe_works(tmp_path: Path) -> None:
-    follow("quantiser-rule", tmp_path)
+    follow("encoding-rule", tmp_path)
