@@ -46,7 +46,7 @@ def follow(recipe: str, copy: Path) -> None:
     for name in _COPIED:
         source, target = ROOT / name, copy / name
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, target)
         else:
             shutil.copy(source, target)
     # As in the installed package, in which the build has put the networks into hexsim.
@@ -97,7 +97,6 @@ def run(command: str, folder: Path) -> str:
         env={
             **os.environ,
             "PYTHONPATH": path,
-            "PYTHONDONTWRITEBYTECODE": "1",
             "HEXSIM_CACHE_DIR": str(folder / "cache"),
         },
         capture_output=True,
