@@ -13,11 +13,13 @@ import pytest
 
 from benchmarks.pages import DOCS, ROOT
 
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
 SOURCES = ("hexsim", "models", "benchmarks")
 
 _LINK = re.compile(r"\[[^]]*]\(([^)\s]+)\)")
 _DOTTED = re.compile(r"(?<![\w./-])(?:hexsim|benchmarks|tests)(?:\.[A-Za-z_]\w*)+(?![\w/-])")
+_ADDED = re.compile(r"^```\w+ file=(\S+)$", re.MULTILINE)
+"""Files that a recipe adds, which its reader has and we have not."""
 _FILE = re.compile(r"(?<![\w./-])(?:hexsim|models|benchmarks|tests)/[\w./*-]*\w/?|docs/[\w/-]+\.md")
 
 
@@ -50,12 +52,15 @@ def dead_links(page: Path) -> Iterator[str]:
 
 
 def stale_names(text: str) -> set[str]:
-    """Return the modules and files that a text names and that do not exist."""
-    dotted = {name for name in _DOTTED.findall(text) if not _resolves(name)}
-    return dotted | {name for name in _FILE.findall(text) if not any(ROOT.glob(name))}
+    """Return the modules and files that a text names and that neither exist nor are added by it."""
+    files = set(_ADDED.findall(text))
+    modules = tuple(name.removesuffix(".py").replace("/", ".") for name in files)
+    names = (name for name in _DOTTED.findall(text) if not name.startswith(modules))
+    dotted = {name for name in names if not resolves(name)}
+    return dotted | {name for name in set(_FILE.findall(text)) - files if not any(ROOT.glob(name))}
 
 
-def _resolves(dotted: str) -> bool:
+def resolves(dotted: str) -> bool:
     """Whether a dotted name is a module, or something that one has."""
     head, *rest = dotted.split(".")
     found = importlib.import_module(head)
@@ -127,4 +132,13 @@ def test_what_does_not_exist_is_found(tmp_path: Path) -> None:
         "hexsim.nothing.there",
         "hexsim/nothing.py",
         "docs/none.md",
+    }
+
+
+def test_what_a_recipe_adds_exists_for_it() -> None:
+    text = "```python file=hexsim/new.py\n```\n"
+    assert not stale_names(f"{text} hexsim/new.py hexsim.new.thing")
+    assert stale_names(f"{text} hexsim/newer.md hexsim.other") == {
+        "hexsim/newer.md",
+        "hexsim.other",
     }

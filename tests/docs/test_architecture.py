@@ -1,0 +1,69 @@
+"""The map is that of the house: its rooms, its floors, and its nouns."""
+
+from __future__ import annotations
+
+import configparser
+import re
+
+import pytest
+
+from benchmarks.pages import DOCS, ROOT
+from tests.docs.test_paths import resolves
+
+MAP = (DOCS / "architecture.md").read_text(encoding="utf-8")
+MOST_FLOORS = 16
+MOST_MODULES = 12
+"""Directly in hexsim/: a reader sees them at one glance."""
+
+_ROOM = re.compile(r"^\| (\d+) \| `([\w.]+)` \| (.+) \|$", re.MULTILINE)
+_NOUN = re.compile(r"\*\*([\w ]+)\*\*\s+\(`([\w.]+)`\)")
+_BOLD = re.compile(r"\*\*[^*.]+\*\*")
+
+
+def floors() -> list[set[str]]:
+    """The rooms of each floor, as the import contract has them."""
+    contracts = configparser.ConfigParser()
+    contracts.read(ROOT / ".importlinter")
+    lines = contracts["importlinter:contract:house"]["layers"].split("\n")
+    rooms = ({room.strip() for room in line.split("|")} for line in lines if line.strip())
+    return [{"hexsim.models" if room == "models" else room for room in floor} for floor in rooms]
+
+
+def listed() -> list[tuple[int, str]]:
+    """Floor and name of each room on the map."""
+    return [(int(floor), room) for floor, room, _ in _ROOM.findall(MAP)]
+
+
+def test_the_rooms_are_those_of_the_import_contract() -> None:
+    expected = [(at, room) for at, floor in enumerate(floors(), 1) for room in floor]
+    assert sorted(listed()) == sorted(expected)
+    assert [floor for floor, _ in listed()] == sorted(floor for floor, _ in listed())
+
+
+def test_the_rooms_are_the_folders_and_modules_of_hexsim() -> None:
+    source = ROOT / "hexsim"
+    folders = {folder.name for folder in source.iterdir() if any(folder.glob("*.py"))}
+    modules = {file.stem for file in source.glob("*.py") if not file.stem.startswith("__")}
+    assert {room for _, room in listed()} == {
+        f"hexsim.{name}" for name in folders | modules | {"models"}
+    }
+
+
+def test_each_room_has_one_sentence() -> None:
+    for _, room, sentence in _ROOM.findall(MAP):
+        assert re.fullmatch(r"[^|]+[^.]\.", sentence), room
+        assert not re.search(r"\. [A-Z]", sentence), room
+
+
+def test_the_house_stays_small_enough_to_be_seen() -> None:
+    assert len(floors()) <= MOST_FLOORS
+    assert len(list((ROOT / "hexsim").glob("*.py"))) <= MOST_MODULES
+
+
+@pytest.mark.parametrize(("noun", "dotted"), _NOUN.findall(MAP), ids=lambda text: text)
+def test_a_noun_exists(noun: str, dotted: str) -> None:
+    assert resolves(dotted), f"{noun} is said to be {dotted}"
+
+
+def test_every_bold_noun_says_where_it_is() -> None:
+    assert len(_NOUN.findall(MAP)) == len(_BOLD.findall(MAP)) >= 30

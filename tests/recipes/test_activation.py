@@ -1,0 +1,11 @@
+"""docs/recipes/activation.md works as it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.recipes.page import follow
+
+
+def test_the_recipe_works(tmp_path: Path) -> None:
+    follow("activation", tmp_path)

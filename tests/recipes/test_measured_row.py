@@ -1,0 +1,11 @@
+"""docs/recipes/measured-row.md works as it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.recipes.page import follow
+
+
+def test_the_recipe_works(tmp_path: Path) -> None:
+    follow("measured-row", tmp_path)
