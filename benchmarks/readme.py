@@ -14,13 +14,13 @@ from hexsim.deployment.given import Preparation
 from hexsim.files import write_text
 from hexsim.platform import Platform
 from hexsim.reports.benchmark_table import benchmark_tables
-from hexsim.studies.benchmark import Case, Conditions, run_benchmark
+from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 
 
 def readme_page() -> str:
     """Return README.md with what the benchmark prints today."""
     platform = Platform.load()
-    conditions = Conditions(preparation=Preparation(quantize=True))
+    conditions = BenchmarkConditions(preparation=Preparation(quantize=True))
     results = run_benchmark(DEFAULT_MODELS, platform, platform.runtimes, conditions)
     cases = [result for result in results if isinstance(result, Case)]
     text = README.read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hexsim.hvx import modulo, ramp
+from hexsim.hvx import modulo, pipelining
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.streams import convolution, depthwise
 
@@ -17,7 +17,12 @@ KERNELS = {
 
 
 def forget() -> None:
-    for cached in (modulo.modulo, ramp.visit, ramp._ramp, depthwise.three_by_three):
+    for cached in (
+        modulo.modulo,
+        pipelining.pipelined,
+        pipelining._epilogue_prologue,
+        depthwise.three_by_three,
+    ):
         cached.cache_clear()
     for cached in (convolution.v60, convolution.v65, convolution.v66):
         cached.cache_clear()

@@ -16,7 +16,7 @@ from hexsim.platform import Platform
 from hexsim.platforms import background
 from hexsim.quantization.model import Model
 from hexsim.simulation.dsp_work import dsp_work
-from hexsim.simulation.phone import Machine
+from hexsim.simulation.phone import Phone
 from hexsim.simulation.simulator import Job, Workload, simulate
 
 PLATFORM = Platform.load("sd835")
@@ -56,7 +56,7 @@ def test_plan(benchmark: BenchmarkFixture, model: Model) -> None:
 
 
 def test_work_items(benchmark: BenchmarkFixture, plan: Plan) -> None:
-    dsp = Machine(PLATFORM.chip, PLATFORM.stack, [PLATFORM.stack.profile()]).dsp
+    dsp = Phone(PLATFORM.chip, PLATFORM.stack, [PLATFORM.stack.profile()]).dsp
     (subnet,) = plan.subnets
 
     def work_items() -> int:

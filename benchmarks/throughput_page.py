@@ -17,7 +17,7 @@ from hexsim.files import write_text
 from hexsim.platform import Platform
 from hexsim.q6_scheduler import PriorityHint
 from hexsim.reports.throughput_table import throughput_text
-from hexsim.studies.throughput import Instance, Loop, Stream, Throughput, throughput
+from hexsim.studies.throughput import Caller, ClosedLoop, Instance, Throughput, throughput
 from hexsim.timing.simtime import PS_PER_MS
 
 PAGE = RESULTS / "throughput.md"
@@ -31,14 +31,14 @@ HINTS: tuple[tuple[PriorityHint, PriorityHint], ...] = (
 SD855 = Platform.load("sd855")
 
 
-def stream(network: str, instances: int = 1, priority: PriorityHint = "normal") -> Stream:
+def caller(network: str, instances: int = 1, priority: PriorityHint = "normal") -> Caller:
     """Threads of a built-in network on the DSP."""
-    return Stream(deploy(load(network), SD855, "dsp").plan, instances, priority)
+    return Caller(deploy(load(network), SD855, "dsp").plan, instances, priority)
 
 
 def example() -> str:
     """Return what `hexsim throughput mobilenet_v2 --chip sd855 --instances 2` prints."""
-    return fenced(throughput_text(throughput(SD855, [stream("mobilenet_v2", 2)])))
+    return fenced(throughput_text(throughput(SD855, [caller("mobilenet_v2", 2)])))
 
 
 def gains() -> str:
@@ -48,7 +48,7 @@ def gains() -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for name in NETWORKS:
-        two, three = (throughput(SD855, [stream(name, count)]) for count in (2, 3))
+        two, three = (throughput(SD855, [caller(name, count)]) for count in (2, 3))
         rows.append(
             f"| `{name}` | {two.instances[0].alone.per_second:.1f} | {_gain(two)} | {_gain(three)} "
             f"| {two.limit.resource if two.limit else 'nothing'} |"
@@ -65,8 +65,8 @@ def on_aip() -> str:
     for name in NETWORKS:
         plan = with_sections(load(name), SD855).plan
         engines = Counter(subnet.engine for subnet in plan.subnets)
-        two = throughput(SD855, [Stream(plan, 2)])
-        used = {use.resource: use.share for use in two.uses}
+        two = throughput(SD855, [Caller(plan, 2)])
+        used = {use.resource: use.share for use in two.utilisations}
         rows.append(
             f"| `{name}` | {engines['hta']} + {engines['hvx']} "
             f"| {two.instances[0].alone.per_second:.1f} | {_gain(two)} "
@@ -83,8 +83,8 @@ def priorities() -> str:
         "|---|---|---|---|---|",
     ]
     for mine, others in HINTS:
-        streams = [stream("mobilenet_v2", 1, mine), stream("alexnet", 2, others)]
-        one, *rest = throughput(SD855, streams, Loop(duration_ms=500)).instances
+        callers = [caller("mobilenet_v2", 1, mine), caller("alexnet", 2, others)]
+        one, *rest = throughput(SD855, callers, ClosedLoop(duration_ms=500)).instances
         images = " + ".join(f"{other.pace.inferences}" for other in rest)
         rows.append(
             f"| {mine} / {others} | {_median(one)} | {one.pace.inferences} "

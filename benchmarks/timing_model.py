@@ -16,6 +16,7 @@ from benchmarks.entry_readings import readings_table
 from benchmarks.fitting import fitted_rows
 from benchmarks.pages import CONCEPTS, REFERENCE, RESULTS, ROOT, fenced, with_block
 from hexsim.container.loading import load
+from hexsim.deployment import deploy
 from hexsim.files import write_text
 from hexsim.platform import Platform
 from hexsim.platforms import chips, stacks
@@ -57,7 +58,7 @@ def concept_page() -> str:
 def profile() -> str:
     """Return the first layers of a profile and the parts of its call, and some of its columns."""
     platform = Platform.load("sd855")
-    inference = platform.simulate(platform.plan(load("squeezenet1_1"), "dsp")).inferences[0]
+    inference = deploy(load("squeezenet1_1"), platform, "dsp").simulate().inferences[0]
     lines = [
         (
             layer.name,

@@ -1,7 +1,7 @@
 """hexsim: how Qualcomm's Hexagon DSP runs a neural network, without the phone.
 
-    net = hexsim.load("m.onnx")
-    q = hexsim.quantize(net, inputs)
+    model = hexsim.load("m.onnx")
+    q = hexsim.quantize(model, inputs)
     r = hexsim.simulate(q, chip="sd835", runtime="dsp", inputs=x)
 
 The names below are the public API; they are imported when first used, so that the command line
@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from hexsim.api import (
+        Model,
         QuantizationOptions,
         Simulation,
         compile_hta,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HexsimError",
+    "Model",
     "QuantizationOptions",
     "Simulation",
     "__version__",

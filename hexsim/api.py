@@ -1,7 +1,7 @@
 """The Python API: load, quantise, simulate.
 
-    net = hexsim.load("m.onnx")
-    q = hexsim.quantize(net, inputs)
+    model = hexsim.load("m.onnx")
+    q = hexsim.quantize(model, inputs)
     r = hexsim.simulate(q, chip="sd835", runtime="dsp", inputs=x)
     r.outputs, r.total_us, r.layers, r.timeline
 

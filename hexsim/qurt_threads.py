@@ -27,7 +27,7 @@ from hexsim.qurt.issue import IssueRule
 from hexsim.qurt.placement import HardwareThreads
 from hexsim.qurt.software import INTERRUPT_PRIORITY, LOWEST_PRIORITY, SoftwareThread
 from hexsim.qurt.vector_contexts import VectorContexts
-from hexsim.timing.fluid import SharedRate, Use
+from hexsim.timing.fluid import SharedRate, Sojourn
 from hexsim.timing.simtime import Environment
 from hexsim.timing.work import WorkItem
 
@@ -67,7 +67,7 @@ class Q6Core(SharedRate[ThreadDemand]):
 
     def run(
         self, thread: SoftwareThread, item: WorkItem, lead_packets: float = 0.0
-    ) -> Use[ThreadDemand]:
+    ) -> Sojourn[ThreadDemand]:
         """Make `thread` ready with the packets of `item`; succeeds when they have issued.
 
         `lead_packets` are issued besides, for taking the item from a queue.

@@ -26,5 +26,5 @@ MAIN_ENGINE: Mapping[Runtime, Engine] = {
 }
 """The engine of a runtime that takes all its layers unless some are compiled for another."""
 
-Target = Runtime | Literal["hta"]
+LayerTarget = Runtime | Literal["hta"]
 """What takes or refuses a layer: a runtime, or inside aip the tensor engine."""

@@ -21,9 +21,9 @@ import numpy as np
 
 from ._built import BuiltModel
 from ._moments import Moments, joined
-from ._onnx import Attribute, Initialiser, Node, assemble
+from ._onnx import Attribute, Initializer, Node, assemble
 from ._weights import FloatArray, around, channel_scales, filters, generator
-from ._window import Kernel, Pads, Window
+from ._window import KernelSize, Pads, Window
 
 LIFT = 1.0
 """Mean of a layer's outputs in standard deviations (assumed).
@@ -64,7 +64,7 @@ class Builder:
         self._network = network
         self._input = input_name
         self._nodes: list[Node] = []
-        self._initialisers: dict[str, Initialiser] = {}
+        self._initializers: dict[str, Initializer] = {}
         self._shapes = {input_name: shape}
         self._moments = {
             input_name: Moments(np.zeros(channels, np.float32), np.ones(channels, np.float32))
@@ -78,7 +78,7 @@ class Builder:
     def finish(self, output: str) -> BuiltModel:
         """Return the finished network, whose only output is `output`."""
         inputs, outputs = ({name: self._shapes[name]} for name in (self._input, output))
-        return assemble(self._network, self._nodes, self._initialisers, inputs, outputs)
+        return assemble(self._network, self._nodes, self._initializers, inputs, outputs)
 
     # Layers with weights.
 
@@ -87,7 +87,7 @@ class Builder:
         x: str,
         name: str,
         channels: int,
-        window: Kernel | Window,
+        window: KernelSize | Window,
         *,
         groups: int = 1,
         bias: bool = True,
@@ -119,10 +119,10 @@ class Builder:
         scale = around(self._generator(f"{name}.weight"), size, gamma)
         shift = around(self._generator(f"{name}.bias"), size, LIFT * gamma)
         inputs = (
-            self._initialise(f"{name}.weight", (size,), lambda: scale),
-            self._initialise(f"{name}.bias", (size,), lambda: shift),
-            self._initialise(f"{name}.running_mean", (size,), mean),
-            self._initialise(f"{name}.running_var", (size,), variance),
+            self._initialize(f"{name}.weight", (size,), lambda: scale),
+            self._initialize(f"{name}.bias", (size,), lambda: shift),
+            self._initialize(f"{name}.running_mean", (size,), mean),
+            self._initialize(f"{name}.running_var", (size,), variance),
         )
         moments = Moments(shift, scale)
         shape = self._shapes[x]
@@ -136,8 +136,8 @@ class Builder:
 
     def relu6(self, x: str, name: str) -> str:
         """Apply min(max(x, 0), 6)."""
-        low = self._initialise("relu6.min", (), lambda: np.array(0, np.float32))
-        high = self._initialise("relu6.max", (), lambda: np.array(6, np.float32))
+        low = self._initialize("relu6.min", (), lambda: np.array(0, np.float32))
+        high = self._initialize("relu6.max", (), lambda: np.array(6, np.float32))
         return self._add("Clip", name, (x, low, high), self._shapes[x], self._moments[x].relu())
 
     def max_pool(
@@ -238,12 +238,12 @@ class Builder:
         self._moments[name] = moments
         return name
 
-    def _initialise(self, name: str, shape: tuple[int, ...], make: Callable[[], FloatArray]) -> str:
-        self._initialisers[name] = Initialiser(shape, make)
+    def _initialize(self, name: str, shape: tuple[int, ...], make: Callable[[], FloatArray]) -> str:
+        self._initializers[name] = Initializer(shape, make)
         return name
 
     def _scalar(self, name: str, value: float) -> str:
-        return self._initialise(name, (1,), lambda: np.array([value], np.float32))
+        return self._initialize(name, (1,), lambda: np.array([value], np.float32))
 
     def _generator(self, tensor: str) -> np.random.Generator:
         return generator(self._network, tensor)
@@ -271,9 +271,9 @@ class Builder:
             return before.response_variance(make(), weight.groups)
 
         self._statistics[name] = (mean_answer, variance)
-        weight_name = self._initialise(f"{name}.weight", weight.shape, make)
+        weight_name = self._initialize(f"{name}.weight", weight.shape, make)
         if not bias:
             return (weight_name,), Moments(np.zeros(outputs, np.float32), weight.std * scales)
         wanted = scales * around(self._generator(f"{name}.bias"), outputs, LIFT * weight.std)
-        bias_name = self._initialise(f"{name}.bias", (outputs,), lambda: wanted - mean_answer())
+        bias_name = self._initialize(f"{name}.bias", (outputs,), lambda: wanted - mean_answer())
         return (weight_name, bias_name), Moments(wanted, weight.std * scales)

@@ -30,7 +30,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Initialiser:
+class Initializer:
     """A constant to be: its shape and the function that makes it."""
 
     shape: tuple[int, ...]
@@ -45,7 +45,7 @@ class Initialiser:
 def assemble(
     network: str,
     nodes: Sequence[Node],
-    initialisers: Mapping[str, Initialiser],
+    initializers: Mapping[str, Initializer],
     inputs: Mapping[str, tuple[int, ...]],
     outputs: Mapping[str, tuple[int, ...]],
 ) -> BuiltModel:
@@ -63,7 +63,7 @@ def assemble(
         network,
         values(inputs),
         values(outputs),
-        [_tensor(name, initialiser) for name, initialiser in initialisers.items()],
+        [_tensor(name, initializer) for name, initializer in initializers.items()],
     )
     proto = helper.make_model(
         graph,
@@ -71,7 +71,7 @@ def assemble(
         ir_version=7,
         opset_imports=[helper.make_opsetid("", 13)],
     )
-    lazy = {name: i.make for name, i in initialisers.items() if not i.is_inline}
+    lazy = {name: i.make for name, i in initializers.items() if not i.is_inline}
     return BuiltModel(proto, lazy)
 
 
@@ -83,12 +83,12 @@ def _node(node: Node) -> onnx.NodeProto:
     return proto
 
 
-def _tensor(name: str, initialiser: Initialiser) -> onnx.TensorProto:
+def _tensor(name: str, initializer: Initializer) -> onnx.TensorProto:
     from onnx import TensorProto, numpy_helper
 
-    if initialiser.is_inline:
-        return numpy_helper.from_array(initialiser.make(), name)
-    tensor = TensorProto(name=name, dims=initialiser.shape, data_type=TensorProto.FLOAT)
+    if initializer.is_inline:
+        return numpy_helper.from_array(initializer.make(), name)
+    tensor = TensorProto(name=name, dims=initializer.shape, data_type=TensorProto.FLOAT)
     tensor.data_location = TensorProto.EXTERNAL
     tensor.external_data.add(key="location", value=LOCATION)
     return tensor

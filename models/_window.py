@@ -9,7 +9,7 @@ import numpy as np
 
 from ._weights import FloatArray
 
-Kernel = int | tuple[int, int]
+KernelSize = int | tuple[int, int]
 """Both sides, or (height, width)."""
 
 Pads = int | tuple[int, int] | tuple[int, int, int, int]
@@ -23,7 +23,7 @@ class Window:
     `ceil` keeps a last position that sticks out at the bottom or right.
     """
 
-    kernel: Kernel
+    kernel: KernelSize
     stride: int = 1
     pads: Pads = 0
     ceil: bool = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel
-from ._window import Kernel, Pads, Window
+from ._window import KernelSize, Pads, Window
 
 
 class _Module:
@@ -23,7 +23,7 @@ class _Module:
         x: str,
         name: str,
         channels: int,
-        kernel: Kernel,
+        kernel: KernelSize,
         stride: int = 1,
         pads: Pads | None = None,
     ) -> str:

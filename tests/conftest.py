@@ -16,7 +16,7 @@ from onnx import helper, numpy_helper
 from hexsim.graph.ir import Network
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 from tests.oracle.toolchain import missing_tools
 
 # Examples are the same in every run, so that a red build is red for everybody; and no example has
@@ -55,18 +55,18 @@ def make_model(
     opset: int = 17,
 ) -> onnx.ModelProto:
     """A float model; lists of ints become int64 weights, everything else float32."""
-    initialisers = []
+    initializers = []
     for name, value in (weights or {}).items():
         array = np.asarray(value)
         dtype = np.float32 if array.dtype.kind == "f" else array.dtype
-        initialisers.append(numpy_helper.from_array(array.astype(dtype), name))
+        initializers.append(numpy_helper.from_array(array.astype(dtype), name))
     float_type = onnx.TensorProto.FLOAT
     graph = helper.make_graph(
         nodes,
         "small",
         [helper.make_tensor_value_info(n, float_type, s) for n, s in inputs.items()],
         [helper.make_tensor_value_info(n, float_type, None) for n in outputs],
-        initialisers,
+        initializers,
     )
     imports = [helper.make_opsetid("", opset)]
     return helper.make_model(graph, opset_imports=imports, ir_version=8)
@@ -77,27 +77,27 @@ class Agreement:
     """A model read, and optimised; largest error of each relative to the range of the outputs."""
 
     read: Network
-    optimised: Network
+    optimized: Network
     error_read: float
-    error_optimised: float
+    error_optimized: float
 
 
 def compare(model: onnx.ModelProto, seed: int = 0, passes: bool = True) -> Agreement:
     """Read and optimise `model` and run all three on the same random inputs."""
     network = read(model)
     network.check()
-    optimised = optimise(network) if passes else network
-    optimised.check()
-    assert optimised.inputs == network.inputs
-    assert optimised.outputs == network.outputs
+    optimized = optimize(network) if passes else network
+    optimized.check()
+    assert optimized.inputs == network.inputs
+    assert optimized.outputs == network.outputs
     rng = np.random.default_rng(seed)
     source = {
         name: rng.standard_normal(network.tensors[name].source_shape).astype(np.float32)
         for name in network.inputs
     }
     expected = run_onnx(model, source)
-    errors = [_error(candidate, source, expected) for candidate in (network, optimised)]
-    return Agreement(network, optimised, *errors)
+    errors = [_error(candidate, source, expected) for candidate in (network, optimized)]
+    return Agreement(network, optimized, *errors)
 
 
 def run_onnx(model: onnx.ModelProto, inputs: Arrays) -> Arrays:
@@ -131,7 +131,7 @@ def agree() -> Callable[..., Agreement]:
     def check(model: onnx.ModelProto, seed: int = 0, passes: bool = True) -> Agreement:
         result = compare(model, seed, passes)
         assert result.error_read <= 1e-5, result.error_read
-        assert result.error_optimised <= 1e-5, result.error_optimised
+        assert result.error_optimized <= 1e-5, result.error_optimized
         return result
 
     return check

@@ -16,7 +16,7 @@ from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, FloatArray, Network, Tensor
 from hexsim.layers import Elementwise, Opaque
 from hexsim.onnx_io.reader import read
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 from tests.conftest import make_model
 
 SIZE = 6
@@ -201,7 +201,7 @@ def _between(nodes: list[onnx.NodeProto], constants: Constants) -> Network:
             **constants,
         },
     )
-    network = optimise(read(model))
+    network = optimize(read(model))
     network.check()
     return network
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import (
+    AxisSlice,
     Concat,
     Convolution,
     Deconvolution,
@@ -17,7 +18,6 @@ from hexsim.layers import (
     LocalResponseNorm,
     Neuron,
     Opaque,
-    Part,
     Permute,
     Pooling,
     Reshape,
@@ -166,7 +166,7 @@ def networks(draw: st.DrawFn) -> Network:
         elif kind == "permute":
             last = net.add(Permute, last, permutation=(0, 2, 1, 3))
         elif kind == "slice" and net.shape(last)[-1] > 1:
-            part = Part(3, 0, net.shape(last)[-1] // 2)
+            part = AxisSlice(3, 0, net.shape(last)[-1] // 2)
             last = net.add(StridedSlice, last, parts=(part,))
         elif kind == "deconv" and net.shape(last)[1] < 40:
             groups = draw(st.sampled_from([1, 1, 2])) if net.shape(last)[-1] % 2 == 0 else 1

@@ -32,7 +32,7 @@ def test_public_names_are_there() -> None:
         _ = hexsim.nothing
 
 
-def test_load_quantise_simulate(squeezenet: Path) -> None:
+def test_load_quantize_simulate(squeezenet: Path) -> None:
     rng = np.random.default_rng(1)
     inputs = [rng.normal(0, 1, (1, 3, 227, 227)).astype(np.float32) for _ in range(2)]
     net = hexsim.load(squeezenet)
@@ -74,17 +74,17 @@ def test_timing_only_touches_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     assert hexsim.simulate(net, "sd855", "dsp").total_us > 0
 
 
-def test_a_float_network_on_dsp_is_quantised_at_load() -> None:
+def test_a_float_network_on_dsp_is_quantized_at_load() -> None:
     net = hexsim.load("conv1x1_768to768@1024x1")
     x = np.random.default_rng(0).normal(0, 1, (1, 768, 1024, 1)).astype(np.float32)
     from_float = hexsim.simulate(net, runtime="dsp", inputs=x)
-    quantised = hexsim.simulate(hexsim.quantize(net), runtime="dsp", inputs=x)
+    quantized = hexsim.simulate(hexsim.quantize(net), runtime="dsp", inputs=x)
     assert from_float.outputs is not None
-    assert quantised.outputs is not None
+    assert quantized.outputs is not None
     for name, array in from_float.outputs.items():
-        np.testing.assert_array_equal(array, quantised.outputs[name])
+        np.testing.assert_array_equal(array, quantized.outputs[name])
     assert {part.name for part in from_float.timing.init} >= {"quantize"}
-    assert "quantize" not in {part.name for part in quantised.timing.init}
+    assert "quantize" not in {part.name for part in quantized.timing.init}
 
 
 @pytest.mark.parametrize("runtime", ["aip", "fxp_cpu"])

@@ -28,16 +28,16 @@ CHECKED = ("tests", "benchmarks")
 
 def distributions(requirements: list[str]) -> set[str]:
     """Normalised names of requirements, without versions."""
-    return {normalised(re.split(r"[^\w.-]", text)[0]) for text in requirements}
+    return {normalized(re.split(r"[^\w.-]", text)[0]) for text in requirements}
 
 
-def normalised(name: str) -> str:
+def normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def providers(library: str) -> set[str]:
     """The installed distributions that bring a library; one that is absent goes by its name."""
-    return {normalised(name) for name in LIBRARIES.get(library, [library])}
+    return {normalized(name) for name in LIBRARIES.get(library, [library])}
 
 
 CORE = distributions(PROJECT["dependencies"])

@@ -46,7 +46,7 @@ def test_idle_time_and_profiles_change_the_entry() -> None:
     assert saver.layers[0].clock_hz < warm.layers[0].clock_hz
 
 
-def test_quantising_at_load_follows_the_release() -> None:
+def test_quantizing_at_load_follows_the_release() -> None:
     ranges = {
         s: Platform.load("sd865", s).quantization_options.minimum_range
         for s in ("snpe-1.30", "qnn-2.45")

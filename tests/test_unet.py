@@ -12,7 +12,7 @@ from hexsim.graph.ir import Network
 from hexsim.layers import Deconvolution, Opaque, Permute, Resize
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
@@ -24,7 +24,7 @@ GROWING = ("up_low", "up_mixed", "smooth", "blocks")
 
 @pytest.fixture(scope="module")
 def network() -> Network:
-    return optimise(read(unet()))
+    return optimize(read(unet()))
 
 
 def images(count: int) -> list[np.ndarray]:
@@ -64,9 +64,9 @@ def test_codes_are_close_to_floats(
     runtime: Runtime,
     least_db: float,
 ) -> None:
-    quantised = hexsim.quantize(Model(network), images(4), options)
+    quantized = hexsim.quantize(Model(network), images(4), options)
     (image,) = images(1)
-    got = hexsim.simulate(quantised, chip, runtime, inputs=image).outputs
+    got = hexsim.simulate(quantized, chip, runtime, inputs=image).outputs
     stored = network.tensors["image"].from_source(image)
     want = FloatEngine(network).run({"image": stored})["classes"]
     assert got is not None

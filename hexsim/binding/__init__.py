@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hexsim.binding.call import BoundCall, Operand
-from hexsim.binding.requantise import Requantise
+from hexsim.binding.requantize import Requantize
 from hexsim.binding.source import Binders, Source
 from hexsim.binding.weights import Weights
 from hexsim.discovery import joined
@@ -20,7 +20,7 @@ from hexsim.errors import HexsimError
 from hexsim.planning.plan import PlannedSubnet
 from hexsim.quantization.model import Model
 
-__all__ = ["BINDERS", "BoundCall", "Operand", "Requantise", "Weights", "bind"]
+__all__ = ["BINDERS", "BoundCall", "Operand", "Requantize", "Weights", "bind"]
 
 BINDERS: Binders = joined(__name__, "BINDERS")
 

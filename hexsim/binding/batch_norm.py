@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall
-from hexsim.binding.requantise import Requantise, requantise, rounded
+from hexsim.binding.requantize import Requantize, requantize, rounded
 from hexsim.binding.source import Binders, Source
 from hexsim.layers import BatchNorm
 
@@ -24,7 +24,7 @@ class BoundBatchNorm(BoundCall):
     """`factors` and `tail` have one entry per channel of the last stored axis."""
 
     factors: npt.NDArray[np.int16]
-    tail: Requantise
+    tail: Requantize
 
 
 def bind_batch_norm(layer: BatchNorm, source: Source) -> BoundBatchNorm:
@@ -38,7 +38,7 @@ def bind_batch_norm(layer: BatchNorm, source: Source) -> BoundBatchNorm:
         inputs=inputs,
         output=output,
         factors=rounded(scale / step).astype(np.int16),
-        tail=requantise(steps, output.encoding, layer.clamp, shift, inputs[0].bits - 8),
+        tail=requantize(steps, output.encoding, layer.clamp, shift, inputs[0].bits - 8),
     )
 
 

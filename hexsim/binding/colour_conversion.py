@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexsim.binding.call import BoundCall, Codes, Int32, Operand
-from hexsim.binding.requantise import rescale_table, rounded
+from hexsim.binding.requantize import rescale_table, rounded
 from hexsim.binding.source import Binders, Source
 from hexsim.errors import HexsimError
 from hexsim.layers import ColourConversion

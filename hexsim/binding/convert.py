@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hexsim.binding.lookup import BoundLookup
-from hexsim.binding.requantise import rescale_table
+from hexsim.binding.requantize import rescale_table
 from hexsim.binding.source import Binders, Source
 from hexsim.layers import Convert
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall, Operand
-from hexsim.binding.requantise import Requantise, requantise
+from hexsim.binding.requantize import Requantize, requantize
 from hexsim.binding.source import Binders, Source
 from hexsim.binding.weights import Weights, bind_weights
 from hexsim.layers import Convolution, Weighted, Window
@@ -22,7 +22,7 @@ class BoundConvolution(BoundCall):
     weights: Weights
     window: Window
     groups: int
-    tail: Requantise
+    tail: Requantize
 
 
 def bind_convolution(layer: Convolution, source: Source) -> BoundConvolution:
@@ -36,15 +36,15 @@ def bind_convolution(layer: Convolution, source: Source) -> BoundConvolution:
         weights=weights,
         window=layer.window,
         groups=layer.groups,
-        tail=requantise_products(layer, inputs[0], weights, output, source),
+        tail=requantize_products(layer, inputs[0], weights, output, source),
     )
 
 
-def requantise_products(
+def requantize_products(
     layer: Weighted, x: Operand, weights: Weights, output: Operand, source: Source
-) -> Requantise:
+) -> Requantize:
     """Return the constants for sums of products of `x` and `weights`, one per output channel."""
-    return requantise(
+    return requantize(
         x.delta * weights.steps,
         output.encoding,
         layer.clamp,

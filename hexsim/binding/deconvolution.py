@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall
-from hexsim.binding.convolution import requantise_products
-from hexsim.binding.requantise import Requantise
+from hexsim.binding.convolution import requantize_products
+from hexsim.binding.requantize import Requantize
 from hexsim.binding.source import Binders, Source
 from hexsim.binding.weights import Weights, bind_weights
 from hexsim.layers import Deconvolution, Phases, Window
@@ -24,7 +24,7 @@ class BoundDeconvolution(BoundCall):
     window: Window
     groups: int
     phases: Phases
-    tail: Requantise
+    tail: Requantize
 
 
 def bind_deconvolution(layer: Deconvolution, source: Source) -> BoundDeconvolution:
@@ -39,7 +39,7 @@ def bind_deconvolution(layer: Deconvolution, source: Source) -> BoundDeconvoluti
         window=layer.window,
         groups=layer.groups,
         phases=layer.phases(*inputs[0].shape[1:3]),
-        tail=requantise_products(layer, inputs[0], weights, output, source),
+        tail=requantize_products(layer, inputs[0], weights, output, source),
     )
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hexsim.binding.call import BoundCall, Codes, Int32
-from hexsim.binding.requantise import Requantise, common_scale, requantise, rescale_table
+from hexsim.binding.requantize import Requantize, common_scale, requantize, rescale_table
 from hexsim.binding.source import Binders, Source
 from hexsim.errors import HexsimError
 from hexsim.layers import Elementwise
@@ -30,14 +30,14 @@ class BoundSum(BoundCall):
     """`factors` has one signed value per operand; `tail` has one entry."""
 
     factors: Int32
-    tail: Requantise
+    tail: Requantize
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BoundProduct(BoundCall):
     """`tail` has one entry."""
 
-    tail: Requantise
+    tail: Requantize
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,7 +70,7 @@ def bind_elementwise(layer: Elementwise, source: Source) -> BoundSum | BoundProd
             layer=layer.name,
             inputs=inputs,
             output=output,
-            tail=requantise(
+            tail=requantize(
                 math.prod(deltas),
                 output.encoding,
                 layer.clamp,
@@ -85,7 +85,7 @@ def bind_elementwise(layer: Elementwise, source: Source) -> BoundSum | BoundProd
         inputs=inputs,
         output=output,
         factors=factors,
-        tail=requantise(step, output.encoding, layer.clamp, fraction_bits=output.bits - 8),
+        tail=requantize(step, output.encoding, layer.clamp, fraction_bits=output.bits - 8),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall
-from hexsim.binding.requantise import Requantise, requantise
+from hexsim.binding.requantize import Requantize, requantize
 from hexsim.binding.source import Binders, Source
 from hexsim.binding.weights import Weights, bind_weights
 from hexsim.layers import FullyConnected
@@ -16,7 +16,7 @@ class BoundFullyConnected(BoundCall):
     """`weights.codes` is (inputs, outputs); `tail` has one entry per output."""
 
     weights: Weights
-    tail: Requantise
+    tail: Requantize
 
 
 def bind_fully_connected(layer: FullyConnected, source: Source) -> BoundFullyConnected:
@@ -28,7 +28,7 @@ def bind_fully_connected(layer: FullyConnected, source: Source) -> BoundFullyCon
         inputs=inputs,
         output=output,
         weights=weights,
-        tail=requantise(
+        tail=requantize(
             inputs[0].delta * weights.steps,
             output.encoding,
             layer.clamp,

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall, Int32
-from hexsim.binding.requantise import Requantise, requantise, rounded
+from hexsim.binding.requantize import Requantize, requantize, rounded
 from hexsim.binding.source import Binders, Source
 from hexsim.errors import HexsimError
 from hexsim.layers import LocalResponseNorm
@@ -35,7 +35,7 @@ class BoundLocalResponseNorm(BoundCall):
 
     size: int
     powers: Int32
-    tail: Requantise
+    tail: Requantize
 
 
 def bind_local_response_norm(layer: LocalResponseNorm, source: Source) -> BoundLocalResponseNorm:
@@ -56,7 +56,7 @@ def bind_local_response_norm(layer: LocalResponseNorm, source: Source) -> BoundL
         output=output,
         size=layer.size,
         powers=rounded(relative * (1 << POWER_BITS)).astype(np.int32),
-        tail=requantise(
+        tail=requantize(
             x.delta * layer.bias**-layer.beta * 2.0**-POWER_BITS,
             output.encoding,
             fraction_bits=x.bits - 8,

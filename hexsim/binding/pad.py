@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexsim.binding.call import BoundCall, Codes
-from hexsim.binding.requantise import rescale_table
+from hexsim.binding.requantize import rescale_table
 from hexsim.binding.source import Binders, Source
 from hexsim.layers import Pad
 

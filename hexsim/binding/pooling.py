@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall, Codes, Int32
-from hexsim.binding.requantise import Requantise, requantise, rescale_table
+from hexsim.binding.requantize import Requantize, requantize, rescale_table
 from hexsim.binding.source import Binders, Source
 from hexsim.graph.ir import Shape
 from hexsim.layers import Pooling, Window
@@ -35,7 +35,7 @@ class BoundAveragePool(BoundCall):
     """`tail` has one entry per distinct count; `tail_of` (H', W') is the entry of each pixel."""
 
     window: Window
-    tail: Requantise
+    tail: Requantize
     tail_of: Int32
 
 
@@ -57,7 +57,7 @@ def bind_pooling(layer: Pooling, source: Source) -> BoundMaxPool | BoundAverageP
         inputs=inputs,
         output=output,
         window=layer.window,
-        tail=requantise(
+        tail=requantize(
             inputs[0].delta / distinct, output.encoding, fraction_bits=inputs[0].bits - 8
         ),
         tail_of=entry.reshape(counts.shape).astype(np.int32),

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall, Codes, Int32
-from hexsim.binding.requantise import Requantise, requantise, rescale_table, rounded
+from hexsim.binding.requantize import Requantize, requantize, rescale_table, rounded
 from hexsim.binding.source import Binders, Source
 from hexsim.layers import Resize
 
@@ -44,7 +44,7 @@ class BoundBilinear(BoundCall):
 
     rows: Int32
     columns: Int32
-    tail: Requantise
+    tail: Requantize
 
 
 def bind_resize(layer: Resize, source: Source) -> BoundNearest | BoundBilinear:
@@ -71,7 +71,7 @@ def bind_resize(layer: Resize, source: Source) -> BoundNearest | BoundBilinear:
         output=output,
         rows=_between(rows, size[0]),
         columns=_between(columns, size[1]),
-        tail=requantise(
+        tail=requantize(
             inputs[0].delta * 4.0**-WEIGHT_BITS,
             output.encoding,
             fraction_bits=inputs[0].bits - 8,

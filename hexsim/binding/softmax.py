@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexsim.binding.call import BoundCall, Int32
-from hexsim.binding.requantise import rounded
+from hexsim.binding.requantize import rounded
 from hexsim.binding.source import Binders, Source
 from hexsim.layers import Softmax
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall, Codes
-from hexsim.binding.requantise import rescale_table
+from hexsim.binding.requantize import rescale_table
 from hexsim.binding.source import Binders, Source
 from hexsim.layers import StridedSlice
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Given:
+class ComparedModel:
     """A model, over the weights of a float model if there is one, and what the reference is.
 
     `held` are the overrides of the float file, `overrides` those to be applied to it.
@@ -56,7 +56,7 @@ class Compared:
         """The files that are read; None is one not given."""
         return self.float_model, self.calibration_list
 
-    def loaded(self, model: str) -> Given:
+    def loaded(self, model: str) -> ComparedModel:
         """Load the model, over the weights of the float model if that is given."""
         from hexsim.accuracy.reference import with_reference
         from hexsim.container.loading import applied_overrides, load, load_container
@@ -72,7 +72,9 @@ class Compared:
                 raise HexsimError(
                     f"--float goes with a quantised model, and '{model}' is float; leave it out"
                 )
-            return Given(read, "float reference: the model itself", source.overrides, overrides)
+            return ComparedModel(
+                read, "float reference: the model itself", source.overrides, overrides
+            )
         if self.float_model is None:
             reference = (
                 "float reference: the file's own weights, which are rounded already; give the "
@@ -83,9 +85,9 @@ class Compared:
             how = ", equalised as the quantised file was" if read.equalized else ""
             reference = f"float reference: '{self.float_model}'{how}"
             read = with_reference(read, floats)
-        return Given(read, reference, NO_OVERRIDES, NO_OVERRIDES)
+        return ComparedModel(read, reference, NO_OVERRIDES, NO_OVERRIDES)
 
-    def both(self, model: str) -> tuple[Network | None, Given]:
+    def both(self, model: str) -> tuple[Network | None, ComparedModel]:
         """The float network, if there is one, and what is quantised or to be."""
         from hexsim.container.loading import load
 
@@ -97,7 +99,7 @@ class Compared:
         return floats, replace(given, model=coded)
 
     def quantized(
-        self, given: Given, platform: Platform, source: InputSource, runtime: Runtime
+        self, given: ComparedModel, platform: Platform, source: InputSource, runtime: Runtime
     ) -> tuple[Model, str]:
         """The model with encodings, and where they come from.
 
@@ -120,7 +122,7 @@ class Compared:
         return coded, how
 
     def _calibrated(
-        self, given: Given, platform: Platform, source: InputSource
+        self, given: ComparedModel, platform: Platform, source: InputSource
     ) -> tuple[Model, str]:
         """Quantise on the calibration list, else on `source`.
 

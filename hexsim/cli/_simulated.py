@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hexsim.platforms.background import Background
     from hexsim.platforms.stacks import BufferType
     from hexsim.runtimes import Runtime
-    from hexsim.studies.benchmark import Conditions
+    from hexsim.studies.benchmark import BenchmarkConditions
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Hardware:
 
 
 @dataclass(frozen=True)
-class Target(Hardware):
+class RuntimeOnChip(Hardware):
     """A chip, its software, and the runtime that computes."""
 
     runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp"
@@ -90,11 +90,11 @@ class Circumstances:
 
         return tuple(load(name) for name in self.background or ())
 
-    def conditions(self, platform: Platform, power: Power, **others: Any) -> Conditions:
+    def conditions(self, platform: Platform, power: Power, **others: Any) -> BenchmarkConditions:
         """Return the conditions of a benchmark; `others` are its fields that are not here."""
-        from hexsim.studies.benchmark import Conditions
+        from hexsim.studies.benchmark import BenchmarkConditions
 
-        return Conditions(
+        return BenchmarkConditions(
             perf_profile=self.perf_profile,
             idle_ms=power.idle_ms,
             buffer=self.buffers(platform),

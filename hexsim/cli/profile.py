@@ -10,7 +10,7 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, UncertaintyOption, parse_input_dims
 from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._overrides import tell_use
-from hexsim.cli._simulated import Circumstances, Power, Target
+from hexsim.cli._simulated import Circumstances, Power, RuntimeOnChip
 
 if TYPE_CHECKING:
     from hexsim.studies.benchmark import Case
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def profile(
     *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
-    target: Target,
+    runs_on: RuntimeOnChip,
     power: Power,
     circumstances: Circumstances,
     input_dim: InputDimOption = None,
@@ -35,7 +35,7 @@ def profile(
     from hexsim.studies.benchmark import run_case
 
     outputs.require(model)
-    platform = power.of(target.platform())
+    platform = power.of(runs_on.platform())
     conditions = circumstances.conditions(
         platform,
         power,
@@ -45,7 +45,7 @@ def profile(
         recorded=outputs.trace is not None,
     )
     with status() as progress:
-        case = run_case(model, platform, target.asked(), conditions, progress)
+        case = run_case(model, platform, runs_on.asked(), conditions, progress)
     tell_use(case.network, case.overrides)
     outputs.write(
         json=lambda: benchmark_json([case]),

@@ -20,7 +20,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Outputs
 from hexsim.cli._overrides import tell_use
-from hexsim.cli._simulated import Target
+from hexsim.cli._simulated import RuntimeOnChip
 
 if TYPE_CHECKING:
     from hexsim.studies.roofline import Roofline
@@ -56,7 +56,7 @@ class Charts(Outputs):
 def roofline(
     *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
-    target: Target,
+    runs_on: RuntimeOnChip,
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
     quantize: QuantizeOption = False,
@@ -68,19 +68,19 @@ def roofline(
     from hexsim.deployment.given import Preparation
     from hexsim.reports.roofline_facts import roofline_csv, roofline_json
     from hexsim.reports.roofline_table import roofline_table
-    from hexsim.studies.benchmark import Conditions, run_case
+    from hexsim.studies.benchmark import BenchmarkConditions, run_case
     from hexsim.studies.roofline import roofline
 
     outputs.require(model)
-    platform = target.platform()
-    conditions = Conditions(
+    platform = runs_on.platform()
+    conditions = BenchmarkConditions(
         perf_profile=perf_profile,
         accuracy=False,
         preparation=Preparation(quantize, override_params),
         input_dims=parse_input_dims(input_dim),
     )
     with status() as progress:
-        case = run_case(model, platform, target.asked(), conditions, progress)
+        case = run_case(model, platform, runs_on.asked(), conditions, progress)
     tell_use(case.network, case.overrides)
     chart = roofline(case, platform)
     outputs.write(

@@ -21,7 +21,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Trace
 from hexsim.cli._overrides import tell_use
-from hexsim.cli._simulated import Target
+from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def run(
     *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
     inputs: Inputs,
-    target: Target,
+    runs_on: RuntimeOnChip,
     results: Results,
     loading: Loading,
     threads: ThreadsOption = 0,
@@ -86,7 +86,7 @@ def run(
     outputs.require(model, *inputs.files)
     if inputs.input_list is None and inputs.images is None:
         raise HexsimError("hexsim run needs inputs; give an --input-list or a folder of --images")
-    platform, runtime = target.platform(), target.asked()
+    platform, runtime = runs_on.platform(), runs_on.asked()
     if results.debug and runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     read = load_container(model, input_dims=parse_input_dims(loading.input_dim))
@@ -101,7 +101,7 @@ def run(
     executor = observed.executor(threads)
     title = f"{network.name} on {platform.chip.name} {runtime}"
     outputs.write(trace=lambda: trace_json([(title, observed.simulate(recorded=True))]))
-    if deployment.quantises:
+    if deployment.quantizes:
         tell_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
     typer.echo(f"{RULE}\nhexsim v{__version__}\n{RULE}")
     run_all(executor, source, results.output, names, _announce)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hexsim.platform import Platform
     from hexsim.q6_scheduler import PriorityHint
     from hexsim.runtimes import Runtime
-    from hexsim.studies.throughput import Loop
+    from hexsim.studies.throughput import ClosedLoop
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class Length:
         if self.inferences is not None and self.duration_ms is not None:
             raise HexsimError("give --inferences or --duration-ms, not both")
 
-    def loop(self, circumstances: Circumstances, platform: Platform) -> Loop:
+    def loop(self, circumstances: Circumstances, platform: Platform) -> ClosedLoop:
         """What every thread does."""
-        from hexsim.studies.throughput import Loop
+        from hexsim.studies.throughput import ClosedLoop
 
-        return Loop(
-            inferences=Loop.inferences if self.inferences is None else self.inferences,
+        return ClosedLoop(
+            inferences=ClosedLoop.inferences if self.inferences is None else self.inferences,
             duration_ms=self.duration_ms,
             perf_profile=circumstances.perf_profile,
             buffer=circumstances.buffers(platform),
@@ -91,26 +91,26 @@ def throughput(
     from hexsim.reports.throughput_json import throughput_json
     from hexsim.reports.throughput_table import throughput_text
     from hexsim.reports.trace import trace_json
-    from hexsim.studies.throughput import Stream, throughput
+    from hexsim.studies.throughput import Caller, throughput
 
     outputs.require(*model)
     length.require_one()
-    callers = threads.of(len(model))
+    wanted = threads.of(len(model))
     platform = hardware.platform()
     loop = length.loop(circumstances, platform)
     preparation = circumstances.preparation()
-    streams, uses = [], {}
+    callers, uses = [], {}
     with status() as progress:
-        for source, (runtime, count, hint) in zip(model, callers, strict=True):
+        for source, (runtime, count, hint) in zip(model, wanted, strict=True):
             progress(f"loading {source}")
             read = load_container(source, input_dims=parse_input_dims(input_dim))
             given = GivenModel(source, read, platform, preparation, progress)
             deployment = given.deployment(runtime)
             if use := given.use(runtime):
                 uses[given.model.name] = use
-            streams.append(Stream(deployment.plan, count, hint))
-        progress(f"{sum(stream.instances for stream in streams)} instances on {platform.chip.name}")
-        found = throughput(platform, streams, loop)
+            callers.append(Caller(deployment.plan, count, hint))
+        progress(f"{sum(caller.instances for caller in callers)} instances on {platform.chip.name}")
+        found = throughput(platform, callers, loop)
     for name, use in uses.items():
         tell_use(name, use)
     outputs.write(

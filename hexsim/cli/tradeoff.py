@@ -30,7 +30,7 @@ def tradeoff(
     from hexsim.cli._progress import status
     from hexsim.reports.tradeoff_data import tradeoff_csv, tradeoff_json
     from hexsim.reports.tradeoff_table import tradeoff_table
-    from hexsim.studies.tradeoff import Conditions
+    from hexsim.studies.tradeoff import TradeoffConditions
     from hexsim.studies.tradeoff import tradeoff as run_tradeoff
 
     outputs.require(model, *inputs.files, *compared.files)
@@ -41,7 +41,7 @@ def tradeoff(
     source = inputs.source(network)
     classes = inputs.classes(source, network)
     codes, encodings = compared.quantized(given, platform, source, "aip")
-    conditions = Conditions(
+    conditions = TradeoffConditions(
         perf_profile, power.idle_ms, not no_cpu_fallback, classes, given.overrides
     )
     with status() as progress:

@@ -12,13 +12,13 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import ThreadsOption
 from hexsim.cli._output import JsonCsv
-from hexsim.cli._simulated import Target
+from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 if TYPE_CHECKING:
     from hexsim.accuracy.validation import Validation
-    from hexsim.cli._compared import Given
+    from hexsim.cli._compared import ComparedModel
     from hexsim.deployment import Deployment
     from hexsim.inputs.source import InputSource
     from hexsim.platform import Platform
@@ -30,7 +30,7 @@ def validate(
     *,
     model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
     inputs: LabelledInputs,
-    target: Target,
+    runs_on: RuntimeOnChip,
     compared: Compared,
     findings: Findings,
     threads: ThreadsOption = 0,
@@ -44,7 +44,7 @@ def validate(
     from hexsim.reports.validation_table import validation_text
 
     outputs.require(model, *inputs.files, *compared.files)
-    platform, runtime = target.platform(), target.asked()
+    platform, runtime = runs_on.platform(), runs_on.asked()
     platform.chip.require(runtime)
     platform.stack.require(runtime)
     _require_suitable(runtime, compared, findings)
@@ -80,7 +80,11 @@ def _require_suitable(runtime: Runtime, compared: Compared, findings: Findings) 
 
 
 def _ready(
-    given: Given, platform: Platform, runtime: Runtime, compared: Compared, source: InputSource
+    given: ComparedModel,
+    platform: Platform,
+    runtime: Runtime,
+    compared: Compared,
+    source: InputSource,
 ) -> tuple[Model, str]:
     """The model as the runtime loads it, and where its encodings come from."""
     if runtime in FIXED_POINT:

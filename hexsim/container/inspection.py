@@ -19,9 +19,9 @@ from hexsim.layers.colour_conversion import CONVERTED
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
-from hexsim.runtimes import Target
+from hexsim.runtimes import LayerTarget
 
-LETTERS: dict[str, Target] = {"A": "aip", "D": "dsp", "G": "gpu", "C": "cpu", "H": "hta"}
+LETTERS: dict[str, LayerTarget] = {"A": "aip", "D": "dsp", "G": "gpu", "C": "cpu", "H": "hta"}
 """Runtimes by the letters of snpe-dlc-info, in its order, and the tensor engine inside aip."""
 
 _OWN_WORDS = {name: name for name in ("input_encoding_in", "input_encoding_out")} | {

@@ -19,23 +19,23 @@ InputDims = Mapping[str, Sequence[int]]
 
 
 def load(
-    source: str | Path, *, input_dims: InputDims | None = None, optimised: bool = True
+    source: str | Path, *, input_dims: InputDims | None = None, optimized: bool = True
 ) -> Model:
     """Load a .dlc file, an ONNX file, or a built-in network by name.
 
     `input_dims` gives inputs their shapes (ONNX axis order): symbolic ones of an ONNX file, other
-    ones of a .dlc file. `optimised` False keeps the graph as an ONNX file has it: nothing
+    ones of a .dlc file. `optimized` False keeps the graph as an ONNX file has it: nothing
     folded, nothing fused; a .dlc file is as it was converted. Only a .dlc file can hold a
     quantised network. Raises HexsimError naming the file and what is wrong with it.
     """
-    return load_container(source, input_dims=input_dims, optimised=optimised).model
+    return load_container(source, input_dims=input_dims, optimized=optimized).model
 
 
 def load_container(
     source: str | Path,
     *,
     input_dims: InputDims | None = None,
-    optimised: bool = True,
+    optimized: bool = True,
     overrides: Overrides = NO_OVERRIDES,
 ) -> Container:
     """Load as `load` does, with the metadata that a .dlc file has and other sources lack.
@@ -47,7 +47,7 @@ def load_container(
     if is_dlc(source) and Path(source).exists():
         read = container.read(source)
         return replace(read, model=_resized(read.model, input_dims or {}))
-    return _from_onnx(str(source), input_dims, optimised, overrides)
+    return _from_onnx(str(source), input_dims, optimized, overrides)
 
 
 def applied_overrides(read: Container, source: str | Path, *, asked: bool) -> Overrides:
@@ -87,10 +87,10 @@ def _resized(model: Model, input_dims: InputDims) -> Model:
 
 
 def _from_onnx(
-    source: str, input_dims: InputDims | None, optimised: bool, overrides: Overrides
+    source: str, input_dims: InputDims | None, optimized: bool, overrides: Overrides
 ) -> Container:
     from hexsim.onnx_io.reader import read_with_codes
-    from hexsim.passes import optimise  # a .dlc file is read without onnx
+    from hexsim.passes import optimize  # a .dlc file is read without onnx
     from hexsim.passes.fate import fate
 
     path = Path(source)
@@ -110,7 +110,7 @@ def _from_onnx(
             f"'{source}' is neither a file nor a built-in network; "
             f"{nearest(source, models.names())}"
         )
-    network = optimise(read.network) if optimised else read.network
+    network = optimize(read.network) if optimized else read.network
     changed = fate(read.network, network)
     require_this_network(followed(overrides, changed), network)
     given = overrides.over(from_nodes(read.codes, read.network))

@@ -62,7 +62,7 @@ class Deployment:
                 f"{self.platform.stack.name} refuses it: {rule.sentence}; quantise it first "
                 "(hexsim quantize; bench, profile, roofline and throughput do with --quantize)"
             )
-        if self.at_load and self.at_load.overrides and not self.quantises:
+        if self.at_load and self.at_load.overrides and not self.quantizes:
             what = "quantised already" if self.model.quantized else "not quantised at load"
             raise HexsimError(
                 "overrides are applied when a network is quantised, and "
@@ -74,11 +74,11 @@ class Deployment:
 
     @property
     def network(self) -> Network:
-        """The network."""
-        return self.model.network
+        """The network as it is planned: overrides at load may add layers that convert."""
+        return self._planned.network
 
     @property
-    def quantises(self) -> bool:
+    def quantizes(self) -> bool:
         """True if the runtime quantises the model when it loads it."""
         quantized = self.model.quantized
         rule = self.platform.load_rule(self.runtime, quantized=quantized)
@@ -87,7 +87,7 @@ class Deployment:
     @cached_property
     def loaded(self) -> Model:
         """The model as the runtime computes with it."""
-        return self._at_load.model if self.quantises else self.model
+        return self._at_load.model if self.quantizes else self.model
 
     @property
     def overrides(self) -> tuple[KeyOutcome, ...]:
@@ -162,7 +162,7 @@ class Deployment:
             model=replace(self.loaded, network=network),
             at_load=None,
             cut=tuple(part for part in parts if part.layers),
-            from_floats=self.from_floats or self.quantises,
+            from_floats=self.from_floats or self.quantizes,
         )
 
     def observing(self, names: Sequence[str]) -> Deployment:
@@ -197,11 +197,11 @@ class Deployment:
 
     @property
     def _applies_overrides(self) -> bool:
-        return self.at_load is not None and bool(self.at_load.overrides) and self.quantises
+        return self.at_load is not None and bool(self.at_load.overrides) and self.quantizes
 
     @cached_property
     def _at_load(self) -> AtLoad:
-        return self.at_load or AtLoad(self.network, self.platform)
+        return self.at_load or AtLoad(self.model.network, self.platform)
 
 
 def deploy(
@@ -217,7 +217,8 @@ def deploy(
     `at_load` None quantises a float model on seeded inputs, where the runtime quantises at load.
     Raises HexsimError if chip or stack lack the runtime, if the runtime refuses the model because
     it is float (planning.load_rules), for bit widths it does not compute with, for overrides that
-    nothing would apply, and, unless `cpu_fallback`, for a layer that the runtime refuses.
+    nothing would apply, and, unless `cpu_fallback`, for a layer that the runtime refuses. With
+    overrides the last is known only once the model is quantised, so `Deployment.plan` raises it.
     """
     deployment = Deployment(model, platform, runtime, cpu_fallback, at_load)
     deployment.check()

@@ -69,7 +69,7 @@ class GivenModel:
         if self.given(runtime) == "quantised here":
             hta = self._preparation.hta
             ready = prepared(self.quantized, self._platform, runtime, hta=hta)
-        elif self._quantises(runtime):
+        elif self._quantizes(runtime):
             at_load = self._at_load
         fallback = self._preparation.cpu_fallback
         return deploy(ready, self._platform, runtime, cpu_fallback=fallback, at_load=at_load)
@@ -96,6 +96,6 @@ class GivenModel:
         outcomes = self.quantized.overrides if self._at_load.overrides else ()
         return OverrideUse.of(self._held, outcomes)
 
-    def _quantises(self, runtime: Runtime) -> bool:
+    def _quantizes(self, runtime: Runtime) -> bool:
         rule = self._platform.load_rule(runtime, quantized=self.model.quantized)
         return rule.effect == "quantise"

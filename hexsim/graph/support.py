@@ -11,24 +11,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hexsim.runtimes import RUNTIMES, Target
+from hexsim.runtimes import RUNTIMES, LayerTarget
 
 if TYPE_CHECKING:
     from hexsim.graph.ir import Network
 
-HTA: frozenset[Target] = frozenset({"hta"})
-GPU: frozenset[Target] = frozenset({"gpu", "gpu_fp16"})
-INTEGER: frozenset[Target] = frozenset({"dsp", "aip", "fxp_cpu", "hta"})
+HTA: frozenset[LayerTarget] = frozenset({"hta"})
+GPU: frozenset[LayerTarget] = frozenset({"gpu", "gpu_fp16"})
+INTEGER: frozenset[LayerTarget] = frozenset({"dsp", "aip", "fxp_cpu", "hta"})
 ACCELERATORS = GPU | INTEGER
-CPU: frozenset[Target] = frozenset({"cpu"})
-_RUNTIMES: frozenset[Target] = frozenset(RUNTIMES)
+CPU: frozenset[LayerTarget] = frozenset({"cpu"})
+_RUNTIMES: frozenset[LayerTarget] = frozenset(RUNTIMES)
 
 
 @dataclass(frozen=True)
 class Support:
     """Who takes a layer type, or a function of it, and why nobody else does, in one sentence."""
 
-    targets: frozenset[Target]
+    targets: frozenset[LayerTarget]
     otherwise: str
 
 
@@ -43,6 +43,6 @@ UNDECLARED = Support(CPU, "nothing says that this runtime has such a layer or fu
 class Rule:
     """One reason for which some targets refuse a layer; `refuses` takes it and its network."""
 
-    targets: frozenset[Target]
+    targets: frozenset[LayerTarget]
     refuses: Callable[[Any, Network], bool]
     sentence: str

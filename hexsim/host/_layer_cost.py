@@ -1,4 +1,4 @@
-"""The roofline: a layer takes as long as its arithmetic or its traffic, whichever is longer."""
+"""The cost of a layer by a roofline: its arithmetic or its traffic, whichever takes longer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hexsim.timing.simtime import seconds_to_ps
 
 
 @dataclass(frozen=True)
-class Roofline:
+class LayerCost:
     """Seconds of arithmetic, of memory traffic, and of starting the layer."""
 
     compute_s: float

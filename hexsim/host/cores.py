@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hexsim.timing.fluid import SharedRate, Use, max_min
+from hexsim.timing.fluid import SharedRate, Sojourn, max_min
 from hexsim.timing.simtime import Environment
 
 
@@ -21,7 +21,7 @@ class HostCores(SharedRate[int]):
         super().__init__(env)
         self.count = count
 
-    def run(self, duration_ps: int, threads: int = 1) -> Use[int]:
+    def run(self, duration_ps: int, threads: int = 1) -> Sojourn[int]:
         """Run something that takes `duration_ps` if each of its threads has a core."""
         return self.use(duration_ps * threads, threads)
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 
-from hexsim.host._layer_cost import Roofline
+from hexsim.host._layer_cost import LayerCost
 from hexsim.layers import Convolution, Deconvolution, FullyConnected
 from hexsim.planning.plan import KernelCall
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import Stack
 
 
-def roofline(call: KernelCall, chip: Chip, stack: Stack) -> Roofline:
+def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
     """Return the time of one call on the CPU."""
     cpu, runtime = chip.cpu, stack.cpu
     macs_per_clk = cpu.fp32_macs_per_clk
@@ -28,7 +28,7 @@ def roofline(call: KernelCall, chip: Chip, stack: Stack) -> Roofline:
     peak = cpu.cores * cpu.clock_hz * macs_per_clk
     operations = call.macs or sum(math.prod(shape) for shape in (*call.operands, *call.results))
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
-    return Roofline(
+    return LayerCost(
         operations / (peak * _efficiency(call, stack)),
         moved / cpu.bandwidth_bytes_per_s,
         runtime.layer_s,

@@ -35,7 +35,7 @@ _RPC_JOB_S = (100e-6, 1.2e-3, 11e-3)
 
 
 @dataclass(frozen=True)
-class Part:
+class EntryPart:
     """One part: on the host it takes seconds of a core, on the link it is waited for as long; on
     the DSP it takes core clocks of a lone thread."""
 
@@ -100,7 +100,7 @@ def converts_inputs_on_dsp(stack: Stack, buffer: BufferType) -> bool:
     return buffer == "float" and stack.entry.input_conversion.engine != "cpu"
 
 
-def way_in(call: Call) -> list[Part]:
+def way_in(call: Call) -> list[EntryPart]:
     """Return the parts before the graph runs, in order, without those that take no time."""
     entry = call.stack.entry
     size = call.input_bytes
@@ -112,19 +112,19 @@ def way_in(call: Call) -> list[Part]:
         _on_link("rpc_invoke", _rpc(call).job_100us_s / 2),
         _on_link("dsp_wake", _collapsed(entry.dsp_wake, call)),
         _on_link("hta_wake", _collapsed(entry.hta_wake, call) if call.joined.uses_hta else 0.0),
-        Part("graph_start", "dsp_scalar", clocks=call.stack.dispatch.inference_clk),
+        EntryPart("graph_start", "dsp_scalar", clocks=call.stack.dispatch.inference_clk),
         *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "dsp"),
     ]
     return [part for part in parts if part.seconds or part.clocks]
 
 
-def leave_dsp(call: Call) -> list[Part]:
+def leave_dsp(call: Call) -> list[EntryPart]:
     """Return the parts that the DSP adds after the graph."""
     conversion = call.stack.entry.output_conversion
     return _conversion("output_conversion", conversion, call, call.output_elements, "dsp")
 
 
-def way_out(call: Call, dsp_s: float) -> list[Part]:
+def way_out(call: Call, dsp_s: float) -> list[EntryPart]:
     """Return the parts after the DSP, which was busy for `dsp_s`."""
     entry = call.stack.entry
     size = call.output_bytes
@@ -139,12 +139,12 @@ def way_out(call: Call, dsp_s: float) -> list[Part]:
     return [part for part in parts if part.seconds or part.clocks]
 
 
-def _on_host(name: str, seconds: float) -> Part:
-    return Part(name, "host", seconds=seconds)
+def _on_host(name: str, seconds: float) -> EntryPart:
+    return EntryPart(name, "host", seconds=seconds)
 
 
-def _on_link(name: str, seconds: float) -> Part:
-    return Part(name, "link", seconds=seconds)
+def _on_link(name: str, seconds: float) -> EntryPart:
+    return EntryPart(name, "link", seconds=seconds)
 
 
 def _is_coherent(call: Call) -> bool:
@@ -164,14 +164,14 @@ def _collapsed(part: Wake, call: Call) -> float:
 
 def _conversion(
     name: str, conversion: Conversion, call: Call, elements: int, side: Literal["cpu", "dsp"]
-) -> list[Part]:
+) -> list[EntryPart]:
     """The conversion of float buffers, if it runs on this side of the link."""
     if call.buffer != "float" or (conversion.engine == "cpu") != (side == "cpu"):
         return []
     clocks = elements * conversion.clk_per_element
     if conversion.engine == "cpu":
         return [_on_host(name, clocks / call.chip.cpu.clock_hz)]
-    return [Part(name, conversion.engine, clocks=clocks)]
+    return [EntryPart(name, conversion.engine, clocks=clocks)]
 
 
 def _rpc(call: Call) -> Rpc:

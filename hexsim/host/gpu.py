@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from hexsim.host._layer_cost import Roofline
+from hexsim.host._layer_cost import LayerCost
 from hexsim.layers import FullyConnected
 from hexsim.planning.plan import KernelCall
 from hexsim.platforms.chips import Chip
@@ -30,7 +30,7 @@ _WAVE = 64
 """Work items that run in step (assumed; the size depends on GPU and kernel)."""
 
 
-def roofline(call: KernelCall, chip: Chip, stack: Stack) -> Roofline:
+def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
     """Return the time of one call on the GPU."""
     gpu, runtime = chip.gpu, stack.gpu
     peak = gpu.clock_hz * gpu.fp32_flops_per_clk
@@ -38,7 +38,7 @@ def roofline(call: KernelCall, chip: Chip, stack: Stack) -> Roofline:
     flops = call.macs * _FLOPS_PER_MAC or elements
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
     streamed_s = moved / gpu.bandwidth_bytes_per_s
-    return Roofline(
+    return LayerCost(
         flops / (peak * runtime.efficiency),
         max(streamed_s, _waits_for_weights(call) * gpu.latency_s),
         runtime.layer_s,

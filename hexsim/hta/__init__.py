@@ -1,6 +1,6 @@
 """The tensor engine (HTA): a MAC array with memory of its own, beside HVX.
 
-`compiler` turns the calls of one subnet into a command list (`program`), ahead of time, as the
+`compiler` turns the calls of one subnet into a command list (`command_list`), ahead of time, as the
 offline quantiser does; `engine` runs the list in simulated time. What an HTA subnet computes is
 no business of this package: the integer kernels of hexsim.int8 serve it too.
 

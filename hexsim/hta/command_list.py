@@ -29,7 +29,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class LayerProgram:
+class LayerCommands:
     """The commands of one layer; `array_clocks` is what the MAC array is busy in all."""
 
     layer: str
@@ -53,11 +53,11 @@ class LayerProgram:
 
 
 @dataclass(frozen=True)
-class Program:
+class CommandList:
     """All layers of a subnet in order, compiled for one chip."""
 
     chip: str
-    layers: tuple[LayerProgram, ...]
+    layers: tuple[LayerCommands, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class Program:
         return json.dumps(record, separators=(",", ":")).encode()
 
     @classmethod
-    def from_bytes(cls, record: bytes) -> Program:
+    def from_bytes(cls, record: bytes) -> CommandList:
         """Read a record; HexsimError if it is none or of a newer format."""
         try:
             tree = json.loads(record)
@@ -88,7 +88,7 @@ class Program:
                     "quantise the network again with --enable-hta"
                 )
             layers = tuple(
-                LayerProgram(
+                LayerCommands(
                     part["layer"],
                     tuple(Command(*map(int, command)) for command in part["commands"]),
                     int(part["array_clocks"]),

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from hexsim.graph.ir import Shape
 from hexsim.hta.array import MacArray
-from hexsim.hta.command_list import Command, LayerProgram, Program
+from hexsim.hta.command_list import Command, CommandList, LayerCommands
 from hexsim.hta.kept import kept_on_chip
 from hexsim.hta.layout import flat_bytes, taken_flat, tensor_bytes
 from hexsim.hta.shapes import MacShape
@@ -57,7 +57,7 @@ class _Memory:
 
 def compile_subnet(
     subnet: PlannedSubnet, chip: str, hta: Hta, from_application: Collection[str] = ()
-) -> Program:
+) -> CommandList:
     """Return the command list of `subnet` for the engine `hta` of `chip`.
 
     Inputs `from_application` are as the application has them, if the engine takes them so.
@@ -73,21 +73,21 @@ def compile_subnet(
         {name: at for at, layer in enumerate(subnet.layers) for name in layer.outputs},
     )
     array, buffer_bytes = MacArray.of(hta), (hta.local_bytes - kept_bytes) // _BUFFERS
-    return Program(
+    return CommandList(
         chip, tuple(_layer(call, memory, array, hta, buffer_bytes) for call in subnet.calls)
     )
 
 
 def _layer(
     call: KernelCall, memory: _Memory, array: MacArray, hta: Hta, buffer_bytes: int
-) -> LayerProgram:
+) -> LayerCommands:
     layer = call.layer
     source_bytes = memory.stored(layer.inputs[0], call.operands[0], call.input_bits)
     shape = MacShape.of(call, source_bytes)
     barrier = memory.barrier(layer.inputs)
     if shape is None:
         commands = _streamed(call, memory, array, buffer_bytes, barrier)
-        return LayerProgram(layer.name, commands, 0)
+        return LayerCommands(layer.name, commands, 0)
     room = Room(
         buffer_bytes=buffer_bytes,
         dma_bytes_per_clk=hta.ddr_port_bytes_per_clk,
@@ -105,7 +105,7 @@ def _layer(
         )
         for tile in plan
     )
-    return LayerProgram(layer.name, commands, sum(tile.array_clocks for tile in plan))
+    return LayerCommands(layer.name, commands, sum(tile.array_clocks for tile in plan))
 
 
 def _streamed(

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import simpy
 
 from hexsim.hta.array import MacArray
-from hexsim.hta.command_list import LayerProgram, Program
+from hexsim.hta.command_list import CommandList, LayerCommands
 from hexsim.platforms.chips.chip import Hta
-from hexsim.timing.fluid import Use
+from hexsim.timing.fluid import Sojourn
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import Bound, Span
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process
@@ -35,7 +35,7 @@ class LayerRun:
     The rest is waiting for the DMA: for operands, or at the end for the last results.
     """
 
-    part: LayerProgram
+    part: LayerCommands
     start_ps: int
     end_ps: int = 0
     busy_ps: int = 0
@@ -70,19 +70,19 @@ class TensorEngine:
         """Ask for the engine; use as a context manager around `run`."""
         return self._turns.request(priority=urgency)
 
-    def run(self, program: Program, done: Callable[[LayerRun], None]) -> Process:
+    def run(self, command_list: CommandList, done: Callable[[LayerRun], None]) -> Process:
         """Run a list; `done` hears of each layer at the moment it ends, in order."""
         steps = [
             (number, command)
-            for number, part in enumerate(program.layers)
+            for number, part in enumerate(command_list.layers)
             for command in part.commands
         ]
         env, ddr = self._env, self._ddr
         arrived = [env.event() for _ in steps]
         freed = [env.event() for _ in steps]
-        left = [len(part.commands) for part in program.layers]
-        written = [env.event() for _ in program.layers]
-        names = program.names
+        left = [len(part.commands) for part in command_list.layers]
+        written = [env.event() for _ in command_list.layers]
+        names = command_list.names
         for number, count in enumerate(left):
             if not count:
                 written[number].succeed()
@@ -106,8 +106,8 @@ class TensorEngine:
 
         env.process(fetch())
         writer = env.process(write_back())
-        at, last = 0, len(program.layers) - 1
-        for number, part in enumerate(program.layers):
+        at, last = 0, len(command_list.layers) - 1
+        for number, part in enumerate(command_list.layers):
             layer = LayerRun(part, env.now)
             for command in part.commands:
                 yield arrived[at]
@@ -126,7 +126,7 @@ class TensorEngine:
             done(layer)
 
     def _move(
-        self, track: str, name: str, size: int, ask: Callable[[int, float], Use[float]]
+        self, track: str, name: str, size: int, ask: Callable[[int, float], Sojourn[float]]
     ) -> Process:
         if size:
             start = self._env.now

@@ -7,10 +7,10 @@ batch counts as rows.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from hexsim.hta.layout import is_flat, padded_width
-from hexsim.hvx.layout import SHEET
+from hexsim.hta.layout import is_flat, padded_width, tensor_bytes
+from hexsim.hvx.layout import SHEET, ceil_div
 from hexsim.layers import Convolution, Deconvolution, FullyConnected
 from hexsim.planning.deconvolution_phases import in_phases
 from hexsim.planning.plan import KernelCall
@@ -22,7 +22,8 @@ class MacShape:
 
     `input_row_bytes` is one stored row of the whole input, `input_rows` how many there are;
     an output row is stored with `stored_width` pixels, its channels in multiples of
-    `channel_step`.
+    `channel_step`. Where the output is stored otherwise than the nest makes it (a deconvolution
+    makes phases, as further channels), `stored_per_made` are the bytes of both.
     """
 
     rows: int
@@ -40,6 +41,7 @@ class MacShape:
     input_row_bytes: int
     activation_bytes: int
     weight_bits: int
+    stored_per_made: tuple[int, int] = (1, 1)
 
     @classmethod
     def of(cls, call: KernelCall, source_bytes: int) -> MacShape | None:
@@ -56,7 +58,10 @@ class MacShape:
                 source[0], source_bytes // source[0], size, call.weight_bits,
             )  # fmt: skip
         if isinstance(layer, Deconvolution):
-            return cls.of(in_phases(call), source_bytes)
+            phases = in_phases(call)
+            sizes = [tensor_bytes(one.results[0], 8 * size) for one in (call, phases)]
+            nest = cls.of(phases, source_bytes)
+            return nest and replace(nest, stored_per_made=(sizes[0], sizes[1]))
         if not isinstance(layer, Convolution):
             return None
         batch, height, _, channels = source
@@ -91,4 +96,5 @@ class MacShape:
     def output_bytes(self, rows: int, channels: int) -> int:
         """Bytes of a piece of the output."""
         stored = math.ceil(channels / self.channel_step) * self.channel_step
-        return rows * self.stored_width * stored * self.activation_bytes
+        made = rows * self.stored_width * stored * self.activation_bytes
+        return ceil_div(made * self.stored_per_made[0], self.stored_per_made[1])

@@ -72,7 +72,7 @@ def instruction_edges(machine: Machine, insns: Sequence[Insn], loop: bool) -> li
     return edges
 
 
-@lru_cache(maxsize=64)  # a ramp is tried with several delays
+@lru_cache(maxsize=64)  # an epilogue and prologue are tried with several delays
 def graph(machine: Machine, insns: tuple[Insn, ...], loop: bool) -> Graph:
     """Nodes and edges of a stream, as straight code or as the body of a loop."""
     edges = instruction_edges(machine, insns, loop)

@@ -20,7 +20,7 @@ from hexsim.hvx.dependences import Graph, graph
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.packets import Insn, Packet, resource_bound
 from hexsim.hvx.registers import allocate
-from hexsim.hvx.scheduling import Table, heights, sink, sources
+from hexsim.hvx.scheduling import ReservationTable, heights, sink, sources
 
 TRIES_PER_NODE = 12  # placements per node before an interval is given up
 SHUFFLES = 4  # further searches, with priorities blurred by up to BLUR packets
@@ -131,7 +131,7 @@ def _search(
     todo = set(range(count))
     start: dict[int, int] = {}
     last = [-interval] * count
-    table = Table(machine, interval)
+    table = ReservationTable(machine, interval)
     for _ in range(TRIES_PER_NODE * count):
         if not todo:
             return [start[n] for n in range(count)]
@@ -145,7 +145,7 @@ def _search(
         slot = next((s for s in slots if table.has_room(s, g.classes[n])), None)
         if slot is None:
             slot = max(earliest, last[n] + 1)
-            if not Table(machine, interval).has_room(slot, g.classes[n]):
+            if not ReservationTable(machine, interval).has_room(slot, g.classes[n]):
                 return None
             for other in sorted(start, key=rank.__getitem__, reverse=True):
                 if table.has_room(slot, g.classes[n]):

@@ -51,7 +51,7 @@ class Straight:
         return self.length - len(set(self.times))
 
 
-class Table:
+class ReservationTable:
     """Which classes are issued in each packet slot; `period` folds slots for a loop."""
 
     def __init__(self, machine: Machine, period: int | None = None):
@@ -114,7 +114,7 @@ def sources(g: Graph) -> list[int]:
 def sink(machine: Machine, g: Graph, start: list[int], interval: int | None = None) -> None:
     """Move loads and what they alone feed as late as their readers allow: fewer live values."""
     made = {split(i.dst)[0] for i in g.insns if i.dst}
-    table = Table(machine, interval)
+    table = ReservationTable(machine, interval)
     for n, slot in enumerate(start):
         table.add(slot, g.classes[n])
     behind: list[list[Edge]] = [[] for _ in start]
@@ -199,7 +199,7 @@ def _list(
     start: dict[int, int] = {}
     waiting = sorted(range(len(g.nodes)), key=lambda n: (urgency[n], n))
     earliest = [max(ready.get(i, 0) for i in node) for node in g.nodes]
-    table, live = Table(machine), Live(g, edges)
+    table, live = ReservationTable(machine), Live(g, edges)
     latest = max(earliest, default=0)
     slot = last = 0
     while waiting:

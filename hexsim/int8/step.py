@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.int8.machine_code.jit import Kernel
+from hexsim.int8.machine_code.jit import CompiledKernel
 from hexsim.int8.machine_code.memory import aligned, whole_lines
 from hexsim.int8.machine_code.record import fields_of, with_fields
 from hexsim.int8.machine_code.words import bytes_reached, seen
@@ -56,7 +56,7 @@ class Step:
     are the same.
     """
 
-    kernel: Kernel
+    kernel: CompiledKernel
     arguments: tuple[Any, ...]
     rows: int
     grain: int = 1

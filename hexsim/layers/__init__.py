@@ -31,13 +31,14 @@ from hexsim.layers.prelu import Prelu
 from hexsim.layers.reshape import Reshape
 from hexsim.layers.resize import Resize
 from hexsim.layers.softmax import Softmax
-from hexsim.layers.strided_slice import Part, StridedSlice
+from hexsim.layers.strided_slice import AxisSlice, StridedSlice
 
 __all__ = [
     "NO_CLAMP",
     "RELU",
     "RELU6",
     "TYPES",
+    "AxisSlice",
     "BatchNorm",
     "ChannelShuffle",
     "Clamp",
@@ -53,7 +54,6 @@ __all__ = [
     "Neuron",
     "Opaque",
     "Pad",
-    "Part",
     "Permute",
     "Phases",
     "Pooling",

@@ -14,7 +14,7 @@ from hexsim.graph.support import NO_HTA_LAYER, Support
 
 
 @dataclass(frozen=True)
-class Part:
+class AxisSlice:
     """Positions start, start + step, ... below `stop` of stored axis `axis`; step is positive."""
 
     axis: int
@@ -42,7 +42,7 @@ class StridedSlice(Layer):
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
 
-    parts: tuple[Part, ...]
+    parts: tuple[AxisSlice, ...]
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The input's shape with the sizes of the parts; ValueError if a part reaches beyond it."""

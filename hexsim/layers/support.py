@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network
 from hexsim.graph.support import ACCELERATORS, HTA, INTEGER, Rule
-from hexsim.runtimes import Target
+from hexsim.runtimes import LayerTarget
 
 _HTA_AXES = 4
 
@@ -52,7 +52,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def refusal(layer: Layer, target: Target, network: Network) -> str | None:
+def refusal(layer: Layer, target: LayerTarget, network: Network) -> str | None:
     """Return why `target` refuses `layer`, in one sentence, or None if it takes it."""
     if target not in layer.support.targets:
         return layer.support.otherwise

@@ -21,7 +21,7 @@ from hexsim.onnx_io.precision import Precision
 
 __all__ = ["FloatEngine", "Precision"]
 
-_WRONG_OPTIMISERS = ("Pad_Fusion",)
+_WRONG_OPTIMIZERS = ("Pad_Fusion",)
 """Rewrites that change values. onnxruntime (1.20 to 1.23) folds a Pad of zeros into the pooling
 behind it, whose own padding is minus infinity (maximum) or, in 1.20, not counted (average). Into a
 convolution, where it is right, `fold_pad` folds it."""
@@ -62,7 +62,7 @@ class FloatEngine:
                 graph.model.SerializeToString(),
                 options,
                 providers=["CPUExecutionProvider"],
-                disabled_optimizers=list(_WRONG_OPTIMISERS),
+                disabled_optimizers=list(_WRONG_OPTIMIZERS),
             )
         except Exception as error:  # onnxruntime's exceptions share no base class
             raise _refused(network, error) from None

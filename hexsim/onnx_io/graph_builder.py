@@ -39,7 +39,7 @@ class GraphBuilder:
         self.network = network
         self.opset = opset
         self.nodes: list[onnx.NodeProto] = []
-        self.initialisers: list[onnx.TensorProto] = []
+        self.initializers: list[onnx.TensorProto] = []
         self.weights: dict[str, Array] = {}
         self._precision = precision
         self._current: dict[str, str] = {}
@@ -77,13 +77,13 @@ class GraphBuilder:
             constant = self.network.constants[name]
             is_weight = name in self.network.weights
             value = rounded(constant.finite() if is_weight else constant.value(), self._precision)
-            self._initialise(label, np.asarray(change(value), order="C"))
+            self._initialize(label, np.asarray(change(value), order="C"))
         return label
 
     def literal(self, array: Array) -> str:
         """Return an initialiser that holds `array`."""
         label = self._new("literal")
-        self._initialise(label, array)
+        self._initialize(label, array)
         return label
 
     def compute(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
@@ -149,9 +149,9 @@ class GraphBuilder:
         self._count += 1
         return f"hexsim/{self._count}/{hint}"
 
-    def _initialise(self, label: str, array: Array) -> None:
+    def _initialize(self, label: str, array: Array) -> None:
         if array.size <= _INLINE_ELEMENTS:
-            self.initialisers.append(onnx.numpy_helper.from_array(np.asarray(array), label))
+            self.initializers.append(onnx.numpy_helper.from_array(np.asarray(array), label))
             return
         tensor = onnx.TensorProto(
             name=label,
@@ -160,7 +160,7 @@ class GraphBuilder:
             data_location=onnx.TensorProto.EXTERNAL,
         )
         tensor.external_data.add(key="location", value="memory")
-        self.initialisers.append(tensor)
+        self.initializers.append(tensor)
         self.weights[label] = array
 
 

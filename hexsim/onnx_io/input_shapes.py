@@ -15,11 +15,11 @@ import onnx
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.source import Source
+from hexsim.onnx_io.source import OnnxSource
 
 
 def bind_input_shapes(
-    source: Source, given: Mapping[str, Sequence[int]] | None = None
+    source: OnnxSource, given: Mapping[str, Sequence[int]] | None = None
 ) -> dict[str, Shape]:
     """Return the shape (ONNX axis order) of every input that is not an initialiser, in order.
 
@@ -42,7 +42,7 @@ def bind_input_shapes(
     }
 
 
-def _symbols(source: Source, value: onnx.ValueInfoProto, shape: Shape) -> dict[str, int]:
+def _symbols(source: OnnxSource, value: onnx.ValueInfoProto, shape: Shape) -> dict[str, int]:
     """Check a given shape and return the symbols it binds."""
     text = ",".join(map(str, shape))
     if any(size < 1 for size in shape):
@@ -58,7 +58,7 @@ def _symbols(source: Source, value: onnx.ValueInfoProto, shape: Shape) -> dict[s
     return {d.dim_param: n for d, n in zip(dims, shape, strict=True) if d.dim_param}
 
 
-def _shape(source: Source, value: onnx.ValueInfoProto, symbols: Mapping[str, int]) -> Shape:
+def _shape(source: OnnxSource, value: onnx.ValueInfoProto, symbols: Mapping[str, int]) -> Shape:
     dims = _dims(source, value)
     if dims is None:
         raise HexsimError(
@@ -79,7 +79,7 @@ def _shape(source: Source, value: onnx.ValueInfoProto, symbols: Mapping[str, int
 
 
 def _dims(
-    source: Source, value: onnx.ValueInfoProto
+    source: OnnxSource, value: onnx.ValueInfoProto
 ) -> Sequence[onnx.TensorShapeProto.Dimension] | None:
     if not value.type.HasField("tensor_type"):
         kind = value.type.WhichOneof("value") or "unknown type"

@@ -17,7 +17,7 @@ import onnx.numpy_helper
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.source import Source
+from hexsim.onnx_io.source import OnnxSource
 
 Array = npt.NDArray[Any]
 BUILT_IN = "hexsim.models"
@@ -53,7 +53,9 @@ class Known:
         return value
 
 
-def initialisers(source: Source, weights: Mapping[str, Callable[[], Array]]) -> dict[str, Known]:
+def initializers(
+    source: OnnxSource, weights: Mapping[str, Callable[[], Array]]
+) -> dict[str, Known]:
     """Return all initialisers of a model by name.
 
     `weights` makes those whose data the file leaves to the caller. Raises HexsimError for data
@@ -68,7 +70,7 @@ def initialisers(source: Source, weights: Mapping[str, Callable[[], Array]]) -> 
 def known_tensor(
     tensor: onnx.TensorProto,
     name: str,
-    source: Source,
+    source: OnnxSource,
     weights: Mapping[str, Callable[[], Array]],
 ) -> Known:
     """Return the array that `tensor` holds, wherever its data are."""
@@ -90,7 +92,7 @@ def dtype_name(element_type: int, name: str) -> str:
 def _maker(
     tensor: onnx.TensorProto,
     name: str,
-    source: Source,
+    source: OnnxSource,
     weights: Mapping[str, Callable[[], Array]],
 ) -> Callable[[], Array]:
     if tensor.data_location != onnx.TensorProto.EXTERNAL:

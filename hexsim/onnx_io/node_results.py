@@ -13,11 +13,11 @@ import onnx.shape_inference
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.known import Array, dtype_name
 from hexsim.onnx_io.node import Node
-from hexsim.onnx_io.source import Source
+from hexsim.onnx_io.source import OnnxSource
 
 
 @dataclass(frozen=True)
-class Operand:
+class NodeInput:
     """What is known of an input; `value` only where it is small enough to decide a shape."""
 
     shape: Shape
@@ -25,7 +25,7 @@ class Operand:
     value: Array | None = None
 
 
-def check(node: Node, source: Source) -> None:
+def check(node: Node, source: OnnxSource) -> None:
     """Raise HexsimError unless the node has the inputs and attributes its operator asks for."""
     context = onnx.checker.C.CheckerContext()
     context.ir_version = source.ir_version
@@ -37,7 +37,7 @@ def check(node: Node, source: Source) -> None:
 
 
 def output_types(
-    node: Node, operands: Mapping[str, Operand], source: Source
+    node: Node, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, tuple[Shape, str]]:
     """Return shape and dtype of each named output.
 
@@ -56,7 +56,7 @@ def output_types(
     return {name: _static(node, name, types.get(name), advice) for name in node.outputs if name}
 
 
-def evaluate(node: Node, inputs: Mapping[str, Array], source: Source) -> list[Array]:
+def evaluate(node: Node, inputs: Mapping[str, Array], source: OnnxSource) -> list[Array]:
     """Return the named outputs of a node whose inputs are all known."""
     from onnx.reference import ReferenceEvaluator  # slow to import, seldom needed
 
@@ -80,7 +80,7 @@ def evaluate(node: Node, inputs: Mapping[str, Array], source: Source) -> list[Ar
 
 
 def _inferred(
-    schema: onnx.defs.OpSchema, node: Node, operands: Mapping[str, Operand], source: Source
+    schema: onnx.defs.OpSchema, node: Node, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, onnx.TypeProto]:
     types = {name: _type(operand) for name, operand in operands.items()}
     data = {
@@ -97,12 +97,12 @@ def _inferred(
         raise node.error(str(error).strip().splitlines()[0]) from None
 
 
-def _type(operand: Operand) -> onnx.TypeProto:
+def _type(operand: NodeInput) -> onnx.TypeProto:
     element_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(operand.dtype))
     return onnx.helper.make_tensor_type_proto(element_type, operand.shape)
 
 
-def _written_types(source: Source) -> dict[str, onnx.TypeProto]:
+def _written_types(source: OnnxSource) -> dict[str, onnx.TypeProto]:
     return {value.name: value.type for value in (*source.graph.value_info, *source.graph.output)}
 
 

@@ -25,12 +25,12 @@ from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.axis_order import channels_last, identity, stored_shape
 from hexsim.onnx_io.importer import Importer, small_value
 from hexsim.onnx_io.input_shapes import bind_input_shapes
-from hexsim.onnx_io.known import Array, Known, dtype_name, initialisers, known_tensor
+from hexsim.onnx_io.known import Array, Known, dtype_name, initializers, known_tensor
 from hexsim.onnx_io.node import Node, NotALayerError
 from hexsim.onnx_io.node_codes import NodeCodes
 from hexsim.onnx_io.operators import TRANSLATORS
-from hexsim.onnx_io.quantisation_nodes import strip
-from hexsim.onnx_io.source import Source, open_source
+from hexsim.onnx_io.quantization_nodes import strip
+from hexsim.onnx_io.source import OnnxSource, open_source
 
 _RANDOM = frozenset(
     {
@@ -87,7 +87,7 @@ def read_with_codes(
     shapes = bind_input_shapes(source, input_dims)
     nodes = _nodes(source)
     net = Importer(
-        initialisers(source, weights or {}), _uses(source), _readers(nodes), _names(source, nodes)
+        initializers(source, weights or {}), _uses(source), _readers(nodes), _names(source, nodes)
     )
     for value in source.graph.input:
         if value.name in shapes:
@@ -102,7 +102,7 @@ def read_with_codes(
     return Imported(net.network(name, tuple(shapes), outputs), net.codes)
 
 
-def _uses(source: Source) -> Counter[str]:
+def _uses(source: OnnxSource) -> Counter[str]:
     uses = Counter(name for node in source.graph.node for name in node.input)
     uses.update(value.name for value in source.graph.output)
     return uses
@@ -116,14 +116,14 @@ def _readers(nodes: Sequence[Node]) -> dict[str, list[Node]]:
     return readers
 
 
-def _names(source: Source, nodes: Sequence[Node]) -> set[str]:
+def _names(source: OnnxSource, nodes: Sequence[Node]) -> set[str]:
     names = {node.name for node in nodes}
     names.update(value.name for value in (*source.graph.input, *source.graph.initializer))
     names.update(output for node in nodes for output in node.outputs)
     return names
 
 
-def _input(source: Source, value: onnx.ValueInfoProto, shape: tuple[int, ...]) -> Tensor:
+def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...]) -> Tensor:
     """An image is stored channels last, unless the file itself begins by moving its channels."""
     order = identity(len(shape))
     if len(shape) == 4:
@@ -134,7 +134,7 @@ def _input(source: Source, value: onnx.ValueInfoProto, shape: tuple[int, ...]) -
     return Tensor(value.name, stored_shape(shape, order), order, dtype)
 
 
-def _nodes(source: Source) -> list[Node]:
+def _nodes(source: OnnxSource) -> list[Node]:
     """The nodes with unique names: their own, or that of their first output.
 
     Constant nodes come first, so that whoever looks ahead knows their values.
@@ -157,7 +157,7 @@ def _nodes(source: Source) -> list[Node]:
     return sorted(nodes, key=lambda node: node.op_type != "Constant")
 
 
-def _read_node(node: Node, net: Importer, source: Source) -> None:
+def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
     if node.has_subgraph and (names := _outer_names(node.proto)):
         raise node.error(
             f"its subgraph reads '{min(names)}' of the graph around it; "
@@ -193,7 +193,7 @@ def _folds(node: Node) -> bool:
     return not node.has_subgraph and node.standard not in _RANDOM
 
 
-def _fold(node: Node, net: Importer, source: Source) -> None:
+def _fold(node: Node, net: Importer, source: OnnxSource) -> None:
     """Make the outputs known arrays, computed when first read."""
     value = node.tensor("value") if node.standard == "Constant" else None
     if value is not None:
@@ -212,7 +212,7 @@ def _fold(node: Node, net: Importer, source: Source) -> None:
         net.known[name] = Known(name, shape, dtype, partial(compute, position))
 
 
-def _opaque(node: Node, net: Importer, source: Source) -> None:
+def _opaque(node: Node, net: Importer, source: OnnxSource) -> None:
     """Add the node as it is, its tensors in source order."""
     types = inference.output_types(node, _operands(node, net), source)
     layer = Opaque(
@@ -231,9 +231,9 @@ def _opaque(node: Node, net: Importer, source: Source) -> None:
     net.add_with(layer, [Tensor(n, shape, dtype=dtype) for n, (shape, dtype) in types.items()])
 
 
-def _operands(node: Node, net: Importer) -> dict[str, inference.Operand]:
+def _operands(node: Node, net: Importer) -> dict[str, inference.NodeInput]:
     return {
-        name: inference.Operand(
+        name: inference.NodeInput(
             net.source_shape(name),
             net.dtype(name),
             small_value(net.known[name]) if name in net.known else None,

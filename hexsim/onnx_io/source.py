@@ -19,7 +19,7 @@ from hexsim.onnx_io.old_opsets import OLDEST_OPSET, to_oldest_opset
 
 
 @dataclass(frozen=True)
-class Source:
+class OnnxSource:
     """A checked model: `label` names it in messages, `folder` is where external data lies."""
 
     label: str
@@ -34,7 +34,7 @@ class Source:
         return self.opsets.get("", 1)
 
 
-def open_source(model: onnx.ModelProto | str | Path) -> Source:
+def open_source(model: onnx.ModelProto | str | Path) -> OnnxSource:
     """Open and check `model`, a ModelProto or the path of an ONNX file.
 
     Raises HexsimError if it is missing, unreadable, no ONNX model, empty, or of a version that
@@ -59,7 +59,7 @@ def _load(path: Path) -> onnx.ModelProto:
         ) from None
 
 
-def _source(model: onnx.ModelProto, label: str, folder: Path | None) -> Source:
+def _source(model: onnx.ModelProto, label: str, folder: Path | None) -> OnnxSource:
     if not model.ir_version or not model.opset_import or not model.HasField("graph"):
         raise HexsimError(
             f"{label} is not an ONNX model or is truncated; export or download it again"
@@ -77,7 +77,7 @@ def _source(model: onnx.ModelProto, label: str, folder: Path | None) -> Source:
             f"{label} uses opset {opsets['']}, the installed onnx knows up to {newest}; "
             "upgrade onnx or export with an older opset"
         )
-    source = Source(label, model.graph, opsets, folder, model.ir_version)
+    source = OnnxSource(label, model.graph, opsets, folder, model.ir_version)
     if source.opset >= OLDEST_OPSET:
         return source
     graph = to_oldest_opset(model, label).graph

@@ -43,7 +43,7 @@ def write(
         network.name or "network",
         [_value_info(network.tensors[name]) for name in network.inputs],
         [_value_info(network.tensors[name]) for name in names],
-        builder.initialisers,
+        builder.initializers,
     )
     opsets = [onnx.helper.make_opsetid(domain, version) for domain, version in imports.items()]
     ir_version = onnx.helper.find_min_ir_version_for(opsets, ignore_unknown=True)

@@ -29,7 +29,7 @@ PASSES = (
 """In this order: what is folded away must not hide a pattern from the passes behind it."""
 
 
-def optimise(network: Network) -> Network:
+def optimize(network: Network) -> Network:
     """Return `network` as the converter leaves it: folded, fused, without no-ops."""
     for change in PASSES:
         network = change(network)

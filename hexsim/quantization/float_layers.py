@@ -12,7 +12,7 @@ from hexsim.graph.ir import Layer
 from hexsim.layers import Convert
 from hexsim.layers.support import refusal
 from hexsim.quantization.model import Model
-from hexsim.runtimes import FIXED_POINT, Target
+from hexsim.runtimes import FIXED_POINT, LayerTarget
 
 
 def converts_floats(layer: Layer, model: Model) -> bool:
@@ -22,7 +22,7 @@ def converts_floats(layer: Layer, model: Model) -> bool:
     return layer.output in model.floats or layer.inputs[0] in model.floats
 
 
-def refusal_in(model: Model, layer: Layer, runtime: Target) -> str | None:
+def refusal_in(model: Model, layer: Layer, runtime: LayerTarget) -> str | None:
     """Return why `runtime` refuses a layer of `model`, in one sentence, or None if it takes it."""
     if model.quantized and runtime in (*FIXED_POINT, "hta"):
         if converts_floats(layer, model):

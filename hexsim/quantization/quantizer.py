@@ -37,7 +37,7 @@ from hexsim.quantization.operands import coded_operands
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.floats import FloatTensor
-from hexsim.quantization.overrides.settle import NOTHING, Given, settle
+from hexsim.quantization.overrides.settle import NOTHING, GivenEncoding, settle
 from hexsim.quantization.rules.choice import (
     activation_rule,
     activation_words,
@@ -93,7 +93,7 @@ def _activations(
     network: Network,
     observations: Mapping[str, Observation],
     options: QuantizationOptions,
-    given: Mapping[str, Given],
+    given: Mapping[str, GivenEncoding],
 ) -> dict[str, Decision[Encoding]]:
     """Decide about inputs, operands and what layers write, in this order.
 
@@ -135,7 +135,7 @@ def _activations(
 def _parameters(
     network: Network,
     options: QuantizationOptions,
-    given: Mapping[str, Given],
+    given: Mapping[str, GivenEncoding],
     floats: Mapping[str, FloatTensor],
 ) -> dict[str, Decision[Encoding | AxisEncoding]]:
     """Decide about the weights and biases of layers that multiply."""
@@ -173,7 +173,7 @@ def _require_halves(network: Network, floats: Mapping[str, FloatTensor]) -> None
                 )
 
 
-def _given(name: str, given: Mapping[str, Given]) -> Decision[Encoding] | None:
+def _given(name: str, given: Mapping[str, GivenEncoding]) -> Decision[Encoding] | None:
     """What an override says about an activation."""
     if name not in given:
         return None

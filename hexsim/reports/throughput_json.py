@@ -21,7 +21,7 @@ def throughput_json(found: Throughput, platform: Platform) -> str:
         "stack": platform.stack.name,
         "total": _pace(found.total),
         "gain": found.gain,
-        "utilisation": {use.resource: use.share for use in found.uses},
+        "utilisation": {use.resource: use.share for use in found.utilisations},
         "limited_by": None if limit is None else limit.resource,
         "threads": [_thread(one) for one in found.instances],
     }
@@ -30,9 +30,9 @@ def throughput_json(found: Throughput, platform: Platform) -> str:
 
 def _thread(one: Instance) -> dict[str, Any]:
     return {
-        "network": one.stream.plan.network.name,
-        "runtime": one.stream.plan.runtime,
-        "priority": one.stream.priority,
+        "network": one.caller.plan.network.name,
+        "runtime": one.caller.plan.runtime,
+        "priority": one.caller.priority,
         **_pace(one.pace),
         "latencies_us": [latency / PS_PER_US for latency in one.pace.latencies_ps],
         "alone": _pace(one.alone),

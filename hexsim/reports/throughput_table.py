@@ -16,7 +16,7 @@ def throughput_text(found: Throughput) -> str:
     """Return the table of threads (latencies in ms), the utilisation and the verdict."""
     header = (*_HEADER, *(f"{name} ms" for name in PERCENTILES), "alone ms")
     rows = [_row(number, one) for number, one in enumerate(found.instances)]
-    uses = [(use.resource, f"{use.share:.1%}") for use in found.uses]
+    uses = [(use.resource, f"{use.share:.1%}") for use in found.utilisations]
     return "\n\n".join(
         (
             table(header, rows, left=frozenset({0, 1, 2, 3})),
@@ -39,12 +39,12 @@ def verdict(found: Throughput) -> str:
 
 
 def _row(number: int, one: Instance) -> tuple[str, ...]:
-    plan = one.stream.plan
+    plan = one.caller.plan
     return (
         f"{number}",
         plan.network.name,
         plan.runtime,
-        one.stream.priority,
+        one.caller.priority,
         f"{one.pace.inferences}",
         f"{one.pace.per_second:.2f}",
         f"{one.alone.per_second:.2f}",

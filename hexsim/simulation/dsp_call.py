@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from hexsim.host import entry
-from hexsim.host.entry import Call, Part
+from hexsim.host.entry import Call, EntryPart
 from hexsim.hta.engine import LayerRun
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.planning.plan import KernelCall, Plan
@@ -24,7 +24,7 @@ from hexsim.q6_scheduler import GraphSession
 from hexsim.simulation.dsp_work import DspWork
 from hexsim.simulation.hta_work import HtaWork
 from hexsim.simulation.ledger import Ledger
-from hexsim.simulation.phone import Machine
+from hexsim.simulation.phone import Phone
 from hexsim.simulation.subnet_work import subnet_works
 from hexsim.timing.node_timing import NodeTiming
 from hexsim.timing.results import LayerTiming
@@ -46,24 +46,22 @@ class Request:
 
 
 class DspCall:
-    """Subnets prepared for one machine, to be run again and again."""
+    """Subnets prepared for one phone, to be run again and again."""
 
     def __init__(
-        self, machine: Machine, session: GraphSession, request: Request, joined: JoinedSubnets
+        self, phone: Phone, session: GraphSession, request: Request, joined: JoinedSubnets
     ) -> None:
-        self._machine = machine
+        self._phone = phone
         self._session = session
         self._request = request
         self._joined = joined
-        on_dsp = entry.converts_inputs_on_dsp(machine.stack, request.buffer)
-        self._works = subnet_works(joined, machine, inputs_in_l2=on_dsp)
+        on_dsp = entry.converts_inputs_on_dsp(phone.stack, request.buffer)
+        self._works = subnet_works(joined, phone, inputs_in_l2=on_dsp)
 
     def run(self, ledger: Ledger, idle_s: float) -> Process:
         """Call into the DSP, run the subnets, and come back."""
-        machine, request, env = self._machine, self._request, self._machine.env
-        call = Call(
-            self._joined, machine.chip, machine.stack, request.profile, request.buffer, idle_s
-        )
+        phone, request, env = self._phone, self._request, self._phone.env
+        call = Call(self._joined, phone.chip, phone.stack, request.profile, request.buffer, idle_s)
         for part in entry.way_in(call):
             yield from self._part(ledger, part)
         begin = env.now
@@ -91,22 +89,22 @@ class DspCall:
 
     def _on_hta(self, ledger: Ledger, work: HtaWork) -> Process:
         """Bring what the engine reads into its layout, run its command list, come back."""
-        engine, session = self._machine.hta, self._session
+        engine, session = self._phone.hta, self._session
         yield from self._conversions(ledger, work.way_in)
         yield from self._hand_over(ledger, "hta_subnet")
         with engine.turn(self._request.urgency) as turn:
             yield turn
             ledger.overhead("hta_wait")
             calls = iter(work.subnet.calls)
-            yield from engine.run(work.program, partial(self._hta_layer, ledger, calls))
-        yield from session.run_clocks("hta_interrupt", self._machine.stack.qurt.wake_clk)
+            yield from engine.run(work.command_list, partial(self._hta_layer, ledger, calls))
+        yield from session.run_clocks("hta_interrupt", self._phone.stack.qurt.wake_clk)
         ledger.overhead("hta_interrupt")
         yield from self._conversions(ledger, work.way_out)
 
     def _hand_over(self, ledger: Ledger, name: str) -> Process:
-        rules = self._machine.stack.partitioning
+        rules = self._phone.stack.partitioning
         seconds = rules.hta_subnet_s if name == "hta_subnet" else rules.hnn_subnet_s
-        yield self._machine.env.timeout(seconds_to_ps(seconds))
+        yield self._phone.env.timeout(seconds_to_ps(seconds))
         ledger.overhead(name)
 
     def _lock(self, ledger: Ledger) -> Process:
@@ -126,23 +124,23 @@ class DspCall:
             yield from self._session.run_node(name, work)
             ledger.overhead(name, work=work)
 
-    def _part(self, ledger: Ledger, part: Part) -> Process:
+    def _part(self, ledger: Ledger, part: EntryPart) -> Process:
         """Spend one named part where it runs."""
-        start = self._machine.env.now
+        start = self._phone.env.now
         if part.place == "host":
-            yield self._machine.cores.run(seconds_to_ps(part.seconds))
+            yield self._phone.cores.run(seconds_to_ps(part.seconds))
             ledger.aside("cpu", part.name, start)
         elif part.place == "link":
-            yield self._machine.env.timeout(seconds_to_ps(part.seconds))
+            yield self._phone.env.timeout(seconds_to_ps(part.seconds))
             ledger.aside("fastrpc", part.name, start)
         else:
             yield from self._session.run_clocks(part.name, part.clocks, vector=part.place == "hvx")
         ledger.overhead(part.name)
 
     def _hvx_layer(self, call: KernelCall, work: NodeWork, timing: NodeTiming) -> LayerTiming:
-        dsp = self._machine.dsp
+        dsp = self._phone.dsp
         duration_ps = timing.end_ps - timing.start_ps
-        most = dsp.core.packets_in(duration_ps) * self._machine.chip.dsp.hvx.contexts
+        most = dsp.core.packets_in(duration_ps) * self._phone.chip.dsp.hvx.contexts
         return LayerTiming(
             name=call.layer.name,
             type=call.layer.type,
@@ -164,7 +162,7 @@ class DspCall:
 
     def _hta_layer(self, ledger: Ledger, calls: Iterator[KernelCall], run: LayerRun) -> None:
         """Charge a layer of the tensor engine, which has just ended it."""
-        call, engine, part = next(calls), self._machine.hta, run.part
+        call, engine, part = next(calls), self._phone.hta, run.part
         duration_ps = run.end_ps - run.start_ps
         ledger.layer(
             LayerTiming(

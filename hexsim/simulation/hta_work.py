@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from hexsim.hta.command_list import Program
+from hexsim.hta.command_list import CommandList
 from hexsim.hta.compiler import compile_subnet
 from hexsim.hta.layout import flat_bytes, taken_flat, tensor_bytes
 from hexsim.hvx.kernels import Target
@@ -27,7 +27,7 @@ class HtaWork:
 
     subnet: PlannedSubnet
     way_in: Edges
-    program: Program
+    command_list: CommandList
     way_out: Edges
 
 
@@ -70,7 +70,7 @@ def hta_work(
             )
             for name, shape, traffic in arriving
         ),
-        program=compile_subnet(subnet, chip.name, chip.hta, from_application),
+        command_list=compile_subnet(subnet, chip.name, chip.hta, from_application),
         way_out=edges(
             (f"from_hta {name}", from_d32(shape, target, traffic, bits[name]))
             for name, shape, traffic in leaving

@@ -17,7 +17,7 @@ from hexsim.planning.plan import PlannedSubnet
 from hexsim.q6_scheduler import GraphSession
 from hexsim.simulation.dsp_call import DspCall, Request
 from hexsim.simulation.ledger import Ledger
-from hexsim.simulation.phone import Machine
+from hexsim.simulation.phone import Phone
 from hexsim.timing.results import InferenceTiming, LayerTiming
 from hexsim.timing.simtime import Process, seconds_to_ps
 
@@ -25,21 +25,21 @@ from hexsim.timing.simtime import Process, seconds_to_ps
 class Inference:
     """Runs one request again and again; what does not depend on time is prepared once."""
 
-    def __init__(self, machine: Machine, request: Request) -> None:
-        self._machine = machine
+    def __init__(self, phone: Phone, request: Request) -> None:
+        self._phone = phone
         self._request = request
         self._joined = tuple(joined(request.plan))
         self._calls: dict[int, DspCall] = {}
 
     @cached_property
     def _session(self) -> GraphSession:
-        return self._machine.dsp.session(f"{self._request.name}q6", self._request.urgency)
+        return self._phone.dsp.session(f"{self._request.name}q6", self._request.urgency)
 
     def run(self) -> Process:
         """Run one inference now; the process returns its `InferenceTiming`."""
-        env = self._machine.env
+        env = self._phone.env
         start = env.now
-        ledger = Ledger(env, self._machine.spans, f"{self._request.name}inference", start)
+        ledger = Ledger(env, self._phone.spans, f"{self._request.name}inference", start)
         subnets = self._request.plan.subnets
         if subnets:
             yield from self._copy(ledger, "input_copy", subnets[0].input_shapes)
@@ -63,7 +63,7 @@ class Inference:
     def _call(self, index: int) -> DspCall:
         if index not in self._calls:
             self._calls[index] = DspCall(
-                self._machine, self._session, self._request, self._joined[index]
+                self._phone, self._session, self._request, self._joined[index]
             )
         return self._calls[index]
 
@@ -71,29 +71,29 @@ class Inference:
         """Copy float buffers on the application's side of the call."""
         if self._request.buffer == "float":
             elements = sum(math.prod(shape) for shape in shapes)
-            seconds = elements * self._machine.stack.application.copy_s_per_element
-            start = self._machine.env.now
-            yield self._machine.cores.run(seconds_to_ps(seconds))
+            seconds = elements * self._phone.stack.application.copy_s_per_element
+            start = self._phone.env.now
+            yield self._phone.cores.run(seconds_to_ps(seconds))
             ledger.aside("cpu", name, start)
         ledger.overhead(name, forward=False)
 
     def _on_host(self, ledger: Ledger, subnet: PlannedSubnet) -> Process:
         """Run a CPU or GPU subnet, layer by layer, with the engine to itself."""
-        machine = self._machine
+        phone = self._phone
         if subnet.engine == "gpu":
-            engine, roofline, clock_hz = machine.gpu, gpu.roofline, machine.chip.gpu.clock_hz
+            engine, layer_cost, clock_hz = phone.gpu, gpu.layer_cost, phone.chip.gpu.clock_hz
         else:
-            engine, roofline, clock_hz = machine.cpu, cpu.roofline, machine.chip.cpu.clock_hz
+            engine, layer_cost, clock_hz = phone.cpu, cpu.layer_cost, phone.chip.cpu.clock_hz
         with engine.request(priority=self._request.urgency) as turn:
             yield turn
             ledger.overhead(f"{subnet.engine}_wait")
             for call in subnet.calls:
-                cost = roofline(call, machine.chip, machine.stack)
-                start = machine.env.now
+                cost = layer_cost(call, phone.chip, phone.stack)
+                start = phone.env.now
                 if subnet.engine == "cpu":
-                    yield machine.cores.run(cost.duration_ps, machine.chip.cpu.cores)
+                    yield phone.cores.run(cost.duration_ps, phone.chip.cpu.cores)
                 else:
-                    yield machine.env.timeout(cost.duration_ps)
+                    yield phone.env.timeout(cost.duration_ps)
                 ledger.aside(subnet.engine, call.layer.name, start)
                 ledger.layer(
                     LayerTiming(
@@ -101,7 +101,7 @@ class Inference:
                         type=call.layer.type,
                         engine=call.engine,
                         start_ps=start,
-                        duration_ps=machine.env.now - start,
+                        duration_ps=phone.env.now - start,
                         clock_hz=clock_hz,
                         macs=call.macs,
                         packets=0,

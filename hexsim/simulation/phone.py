@@ -15,7 +15,7 @@ import simpy
 from hexsim.errors import HexsimError
 from hexsim.host.cores import HostCores
 from hexsim.hta.engine import TensorEngine
-from hexsim.hvx.isa import Machine as VectorUnit
+from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.layout import VECTOR_BYTES
 from hexsim.platforms.architecture import version
@@ -31,7 +31,7 @@ from hexsim.timing.results import Span
 from hexsim.timing.simtime import PS_PER_SECOND, Environment
 
 
-class Machine:
+class Phone:
     """Everything that inferences share; the DSP is built when a job first needs it."""
 
     def __init__(
@@ -48,13 +48,13 @@ class Machine:
         if self.recording:
             self.cores.told = self.recording.meter("cpu cores", "cores", self.cores.count).reads
         self._profiles = tuple(profiles)
-        self._dsp: Dsp | None = None
+        self._dsp: PhoneDsp | None = None
 
     @property
-    def dsp(self) -> Dsp:
+    def dsp(self) -> PhoneDsp:
         """The DSP; raises HexsimError if the chip states none."""
         if self._dsp is None:
-            self._dsp = Dsp(self, self._profiles)
+            self._dsp = PhoneDsp(self, self._profiles)
         return self._dsp
 
     @cached_property
@@ -68,17 +68,17 @@ class Machine:
         return self._dsp.ddr.moved if self._dsp else Traffic()
 
 
-class Dsp:
+class PhoneDsp:
     """Hardware threads, vector contexts and the path to DDR at the clocks that were voted for."""
 
-    def __init__(self, machine: Machine, profiles: Iterable[Profile]) -> None:
-        chip, stack = machine.chip.dsp, machine.stack
-        memory = machine.chip.memory
+    def __init__(self, phone: Phone, profiles: Iterable[Profile]) -> None:
+        chip, stack = phone.chip.dsp, phone.stack
+        memory = phone.chip.memory
         votes = tuple(profiles)
-        self._machine = machine
+        self._phone = phone
         self.clock_hz = max(chip.clock_hz(profile.dsp_corner) for profile in votes)
         self.core = Q6Core(
-            machine.env,
+            phone.env,
             IssueRule(
                 clock_hz=self.clock_hz,
                 hardware_threads=chip.hardware_threads,
@@ -95,7 +95,7 @@ class Dsp:
         )
         bandwidth = memory.ddr_peak_bytes_per_s * memory.efficiency
         self.ddr = Ddr(
-            machine.env,
+            phone.env,
             DdrRule(
                 bytes_per_second=bandwidth * max(profile.bus_vote for profile in votes),
                 latency_s=memory.dsp_latency_s,
@@ -104,9 +104,9 @@ class Dsp:
         )
         hvx = chip.hvx
         self.peak_macs_per_packet = hvx.int8_macs_per_clk * chip.issue_clk_per_packet / hvx.contexts
-        self.contexts = VectorContexts(machine.env, hvx.contexts)
-        if machine.recording:
-            self._record(machine.recording)
+        self.contexts = VectorContexts(phone.env, hvx.contexts)
+        if phone.recording:
+            self._record(phone.recording)
         self.rule = DispatchRule(
             node_clocks=stack.dispatch.node_clk,
             hand_off_clocks=stack.dispatch.hand_off_clk,
@@ -115,7 +115,7 @@ class Dsp:
             workers=min(stack.dispatch.max_vector_workers, chip.hvx.contexts),
         )
         self.target = Target(
-            machine=_vector_unit(machine.chip),
+            machine=_vector_unit(phone.chip),
             workers=self.rule.workers,
             l2_bytes=chip.l2_bytes - chip.l2_audio_bytes,
             vtcm_bytes=chip.vtcm_bytes,
@@ -137,9 +137,9 @@ class Dsp:
 
     def session(self, name: str, urgency: int) -> GraphSession:
         """Return a graph's threads; `urgency` shifts their QuRT priorities, negative is sooner."""
-        machine = self._machine
+        phone = self._phone
         return GraphSession(
-            self.core, self.ddr, self.contexts, self.rule, name, urgency, machine.spans
+            self.core, self.ddr, self.contexts, self.rule, name, urgency, phone.spans
         )
 
     def client(self, name: str, client: Client) -> ClientSession:
@@ -151,15 +151,15 @@ class Dsp:
             self.rule.wake_clocks,
             name,
             client,
-            self._machine.spans,
+            self._phone.spans,
         )
 
 
-def _vector_unit(chip: Chip) -> VectorUnit:
-    """The machine that kernels are scheduled for; HexsimError if d32 does not fit its vectors."""
+def _vector_unit(chip: Chip) -> Machine:
+    """The machine that streams are scheduled for; HexsimError if d32 does not fit its vectors."""
     if chip.dsp.hvx.vector_bytes != VECTOR_BYTES:
         raise HexsimError(
             f"chip {chip.name}, key dsp.hvx.vector_bytes: layers are laid out in vectors of "
             f"{VECTOR_BYTES} bytes, not {chip.dsp.hvx.vector_bytes}"
         )
-    return VectorUnit(version(chip.dsp.arch), VECTOR_BYTES)
+    return Machine(version(chip.dsp.arch), VECTOR_BYTES)

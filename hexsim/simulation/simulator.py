@@ -22,7 +22,7 @@ from hexsim.platforms.stacks import BufferType, Stack
 from hexsim.simulation.background_clients import ClientSession
 from hexsim.simulation.dsp_call import Request
 from hexsim.simulation.inference import Inference
-from hexsim.simulation.phone import Machine
+from hexsim.simulation.phone import Phone
 from hexsim.timing.memory import Traffic
 from hexsim.timing.results import ClientTiming, InferenceTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, Process
@@ -104,22 +104,22 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
         for runtime in dict.fromkeys(subnet.runtime for subnet in job.plan.subnets):
             chip.require(runtime)
             stack.require(runtime)
-    machine = _machine(workload, chip, stack)
-    env = machine.env
+    phone = _phone(workload, chip, stack)
+    env = phone.env
     finished: list[InferenceTiming] = []
-    jobs = env.process(_run_jobs(machine, workload, finished))
-    clients = _clients(machine, workload.background)
+    jobs = env.process(_run_jobs(phone, workload, finished))
+    clients = _clients(phone, workload.background)
     if clients:
-        env.process(_watch(machine, workload, finished, jobs))
+        env.process(_watch(phone, workload, finished, jobs))
     env.run(env.all_of([jobs, *(env.process(client.run(jobs)) for client in clients)]))
-    levels = machine.recording.end() if machine.recording else ()
+    levels = phone.recording.end() if phone.recording else ()
     finished.sort(key=lambda inference: (inference.start_ps, inference.job))
-    spans = sorted(machine.spans, key=lambda span: (span.t0_ps, span.track, span.t1_ps))
+    spans = sorted(phone.spans, key=lambda span: (span.t0_ps, span.track, span.t1_ps))
     first = workload.jobs[0]
     return Result(
         inferences=tuple(finished),
         timeline=Timeline(tuple(spans), env.now, levels),
-        counters={**_counters(finished, machine.dsp_traffic), "events": env.scheduled},
+        counters={**_counters(finished, phone.dsp_traffic), "events": env.scheduled},
         init=initialisation(first.plan, stack, stack.profile(first.perf_profile)),
         clients=tuple(client.timing for client in clients),
     )
@@ -129,30 +129,30 @@ def clients_alone(
     workload: Workload, chip: Chip, stack: Stack, until_ps: int
 ) -> tuple[ClientTiming, ...]:
     """Run only the background clients of a workload, releasing jobs until `until_ps`."""
-    machine = _machine(workload, chip, stack)
-    env = machine.env
-    clients = _clients(machine, workload.background)
+    phone = _phone(workload, chip, stack)
+    env = phone.env
+    clients = _clients(phone, workload.background)
     stop = env.timeout(until_ps)
     env.run(env.all_of([env.process(client.run(stop)) for client in clients]))
     return tuple(client.timing for client in clients)
 
 
-def _machine(workload: Workload, chip: Chip, stack: Stack) -> Machine:
+def _phone(workload: Workload, chip: Chip, stack: Stack) -> Phone:
     """The phone at the clocks that the jobs vote for."""
     profiles = [stack.profile(job.perf_profile) for job in workload.jobs]
-    return Machine(chip, stack, profiles, recorded=workload.recorded)
+    return Phone(chip, stack, profiles, recorded=workload.recorded)
 
 
-def _clients(machine: Machine, background: tuple[Background, ...]) -> list[ClientSession]:
+def _clients(phone: Phone, background: tuple[Background, ...]) -> list[ClientSession]:
     return [
-        machine.dsp.client(f"{load.name} {client.name}", client)
+        phone.dsp.client(f"{load.name} {client.name}", client)
         for load in background
         for client in load.clients
     ]
 
 
 def _watch(
-    machine: Machine, workload: Workload, finished: list[InferenceTiming], jobs: simpy.Event
+    phone: Phone, workload: Workload, finished: list[InferenceTiming], jobs: simpy.Event
 ) -> Process:
     """Raise HexsimError if the clients leave the networks nothing."""
     patience_ps = _PATIENCE_PS + max(
@@ -160,7 +160,7 @@ def _watch(
     )
     while not jobs.processed:
         before = len(finished)
-        yield machine.env.timeout(patience_ps)
+        yield phone.env.timeout(patience_ps)
         if len(finished) == before and not jobs.processed:
             names = ", ".join(load.name for load in workload.background)
             raise HexsimError(
@@ -170,32 +170,32 @@ def _watch(
             )
 
 
-def _run_jobs(machine: Machine, workload: Workload, finished: list[InferenceTiming]) -> Process:
+def _run_jobs(phone: Phone, workload: Workload, finished: list[InferenceTiming]) -> Process:
     """Run all jobs side by side."""
     indices = range(len(workload.jobs))
-    processes = [machine.env.process(_run_job(machine, workload, i, finished)) for i in indices]
-    yield machine.env.all_of(processes)
+    processes = [phone.env.process(_run_job(phone, workload, i, finished)) for i in indices]
+    yield phone.env.all_of(processes)
 
 
 def _run_job(
-    machine: Machine, workload: Workload, index: int, finished: list[InferenceTiming]
+    phone: Phone, workload: Workload, index: int, finished: list[InferenceTiming]
 ) -> Process:
     job = workload.jobs[index]
     request = Request(
         job=index,
         name=f"job {index} " if len(workload.jobs) > 1 else "",
         plan=job.plan,
-        profile=machine.stack.profile(job.perf_profile),
-        buffer=machine.stack.buffer(job.buffer),
+        profile=phone.stack.profile(job.perf_profile),
+        buffer=phone.stack.buffer(job.buffer),
         idle_s=job.idle_ms / 1e3,
         urgency=job.urgency,
     )
-    inference = Inference(machine, request)
-    yield machine.env.timeout(job.arrival_ps)
+    inference = Inference(phone, request)
+    yield phone.env.timeout(job.arrival_ps)
     number = 0
-    while _goes_on(job, number, machine.env.now):
+    while _goes_on(job, number, phone.env.now):
         if number:
-            yield machine.env.timeout(round(job.idle_ms * PS_PER_MS))
+            yield phone.env.timeout(round(job.idle_ms * PS_PER_MS))
         finished.append((yield from inference.run()))
         number += 1
 

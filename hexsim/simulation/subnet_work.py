@@ -10,14 +10,14 @@ from hexsim.hvx.orientation import laid_down
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.simulation.dsp_work import DspWork, dsp_work
 from hexsim.simulation.hta_work import HtaWork, hta_work
-from hexsim.simulation.phone import Machine
+from hexsim.simulation.phone import Phone
 
 
 def subnet_works(
-    joined: JoinedSubnets, machine: Machine, *, inputs_in_l2: bool
+    joined: JoinedSubnets, phone: Phone, *, inputs_in_l2: bool
 ) -> tuple[DspWork | HtaWork, ...]:
     """Prepare the subnets of a call; `inputs_in_l2` if the DSP makes codes of float inputs."""
-    target = machine.dsp.target
+    target = phone.dsp.target
     from_application = frozenset(joined.inputs)
     from_hta = joined.written_by("hta")
     as_they_are = joined.as_codes if inputs_in_l2 else from_application
@@ -34,7 +34,7 @@ def subnet_works(
         if subnet.engine == "hvx"
         else hta_work(
             subnet,
-            machine.chip,
+            phone.chip,
             target,
             from_application=from_application.intersection(subnet.inputs),
             in_ddr=cold,

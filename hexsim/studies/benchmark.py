@@ -83,7 +83,7 @@ def told_apart(results: Iterable[Case | Refusal]) -> list[Case | Refusal]:
 
 
 @dataclass(frozen=True)
-class Conditions:
+class BenchmarkConditions:
     """What all cases of one benchmark share.
 
     `sweep` gives times an interval: everything, or only those of the tensor engine (None: none).
@@ -104,7 +104,7 @@ def run_benchmark(
     sources: Sequence[str],
     platform: Platform,
     runtimes: Sequence[Runtime],
-    conditions: Conditions,
+    conditions: BenchmarkConditions,
     progress: Callable[[str], None] = lambda what: None,
 ) -> Iterator[Case | Refusal]:
     """Yield what becomes of each source (file or built-in network) and runtime, in that order.
@@ -127,7 +127,7 @@ def run_case(
     source: str,
     platform: Platform,
     runtime: Runtime,
-    conditions: Conditions,
+    conditions: BenchmarkConditions,
     progress: Callable[[str], None] = lambda what: None,
 ) -> Case:
     """Return the one case of `run_benchmark`; raise HexsimError if the runtime refuses it."""
@@ -151,7 +151,7 @@ class _Cases:
         source: str,
         given: GivenModel,
         platform: Platform,
-        conditions: Conditions,
+        conditions: BenchmarkConditions,
         progress: Callable[[str], None],
     ) -> None:
         self.given = given
@@ -166,7 +166,7 @@ class _Cases:
         cls,
         source: str,
         platform: Platform,
-        conditions: Conditions,
+        conditions: BenchmarkConditions,
         progress: Callable[[str], None],
     ) -> _Cases:
         """Load the network that `source` names."""

@@ -19,7 +19,7 @@ from hexsim.hvx.streams import Kernel, layout_change
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall, PlannedSubnet
 from hexsim.platform import Platform
-from hexsim.simulation.phone import Machine
+from hexsim.simulation.phone import Phone
 from hexsim.simulation.residency import subnet_traffic
 from hexsim.studies.kernel_shapes import kernel_call
 from hexsim.timing.memory import Traffic
@@ -100,11 +100,11 @@ def probe(kind: str, shape: str, platform: Platform) -> KernelProbe:
     """Block, schedule and time one kernel; HexsimError for an unknown kind or a bad shape."""
     call = kernel_call(kind, shape)
     platform.chip.require("dsp")
-    machine = Machine(platform.chip, platform.stack, [platform.stack.profile()])
-    dsp = machine.dsp
+    phone = Phone(platform.chip, platform.stack, [platform.stack.profile()])
+    dsp = phone.dsp
     streams, work = _work(kind, call, dsp.target)
-    node = machine.env.process(dsp.session("", 0).run_node(kind, work))
-    timing = machine.env.run(node)
+    node = phone.env.process(dsp.session("", 0).run_node(kind, work))
+    timing = phone.env.run(node)
     assert isinstance(timing, NodeTiming)
     hvx = platform.chip.dsp.hvx
     return KernelProbe(

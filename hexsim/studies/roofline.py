@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
 from hexsim.platform import Platform
-from hexsim.simulation.phone import Dsp, Machine
+from hexsim.simulation.phone import Phone, PhoneDsp
 from hexsim.studies.benchmark import Case
 from hexsim.timing.results import LayerTiming
 from hexsim.timing.simtime import PS_PER_SECOND, PS_PER_US
@@ -135,7 +135,7 @@ def roofline(case: Case, platform: Platform) -> Roofline:
 def _roofs(case: Case, platform: Platform) -> Roofs:
     chip, stack = platform.chip, platform.stack
     if case.runtime in ("dsp", "aip"):
-        return _vector_roofs(Machine(chip, stack, [stack.profile(case.perf_profile)]).dsp)
+        return _vector_roofs(Phone(chip, stack, [stack.profile(case.perf_profile)]).dsp)
     if case.runtime in ("gpu", "gpu_fp16"):
         gpu = chip.gpu
         peak = gpu.clock_hz * gpu.fp32_flops_per_clk / FLOPS_PER_MAC
@@ -146,7 +146,7 @@ def _roofs(case: Case, platform: Platform) -> Roofs:
     return Roofs("cpu", "CPU", peak, (MemoryRoof("DDR", "ddr", cpu.bandwidth_bytes_per_s),))
 
 
-def _vector_roofs(dsp: Dsp) -> Roofs:
+def _vector_roofs(dsp: PhoneDsp) -> Roofs:
     return Roofs(
         "hvx",
         "HVX",

@@ -49,7 +49,7 @@ _RESOURCES = {
 
 
 @dataclass(frozen=True)
-class Stream:
+class Caller:
     """A network that `instances` threads call again and again."""
 
     plan: Plan
@@ -58,7 +58,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Loop:
+class ClosedLoop:
     """How every instance calls: `inferences` times, or until `duration_ms` if that is given."""
 
     inferences: int = 20
@@ -102,13 +102,13 @@ class Pace:
 class Instance:
     """One thread: how it fared, and how one such thread fares by itself."""
 
-    stream: Stream
+    caller: Caller
     pace: Pace
     alone: Pace
 
 
 @dataclass(frozen=True)
-class Use:
+class Utilisation:
     """A resource and the part of the time in which it is in use, over all its units, 0 .. 1."""
 
     resource: str
@@ -121,7 +121,7 @@ class Throughput:
 
     instances: tuple[Instance, ...]
     total: Pace
-    uses: tuple[Use, ...]
+    utilisations: tuple[Utilisation, ...]
     result: Result
 
     @property
@@ -131,39 +131,39 @@ class Throughput:
         return work_s * PS_PER_SECOND / self.total.elapsed_ps
 
     @property
-    def limit(self) -> Use | None:
+    def limit(self) -> Utilisation | None:
         """The resource that limits the throughput; None if none is in use all the time."""
-        most = max(self.uses, key=lambda use: use.share)
+        most = max(self.utilisations, key=lambda resource: resource.share)
         return most if most.share >= _LIMITING_SHARE else None
 
 
 def throughput(
-    platform: Platform, streams: Sequence[Stream], loop: Loop | None = None
+    platform: Platform, callers: Sequence[Caller], loop: ClosedLoop | None = None
 ) -> Throughput:
-    """Run all instances of all streams at once, and one of each stream by itself.
+    """Run all instances of all callers at once, and one of each caller by itself.
 
     Raises HexsimError for counts that make no sense and for what the phone cannot run.
     """
-    loop = loop or Loop()
-    _check(streams, loop)
-    alone = [Pace.of(_run(platform, [stream], loop).inferences) for stream in streams]
-    threads = [number for number, stream in enumerate(streams) for _ in range(stream.instances)]
-    result = _run(platform, [streams[number] for number in threads], loop)
+    loop = loop or ClosedLoop()
+    _check(callers, loop)
+    alone = [Pace.of(_run(platform, [caller], loop).inferences) for caller in callers]
+    threads = [number for number, caller in enumerate(callers) for _ in range(caller.instances)]
+    result = _run(platform, [callers[number] for number in threads], loop)
     instances = tuple(
         Instance(
-            streams[number],
+            callers[number],
             Pace.of(inference for inference in result.inferences if inference.job == job),
             alone[number],
         )
         for job, number in enumerate(threads)
     )
     return Throughput(
-        instances, Pace.of(result.inferences), _uses(platform, result.timeline), result
+        instances, Pace.of(result.inferences), _utilisations(platform, result.timeline), result
     )
 
 
-def _check(streams: Sequence[Stream], loop: Loop) -> None:
-    counts = [stream.instances for stream in streams]
+def _check(callers: Sequence[Caller], loop: ClosedLoop) -> None:
+    counts = [caller.instances for caller in callers]
     if not counts or min(counts) < 1 or sum(counts) > MOST_INSTANCES:
         raise HexsimError(
             f"instances: {', '.join(map(str, counts)) or 'none'}; every network needs at least 1, "
@@ -175,23 +175,23 @@ def _check(streams: Sequence[Stream], loop: Loop) -> None:
         raise HexsimError(f"a duration of {loop.duration_ms:g} ms; give one above 0 that ends")
 
 
-def _run(platform: Platform, threads: Sequence[Stream], loop: Loop) -> Result:
+def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> Result:
     until_ps = None if loop.duration_ms is None else round(loop.duration_ms * PS_PER_MS)
     jobs = tuple(
         Job(
-            stream.plan,
+            caller.plan,
             count=loop.inferences,
             until_ps=until_ps,
-            urgency=URGENCY[stream.priority],
+            urgency=URGENCY[caller.priority],
             perf_profile=loop.perf_profile,
             buffer=loop.buffer,
         )
-        for stream in threads
+        for caller in threads
     )
     return platform.simulate(Workload(jobs, loop.background, recorded=True))
 
 
-def _uses(platform: Platform, timeline: Timeline) -> tuple[Use, ...]:
+def _utilisations(platform: Platform, timeline: Timeline) -> tuple[Utilisation, ...]:
     """How much each resource is used that is used at all."""
     busy_ps: Counter[str] = Counter()
     for span in timeline.spans:
@@ -205,7 +205,7 @@ def _uses(platform: Platform, timeline: Timeline) -> tuple[Use, ...]:
         if level.total:
             available = level.capacity * timeline.end_ps / PS_PER_SECOND
             shares[level.name] = level.total / available
-    return tuple(Use(resource, share) for resource, share in shares.items())
+    return tuple(Utilisation(resource, share) for resource, share in shares.items())
 
 
 def _units(platform: Platform, resource: str) -> int:

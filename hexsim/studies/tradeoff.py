@@ -59,7 +59,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Conditions:
+class TradeoffConditions:
     """What all choices share; `labels` has the class of each item.
 
     `overrides` are applied when the float file is quantised at load.
@@ -77,7 +77,7 @@ def tradeoff(
     codes: Model,
     platform: Platform,
     source: InputSource,
-    conditions: Conditions | None = None,
+    conditions: TradeoffConditions | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> tuple[Choice, ...]:
     """Compare a float network (None: there is none) and its quantised form on all runtimes.
@@ -85,7 +85,7 @@ def tradeoff(
     Choices come file by file, in the platform's order of runtimes. The reference is the float
     network, else the quantised one's weights as floats.
     """
-    conditions = conditions or Conditions()
+    conditions = conditions or TradeoffConditions()
     models: dict[Kind, Model] = {"quantised": codes}
     if floats is not None:
         models = {"float": Model(floats), **models}
@@ -107,7 +107,11 @@ class _Bench:
     """Times and runs models; what several runtimes share is made once."""
 
     def __init__(
-        self, reference: Network, platform: Platform, source: InputSource, conditions: Conditions
+        self,
+        reference: Network,
+        platform: Platform,
+        source: InputSource,
+        conditions: TradeoffConditions,
     ) -> None:
         self._reference = class_scores(reference)
         self._platform = platform
@@ -138,7 +142,7 @@ class _Bench:
     def _accuracy(self, kind: Kind, deployment: Deployment) -> Accuracy:
         """Integer runtimes compute the same with the same values, kind of weights and engines."""
         runtime = deployment.runtime
-        values = "quantised at load" if deployment.quantises else kind
+        values = "quantised at load" if deployment.quantizes else kind
         arithmetic = "integer" if runtime in FIXED_POINT else runtime
         key = (values, arithmetic, deployment.signed_weights, deployment.on_hta)
         if key not in self._known:

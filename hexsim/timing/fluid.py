@@ -24,7 +24,7 @@ from hexsim.timing.simtime import Environment
 DemandT = TypeVar("DemandT")
 
 
-class Use(simpy.Event, Generic[DemandT]):
+class Sojourn(simpy.Event, Generic[DemandT]):
     """One user's stay: an event that succeeds when its work is done.
 
     `still_ps` is how long it has stood still, at a rate of zero.
@@ -54,16 +54,16 @@ class SharedRate(ABC, Generic[DemandT]):
 
     def __init__(self, env: Environment) -> None:
         self.env = env
-        self._users: list[Use[DemandT]] = []
+        self._users: list[Sojourn[DemandT]] = []
         self._booked_ps = 0
         self._wakeup: simpy.Event | None = None
         self._settling = False
         self.told: Callable[[float], None] | None = None
         """Called with the sum of all rates whenever they were computed."""
 
-    def use(self, amount: float, demand: DemandT) -> Use[DemandT]:
+    def use(self, amount: float, demand: DemandT) -> Sojourn[DemandT]:
         """Join with `amount` units of work; the returned event succeeds when they are done."""
-        user = Use(self.env, amount, demand)
+        user = Sojourn(self.env, amount, demand)
         self._settle()
         self._users.append(user)
         return user

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hexsim.timing.fluid import SharedRate, Use, max_min
+from hexsim.timing.fluid import SharedRate, Sojourn, max_min
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, seconds_to_ps
 
 
@@ -71,7 +71,7 @@ class Ddr(SharedRate[float]):
         self.latency_ps = seconds_to_ps(rule.latency_s)
         self.moved = Traffic()
 
-    def read(self, size: int, port_bytes_per_s: float | None = None) -> Use[float]:
+    def read(self, size: int, port_bytes_per_s: float | None = None) -> Sojourn[float]:
         """Ask for `size` bytes as one stream; succeeds when the last one leaves the memory.
 
         It arrives `latency_ps` later, while the stream may already go on with other bytes.
@@ -79,7 +79,7 @@ class Ddr(SharedRate[float]):
         self.moved += Traffic(read_bytes=size)
         return self.use(size, port_bytes_per_s or self.rule.stream_bytes_per_second)
 
-    def write(self, size: int, port_bytes_per_s: float | None = None) -> Use[float]:
+    def write(self, size: int, port_bytes_per_s: float | None = None) -> Sojourn[float]:
         """Write `size` bytes as one stream; nobody waits for the last one to arrive."""
         self.moved += Traffic(write_bytes=size)
         return self.use(size, port_bytes_per_s or self.rule.stream_bytes_per_second)

@@ -1,4 +1,4 @@
-"""What the parts of the machine tell while they work: who is on a place, how high a rate is.
+"""What the parts of the phone tell while they work: who is on a place, how high a rate is.
 
 Hardware threads and vector contexts are places, each with one occupant or none; DDR and the CPU's
 cores are rates that their users share. Nothing is told unless a workload asks for a record, so
@@ -69,7 +69,7 @@ class Meter:
 
 
 class Recording:
-    """All places and meters of one machine; spans go where the machine keeps its own."""
+    """All places and meters of one phone; spans go where the phone keeps its own."""
 
     def __init__(self, env: Environment, spans: list[Span]) -> None:
         self._env = env

@@ -85,7 +85,7 @@ def test_a_tensor_without_elements_has_no_row() -> None:
     shapes = {"x": (2,), "y": (2,), "e": (2, 0), "z": (0, 2)}
     tensors = {name: Tensor(name, shape) for name, shape in shapes.items()}
     network = Network("n", (relu, same), tensors, {}, ("x", "e"), ("y", "z"))
-    stream = ErrorStream(Twin(network, "cpu", signed_weights=False))
+    stream = ErrorStream(Twin(deployed(network, "cpu")))
     values = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
     stream.add(values, values)
     assert [row.tensor for row in stream.errors()] == ["x", "y"]

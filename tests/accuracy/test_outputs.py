@@ -32,7 +32,7 @@ def test_without_integers_there_is_no_noise_and_with_more_there_is_more() -> Non
 def test_layers_that_fall_back_have_the_constants_of_the_file() -> None:
     network = opaque_input()
     model = quantize(network, feeds(network))
-    judge = OutputJudge(model, feeds(network), "dsp", signed_weights=False)
+    judge = OutputJudge(deployed(model), feeds(network))
     (first, *others) = network.layers
     assert judge.takes == {layer.name for layer in others}
     held = [model.as_stored.constants[name] for name in first.parameters]

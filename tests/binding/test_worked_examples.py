@@ -4,7 +4,7 @@ import numpy as np
 
 from hexsim.binding.call import Operand
 from hexsim.binding.local_response_norm import bind_local_response_norm, power_knots
-from hexsim.binding.requantise import common_scale, requantise, rescale_table
+from hexsim.binding.requantize import common_scale, requantize, rescale_table
 from hexsim.binding.softmax import bind_softmax
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import LocalResponseNorm, Softmax
@@ -33,7 +33,7 @@ def result(call, codes):
 
 
 def test_convolution():
-    tail = requantise(0.01 * 0.005, encoding(0.025, 40), bias=np.array([0.25]))
+    tail = requantize(0.01 * 0.005, encoding(0.025, 40), bias=np.array([0.25]))
     assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (4294967, 0, 5000 + 20000)
     assert tail.apply(np.array([30400])) == 61
 
@@ -44,7 +44,7 @@ def test_sixteen_bits():
     high, low = ((x >> 8) - (z >> 8)) @ w, ((x & 255) - (z & 255)) @ w
     assert (high, low) == (16225, 41400)
     output = Encoding(16, -1.0, 15.38375, 0.00025, -4000)
-    tail = requantise(0.0001 * 0.005, output, bias=np.array([0.25]), fraction_bits=8)
+    tail = requantize(0.0001 * 0.005, output, bias=np.array([0.25]), fraction_bits=8)
     assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (1099511628, 0, 2500000)
     accumulator = 2500000 + 256 * high + low
     assert (accumulator, accumulator >> 8, accumulator % 256) == (6695000, 26152, 88)
@@ -54,7 +54,7 @@ def test_sixteen_bits():
 
 
 def test_average():
-    tail = requantise(0.1 / np.array([1, 4]), encoding(0.1, 0))
+    tail = requantize(0.1 / np.array([1, 4]), encoding(0.1, 0))
     np.testing.assert_array_equal(tail.multiplier, [2**30, 2**29])
     np.testing.assert_array_equal(tail.shift, [1, 0])
     np.testing.assert_array_equal(tail.apply(np.array([[15, 61], [16, 62]])), [[15, 15], [16, 16]])
@@ -63,7 +63,7 @@ def test_average():
 def test_sum():
     factors, step = common_scale([0.1, 0.025], encoding(0.05, 20))
     np.testing.assert_array_equal(factors, [16384, 4096])
-    tail = requantise(step, encoding(0.05, 20))
+    tail = requantize(step, encoding(0.05, 20))
     assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (262144, 0, 163840)
     assert tail.apply(np.array([163840 + 16384 * 30 - 4096 * 40])) == 60
 

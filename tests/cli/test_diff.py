@@ -16,7 +16,7 @@ def test_equal_models_do_not_differ(command: Command, tmp_path: Path) -> None:
     assert command("diff a.dlc b.dlc") == (0, "a.dlc and b.dlc do not differ\n", "")
 
 
-def test_quantising_changes_weights_and_adds_encodings(command: Command, tmp_path: Path) -> None:
+def test_quantizing_changes_weights_and_adds_encodings(command: Command, tmp_path: Path) -> None:
     container.write(tmp_path / "a.dlc", Model(small_network()))
     container.write(tmp_path / "q.dlc", with_encodings(small_network()))
     code, out, _ = command("diff a.dlc q.dlc")

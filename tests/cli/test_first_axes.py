@@ -18,6 +18,7 @@ import hexsim
 from hexsim import container
 from hexsim.graph.ir import FloatArray
 from hexsim.inputs.input_list import batch_size
+from hexsim.quantization.model import Model
 
 Command = Callable[[str], tuple[int, str, str]]
 SINGLE = onnx.TensorProto.FLOAT
@@ -100,7 +101,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
     """m.onnx, and list.txt with a line of whole files for each of the inputs."""
     found = CASES[request.param]
     found.save(tmp_path / "m.onnx")
-    network = hexsim.load(tmp_path / "m.onnx")
+    network = hexsim.load(tmp_path / "m.onnx").network
     lines = []
     for index, arrays in enumerate(found.arrays()):
         for name, array in arrays.items():
@@ -126,9 +127,9 @@ def test_run(command: Command, tmp_path: Path, case: Case, runtime: str) -> None
     assert code == 0
     model = container.read(tmp_path / "q.dlc").model
     for index, arrays in enumerate(case.arrays()):
-        expected = hexsim.simulate(model, "sd835", runtime, arrays).outputs  # type: ignore[arg-type]
+        expected = hexsim.simulate(model, "sd835", runtime, arrays).outputs
         assert expected is not None
-        stored = model.network.tensors["y"].from_source(expected["y"])  # type: ignore[union-attr]
+        stored = model.network.tensors["y"].from_source(expected["y"])
         written = np.fromfile(tmp_path / f"out/Result_{index}/y.raw", "<f4")
         np.testing.assert_array_equal(written, stored.ravel())
     assert not (tmp_path / f"out/Result_{LINES}").exists()
@@ -158,13 +159,13 @@ def test_files_of_one_item_are_for_batches(command: Command, tmp_path: Path, cas
     name = next(iter(case.inputs))
     if len(case.inputs) > 1:
         pytest.skip("the files of a line are of different first axes")
-    network = hexsim.load(tmp_path / "m.onnx")
+    network = hexsim.load(tmp_path / "m.onnx").network
     rows = np.concatenate([network.tensors[name].from_source(a[name]) for a in case.arrays()])
     for index, row in enumerate(rows):
         row.tofile(tmp_path / f"row{index}.raw")
     (tmp_path / "rows.txt").write_text("".join(f"row{i}.raw\n" for i in range(len(rows))))
     code, _, err = command("quantize m.onnx --input-list rows.txt -o rows.dlc")
-    assert batch_size(network) == case.items  # type: ignore[arg-type]
+    assert batch_size(network) == case.items
     if case.items == 1:
         assert code == 2
         assert "inappropriate number of bytes" in err
@@ -172,7 +173,7 @@ def test_files_of_one_item_are_for_batches(command: Command, tmp_path: Path, cas
     assert code == 0
     assert command("quantize m.onnx --input-list list.txt -o q.dlc")[0] == 0
     one, other = (container.read(tmp_path / file).model for file in ("rows.dlc", "q.dlc"))
-    assert one.activations == other.activations  # type: ignore[union-attr]
+    assert one.activations == other.activations
 
 
 def test_what_fills_up_a_batch_changes_no_range(command: Command, tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ def test_what_fills_up_a_batch_changes_no_range(command: Command, tmp_path: Path
     (tmp_path / "list.txt").write_text("".join(f"{index}.raw\n" for index in range(4)))
     assert command("quantize m.onnx --input-list list.txt -o q.dlc")[0] == 0
     model = container.read(tmp_path / "q.dlc").model
-    network = hexsim.load(tmp_path / "m.onnx")
+    network = hexsim.load(tmp_path / "m.onnx").network
     whole = [np.repeat(np.float32([1, 4 / 3, 5 / 3]), 32), np.full(96, 2, np.float32)]
-    expected = hexsim.quantize(network, [a.reshape(3, 2, 4, 4) for a in whole])
-    assert model.activations == expected.activations  # type: ignore[union-attr]
+    expected = hexsim.quantize(Model(network), [a.reshape(3, 2, 4, 4) for a in whole])
+    assert model.activations == expected.activations

@@ -144,12 +144,12 @@ def test_the_python_way_is_the_same(command: Command) -> None:
     command("quantize m.dlc --input-list list.txt -o q.dlc --override-params")
     network = api.load("m.onnx")
     image = np.fromfile("0.raw", np.float32).reshape(1, 4, 4, 3).transpose(0, 3, 1, 2)
-    quantised = api.quantize(network, [image], overrides=api.read_overrides("e.json"))
+    quantized = api.quantize(network, [image], overrides=api.read_overrides("e.json"))
     from_file = container.read("q.dlc").model
     assert from_file.quantized
-    assert quantised.activations == from_file.activations
-    assert quantised.parameters == from_file.parameters
-    told = {one.key: one for one in quantised.overrides}
+    assert quantized.activations == from_file.activations
+    assert quantized.parameters == from_file.parameters
+    told = {one.key: one for one in quantized.overrides}
     assert told["c"].outcome == "unmatched", "what was absorbed is known to the converter only"
 
 
@@ -234,7 +234,7 @@ NARROW = {"activation_encodings": {"r": [{"bitwidth": 8, "min": 0.0, "max": 0.5}
         "throughput {} --inferences 1",
     ],
 )
-def test_what_quantises_by_itself_applies_them_if_asked_and_tells(
+def test_what_quantizes_by_itself_applies_them_if_asked_and_tells(
     command: Command, refused: Callable[[str], str], folder: Path, line: str
 ) -> None:
     (folder / "e.json").write_text(json.dumps({**NARROW, "param_encodings": {}}))
@@ -262,17 +262,17 @@ def test_they_change_what_a_float_file_answers_and_costs_at_load(
     mixed = api.simulate("m.dlc", inputs=x, overrides=read.overrides)
     assert plain.overrides == ()
     assert [told.outcome for told in mixed.overrides].count("applied") == 5
-    quantised = api.simulate(api.quantize(read.model, overrides=read.overrides), inputs=x)
+    quantized = api.simulate(api.quantize(read.model, overrides=read.overrides), inputs=x)
     assert mixed.outputs is not None
-    assert quantised.outputs is not None
-    np.testing.assert_array_equal(mixed.outputs["y"], quantised.outputs["y"])
-    assert mixed.total_us == quantised.total_us != plain.total_us, "tanh runs on the CPU"
+    assert quantized.outputs is not None
+    np.testing.assert_array_equal(mixed.outputs["y"], quantized.outputs["y"])
+    assert mixed.total_us == quantized.total_us != plain.total_us, "tanh runs on the CPU"
     assert "quantize" in {part.name for part in mixed.timing.init}
-    assert "quantize" not in {part.name for part in quantised.timing.init}
+    assert "quantize" not in {part.name for part in quantized.timing.init}
 
 
 @pytest.mark.usefixtures("folder")
-def test_overrides_are_refused_where_nothing_is_quantised(command: Command) -> None:
+def test_overrides_are_refused_where_nothing_is_quantized(command: Command) -> None:
     convert(command)
     command("quantize m.dlc --input-list list.txt -o q.dlc")
     overrides = api.read_overrides("m.dlc")
@@ -283,7 +283,7 @@ def test_overrides_are_refused_where_nothing_is_quantised(command: Command) -> N
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_flag_is_refused_for_what_is_quantised(
+def test_the_flag_is_refused_for_what_is_quantized(
     command: Command, refused: Callable[[str], str]
 ) -> None:
     convert(command)

@@ -39,7 +39,7 @@ def calibration(tmp_path: Path) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("bits", [8, 32])
-def test_the_file_holds_what_the_quantiser_makes(
+def test_the_file_holds_what_the_quantizer_makes(
     command: Command, calibration: list[np.ndarray], bits: int
 ) -> None:
     code, out, _ = command(f"quantize m.dlc --input-list list.txt --bias-bitwidth {bits} -o q.dlc")
@@ -294,7 +294,7 @@ def test_neither_file_is_left_if_the_other_cannot_be_written(
 @pytest.mark.usefixtures("calibration")
 @pytest.mark.parametrize("options", ["", "--axis-quant", "--use-enhanced-quantizer"])
 @pytest.mark.parametrize("scale", [0.0, 1e-40])
-def test_nothing_but_zeros_is_quantised(
+def test_nothing_but_zeros_is_quantized(
     command: Command, tmp_path: Path, options: str, scale: float
 ) -> None:
     """Zeros, and weights too small for a normal float, get finite encodings."""

@@ -69,7 +69,7 @@ def test_debug_writes_every_layer(command: Command, tmp_path: Path) -> None:
         assert all((tmp_path / f"output/Result_{index}/{name}.raw").exists() for name in names)
 
 
-def test_dsp_quantises_a_float_model_at_load(command: Command, tmp_path: Path) -> None:
+def test_dsp_quantizes_a_float_model_at_load(command: Command, tmp_path: Path) -> None:
     assert command("run m.dlc --input-list list.txt -o d")[0] == 0
     assert command("run m.dlc --input-list list.txt -o c --runtime cpu")[0] == 0
     (name,) = culprits.network("outlier").outputs

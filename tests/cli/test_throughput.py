@@ -30,7 +30,7 @@ def test_two_networks_with_a_runtime_a_count_and_a_priority_each(command, tmp_pa
     assert '"job 2 cpu"' in trace
 
 
-def test_a_release_that_refuses_floats_can_quantise(command, refused):
+def test_a_release_that_refuses_floats_can_quantize(command, refused):
     assert "qnn-2.45 refuses it" in refused("throughput conv1x1_1to1 --chip sd865")
     done = command("throughput conv1x1_1to1 --chip sd865 --quantize --inferences 2")
     assert (done.code, done.err) == (0, "")

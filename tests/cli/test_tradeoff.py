@@ -48,7 +48,7 @@ def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> No
     assert "on the inputs of 'list.txt'" in out
 
 
-def test_a_quantised_file_alone_and_with_its_float_model(command: Command) -> None:
+def test_a_quantized_file_alone_and_with_its_float_model(command: Command) -> None:
     code, out, _ = command("tradeoff q.dlc")
     assert code == 0
     assert "\nfloat" not in out

@@ -43,7 +43,7 @@ def files(tmp_path: Path) -> None:
         ("--calibration-list cal.txt", culprits.inputs(3, seed=5)),
     ],
 )
-def test_a_float_model_is_quantised_on_the_list_that_is_named(
+def test_a_float_model_is_quantized_on_the_list_that_is_named(
     command: Command, tmp_path: Path, options: str, calibration: list[dict[str, np.ndarray]]
 ) -> None:
     code, out, _ = command(f"validate m.dlc --input-list list.txt {options} --json v.json")
@@ -90,14 +90,14 @@ def test_the_chip_chooses_the_kernels(command: Command, tmp_path: Path) -> None:
     assert found[0] != found[1]
 
 
-def test_a_float_runtime_quantises_nothing(command: Command) -> None:
+def test_a_float_runtime_quantizes_nothing(command: Command) -> None:
     code, out, _ = command("validate q.dlc --runtime gpu --input-list list.txt")
     assert code == 0
     assert "gpu computes in floats" in out
     assert "weights, which are rounded already" in out
 
 
-def test_a_float_runtime_has_the_constants_of_a_quantised_file(
+def test_a_float_runtime_has_the_constants_of_a_quantized_file(
     command: Command, tmp_path: Path
 ) -> None:
     code, out, _ = command(
@@ -206,7 +206,7 @@ def test_sections_of_the_file_run_on_the_tensor_engine_of_their_chip(
         assert document["output_sqnr_db"] == pytest.approx(expected, abs=1e-9), options
 
 
-def test_what_is_quantised_here_for_aip_gets_sections_unless_told_not_to(
+def test_what_is_quantized_here_for_aip_gets_sections_unless_told_not_to(
     command: Command, tmp_path: Path
 ) -> None:
     model = quantize(culprits.network("outlier"), culprits.inputs(4))

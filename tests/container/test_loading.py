@@ -29,8 +29,8 @@ def test_a_file_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert load("alexnet").network.total_macs == 1
 
 
-def test_unoptimised_keeps_every_node() -> None:
-    plain = load("mobilenet_v1", optimised=False).network
+def test_unoptimized_keeps_every_node() -> None:
+    plain = load("mobilenet_v1", optimized=False).network
     folded = load("mobilenet_v1").network
     assert len(plain.layers) > 2 * len(folded.layers)
     assert plain.total_macs == folded.total_macs

@@ -6,7 +6,7 @@ from hexsim.deployment import deploy
 from hexsim.deployment.offline_hta import Order, compile_all, orders, with_hta
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.hta.command_list import Program
+from hexsim.hta.command_list import CommandList
 from hexsim.layers import LocalResponseNorm, Opaque
 from hexsim.platform import Platform
 from hexsim.platforms import chips, stacks
@@ -80,8 +80,8 @@ def test_without_sections_for_this_chip_all_runs_on_hvx() -> None:
 def test_the_record_is_the_command_list() -> None:
     model = with_hta(with_encodings(_network("conv", "conv")), Order(SD855.chip, SD855.stack))
     (section,) = model.hta
-    program = Program.from_bytes(section.record)
-    assert (program.chip, program.names) == ("sd855", section.layers)
+    command_list = CommandList.from_bytes(section.record)
+    assert (command_list.chip, command_list.names) == ("sd855", section.layers)
 
 
 def test_sections_of_the_old_rules_only_under_the_old_rules() -> None:

@@ -9,7 +9,7 @@ from onnx import helper, numpy_helper
 from hexsim.graph.ir import Network
 from hexsim.layers import Convolution
 from hexsim.onnx_io.reader import read
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 from tests.digits.architecture import CLASSES, Kind, Step, steps
 from tests.digits.data import path
 
@@ -19,7 +19,7 @@ EXPANSION, DEPTHWISE = "pw1", "dw2"
 
 def load(kind: Kind, seed: int) -> Network:
     """The network of `kind` trained from `seed`, converted."""
-    return optimise(read(model(kind, seed)))
+    return optimize(read(model(kind, seed)))
 
 
 def model(kind: Kind, seed: int) -> onnx.ModelProto:

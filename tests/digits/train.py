@@ -76,16 +76,16 @@ def trained(kind: Kind, seed: int) -> tuple[Net, float]:
     data = digits()
     images, labels = torch.from_numpy(data.train_images), torch.from_numpy(data.train_labels)
     net = Net(kind)
-    optimiser = torch.optim.AdamW(net.parameters(), RATE, weight_decay=DECAY)
+    optimizer = torch.optim.AdamW(net.parameters(), RATE, weight_decay=DECAY)
     batches = len(images) // BATCH
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, EPOCHS * batches)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, EPOCHS * batches)
     for _ in range(EPOCHS):
         order = torch.randperm(len(images))
         for batch in order[: batches * BATCH].split(BATCH):
             loss = nn.functional.cross_entropy(net(_moved(images[batch])), labels[batch])
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             schedule.step()
     net.eval()
     with torch.no_grad():

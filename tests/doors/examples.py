@@ -16,6 +16,7 @@ from onnx import helper
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import (
+    AxisSlice,
     BatchNorm,
     ChannelShuffle,
     ColourConversion,
@@ -29,7 +30,6 @@ from hexsim.layers import (
     Neuron,
     Opaque,
     Pad,
-    Part,
     Permute,
     Pooling,
     Prelu,
@@ -118,7 +118,7 @@ def _of_any_rank() -> Iterator[Example]:
             yield _example(partial(Softmax, axes=(last,)), _times(shape), shape)
             turned = partial(Permute, permutation=tuple(reversed(range(rank))))
             yield _example(turned, _times(shape), shape)
-            part = partial(StridedSlice, parts=(Part(last, 1, shape[last], 2),))
+            part = partial(StridedSlice, parts=(AxisSlice(last, 1, shape[last], 2),))
             yield _example(part, _times(shape), shape)
             for value in (0.0, 0.5):
                 ends = (*(0,) * last, 2)

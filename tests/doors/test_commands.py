@@ -20,7 +20,7 @@ from hexsim.deployment import Deployment
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.reports.benchmark_json import _accuracy
-from hexsim.studies.throughput import Loop, Stream, throughput
+from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from hexsim.timing.simtime import PS_PER_US
 from tests.cli.conftest import Done
 from tests.doors.examples import Example, examples
@@ -72,7 +72,7 @@ def test_times_agree(
     file = tmp_path / "m.dlc"
     assert hexsim.simulate(file, place.chip, place.runtime).timing.total_ps == expected_ps
 
-    once = throughput(deployed.platform, [Stream(deployed.plan)], Loop(inferences=1))
+    once = throughput(deployed.platform, [Caller(deployed.plan)], ClosedLoop(inferences=1))
     assert [one.total_ps for one in once.result.inferences] == [expected_ps], "throughput of one"
 
     assert command(f"bench --model m.dlc {where} --json b.json --trace t.json").code == 0

@@ -16,7 +16,7 @@ from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.stored import stored_inputs
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 from hexsim.planning.plan import Plan
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
@@ -46,7 +46,7 @@ def network() -> Network:
         [onnx.numpy_helper.from_array(value, name) for name, value in weights.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return optimise(read(model))
+    return optimize(read(model))
 
 
 def _feeds(network: Network, count: int) -> list[dict[str, np.ndarray]]:
@@ -176,7 +176,7 @@ def _with_constant_operands() -> Network:
         [onnx.numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return optimise(read(model))
+    return optimize(read(model))
 
 
 @pytest.mark.parametrize("bits", [8, 16])

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim.host._layer_cost import Roofline
-from hexsim.host.cpu import roofline
+from hexsim.host._layer_cost import LayerCost
+from hexsim.host.cpu import layer_cost
 from hexsim.layers import Neuron
 from hexsim.planning.plan import KernelCall
 from hexsim.platforms import chips, stacks
@@ -22,7 +22,7 @@ def call(net: Sketch, output: str, runtime: str = "cpu") -> KernelCall:
 
 def test_a_convolution_runs_at_its_share_of_the_float_peak() -> None:
     net = Sketch((1, 56, 56, 64))
-    cost = roofline(call(net, net.conv("in", 64, 3)), CHIP, STACK)
+    cost = layer_cost(call(net, net.conv("in", 64, 3)), CHIP, STACK)
     peak = CHIP.cpu.cores * CHIP.cpu.clock_hz * CHIP.cpu.fp32_macs_per_clk
     macs = 56 * 56 * 64 * 64 * 9
     assert cost.compute_s == pytest.approx(macs / peak / STACK.cpu.convolution_efficiency)
@@ -31,8 +31,8 @@ def test_a_convolution_runs_at_its_share_of_the_float_peak() -> None:
 
 def test_a_deconvolution_is_far_slower_than_a_convolution() -> None:
     net = Sketch((1, 28, 28, 64))
-    slow = roofline(call(net, net.deconv("in", 64)), CHIP, STACK)
-    fast = roofline(call(net, net.conv("in", 256)), CHIP, STACK)
+    slow = layer_cost(call(net, net.deconv("in", 64)), CHIP, STACK)
+    fast = layer_cost(call(net, net.conv("in", 256)), CHIP, STACK)
     ratio = STACK.cpu.convolution_efficiency / STACK.cpu.depthwise_efficiency
     assert slow.compute_s == pytest.approx(ratio * fast.compute_s)
 
@@ -40,7 +40,7 @@ def test_a_deconvolution_is_far_slower_than_a_convolution() -> None:
 def test_integers_run_at_the_integer_peak_and_move_a_quarter() -> None:
     net = Sketch((1, 56, 56, 64))
     out = net.conv("in", 64, 3)
-    floats, codes = (roofline(call(net, out, r), CHIP, STACK) for r in ("cpu", "fxp_cpu"))
+    floats, codes = (layer_cost(call(net, out, r), CHIP, STACK) for r in ("cpu", "fxp_cpu"))
     ratio = CHIP.cpu.int8_macs_per_clk / CHIP.cpu.fp32_macs_per_clk
     assert floats.compute_s == pytest.approx(ratio * codes.compute_s)
     assert floats.memory_s == pytest.approx(4 * codes.memory_s)
@@ -53,7 +53,7 @@ def test_each_pair_of_bytes_is_a_pass(activations: int, weights: int, passes: in
     net = Sketch((1, 56, 56, 64))
     narrow = call(net, net.conv("in", 64, 3), "fxp_cpu")
     wide = replace(narrow, activation_bits=activations, weight_bits=weights)
-    cost, base = roofline(wide, CHIP, STACK), roofline(narrow, CHIP, STACK)
+    cost, base = layer_cost(wide, CHIP, STACK), layer_cost(narrow, CHIP, STACK)
     assert cost.compute_s == pytest.approx(passes * base.compute_s)
     assert cost.memory_s > base.memory_s
 
@@ -61,31 +61,31 @@ def test_each_pair_of_bytes_is_a_pass(activations: int, weights: int, passes: in
 def test_halves_are_computed_at_the_float_peak_and_move_half() -> None:
     net = Sketch((1, 56, 56, 64))
     single = call(net, net.conv("in", 64, 3))
-    half = roofline(replace(single, activation_bits=16, weight_bits=16), CHIP, STACK)
-    cost = roofline(single, CHIP, STACK)
+    half = layer_cost(replace(single, activation_bits=16, weight_bits=16), CHIP, STACK)
+    cost = layer_cost(single, CHIP, STACK)
     assert half.compute_s == cost.compute_s
     assert 2 * half.memory_s == pytest.approx(cost.memory_s)
 
 
 def test_depthwise_and_dense_have_efficiencies_of_their_own() -> None:
     net = Sketch((1, 56, 56, 64))
-    depthwise = roofline(call(net, net.depthwise("in")), CHIP, STACK)
+    depthwise = layer_cost(call(net, net.depthwise("in")), CHIP, STACK)
     peak = CHIP.cpu.cores * CHIP.cpu.clock_hz * CHIP.cpu.fp32_macs_per_clk
     macs = 56 * 56 * 64 * 9
     assert depthwise.compute_s == pytest.approx(macs / peak / STACK.cpu.depthwise_efficiency)
     flat = Sketch((1, 4096))
-    dense = roofline(call(flat, flat.dense("in", 4096)), CHIP, STACK)
+    dense = layer_cost(call(flat, flat.dense("in", 4096)), CHIP, STACK)
     assert largest(dense.parts_ps) == "ddr"
 
 
 def test_a_layer_without_macs_counts_its_elements() -> None:
     net = Sketch((1, 56, 56, 64))
-    cost = roofline(call(net, net.add(Neuron, "in", function="tanh")), CHIP, STACK)
+    cost = layer_cost(call(net, net.add(Neuron, "in", function="tanh")), CHIP, STACK)
     assert cost.compute_s > 0
     assert cost.memory_s == pytest.approx(2 * 56 * 56 * 64 * 4 / CHIP.cpu.bandwidth_bytes_per_s)
 
 
 def test_a_short_layer_is_bound_by_its_start() -> None:
-    cost = Roofline(compute_s=1e-6, memory_s=2e-6, start_s=10e-6)
+    cost = LayerCost(compute_s=1e-6, memory_s=2e-6, start_s=10e-6)
     assert cost.duration_ps == 12_000_000
     assert largest(cost.parts_ps) == "overhead"

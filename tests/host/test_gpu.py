@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.host.gpu import roofline
+from hexsim.host.gpu import layer_cost
 from hexsim.platforms import chips, stacks
 from hexsim.timing.results import largest
 from tests.small_networks import Sketch, plan
@@ -16,7 +16,7 @@ CHIP, STACK = chips.load("sd835"), stacks.load("snpe-1.23")
 def test_two_constants_make_the_time_of_a_convolution(runtime: str) -> None:
     net = Sketch((1, 56, 56, 64))
     (call,) = plan(net.network(net.conv("in", 64, 3)), runtime).calls()  # type: ignore[arg-type]
-    cost = roofline(call, CHIP, STACK)
+    cost = layer_cost(call, CHIP, STACK)
     peak = CHIP.gpu.clock_hz * CHIP.gpu.fp32_flops_per_clk
     flops = 2 * 56 * 56 * 64 * 64 * 9
     assert cost.compute_s == pytest.approx(flops / peak / STACK.gpu.efficiency)
@@ -26,7 +26,7 @@ def test_two_constants_make_the_time_of_a_convolution(runtime: str) -> None:
 def test_weights_are_halves_and_a_convolution_streams_them() -> None:
     net = Sketch((1, 1, 1, 4096))
     (call,) = plan(net.network(net.conv("in", 4096)), "gpu").calls()
-    cost = roofline(call, CHIP, STACK)
+    cost = layer_cost(call, CHIP, STACK)
     size = 2 * (4096 * 4096 + 2 * 4096)
     assert cost.memory_s == pytest.approx(size / CHIP.gpu.bandwidth_bytes_per_s)
     assert largest(cost.parts_ps) == "ddr"
@@ -59,5 +59,5 @@ def test_a_batch_takes_as_long_as_one_image_at_least_and_as_its_images_at_most(
 def dense_s(batch: int, inputs: int, outputs: int) -> float:
     net = Sketch((batch, inputs))
     (call,) = plan(net.network(net.dense("in", outputs)), "gpu").calls()
-    cost = roofline(call, CHIP, STACK)
+    cost = layer_cost(call, CHIP, STACK)
     return max(cost.compute_s, cost.memory_s)

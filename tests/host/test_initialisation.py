@@ -33,7 +33,7 @@ def parts(runtime: str, *, quantized: bool) -> dict[str, float]:
 WEIGHTS = 32 * 32 + 8 * 8 * 32 * 10
 
 
-def test_a_float_file_on_the_dsp_is_quantised_at_load() -> None:
+def test_a_float_file_on_the_dsp_is_quantized_at_load() -> None:
     taken = parts("dsp", quantized=False)
     assert list(taken) == ["load", "deserialize", "quantize", "create", "rpc_init"]
     assert taken["load"] == pytest.approx(4 * WEIGHTS / STACK.load.file_bytes_per_s)
@@ -41,19 +41,19 @@ def test_a_float_file_on_the_dsp_is_quantised_at_load() -> None:
     assert taken["create"] == pytest.approx(2 * STACK.load.create_s_per_layer)
 
 
-def test_a_quantised_file_loads_a_quarter_of_the_bytes() -> None:
+def test_a_quantized_file_loads_a_quarter_of_the_bytes() -> None:
     assert parts("dsp", quantized=True)["load"] == pytest.approx(
         parts("dsp", quantized=False)["load"] / 4
     )
     assert "quantize" not in parts("dsp", quantized=True)
 
 
-def test_float_runtimes_dequantise_and_need_no_remote_call() -> None:
+def test_float_runtimes_dequantize_and_need_no_remote_call() -> None:
     assert list(parts("cpu", quantized=True)) == ["load", "deserialize", "dequantize", "create"]
     assert list(parts("gpu", quantized=False)) == ["load", "deserialize", "create"]
 
 
-def test_what_falls_back_to_the_cpu_is_not_quantised_but_dequantised() -> None:
+def test_what_falls_back_to_the_cpu_is_not_quantized_but_dequantized() -> None:
     net = Sketch((1, 8, 8, 32))
     early = net.add(Opaque, net.conv("in", 32), op_type="Erf", node=b"", shapes=((1, 8, 8, 32),))
     network = net.network(net.dense(early, 10))
@@ -62,15 +62,15 @@ def test_what_falls_back_to_the_cpu_is_not_quantised_but_dequantised() -> None:
     floats = make_plan(Model(network), "dsp", [cuts[0], fallback])
     codes = replace(floats, quantized=True)
     profile = STACK.profile()
-    (quantised,) = (p for p in initialisation(floats, STACK, profile) if p.name == "quantize")
+    (quantized,) = (p for p in initialisation(floats, STACK, profile) if p.name == "quantize")
     (back,) = (p for p in initialisation(codes, STACK, profile) if p.name == "dequantize")
     load = STACK.load
-    assert quantised.duration_ps / 1e12 == pytest.approx(32 * 32 * load.quantize_s_per_element)
+    assert quantized.duration_ps / 1e12 == pytest.approx(32 * 32 * load.quantize_s_per_element)
     dense = 8 * 8 * 32 * 10
     assert back.duration_ps / 1e12 == pytest.approx(dense * load.dequantize_s_per_element)
 
 
-def test_weights_that_are_floats_beside_codes_are_not_dequantised() -> None:
+def test_weights_that_are_floats_beside_codes_are_not_dequantized() -> None:
     model = mixed()
     plan = planned(model, "dsp")
     assert "dequantize" not in {p.name for p in initialisation(plan, STACK, STACK.profile())}

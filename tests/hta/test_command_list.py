@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.hta.command_list import Program
+from hexsim.hta.command_list import CommandList
 from hexsim.hta.compiler import compile_subnet
 from tests.hta.shapes import HTA, on_hta
 from tests.small_networks import Sketch, networks
@@ -17,9 +17,9 @@ from tests.small_networks import Sketch, networks
 @given(networks())
 def test_a_record_reads_back_as_it_was(network: Network) -> None:
     (subnet,) = on_hta(network).subnets
-    program = compile_subnet(subnet, "sd855", HTA)
-    assert Program.from_bytes(program.to_bytes()) == program
-    assert program.names == tuple(layer.name for layer in network.layers)
+    command_list = compile_subnet(subnet, "sd855", HTA)
+    assert CommandList.from_bytes(command_list.to_bytes()) == command_list
+    assert command_list.names == tuple(layer.name for layer in network.layers)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_record_reads_back_as_it_was(network: Network) -> None:
 )
 def test_what_is_no_record_is_refused(record: bytes, said: str) -> None:
     with pytest.raises(HexsimError, match=said):
-        Program.from_bytes(record)
+        CommandList.from_bytes(record)
 
 
 def test_a_command_with_too_many_numbers_is_refused() -> None:
@@ -43,4 +43,4 @@ def test_a_command_with_too_many_numbers_is_refused() -> None:
     tree = json.loads(compile_subnet(subnet, "sd855", HTA).to_bytes())
     tree["layers"][0]["commands"][0].append(7)
     with pytest.raises(HexsimError, match="cannot be read"):
-        Program.from_bytes(json.dumps(tree).encode())
+        CommandList.from_bytes(json.dumps(tree).encode())

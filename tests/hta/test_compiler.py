@@ -18,43 +18,43 @@ KB = 1024
 
 @settings(deadline=None, max_examples=60)
 @given(networks(), st.sampled_from([4 * KB, 64 * KB, 1024 * KB]))
-def test_a_program_moves_at_least_what_it_must(network: Network, local_bytes: int) -> None:
+def test_a_command_list_moves_at_least_what_it_must(network: Network, local_bytes: int) -> None:
     (subnet,) = on_hta(network).subnets
     hta = engine(local_bytes=local_bytes)
-    program = compile_subnet(subnet, "sd855", hta)
+    command_list = compile_subnet(subnet, "sd855", hta)
     peak = MacArray.of(hta).macs_per_clk
-    for call, part in zip(subnet.calls, program.layers, strict=True):
+    for call, part in zip(subnet.calls, command_list.layers, strict=True):
         assert part.clocks >= part.array_clocks
         assert part.array_clocks * peak >= call.macs
         assert all(min(c.read_bytes, c.clocks, c.write_bytes) >= 0 for c in part.commands)
     outputs = sum(tensor_bytes(shape, 8) for shape in subnet.output_shapes)
-    assert sum(part.write_bytes for part in program.layers) >= outputs
+    assert sum(part.write_bytes for part in command_list.layers) >= outputs
 
 
 @settings(deadline=None, max_examples=60)
 @given(networks(), st.sampled_from([4 * KB, 64 * KB, 1024 * KB]))
 def test_nothing_is_read_before_it_is_written_back(network: Network, local_bytes: int) -> None:
     (subnet,) = on_hta(network).subnets
-    program = compile_subnet(subnet, "sd855", engine(local_bytes=local_bytes))
+    command_list = compile_subnet(subnet, "sd855", engine(local_bytes=local_bytes))
     writers = {n: at for at, layer in enumerate(subnet.layers) for n in layer.outputs}
-    for at, (layer, part) in enumerate(zip(subnet.layers, program.layers, strict=True)):
+    for at, (layer, part) in enumerate(zip(subnet.layers, command_list.layers, strict=True)):
         waited = {command.after_layer for command in part.commands}
         assert max(waited, default=-1) < at
-        from_ddr = [writers[n] for n in layer.inputs if program_writes(program, writers, n)]
+        from_ddr = [writers[n] for n in layer.inputs if writes_to_ddr(command_list, writers, n)]
         if part.read_bytes and from_ddr and layer.type != "convolutional":
             assert max(from_ddr) in waited
 
 
-def program_writes(program: object, writers: dict[str, int], name: str) -> bool:
-    return name in writers and program.layers[writers[name]].write_bytes > 0  # type: ignore[attr-defined]
+def writes_to_ddr(command_list: object, writers: dict[str, int], name: str) -> bool:
+    return name in writers and command_list.layers[writers[name]].write_bytes > 0  # type: ignore[attr-defined]
 
 
 def test_an_inner_tensor_that_fits_never_visits_ddr() -> None:
     net = Sketch((1, 16, 16, 32))
     inner = net.conv("in", 32)
     (subnet,) = on_hta(net.network(net.conv(inner, 64))).subnets
-    program = compile_subnet(subnet, "sd855", HTA)
-    first, second = program.layers
+    command_list = compile_subnet(subnet, "sd855", HTA)
+    first, second = command_list.layers
     assert first.write_bytes == 0
     assert second.read_bytes == 64 * (32 + 4)
     assert {c.after_layer for c in second.commands} == {-1}
@@ -76,8 +76,8 @@ def test_a_reshape_of_what_stays_is_no_command() -> None:
     net = Sketch((1, 4, 4, 32))
     inner = net.add(Reshape, net.conv("in", 32), shape=(1, 512))
     (subnet,) = on_hta(net.network(net.dense(inner, 10))).subnets
-    program = compile_subnet(subnet, "sd855", HTA)
-    assert program.layers[1].commands == ()
+    command_list = compile_subnet(subnet, "sd855", HTA)
+    assert command_list.layers[1].commands == ()
 
 
 def test_a_layer_without_weights_is_streamed_in_pieces_that_add_up() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from hexsim.graph.ir import Network
 from hexsim.hta.array import MacArray
-from hexsim.hta.command_list import Command, LayerProgram, Program
+from hexsim.hta.command_list import Command, CommandList, LayerCommands
 from hexsim.hta.compiler import compile_subnet
 from hexsim.hta.engine import ARRAY, FETCH, WRITE_BACK, LayerRun, TensorEngine
 from hexsim.timing.memory import Ddr, DdrRule
@@ -30,40 +30,40 @@ class Bench:
         self.engine = TensorEngine(self.env, self.ddr, hta, self.spans)  # type: ignore[arg-type]
         self.layers: list[LayerRun] = []
 
-    def run(self, program: Program) -> int:
-        self.env.run(self.env.process(self.engine.run(program, self.layers.append)))
+    def run(self, command_list: CommandList) -> int:
+        self.env.run(self.env.process(self.engine.run(command_list, self.layers.append)))
         return self.env.now
 
     def on(self, track: str) -> list[tuple[int, int]]:
         return [(s.t0_ps // CLK, s.t1_ps // CLK) for s in self.spans if s.track == track]
 
 
-def program(*layers: list[Command]) -> Program:
+def command_list(*layers: list[Command]) -> CommandList:
     parts = [
-        LayerProgram(f"layer{at}", tuple(commands), sum(c.clocks for c in commands))
+        LayerCommands(f"layer{at}", tuple(commands), sum(c.clocks for c in commands))
         for at, commands in enumerate(layers)
     ]
-    return Program("sd855", tuple(parts))
+    return CommandList("sd855", tuple(parts))
 
 
 def test_the_next_tile_is_fetched_while_the_array_works() -> None:
     bench = Bench()
-    assert bench.run(program([Command(1600, 100, 0)] * 3)) == 400 * CLK
+    assert bench.run(command_list([Command(1600, 100, 0)] * 3)) == 400 * CLK
     assert bench.on(FETCH) == [(0, 100), (100, 200), (200, 300)]
     assert bench.on(ARRAY) == [(100, 200), (200, 300), (300, 400)]
 
 
 def test_a_third_tile_waits_for_a_buffer() -> None:
     bench = Bench()
-    bench.run(program([Command(160, 100, 0)] * 3))
+    bench.run(command_list([Command(160, 100, 0)] * 3))
     assert bench.on(FETCH) == [(0, 10), (10, 20), (110, 120)]
 
 
 def test_fetching_goes_on_across_layers_but_not_past_what_is_being_written() -> None:
     free, waiting = Bench(), Bench()
     first = [Command(160, 100, 1600)]
-    free.run(program(first, [Command(160, 100, 0)]))
-    waiting.run(program(first, [Command(160, 100, 0, after_layer=0)]))
+    free.run(command_list(first, [Command(160, 100, 0)]))
+    waiting.run(command_list(first, [Command(160, 100, 0, after_layer=0)]))
     assert free.on(FETCH)[1] == (10, 20)
     assert free.on(WRITE_BACK) == waiting.on(WRITE_BACK) == [(110, 210)]
     assert waiting.on(FETCH)[1] == (210, 220)
@@ -71,7 +71,7 @@ def test_fetching_goes_on_across_layers_but_not_past_what_is_being_written() -> 
 
 def test_the_last_layer_ends_when_its_results_are_in_ddr() -> None:
     bench = Bench()
-    assert bench.run(program([Command(160, 100, 1600)])) == 210 * CLK
+    assert bench.run(command_list([Command(160, 100, 1600)])) == 210 * CLK
     (layer,) = bench.layers
     assert layer.end_ps == 210 * CLK
     assert layer.parts_ps == {"compute": 100 * CLK, "ddr": 110 * CLK, "overhead": 0}
@@ -79,19 +79,21 @@ def test_the_last_layer_ends_when_its_results_are_in_ddr() -> None:
 
 def test_a_layer_without_commands_takes_no_time() -> None:
     bench = Bench()
-    assert bench.run(program([Command(160, 100, 0)], [], [Command(160, 100, 0, 1)])) == 210 * CLK
+    assert (
+        bench.run(command_list([Command(160, 100, 0)], [], [Command(160, 100, 0, 1)])) == 210 * CLK
+    )
     assert [run.end_ps - run.start_ps for run in bench.layers] == [110 * CLK, 0, 100 * CLK]
 
 
 def test_decoding_commands_is_charged_as_overhead() -> None:
     bench = Bench(hta=engine(clock_hz=1e9, ddr_port_bytes_per_clk=16, command_clk=50))
-    bench.run(program([Command(0, 100, 0)] * 4))
+    bench.run(command_list([Command(0, 100, 0)] * 4))
     assert bench.layers[0].parts_ps == {"compute": 400 * CLK, "ddr": 0, "overhead": 200 * CLK}
 
 
 def test_another_client_takes_its_share_of_ddr() -> None:
     alone, shared = Bench(20e9), Bench(20e9)
-    work = program([Command(16_000, 10, 0)])
+    work = command_list([Command(16_000, 10, 0)])
     assert alone.run(work) == 1010 * CLK
 
     def client() -> Process:
@@ -102,8 +104,8 @@ def test_another_client_takes_its_share_of_ddr() -> None:
 
 
 def test_the_port_is_a_limit_of_its_own() -> None:
-    assert Bench(20e9).run(program([Command(16_000, 0, 0)])) == 1000 * CLK
-    assert Bench(8e9).run(program([Command(16_000, 0, 0)])) == 2000 * CLK
+    assert Bench(20e9).run(command_list([Command(16_000, 0, 0)])) == 1000 * CLK
+    assert Bench(8e9).run(command_list([Command(16_000, 0, 0)])) == 2000 * CLK
 
 
 def test_one_list_runs_at_a_time_and_the_urgent_one_goes_first() -> None:
@@ -113,7 +115,7 @@ def test_one_list_runs_at_a_time_and_the_urgent_one_goes_first() -> None:
     def client(name: str, urgency: int) -> Process:
         with bench.engine.turn(urgency) as turn:
             yield turn
-            yield from bench.engine.run(program([Command(0, 100, 0)]), bench.layers.append)
+            yield from bench.engine.run(command_list([Command(0, 100, 0)]), bench.layers.append)
             order.append(f"{name} {bench.env.now // CLK}")
 
     for name, urgency in (("first", 0), ("patient", 5), ("urgent", -5)):

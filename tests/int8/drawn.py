@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 from hypothesis import strategies as st
 
-from hexsim.binding import Operand, Requantise, Weights
+from hexsim.binding import Operand, Requantize, Weights
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.programs.program import Program
 from hexsim.int8.step import Step, Workspace
@@ -73,7 +73,7 @@ def tails(draw, entries, bits=8, fraction_bits=0):
     top = 2**bits - 1
     low = draw(st.integers(0, top))
     kind = np.int64 if fraction_bits else np.int32
-    return Requantise(
+    return Requantize(
         preload=random.integers(-limit, limit, entries, kind, endpoint=True),
         multiplier=random.integers(1, 2**31 - 1 if wild else 2 ** (bits + 14), entries, np.int32),
         shift=random.integers(0, largest_shift, entries, np.int32, endpoint=True),

@@ -40,7 +40,7 @@ def saturate(value):
     return np.clip(value, -(2**31), 2**31 - 1)
 
 
-def requantise(accumulator, multiplier, shift, low, high, fraction_bits=0):
+def requantize(accumulator, multiplier, shift, low, high, fraction_bits=0):
     """Python integers of any size; what the fraction bits add is exact to 2^-15 of a code."""
 
     def one(*numbers):
@@ -60,7 +60,7 @@ def finish(accumulator, tail, entry=slice(None)):
     total = accumulator + tail.preload[entry].astype(np.int64)
     total = total if tail.fraction_bits else wrap(total)
     constants = (tail.multiplier[entry], tail.shift[entry], tail.low, tail.high)
-    return requantise(total, *constants, tail.fraction_bits)
+    return requantize(total, *constants, tail.fraction_bits)
 
 
 def pieces(codes, zero_point, bits):

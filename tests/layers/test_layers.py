@@ -10,13 +10,13 @@ from onnx import TensorProto, helper
 from hexsim.layers import (
     NO_CLAMP,
     RELU,
+    AxisSlice,
     Clamp,
     Convolution,
     Deconvolution,
     Elementwise,
     FullyConnected,
     Pad,
-    Part,
     Pooling,
     Resize,
     StridedSlice,
@@ -127,7 +127,7 @@ def test_clamp_knows_whether_it_limits() -> None:
 
 
 def test_a_slice_says_what_it_takes_and_refuses_what_is_not_there() -> None:
-    parts = (Part(1, 1, 8, 3), Part(2, 0, 4))
+    parts = (AxisSlice(1, 1, 8, 3), AxisSlice(2, 0, 4))
     layer = StridedSlice(name="s", inputs=("x",), outputs=("y",), parts=parts)
     assert layer.output_shapes([(1, 8, 5)]) == ((1, 3, 4),)
     assert [str(part) for part in parts] == ["axis 1: 1 to 8 step 3", "axis 2: 0 to 4"]

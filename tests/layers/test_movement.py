@@ -3,7 +3,7 @@
 import pytest
 
 from hexsim.graph.ir import Layer
-from hexsim.layers import Neuron, Pad, Part, Pooling, Resize, StridedSlice, Window
+from hexsim.layers import AxisSlice, Neuron, Pad, Pooling, Resize, StridedSlice, Window
 
 IO = {"name": "l", "inputs": ("x",), "outputs": ("y",)}
 
@@ -13,7 +13,7 @@ IO = {"name": "l", "inputs": ("x",), "outputs": ("y",)}
     [
         (Pooling(**IO, kind="max", window=Window((2, 2))), True),
         (Pooling(**IO, kind="average", window=Window((2, 2))), False),
-        (StridedSlice(**IO, parts=(Part(1, 0, 2),)), True),
+        (StridedSlice(**IO, parts=(AxisSlice(1, 0, 2),)), True),
         (Pad(**IO, begins=(0, 1), ends=(0, 0)), True),
         (Pad(**IO, begins=(0, 1), ends=(0, 0), value=1.0), False),
         (Resize(**IO, kind="nearest", size=(9, 9)), True),

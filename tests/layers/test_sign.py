@@ -5,12 +5,12 @@ import pytest
 from hexsim.graph.ir import Layer, Sign
 from hexsim.layers import (
     RELU6,
+    AxisSlice,
     Clamp,
     Concat,
     Elementwise,
     Neuron,
     Pad,
-    Part,
     Pooling,
     Softmax,
     StridedSlice,
@@ -29,7 +29,7 @@ IO = {"name": "l", "inputs": ("x",), "outputs": ("y",)}
         (Neuron(**IO, function="clamp", clamp=Clamp(-1.0, 1.0)), "as inputs"),
         (Neuron(**IO, function="tanh"), "as inputs"),
         (Pooling(**IO, kind="average", window=Window((2, 2))), "as inputs"),
-        (StridedSlice(**IO, parts=(Part(1, 0, 2),)), "as inputs"),
+        (StridedSlice(**IO, parts=(AxisSlice(1, 0, 2),)), "as inputs"),
         (Concat(**IO, axis=1), "as inputs"),
         (Pad(**IO, begins=(0, 1), ends=(0, 0), value=-1.0), "signed"),
         (Elementwise(**IO, kind="product"), "as inputs"),

@@ -24,7 +24,7 @@ from hexsim.layers import (
     Window,
 )
 from hexsim.layers.support import RULES, refusal
-from hexsim.runtimes import RUNTIMES, Runtime, Target
+from hexsim.runtimes import RUNTIMES, LayerTarget, Runtime
 
 
 def _around(layer: Layer, shape: tuple[int, ...], dtype: str = "float32") -> Network:
@@ -142,7 +142,9 @@ def test_inputs_that_are_no_codes_stay_off_the_integer_runtimes(kind: InputType,
         (Layer(**IO), {*RUNTIMES, "hta"} - {"cpu"}),
     ],
 )
-def test_what_nobody_declared_runs_on_the_cpu_alone(layer: Layer, refusing: set[Target]) -> None:
+def test_what_nobody_declared_runs_on_the_cpu_alone(
+    layer: Layer, refusing: set[LayerTarget]
+) -> None:
     network = _around(layer, (1, 4))
     assert {t for t in (*RUNTIMES, "hta") if refusal(layer, t, network)} == refusing
     assert "nothing says" in (refusal(layer, "hta", network) or "")

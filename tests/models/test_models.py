@@ -62,7 +62,7 @@ def test_building_makes_no_large_weight() -> None:
 
 
 @pytest.mark.parametrize("name", ["squeezenet1_1", "mobilenet_v2"])
-def test_promised_weights_are_the_external_initialisers(name: str) -> None:
+def test_promised_weights_are_the_external_initializers(name: str) -> None:
     built = models.build(name)
     external = {
         tensor.name: tuple(tensor.dims)

@@ -14,7 +14,7 @@ import pytest
 from hexsim.errors import HexsimError
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # its generators divide by zero on purpose
@@ -30,7 +30,7 @@ def test_every_model_that_loads_gives_the_same_numbers() -> None:
     different = []
     for case in collect_testcases(None):
         try:
-            network = optimise(read(case.model))
+            network = optimize(read(case.model))
             network.check()
         except HexsimError:
             counts["refused"] += 1

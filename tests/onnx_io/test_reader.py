@@ -12,7 +12,7 @@ from hexsim.errors import HexsimError
 from hexsim.layers import Convolution, Elementwise, Opaque, Permute, Reshape
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 
 Make = Callable[..., onnx.ModelProto]
 Agree = Callable[..., object]
@@ -40,7 +40,7 @@ def test_added_permutes_keep_clear_of_names_in_the_file(onnx_model: Make) -> Non
     assert len({layer.name for layer in network.layers}) == len(network.layers) == 3
 
 
-def test_initialisers_listed_as_inputs_are_weights(onnx_model: Make) -> None:
+def test_initializers_listed_as_inputs_are_weights(onnx_model: Make) -> None:
     weights = {"w": np.ones((2, 3, 1, 1))}
     model = onnx_model([node("Conv", ["x", "w"], ["y"])], {"x": (1, 3, 4, 4)}, ["y"], weights)
     model.graph.input.append(helper.make_tensor_value_info("w", 1, [2, 3, 1, 1]))
@@ -124,7 +124,7 @@ def test_reading_touches_no_weight(onnx_model: Make) -> None:
     def touched() -> np.ndarray:
         raise AssertionError("a weight was read")
 
-    network = optimise(read(model, weights=dict.fromkeys(sizes, touched)))
+    network = optimize(read(model, weights=dict.fromkeys(sizes, touched)))
     assert network.total_parameters == 64 * 32 * 9 + 64 + 64 * 9 * 10
 
 
@@ -147,9 +147,9 @@ def test_a_file_that_is_channels_last_itself_needs_no_permute(
     ]
     weights = {"w": np.random.default_rng(1).standard_normal((2, 3, 2, 2))}
     agreement = agree(onnx_model(nodes, {"x": (1, 5, 4, 3)}, ["y"], weights))
-    optimised = agreement.optimised  # type: ignore[attr-defined]
-    assert [type(layer) for layer in optimised.layers] == [Convolution]
-    assert optimised.tensors["y"].source_shape == (1, 4, 3, 2)
+    optimized = agreement.optimized  # type: ignore[attr-defined]
+    assert [type(layer) for layer in optimized.layers] == [Convolution]
+    assert optimized.tensors["y"].source_shape == (1, 4, 3, 2)
 
 
 def test_opaque_nodes_work_in_source_order(onnx_model: Make, agree: Agree) -> None:
@@ -269,7 +269,7 @@ def test_half_tensors_keep_their_type(onnx_model: Make) -> None:
     for tensor in model.graph.initializer:
         array = numpy_helper.to_array(tensor).astype(np.float16)
         tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
-    network = optimise(read(model))
+    network = optimize(read(model))
     assert network.tensors["y"].dtype == "float16"
     x = np.random.default_rng(1).standard_normal((1, 3, 4, 4)).astype(np.float16)
     stored = {"x": network.tensors["x"].from_source(x)}

@@ -50,7 +50,7 @@ def test_all_nine_light_graphs_are_there() -> None:
 @pytest.mark.parametrize("path", GRAPHS)
 def test_light_graphs_equal_onnxruntime(path: Path, agree: Callable) -> None:
     agreement = agree(_with_random_weights(onnx.load(path)))
-    left = {layer.type for layer in agreement.optimised.layers}
+    left = {layer.type for layer in agreement.optimized.layers}
     assert left.isdisjoint({"opaque", "permute", "reshape"})
     if "shufflenet" in path.stem:
         assert "channel_shuffle" in left
@@ -65,8 +65,8 @@ BUILT_IN = [
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_built_in_networks_equal_onnxruntime(name: str, agree: Callable) -> None:
-    optimised = agree(models.materialise(models.build(name))).optimised
-    assert {layer.type for layer in optimised.layers}.isdisjoint({"opaque", "permute"})
+    optimized = agree(models.materialise(models.build(name))).optimized
+    assert {layer.type for layer in optimized.layers}.isdisjoint({"opaque", "permute"})
 
 
 MODELS = ["ad_fc_autoencoder", "kws_dscnn", "mnist_cnn", "resnet8_cifar10"]
@@ -76,8 +76,8 @@ MODELS += ["mobilenet_v1_qat_uint8", "vww_mobilenetv1_025_96"]
 @pytest.mark.parametrize("folder", MODELS)
 def test_trained_models_equal_onnxruntime(folder: str, real_data: Path, agree: Callable) -> None:
     (path,) = (real_data / folder).glob("*.onnx")
-    optimised = agree(onnx.load(path)).optimised
-    left = {layer.type for layer in optimised.layers}
+    optimized = agree(onnx.load(path)).optimized
+    left = {layer.type for layer in optimized.layers}
     assert left.isdisjoint({"opaque", "permute", "batchnorm"})
 
 

@@ -72,7 +72,7 @@ def test_local_functions_are_inlined(
     assert agreement.read.layers[0].type == "neuron"  # type: ignore[attr-defined]
 
 
-def test_sparse_initialisers_are_refused(model: onnx.ModelProto) -> None:
+def test_sparse_initializers_are_refused(model: onnx.ModelProto) -> None:
     values = numpy_helper.from_array(np.ones(1, np.float32), "s")
     indices = numpy_helper.from_array(np.zeros(1, np.int64), "i")
     model.graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [4]))

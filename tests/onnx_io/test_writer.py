@@ -13,7 +13,7 @@ from hexsim.layers import ChannelShuffle, FullyConnected, Neuron
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
 from hexsim.onnx_io.writer import write
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
@@ -80,7 +80,7 @@ def test_opaque_layers_are_written_in_the_opset_they_came_from(
     weights = {"w": rng.standard_normal((2, 3, 1, 1)), "w2": rng.standard_normal((1, 2, 4, 4))}
     if opset == 7:
         nodes[3] = node("Add", ["c", "w2"], ["d"])
-    network = optimise(read(onnx_model(nodes, {"x": (1, 3, 4, 4)}, ["y"], weights, opset)))
+    network = optimize(read(onnx_model(nodes, {"x": (1, 3, 4, 4)}, ["y"], weights, opset)))
     model = write(network).model
     assert {i.domain: i.version for i in model.opset_import} == {"": max(opset, 8)}
     FloatEngine(network)

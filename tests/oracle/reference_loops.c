@@ -109,7 +109,7 @@ KERNEL relu(const V *x, V *out, int n, int zero) {
   UNROLLED(UNROLL)
   for (int i = 0; i < n; i++) *out++ = Q6_Vub_vmax_VubVub(*x++, z);
 }
-KERNEL requantise_array(const V *x, V *out, int n, int m) {
+KERNEL requantize_array(const V *x, V *out, int n, int m) {
   V mult = Q6_V_vsplat_R(m);
   UNROLLED(UNROLL)
   for (int i = 0; i < n; i++) {

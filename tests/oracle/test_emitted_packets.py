@@ -13,7 +13,7 @@ from hexsim.layers.colour_conversion import CONVERTED
 from hexsim.passes.input_formats import set_input_formats
 from hexsim.platform import Platform
 from hexsim.quantization.model import require_float
-from hexsim.simulation.phone import Machine
+from hexsim.simulation.phone import Phone
 from tests.deployed import planned
 from tests.oracle.toolchain import refused
 from tests.small_networks import Sketch
@@ -36,7 +36,7 @@ def grown() -> Network:
 def emitted(chip: str) -> dict[tuple[str, int], Kernel]:
     """The different kernels of all networks on a chip, by name and size of a tile."""
     platform = Platform.load(chip)
-    target = Machine(platform.chip, platform.stack, [platform.stack.profile()]).dsp.target
+    target = Phone(platform.chip, platform.stack, [platform.stack.profile()]).dsp.target
     kernels = {}
     networks = [require_float(load(name)) for name in NETWORKS]
     (picture,) = networks[2].inputs

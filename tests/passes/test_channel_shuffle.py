@@ -27,12 +27,12 @@ def _model(make: Make, split: list[int], perm: list[int], outputs: list[str]) ->
 @pytest.mark.parametrize("groups", [2, 3, 6])
 def test_a_shuffle(groups: int, onnx_model: Make, agree: Callable) -> None:
     split = [2, groups, 12 // groups, 3, 5]
-    optimised = agree(_model(onnx_model, split, [0, 2, 1, 3, 4], ["y"])).optimised
-    shuffle = optimised.producers["c"]
+    optimized = agree(_model(onnx_model, split, [0, 2, 1, 3, 4], ["y"])).optimized
+    shuffle = optimized.producers["c"]
     assert isinstance(shuffle, ChannelShuffle)
     assert (shuffle.groups, shuffle.inputs) == (groups, ("r",))
     assert (shuffle.name, shuffle.fused) == ("shuffle", ("swap", "join"))
-    assert len(optimised.layers) == 3
+    assert len(optimized.layers) == 3
 
 
 @pytest.mark.parametrize(
@@ -46,5 +46,5 @@ def test_a_shuffle(groups: int, onnx_model: Make, agree: Callable) -> None:
 def test_what_is_no_shuffle(
     split: list[int], perm: list[int], outputs: list[str], onnx_model: Make, agree: Callable
 ) -> None:
-    optimised = agree(_model(onnx_model, split, perm, outputs)).optimised
-    assert not any(isinstance(layer, ChannelShuffle) for layer in optimised.layers)
+    optimized = agree(_model(onnx_model, split, perm, outputs)).optimized
+    assert not any(isinstance(layer, ChannelShuffle) for layer in optimized.layers)

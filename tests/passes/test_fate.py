@@ -7,13 +7,13 @@ import onnx
 from onnx import helper
 
 from hexsim.onnx_io.reader import read
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 from hexsim.passes.fate import Fate, fate
 
 
 def of(model: onnx.ModelProto) -> Fate:
     before = read(model)
-    return fate(before, optimise(before))
+    return fate(before, optimize(before))
 
 
 def node(op: str, inputs: str, output: str, **attributes: object) -> onnx.NodeProto:

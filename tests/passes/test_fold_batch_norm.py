@@ -33,13 +33,13 @@ def test_into_a_convolution(bias: bool, onnx_model: Make, agree: Callable) -> No
         node("Conv", ["x", "w", "b"][: 2 + bias], ["a"], name="conv"),
         node("BatchNormalization", ["a", *"gsmv"], ["y"], name="bn"),
     ]
-    optimised = agree(onnx_model(nodes, IMAGE, ["y"], {**CONV, **NORM})).optimised
-    (layer,) = optimised.layers
+    optimized = agree(onnx_model(nodes, IMAGE, ["y"], {**CONV, **NORM})).optimized
+    (layer,) = optimized.layers
     assert isinstance(layer, Convolution)
     assert (layer.name, layer.fused, layer.outputs) == ("conv", ("bn",), ("y",))
     scale = NORM["g"] / np.sqrt(NORM["v"] + 1e-5)
     weight = (CONV["w"] * scale[:, None, None, None]).transpose(2, 3, 1, 0)
-    np.testing.assert_allclose(optimised.constants[layer.weight].value(), weight, rtol=1e-5)
+    np.testing.assert_allclose(optimized.constants[layer.weight].value(), weight, rtol=1e-5)
 
 
 def test_scale_and_shift_nodes_and_clamps_follow(onnx_model: Make, agree: Callable) -> None:
@@ -53,8 +53,8 @@ def test_scale_and_shift_nodes_and_clamps_follow(onnx_model: Make, agree: Callab
     ]
     weights = {**CONV, **NORM, "k": rng.standard_normal((4, 1, 1)), "one": 1.0}
     weights["d"] = rng.standard_normal((1, 4, 1, 1))
-    optimised = agree(onnx_model(nodes, IMAGE, ["y"], weights)).optimised
-    (layer,) = optimised.layers
+    optimized = agree(onnx_model(nodes, IMAGE, ["y"], weights)).optimized
+    (layer,) = optimized.layers
     assert layer.fused == ("bn", "scale", "shift", "one_more", "relu")
 
 
@@ -66,7 +66,7 @@ def test_the_layer_knows_the_moments_of_what_it_writes(onnx_model: Make, agree: 
         node("Sub", ["c", "d"], ["y"], name="shift"),
     ]
     weights = {**CONV, **NORM, "k": rng.standard_normal((4, 1, 1)), "d": np.ones(1)}
-    network = agree(onnx_model(nodes, IMAGE, ["y"], weights)).optimised
+    network = agree(onnx_model(nodes, IMAGE, ["y"], weights)).optimized
     (layer,) = network.layers
     assert isinstance(layer, Convolution)
     assert layer.moments is not None
@@ -79,7 +79,7 @@ def test_the_layer_knows_the_moments_of_what_it_writes(onnx_model: Make, agree: 
 def test_without_a_batch_norm_no_moments_are_known(onnx_model: Make, agree: Callable) -> None:
     nodes = [node("Conv", ["x", "w"], ["a"]), node("Mul", ["a", "k"], ["y"])]
     weights = {**CONV, "k": rng.standard_normal((4, 1, 1))}
-    (layer,) = agree(onnx_model(nodes, IMAGE, ["y"], weights)).optimised.layers
+    (layer,) = agree(onnx_model(nodes, IMAGE, ["y"], weights)).optimized.layers
     assert isinstance(layer, Convolution)
     assert layer.moments is None
 
@@ -91,8 +91,8 @@ def test_into_a_matrix(onnx_model: Make, agree: Callable) -> None:
         node("Add", ["d", "a"], ["b"]),
         node("BatchNormalization", ["b", *"gsmv"], ["y"]),
     ]
-    optimised = agree(onnx_model(nodes, {"x": (3, 6)}, ["y"], weights)).optimised
-    assert _kinds(optimised) == [FullyConnected]
+    optimized = agree(onnx_model(nodes, {"x": (3, 6)}, ["y"], weights)).optimized
+    assert _kinds(optimized) == [FullyConnected]
 
 
 def test_into_a_batch_norm_that_has_nothing_before_it(onnx_model: Make, agree: Callable) -> None:
@@ -102,8 +102,8 @@ def test_into_a_batch_norm_that_has_nothing_before_it(onnx_model: Make, agree: C
         node("Relu", ["b"], ["y"]),
     ]
     weights = {**NORM, "k": rng.standard_normal((4, 1, 1))}
-    optimised = agree(onnx_model(nodes, {"x": (1, 4, 3, 3)}, ["y"], weights)).optimised
-    assert _kinds(optimised) == [BatchNorm]
+    optimized = agree(onnx_model(nodes, {"x": (1, 4, 3, 3)}, ["y"], weights)).optimized
+    assert _kinds(optimized) == [BatchNorm]
 
 
 @pytest.mark.parametrize("case", ["read twice", "is an output", "behind a clamp", "other axis"])
@@ -133,15 +133,15 @@ def test_what_must_not_fold(case: str, onnx_model: Make, agree: Callable) -> Non
             {Convolution, Elementwise},
         ),
     }[case]
-    optimised = agree(onnx_model(nodes, shapes, outputs, weights)).optimised
-    assert kinds <= set(_kinds(optimised))
+    optimized = agree(onnx_model(nodes, shapes, outputs, weights)).optimized
+    assert kinds <= set(_kinds(optimized))
 
 
 def test_a_constant_minus_a_tensor_does_not_fold(onnx_model: Make, agree: Callable) -> None:
     nodes = [node("Conv", ["x", "w"], ["a"]), node("Sub", ["k", "a"], ["y"])]
     weights = {**CONV, "k": rng.standard_normal((4, 1, 1))}
-    optimised = agree(onnx_model(nodes, IMAGE, ["y"], weights)).optimised
-    assert _kinds(optimised) == [Convolution, Elementwise]
+    optimized = agree(onnx_model(nodes, IMAGE, ["y"], weights)).optimized
+    assert _kinds(optimized) == [Convolution, Elementwise]
 
 
 def test_shared_weights_are_not_scaled_for_both(onnx_model: Make, agree: Callable) -> None:
@@ -150,5 +150,5 @@ def test_shared_weights_are_not_scaled_for_both(onnx_model: Make, agree: Callabl
         node("BatchNormalization", ["a", *"gsmv"], ["y"]),
         node("Conv", ["x", "w", "b"], ["z"]),
     ]
-    optimised = agree(onnx_model(nodes, IMAGE, ["y", "z"], {**CONV, **NORM})).optimised
-    assert len(optimised.weights) == 4
+    optimized = agree(onnx_model(nodes, IMAGE, ["y", "z"], {**CONV, **NORM})).optimized
+    assert len(optimized.weights) == 4

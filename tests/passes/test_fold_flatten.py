@@ -23,13 +23,13 @@ FLATTENS = {
 def test_the_rows_are_permuted(operator: str, onnx_model: Make, agree: Callable) -> None:
     nodes = [FLATTENS[operator], node("Gemm", ["a", "m"], ["y"], name="fc")]
     weights = {"m": WEIGHTS["m"], "s": [2, -1]}
-    optimised = agree(onnx_model(nodes, {"x": (2, 3, 4, 5)}, ["y"], weights)).optimised
-    (layer,) = optimised.layers
+    optimized = agree(onnx_model(nodes, {"x": (2, 3, 4, 5)}, ["y"], weights)).optimized
+    (layer,) = optimized.layers
     assert isinstance(layer, FullyConnected)
     assert layer.inputs == ("x",)
     assert "flat" in layer.fused
     rows = WEIGHTS["m"].reshape(3, 4, 5, 7).transpose(1, 2, 0, 3).reshape(60, 7)
-    np.testing.assert_allclose(optimised.constants[layer.weight].value(), rows, rtol=1e-6)
+    np.testing.assert_allclose(optimized.constants[layer.weight].value(), rows, rtol=1e-6)
 
 
 def test_several_readers(onnx_model: Make, agree: Callable) -> None:
@@ -39,8 +39,8 @@ def test_several_readers(onnx_model: Make, agree: Callable) -> None:
         node("Gemm", ["a", "k"], ["z"]),
         node("Gemm", ["a", "m"], ["t"]),
     ]
-    optimised = agree(onnx_model(nodes, {"x": (2, 3, 4, 5)}, ["y", "z", "t"], WEIGHTS)).optimised
-    assert [type(layer) for layer in optimised.layers] == [FullyConnected] * 3
+    optimized = agree(onnx_model(nodes, {"x": (2, 3, 4, 5)}, ["y", "z", "t"], WEIGHTS)).optimized
+    assert [type(layer) for layer in optimized.layers] == [FullyConnected] * 3
 
 
 @pytest.mark.parametrize("case", ["output", "other reader", "batch joined"])
@@ -56,5 +56,5 @@ def test_what_stays(case: str, onnx_model: Make, agree: Callable) -> None:
     }[case]
     nodes = [*nodes, node("Gemm", ["a", "m"], ["y"])]
     weights = {"m": WEIGHTS["m"], "s": [4, 60]}
-    optimised = agree(onnx_model(nodes, {"x": shape}, outputs, weights)).optimised
-    assert "reshape" in {layer.type for layer in optimised.layers}
+    optimized = agree(onnx_model(nodes, {"x": shape}, outputs, weights)).optimized
+    assert "reshape" in {layer.type for layer in optimized.layers}

@@ -34,7 +34,7 @@ def test_zeros_fold(
     pad: onnx.NodeProto, weights: dict, opset: int, onnx_model: Make, agree: Callable
 ) -> None:
     model = onnx_model([pad, CONV], {"x": (1, 3, 9, 8)}, ["y"], {"w": W, **weights}, opset)
-    (layer,) = agree(model).optimised.layers
+    (layer,) = agree(model).optimized.layers
     assert isinstance(layer, Convolution)
     assert layer.window.pads == (1, 1, 2, 1)
     assert layer.fused == ("pad",)
@@ -57,10 +57,10 @@ def test_anything_else_stays(
     pad: onnx.NodeProto, weights: dict, onnx_model: Make, agree: Callable
 ) -> None:
     model = onnx_model([pad, CONV], {"x": (1, 3, 9, 8)}, ["y"], {"w": W, **weights}, 18)
-    assert any(isinstance(layer, Opaque | Pad) for layer in agree(model).optimised.layers)
+    assert any(isinstance(layer, Opaque | Pad) for layer in agree(model).optimized.layers)
 
 
 def test_padding_that_others_read_stays(onnx_model: Make, agree: Callable) -> None:
     nodes = [node("Pad", ["x", "p"], ["a"]), CONV, node("Exp", ["a"], ["z"])]
     model = onnx_model(nodes, {"x": (1, 3, 9, 8)}, ["y", "z"], {"w": W, "p": PADS})
-    assert any(layer.type == "pad" for layer in agree(model).optimised.layers)
+    assert any(layer.type == "pad" for layer in agree(model).optimized.layers)

@@ -39,16 +39,16 @@ def test_clamps_fuse(producer: onnx.NodeProto, onnx_model: Make, agree: Callable
         node("Clip", ["b", "", "hi"], ["y"], name="six"),
     ]
     shape = (2, 5) if producer.op_type == "MatMul" else (1, 3, 4, 5)
-    optimised = agree(onnx_model(nodes, {"x": shape}, ["y"], WEIGHTS)).optimised
-    (layer,) = optimised.layers
+    optimized = agree(onnx_model(nodes, {"x": shape}, ["y"], WEIGHTS)).optimized
+    (layer,) = optimized.layers
     assert (layer.name, layer.fused, layer.output) == ("p", ("relu", "six"), "y")
     assert layer.clamp == Clamp(0.0, 6.0)
 
 
 def test_two_clamps_become_one(onnx_model: Make, agree: Callable) -> None:
     nodes = [node("Clip", ["x", "half", "hi"], ["a"]), node("Clip", ["a", "lo", ""], ["y"])]
-    optimised = agree(onnx_model(nodes, {"x": (1, 9)}, ["y"], WEIGHTS)).optimised
-    (layer,) = optimised.layers
+    optimized = agree(onnx_model(nodes, {"x": (1, 9)}, ["y"], WEIGHTS)).optimized
+    (layer,) = optimized.layers
     assert isinstance(layer, Neuron)
     assert layer.clamp == Clamp(0.5, 6.0)
 
@@ -59,8 +59,8 @@ def test_a_tensor_that_others_read_keeps_its_clamp_apart(onnx_model: Make, agree
         node("Relu", ["a"], ["b"]),
         node("Add", ["a", "b"], ["y"]),
     ]
-    optimised = agree(onnx_model(nodes, {"x": (1, 3, 4, 5)}, ["y"], WEIGHTS)).optimised
-    assert [layer.type for layer in optimised.layers] == [
+    optimized = agree(onnx_model(nodes, {"x": (1, 3, 4, 5)}, ["y"], WEIGHTS)).optimized
+    assert [layer.type for layer in optimized.layers] == [
         "convolutional",
         "neuron",
         "elementwise_binary_op",
@@ -69,6 +69,6 @@ def test_a_tensor_that_others_read_keeps_its_clamp_apart(onnx_model: Make, agree
 
 def test_a_pooling_takes_no_clamp(onnx_model: Make, agree: Callable) -> None:
     nodes = [node("MaxPool", ["x"], ["a"], kernel_shape=[2, 2]), node("Relu", ["a"], ["y"])]
-    optimised = agree(onnx_model(nodes, {"x": (1, 3, 4, 5)}, ["y"])).optimised
-    assert [layer.type for layer in optimised.layers] == ["pooling", "neuron"]
-    assert optimised.layers[1].clamp == RELU
+    optimized = agree(onnx_model(nodes, {"x": (1, 3, 4, 5)}, ["y"])).optimized
+    assert [layer.type for layer in optimized.layers] == ["pooling", "neuron"]
+    assert optimized.layers[1].clamp == RELU

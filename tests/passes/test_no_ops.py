@@ -24,9 +24,9 @@ def test_dropout_identity_and_unlimited_clips_go(onnx_model: Make, agree: Callab
         node("Concat", ["d"], ["e"], axis=1),
         node("Sigmoid", ["e"], ["y"]),
     ]
-    optimised = agree(onnx_model(nodes, IMAGE, ["y"], opset=11)).optimised
-    assert [layer.name for layer in optimised.layers] == ["a", "y"]
-    assert optimised.layers[1].inputs == ("a",)
+    optimized = agree(onnx_model(nodes, IMAGE, ["y"], opset=11)).optimized
+    assert [layer.name for layer in optimized.layers] == ["a", "y"]
+    assert optimized.layers[1].inputs == ("a",)
 
 
 def test_at_an_output_the_layer_before_takes_the_name(onnx_model: Make, agree: Callable) -> None:
@@ -36,22 +36,22 @@ def test_at_an_output_the_layer_before_takes_the_name(onnx_model: Make, agree: C
         node("Identity", ["a"], ["y"]),
         node("Tanh", ["early"], ["z"]),
     ]
-    optimised = agree(onnx_model(nodes, IMAGE, ["z", "y"])).optimised
-    assert [(layer.name, layer.inputs, layer.outputs) for layer in optimised.layers] == [
+    optimized = agree(onnx_model(nodes, IMAGE, ["z", "y"])).optimized
+    assert [(layer.name, layer.inputs, layer.outputs) for layer in optimized.layers] == [
         ("r", ("x",), ("y",)),
         ("z", ("y",), ("z",)),
     ]
 
 
 def test_a_no_op_between_input_and_output_stays(onnx_model: Make, agree: Callable) -> None:
-    optimised = agree(onnx_model([node("Identity", ["x"], ["y"])], IMAGE, ["y"])).optimised
-    assert [type(layer) for layer in optimised.layers] == [Reshape]
+    optimized = agree(onnx_model([node("Identity", ["x"], ["y"])], IMAGE, ["y"])).optimized
+    assert [type(layer) for layer in optimized.layers] == [Reshape]
 
 
 def test_a_no_op_between_two_outputs_stays(onnx_model: Make, agree: Callable) -> None:
     nodes = [node("Relu", ["x"], ["a"]), node("Identity", ["a"], ["y"])]
-    optimised = agree(onnx_model(nodes, IMAGE, ["a", "y"])).optimised
-    assert [type(layer) for layer in optimised.layers] == [Neuron, Reshape]
+    optimized = agree(onnx_model(nodes, IMAGE, ["a", "y"])).optimized
+    assert [type(layer) for layer in optimized.layers] == [Neuron, Reshape]
 
 
 def test_permutes_that_undo_each_other_go(onnx_model: Make, agree: Callable) -> None:
@@ -66,7 +66,7 @@ def test_permutes_that_undo_each_other_go(onnx_model: Make, agree: Callable) -> 
     agreement = agree(onnx_model(nodes, IMAGE, ["y", "z"]))
     once = remove_no_ops(agreement.read)
     once.check()
-    permutes = [layer for layer in agreement.optimised.layers if isinstance(layer, Permute)]
+    permutes = [layer for layer in agreement.optimized.layers if isinstance(layer, Permute)]
     assert [layer.inputs for layer in permutes] == [("a",)]
 
 
@@ -84,8 +84,8 @@ def test_a_concat_leaves_out_what_has_no_elements(onnx_model: Make, agree: Calla
         node("Concat", ["b", "c"], ["y"], axis=0),
     ]
     arrays = {"zero": np.array([0]), "e": np.zeros((0, 3, 4, 5), np.float32)}
-    optimised = agree(onnx_model(nodes, IMAGE, ["y"], arrays)).optimised
-    assert [(type(la), la.inputs) for la in optimised.layers] == [
+    optimized = agree(onnx_model(nodes, IMAGE, ["y"], arrays)).optimized
+    assert [(type(la), la.inputs) for la in optimized.layers] == [
         (Neuron, ("x",)),
         (Concat, ("a", "a")),
         (Concat, ("b", "a")),

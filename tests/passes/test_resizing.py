@@ -9,9 +9,18 @@ from onnx import helper
 from hexsim.container.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Tensor
-from hexsim.layers import Concat, Elementwise, Opaque, Part, Pooling, Reshape, StridedSlice, Window
+from hexsim.layers import (
+    AxisSlice,
+    Concat,
+    Elementwise,
+    Opaque,
+    Pooling,
+    Reshape,
+    StridedSlice,
+    Window,
+)
 from hexsim.onnx_io.reader import read
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 from hexsim.passes.resizing import resized
 from tests.small_networks import Sketch
 
@@ -38,7 +47,7 @@ def test_symbolic_sizes_can_be_changed_afterwards(
         helper.make_node("Add", ["p", "q"], ["y"]),
     ]
     model = onnx_model(nodes, {"x": (1, 2, "h", "w")}, ["y"])
-    small, large = (optimise(read(model, input_dims={"x": (1, 2, n, 2 * n)})) for n in (8, 12))
+    small, large = (optimize(read(model, input_dims={"x": (1, 2, n, 2 * n)})) for n in (8, 12))
     assert resized(small, {"x": (1, 2, 12, 24)}) == large
 
 
@@ -57,7 +66,7 @@ def _opaque(net: Sketch) -> str:
 
 
 def _slicing(net: Sketch) -> str:
-    return net.add(StridedSlice, "in", parts=(Part(1, 0, 4),))
+    return net.add(StridedSlice, "in", parts=(AxisSlice(1, 0, 4),))
 
 
 def _large_window(net: Sketch) -> str:

@@ -12,17 +12,16 @@ import pytest
 from hexsim import container
 from hexsim.accuracy.reference import with_reference
 from hexsim.container.loading import load
-from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Opaque
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.platform import Platform
-from hexsim.quantization.model import Model, require_float, stored_network
+from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Overrides, Range
 from hexsim.quantization.quantizer import quantize
 from hexsim.runtimes import Runtime
 from tests import mixed
+from tests.deployed import deployed
 from tests.opaque_constants import NETWORKS, feeds, lstm, masked, opaque_input, shared
 
 RUNTIMES: tuple[tuple[str, Runtime], ...] = (
@@ -40,10 +39,7 @@ def _answers(model: Model, feed: dict[str, FloatArray]) -> list[FloatArray]:
     """The outputs on every runtime."""
     found: list[FloatArray] = []
     for chip, runtime in RUNTIMES:
-        platform = Platform.load(chip)
-        plan = platform.plan(model, runtime)
-        signed = platform.signed_weights(runtime)
-        found += PlanExecutor(plan, model, signed_weights=signed).run(feed).values()
+        found += deployed(model, runtime, chip).executor().run(feed).values()
     return found
 
 
@@ -158,7 +154,7 @@ def test_an_opaque_layer_computes_as_in_float(tmp_path: Path) -> None:
     expected = {name: array.tobytes() for name, array in FloatEngine(part).run(feed).items()}
     for one in (model, _through_a_file(model, tmp_path / "m.dlc")):
         alone = replace(one, network=one.network.subnetwork([layer], part.inputs, part.outputs))
-        found = PlanExecutor(Platform.load().plan(alone, "dsp"), alone).run(feed)
+        found = deployed(alone).executor().run(feed)
         assert {name: array.tobytes() for name, array in found.items()} == expected
 
 
@@ -173,7 +169,7 @@ def test_a_constant_has_one_value_for_all_its_readers() -> None:
     last = network.subnetwork(network.layers[-1:], ["s"], ["y"])
     alone = replace(model, network=last)
     feed = {"s": np.full((1, 8), 2.0, np.float32)}
-    found = PlanExecutor(Platform.load().plan(alone, "dsp"), alone).run(feed)["y"]
+    found = deployed(alone).executor().run(feed)["y"]
     np.testing.assert_allclose(found[0], 2.0**held, rtol=1e-6)
 
 
@@ -181,15 +177,13 @@ def test_the_cpu_computes_with_what_the_codes_say() -> None:
     network = opaque_input()
     model = quantize(network, feeds(network))
     (feed,) = feeds(network, 1)
-    platform = Platform.load()
     first = network.layers[0]
 
     def run(one: Model) -> FloatArray:
-        return PlanExecutor(platform.plan(one, "cpu"), one).run(feed)["y"]
+        return deployed(one, "cpu").executor().run(feed)["y"]
 
     assert run(model).tobytes() == run(model.as_stored).tobytes() != run(network).tobytes()
-    assert stored_network(model) is model.as_stored
-    assert stored_network(network) is network
+    assert Model(network).as_stored is network
     for name in first.parameters:
         encoding = model.parameters[name]
         held = encoding.dequantize(model.codes(name))

@@ -27,7 +27,7 @@ def test_stored_codes_win() -> None:
     np.testing.assert_array_equal(again.codes(name), codes)
 
 
-def test_only_a_float_network_can_be_quantised() -> None:
+def test_only_a_float_network_can_be_quantized() -> None:
     network = small_network()
     model = with_encodings(network)
     assert require_float(Model(network)) is network

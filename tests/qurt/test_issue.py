@@ -7,7 +7,7 @@ import pytest
 
 from hexsim.platforms import chips, stacks
 from hexsim.qurt.issue import IssueRule
-from hexsim.simulation.phone import Machine
+from hexsim.simulation.phone import Phone
 
 DYNAMIC = IssueRule(
     clock_hz=600e6,
@@ -41,6 +41,6 @@ def test_a_chip_file_chooses_the_barrel(tmp_path: Path, threads: int) -> None:
     lines = f'[dsp]\nmultithreading = "barrel"\nhardware_threads = {count}\n'
     (tmp_path / "old.toml").write_text(text.replace("[dsp]\n", lines, 1))
     stack = stacks.load("snpe-1.23")
-    core = Machine(chips.load(tmp_path / "old.toml"), stack, [stack.profile()]).dsp.core
+    core = Phone(chips.load(tmp_path / "old.toml"), stack, [stack.profile()]).dsp.core
     assert core.packets_in(10**12) == pytest.approx(core.rule.clock_hz / threads)
     assert chips.load("sd835").dsp.multithreading == "dynamic"

@@ -11,7 +11,7 @@ from hexsim.platform import Platform
 from hexsim.reports.benchmark_csv import benchmark_csv
 from hexsim.reports.benchmark_json import benchmark_json
 from hexsim.reports.benchmark_table import benchmark_tables, footnotes
-from hexsim.studies.benchmark import Case, Conditions, run_benchmark, run_case
+from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark, run_case
 from hexsim.studies.uncertainty import Scope
 
 ENGINE = "what is not known of the HTA"
@@ -29,7 +29,7 @@ ALONE = "aip runs on HVX alone"
 )
 def test_an_interval_says_which_constants_leave_it(sweep: Scope, hta: bool, note: str) -> None:
     preparation = Preparation(quantize=True, hta=hta)
-    conditions = Conditions(accuracy=False, preparation=preparation, sweep=sweep)
+    conditions = BenchmarkConditions(accuracy=False, preparation=preparation, sweep=sweep)
     results = run_benchmark(
         ["conv1x1_16to16@8x8"], Platform.load("sd855"), ["aip"], conditions, lambda what: None
     )
@@ -43,7 +43,7 @@ def test_an_interval_says_which_constants_leave_it(sweep: Scope, hta: bool, note
 
 def test_only_aip_has_the_interval_of_the_tensor_engine() -> None:
     preparation = Preparation(quantize=True)
-    conditions = Conditions(accuracy=False, preparation=preparation, sweep="tensor engine")
+    conditions = BenchmarkConditions(accuracy=False, preparation=preparation, sweep="tensor engine")
     platform = Platform.load("sd865")
     results = run_benchmark(["conv1x1_768to768"], platform, ["dsp", "aip"], conditions)
     dsp, aip = (case for case in results if isinstance(case, Case))

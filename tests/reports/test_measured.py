@@ -9,7 +9,7 @@ from hexsim.platform import Platform
 from hexsim.platforms import measurements
 from hexsim.platforms.stacks import BufferType
 from hexsim.reports.measured import is_outside, measured_ms
-from hexsim.studies.benchmark import Case, Conditions, run_benchmark
+from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 from hexsim.studies.uncertainty import Times, Uncertainty
 
 FOUND = Uncertainty(Times(9e3, 8e3), Times(12e3, 11e3), Times(14e3, 13e3), (), ())
@@ -36,7 +36,7 @@ def test_a_time_is_shown_beside_the_buffers_it_was_measured_with(
         ["mobilenet_v1"],
         Platform.load("sd855", "snpe-1.30"),
         ["dsp"],
-        Conditions(buffer=buffer, accuracy=False, preparation=Preparation(quantize=True)),
+        BenchmarkConditions(buffer=buffer, accuracy=False, preparation=Preparation(quantize=True)),
     )
     assert isinstance(case, Case)
     assert measured_ms(case, forward=False) == shown

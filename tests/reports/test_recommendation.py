@@ -7,9 +7,9 @@ import pytest
 from hexsim.deployment.given import Preparation
 from hexsim.platform import Platform
 from hexsim.reports.recommendation import recommendations
-from hexsim.studies.benchmark import Case, Conditions, run_benchmark
+from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 
-CONDITIONS = Conditions(accuracy=False, preparation=Preparation(quantize=True))
+CONDITIONS = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))
 
 
 @pytest.fixture(scope="module")

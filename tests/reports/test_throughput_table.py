@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hexsim.platform import Platform
 from hexsim.reports.throughput_table import throughput_text
-from hexsim.studies.throughput import Loop, Stream, throughput
+from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from tests.small_networks import Sketch, plan
 
 
@@ -11,8 +11,8 @@ def text(instances: int) -> str:
     last = "in"
     for _ in range(8):
         last = net.conv(last, 64, 3)
-    stream = Stream(plan(net.network(last)), instances, "high")
-    return throughput_text(throughput(Platform.load("sd855"), [stream], Loop(inferences=4)))
+    caller = Caller(plan(net.network(last)), instances, "high")
+    return throughput_text(throughput(Platform.load("sd855"), [caller], ClosedLoop(inferences=4)))
 
 
 def test_a_row_per_thread_a_row_per_resource_and_a_verdict() -> None:

@@ -8,7 +8,7 @@ from hexsim.planning.joined import JoinedSubnets, joined
 from hexsim.platforms import chips, stacks
 from hexsim.simulation.dsp_work import DspWork
 from hexsim.simulation.hta_work import HtaWork
-from hexsim.simulation.phone import Machine
+from hexsim.simulation.phone import Phone
 from hexsim.simulation.subnet_work import subnet_works
 from tests.hta.shapes import on_hta
 from tests.small_networks import Sketch, plan
@@ -18,9 +18,9 @@ def works(
     network: Network, *sections: range, inputs_in_l2: bool = True
 ) -> tuple[DspWork | HtaWork, ...]:
     stack = stacks.load("snpe-1.30")
-    machine = Machine(chips.load("sd855"), stack, [stack.profile()])
+    phone = Phone(chips.load("sd855"), stack, [stack.profile()])
     (together,) = joined(on_hta(network, *sections))
-    return subnet_works(together, machine, inputs_in_l2=inputs_in_l2)
+    return subnet_works(together, phone, inputs_in_l2=inputs_in_l2)
 
 
 def names(edges: tuple) -> list[str]:
@@ -89,12 +89,12 @@ def test_codes_that_crossed_as_such_are_in_ddr() -> None:
     network = net.network(net.conv("in", 32, 3))
     (subnet,) = plan(network).subnets
     stack = stacks.load("snpe-1.23")
-    machine = Machine(chips.load("sd835"), stack, [stack.profile()])
+    phone = Phone(chips.load("sd835"), stack, [stack.profile()])
 
     def read_bytes(*as_codes: str, inputs_in_l2: bool = True) -> int:
         changed = replace(subnet, as_codes=frozenset(as_codes))
         together = JoinedSubnets.of(network, (changed,))
-        (work,) = subnet_works(together, machine, inputs_in_l2=inputs_in_l2)
+        (work,) = subnet_works(together, phone, inputs_in_l2=inputs_in_l2)
         return sum(call.read_bytes for call in work.calls)  # type: ignore[union-attr]
 
     assert read_bytes("in") - read_bytes() == 32 * 32 * 3

@@ -12,13 +12,20 @@ from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
 from hexsim.runtimes import Runtime
-from hexsim.studies.benchmark import Case, Conditions, Refusal, run_benchmark, run_case, told_apart
+from hexsim.studies.benchmark import (
+    BenchmarkConditions,
+    Case,
+    Refusal,
+    run_benchmark,
+    run_case,
+    told_apart,
+)
 from tests.container.made import small_network
 
-QUANTISE = Preparation(quantize=True)
+QUANTIZE = Preparation(quantize=True)
 
 
-def _cases(path: Path, conditions: Conditions) -> dict[str, Case]:
+def _cases(path: Path, conditions: BenchmarkConditions) -> dict[str, Case]:
     runtimes: tuple[Runtime, ...] = ("cpu", "dsp", "fxp_cpu")
     cases = run_benchmark([str(path)], Platform.load("sd835"), runtimes, conditions)
     return {case.runtime: case for case in cases if isinstance(case, Case)}
@@ -34,10 +41,10 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "f.dlc", tmp_path / "q.dlc"
 
 
-def test_a_quantised_file_runs_everywhere_and_starts_sooner_on_dsp(
+def test_a_quantized_file_runs_everywhere_and_starts_sooner_on_dsp(
     files: tuple[Path, Path],
 ) -> None:
-    floats, codes = (_cases(path, Conditions(preparation=QUANTISE)) for path in files)
+    floats, codes = (_cases(path, BenchmarkConditions(preparation=QUANTIZE)) for path in files)
     for cases in (floats, codes):
         assert cases["cpu"].agreement is not None
         assert cases["cpu"].agreement.sqnr_db == float("inf"), "float against itself"
@@ -48,14 +55,14 @@ def test_a_quantised_file_runs_everywhere_and_starts_sooner_on_dsp(
     assert init[0] > init[1], "the float network is quantised at load"
 
 
-def test_a_quantised_file_needs_no_flag(files: tuple[Path, Path]) -> None:
-    assert _cases(files[1], Conditions(accuracy=False))["fxp_cpu"].timing.total_ps > 0
+def test_a_quantized_file_needs_no_flag(files: tuple[Path, Path]) -> None:
+    assert _cases(files[1], BenchmarkConditions(accuracy=False))["fxp_cpu"].timing.total_ps > 0
 
 
 def test_what_a_runtime_refuses_leaves_the_others_alone(files: tuple[Path, Path]) -> None:
     platform = Platform.load("sd865")
     runtimes: tuple[Runtime, ...] = ("cpu", "dsp", "gpu")
-    conditions = Conditions(accuracy=False)
+    conditions = BenchmarkConditions(accuracy=False)
     results = list(run_benchmark([str(files[0])], platform, runtimes, conditions))
     assert [type(result) for result in results] == [Case, Refusal, Case]
     assert "refuses it" in results[1].reason  # type: ignore[union-attr]
@@ -67,7 +74,7 @@ def test_a_case_says_what_the_runtime_was_given(files: tuple[Path, Path]) -> Non
     platform = Platform.load("sd865")
     given = [
         run_case(
-            str(path), platform, runtime, Conditions(accuracy=False, preparation=QUANTISE)
+            str(path), platform, runtime, BenchmarkConditions(accuracy=False, preparation=QUANTIZE)
         ).given
         for path in files
         for runtime in ("cpu", "dsp")
@@ -76,8 +83,10 @@ def test_a_case_says_what_the_runtime_was_given(files: tuple[Path, Path]) -> Non
 
 
 @pytest.mark.parametrize(("hta", "engines"), [(True, {"hta"}), (False, {"hvx"})])
-def test_what_is_quantised_here_gets_sections(hta: bool, engines: set[str]) -> None:
-    conditions = Conditions(accuracy=False, preparation=Preparation(quantize=True, hta=hta))
+def test_what_is_quantized_here_gets_sections(hta: bool, engines: set[str]) -> None:
+    conditions = BenchmarkConditions(
+        accuracy=False, preparation=Preparation(quantize=True, hta=hta)
+    )
     case = run_case("squeezenet1_1", Platform.load("sd855"), "aip", conditions)
     assert {layer.engine for layer in case.timing.layers} == engines
     assert case.cut is None, "one runtime leaves no choice"
@@ -85,7 +94,7 @@ def test_what_is_quantised_here_gets_sections(hta: bool, engines: set[str]) -> N
 
 def test_networks_of_one_name_are_called_by_their_files(files: tuple[Path, Path]) -> None:
     paths = [str(path) for path in files]
-    conditions, platform = Conditions(accuracy=False), Platform.load("sd835")
+    conditions, platform = BenchmarkConditions(accuracy=False), Platform.load("sd835")
     results = list(run_benchmark([*paths, paths[0]], platform, ("cpu",), conditions))
     assert len(results) == 2, "a file that is named twice counts once"
     assert len({result.network for result in results}) == 1

@@ -8,14 +8,14 @@ from hexsim.deployment.given import Preparation
 from hexsim.errors import HexsimError
 from hexsim.platform import Platform
 from hexsim.runtimes import Runtime
-from hexsim.studies.benchmark import Conditions, run_case
+from hexsim.studies.benchmark import BenchmarkConditions, run_case
 from hexsim.studies.roofline import Point, Roofline, roofline
 from tests.charts import LAYERS, ROOFS, chart, layer
 
 
 def simulated(network: str, chip: str, runtime: Runtime, profile: str | None = None) -> Roofline:
     platform = Platform.load(chip)
-    conditions = Conditions(perf_profile=profile, accuracy=False)
+    conditions = BenchmarkConditions(perf_profile=profile, accuracy=False)
     case = run_case(network, platform, runtime, conditions)
     return roofline(case, platform)
 
@@ -81,7 +81,7 @@ def test_cpu_and_gpu_have_a_roof_of_their_own(runtime: Runtime, engine: str) -> 
 
 def test_a_network_without_layers_on_the_engine_is_refused() -> None:
     platform = Platform.load("sd865")
-    conditions = Conditions(accuracy=False, preparation=Preparation(quantize=True))
+    conditions = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))
     case = run_case("mobilenet_v1", platform, "aip", conditions)
     with pytest.raises(HexsimError, match="multiplies on HVX with runtime aip"):
         roofline(case, platform)

@@ -14,7 +14,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.platform import Platform
 from hexsim.platforms import background
-from hexsim.studies.throughput import Loop, Pace, Stream, Throughput, throughput
+from hexsim.studies.throughput import Caller, ClosedLoop, Pace, Throughput, throughput
 from hexsim.timing.results import Result
 from tests.hta.shapes import on_hta
 from tests.small_networks import Sketch, networks, plan
@@ -30,12 +30,12 @@ def chain(layers: int = 8) -> Network:
     return net.network(last)
 
 
-def stream(network: Network | None = None, runtime: str = "dsp", **values: object) -> Stream:
-    return Stream(plan(network or chain(), runtime), **values)  # type: ignore[arg-type]
+def caller(network: Network | None = None, runtime: str = "dsp", **values: object) -> Caller:
+    return Caller(plan(network or chain(), runtime), **values)  # type: ignore[arg-type]
 
 
 def share(found: Throughput, resource: str) -> float:
-    return next(use.share for use in found.uses if use.resource == resource)
+    return next(use.share for use in found.utilisations if use.resource == resource)
 
 
 def test_percentiles_are_latencies_that_occurred() -> None:
@@ -46,7 +46,7 @@ def test_percentiles_are_latencies_that_occurred() -> None:
 
 
 def test_one_instance_is_what_it_is_alone() -> None:
-    found = throughput(SD855, [stream()], Loop(inferences=5))
+    found = throughput(SD855, [caller()], ClosedLoop(inferences=5))
     (one,) = found.instances
     assert one.pace == one.alone == found.total
     assert found.gain == pytest.approx(1)
@@ -56,9 +56,9 @@ def test_one_instance_is_what_it_is_alone() -> None:
 
 def test_two_instances_on_the_dsp_gain_what_the_calls_overlap() -> None:
     """While one graph holds the contexts, the other one's call is under way, and no more."""
-    found = throughput(SD855, [stream(chain(20), instances=2)], Loop(inferences=20))
+    found = throughput(SD855, [caller(chain(20), instances=2)], ClosedLoop(inferences=20))
     alone = found.instances[0].alone
-    only = throughput(SD855, [stream(chain(20))], Loop(inferences=20))
+    only = throughput(SD855, [caller(chain(20))], ClosedLoop(inferences=20))
     assert only.limit is None
     assert found.limit is not None
     assert found.limit.resource == "hvx contexts"
@@ -69,7 +69,7 @@ def test_two_instances_on_the_dsp_gain_what_the_calls_overlap() -> None:
 
 def test_the_dsp_is_full_with_three_and_a_fourth_only_waits() -> None:
     three, four = (
-        throughput(SD855, [stream(instances=count)], Loop(inferences=20)) for count in (3, 4)
+        throughput(SD855, [caller(instances=count)], ClosedLoop(inferences=20)) for count in (3, 4)
     )
     assert four.total.per_second == pytest.approx(three.total.per_second, rel=0.02)
     median = [found.instances[0].pace.percentile_ps(50) for found in (three, four)]
@@ -77,7 +77,7 @@ def test_the_dsp_is_full_with_three_and_a_fourth_only_waits() -> None:
 
 
 def test_dsp_and_cpu_do_not_stand_in_each_others_way() -> None:
-    found = throughput(SD855, [stream(), stream(runtime="cpu")], Loop(duration_ms=50))
+    found = throughput(SD855, [caller(), caller(runtime="cpu")], ClosedLoop(duration_ms=50))
     assert 1.8 < found.gain <= 2
     for one in found.instances:
         assert one.pace.per_second > 0.85 * one.alone.per_second
@@ -88,8 +88,8 @@ def test_the_tensor_engine_works_on_one_inference_while_hvx_works_on_another() -
     network = chain(40)
     halves = on_hta(network, range(20, 40))
     assert [subnet.engine for subnet in halves.subnets] == ["hvx", "hta"]
-    cut = throughput(SD855, [Stream(halves, instances=2)])
-    whole = throughput(SD855, [stream(network, instances=2)])
+    cut = throughput(SD855, [Caller(halves, instances=2)])
+    whole = throughput(SD855, [caller(network, instances=2)])
     together_ps = sum(_array_beside_hvx_of_the_other(cut.result, job) for job in (0, 1))
     assert together_ps > 0.1 * cut.result.timeline.busy_ps("hta array")
     assert cut.gain > 1.2 * whole.gain
@@ -119,7 +119,7 @@ def _array_beside_hvx_of_the_other(result: Result, job: int) -> int:
 def test_an_engine_that_runs_one_network_at_a_time_is_the_limit(
     runtime: str, resource: str
 ) -> None:
-    found = throughput(SD855, [stream(runtime=runtime, instances=3)])
+    found = throughput(SD855, [caller(runtime=runtime, instances=3)])
     assert found.limit is not None
     assert found.limit.resource == resource
     assert found.gain < 1.3
@@ -130,8 +130,8 @@ def test_the_more_urgent_of_three_is_served_in_every_turn() -> None:
     equal, urgent, late = (
         throughput(
             SD855,
-            [stream(chain(16), priority=mine), stream(chain(16), priority=others, instances=2)],
-            Loop(duration_ms=40),
+            [caller(chain(16), priority=mine), caller(chain(16), priority=others, instances=2)],
+            ClosedLoop(duration_ms=40),
         ).instances
         for mine, others in (("normal", "normal"), ("high", "low"), ("low", "high"))
     )  # fmt: skip
@@ -143,7 +143,7 @@ def test_the_more_urgent_of_three_is_served_in_every_turn() -> None:
 
 def test_with_two_a_hint_decides_nothing_because_contexts_are_not_taken_away() -> None:
     pair = [
-        throughput(SD855, [stream(priority=one), stream(priority=two)], Loop(duration_ms=20))
+        throughput(SD855, [caller(priority=one), caller(priority=two)], ClosedLoop(duration_ms=20))
         for one, two in (("normal", "normal"), ("high", "low"), ("low", "high"))
     ]
     counts = [[one.pace.inferences for one in found.instances] for found in pair]
@@ -161,21 +161,21 @@ def test_no_resource_is_used_more_than_there_is_and_all_work_is_done(
     network: Network, chip: str, runtime: str, instances: int
 ) -> None:
     platform = Platform.load(chip)
-    streams = [stream(network, runtime, instances=instances), stream()]
-    found = throughput(platform, streams, Loop(inferences=3))
-    assert all(0 < use.share <= 1 + 1e-9 for use in found.uses)
+    callers = [caller(network, runtime, instances=instances), caller()]
+    found = throughput(platform, callers, ClosedLoop(inferences=3))
+    assert all(0 < use.share <= 1 + 1e-9 for use in found.utilisations)
     assert [one.pace.inferences for one in found.instances] == [3] * (instances + 1)
     assert found.total.inferences == 3 * (instances + 1)
     macs = 3 * (instances * network.total_macs + chain().total_macs)
     assert found.result.counters["macs"] == macs
     assert share(found, "hvx contexts at work") <= share(found, "hvx contexts")
-    again = throughput(platform, streams, Loop(inferences=3))
+    again = throughput(platform, callers, ClosedLoop(inferences=3))
     assert repr(again) == repr(found)
     assert again.result.timeline == found.result.timeline
 
 
 def test_a_duration_ends_with_the_calls_that_were_begun() -> None:
-    found = throughput(SD855, [stream(instances=2)], Loop(duration_ms=30))
+    found = throughput(SD855, [caller(instances=2)], ClosedLoop(duration_ms=30))
     assert all(inference.start_ps < 30e9 for inference in found.result.inferences)
     for job in range(2):
         ends = [one.end_ps for one in found.result.inferences if one.job == job]
@@ -184,7 +184,7 @@ def test_a_duration_ends_with_the_calls_that_were_begun() -> None:
 
 def test_events_grow_linearly_with_inferences_and_instances() -> None:
     def events(inferences: int, instances: int) -> int:
-        found = throughput(SD855, [stream(instances=instances)], Loop(inferences=inferences))
+        found = throughput(SD855, [caller(instances=instances)], ClosedLoop(inferences=inferences))
         return found.result.counters["events"]
 
     assert events(40, 2) / events(20, 2) == pytest.approx(2, rel=0.05)
@@ -194,35 +194,39 @@ def test_events_grow_linearly_with_inferences_and_instances() -> None:
 def test_clients_of_the_dsp_take_their_part() -> None:
     camera = (background.load("camera"),)
     alone, beside = (
-        throughput(SD855, [stream(instances=2)], Loop(20, background=loads))
+        throughput(SD855, [caller(instances=2)], ClosedLoop(20, background=loads))
         for loads in ((), camera)
     )
     assert beside.total.per_second < alone.total.per_second
 
 
 @pytest.mark.parametrize(
-    ("streams", "loop", "says"),
+    ("callers", "loop", "says"),
     [
-        ([], Loop(), "instances: none"),
-        ([stream(instances=0)], Loop(), "at least 1"),
-        ([stream(instances=9), stream(instances=8)], Loop(), "instances: 9, 8; .* may have 16"),
-        ([stream()], Loop(inferences=0), "0 inferences"),
-        ([stream()], Loop(duration_ms=-1), "a duration of -1 ms"),
-        ([stream()], Loop(duration_ms=math.inf), "a duration of inf ms"),
-        ([stream()], Loop(duration_ms=math.nan), "a duration of nan ms"),
+        ([], ClosedLoop(), "instances: none"),
+        ([caller(instances=0)], ClosedLoop(), "at least 1"),
+        (
+            [caller(instances=9), caller(instances=8)],
+            ClosedLoop(),
+            "instances: 9, 8; .* may have 16",
+        ),
+        ([caller()], ClosedLoop(inferences=0), "0 inferences"),
+        ([caller()], ClosedLoop(duration_ms=-1), "a duration of -1 ms"),
+        ([caller()], ClosedLoop(duration_ms=math.inf), "a duration of inf ms"),
+        ([caller()], ClosedLoop(duration_ms=math.nan), "a duration of nan ms"),
     ],
 )
 def test_counts_that_make_no_sense_are_refused(
-    streams: list[Stream], loop: Loop, says: str
+    callers: list[Caller], loop: ClosedLoop, says: str
 ) -> None:
     with pytest.raises(HexsimError, match=says):
-        throughput(SD855, streams, loop)
+        throughput(SD855, callers, loop)
 
 
 @pytest.mark.parametrize("name", ["mobilenet_v2", "alexnet"])
 def test_two_instances_of_a_real_network_on_sd855(name: str) -> None:
-    two = Stream(deploy(load(name), SD855, "dsp").plan, 2)
-    found = throughput(SD855, [two], Loop(inferences=10))
+    two = Caller(deploy(load(name), SD855, "dsp").plan, 2)
+    found = throughput(SD855, [two], ClosedLoop(inferences=10))
     assert found.limit is not None
     assert found.limit.resource == "hvx contexts"
     assert 1.05 < found.gain < 1.5

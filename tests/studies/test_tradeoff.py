@@ -12,7 +12,7 @@ from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
 from hexsim.runtimes import Runtime
-from hexsim.studies.tradeoff import Choice, Conditions, tradeoff
+from hexsim.studies.tradeoff import Choice, TradeoffConditions, tradeoff
 from tests.accuracy import culprits
 from tests.deployed import deployed
 
@@ -20,7 +20,9 @@ FEEDS = culprits.inputs(4)
 SOURCE: InputSource = seeded(FEEDS, culprits.network())
 
 
-def chosen(chip: str, conditions: Conditions | None = None) -> dict[tuple[str, str], Choice]:
+def chosen(
+    chip: str, conditions: TradeoffConditions | None = None
+) -> dict[tuple[str, str], Choice]:
     model = culprits.quantized("outlier")
     platform = Platform.load(chip)
     found = tradeoff(model.network, model, platform, SOURCE, conditions)
@@ -55,7 +57,7 @@ def test_sizes_are_those_of_the_files(tmp_path: Path) -> None:
 def test_accuracy_is_that_of_a_validation() -> None:
     """The network has no softmax, so class scores are its outputs."""
     labels = [1, 2, 3, 4]
-    choices = chosen("sd855", Conditions(labels=labels))
+    choices = chosen("sd855", TradeoffConditions(labels=labels))
     model = culprits.quantized("outlier")
     runtimes: tuple[Runtime, ...] = ("dsp", "fxp_cpu")
     for runtime in runtimes:
@@ -77,7 +79,7 @@ def test_sections_of_the_file_are_computed_by_the_tensor_engine() -> None:
     assert found["aip"] == found["fxp_cpu"] != found["dsp"]
 
 
-def test_a_quantised_file_on_the_cpu_has_rounded_weights() -> None:
+def test_a_quantized_file_on_the_cpu_has_rounded_weights() -> None:
     choices = chosen("sd835")
     floats, codes, dsp = (
         choices[key].accuracy
@@ -90,7 +92,7 @@ def test_a_quantised_file_on_the_cpu_has_rounded_weights() -> None:
     assert dsp.sqnr_db < codes.sqnr_db < 60, "activations are rounded on the dsp only"
 
 
-def test_a_float_file_on_the_dsp_is_quantised_at_load() -> None:
+def test_a_float_file_on_the_dsp_is_quantized_at_load() -> None:
     choices = chosen("sd835")
     floats, codes = choices["float", "dsp"], choices["quantised", "dsp"]
     assert floats.timing is not None
@@ -105,9 +107,11 @@ def test_without_a_float_network_there_is_no_float_file() -> None:
     assert {choice.file for choice in choices} == {"quantised"}
 
 
-def test_overrides_count_when_the_float_file_is_quantised_at_load() -> None:
+def test_overrides_count_when_the_float_file_is_quantized_at_load() -> None:
     narrow = Overrides({"c1.out": IntegerOverride(8, (Range(0.0, 0.1),))})
-    plain, given = (chosen("sd835", Conditions(overrides=o)) for o in (NO_OVERRIDES, narrow))
+    plain, given = (
+        chosen("sd835", TradeoffConditions(overrides=o)) for o in (NO_OVERRIDES, narrow)
+    )
     before, after, codes = (
         choices[file, "dsp"].accuracy
         for choices, file in ((plain, "float"), (given, "float"), (given, "quantised"))

@@ -1,4 +1,4 @@
-"""What the parts of the machine tell, by hand and over random networks."""
+"""What the parts of the phone tell, by hand and over random networks."""
 
 from __future__ import annotations
 

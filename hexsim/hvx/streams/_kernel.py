@@ -1,7 +1,8 @@
 """A kernel as scheduled code: what a tile, a row of tiles and a call issue.
 
 A tile is `pixels` output pixels of `channels` output channels. Loops over filter taps lie inside a
-tile; loops over tiles are the kernel's outer loops, whose ramps are paid once per row of tiles.
+tile; loops over tiles are the kernel's outer loops, whose prologue and epilogue
+are paid once per row of tiles.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import cached_property
 from hexsim.hvx.isa import Machine, Port
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.packets import Insn, split
-from hexsim.hvx.ramp import Visit, visit
+from hexsim.hvx.pipelining import PipelinedLoop, pipelined
 from hexsim.hvx.scheduling import Straight, straight
 
 _MANY = 64  # tiles of a row long enough to reach the steady state of any loop
@@ -128,11 +129,11 @@ def _scalar_fed(code: Loop | Straight) -> bool:
     return any(split(value)[0] in loaded for i in code.insns if i.operation.macs for value in i.src)
 
 
-def visit_stretches(name: str, made: Visit, times: int = 1) -> tuple[Stretch, ...]:
-    """A visit of an inner loop as its steady passes and its ramp."""
-    ramp = made.slots - made.steady * made.loop.interval
+def pipelined_stretches(name: str, made: PipelinedLoop, times: int = 1) -> tuple[Stretch, ...]:
+    """A run of an inner loop as its steady passes and the epilogue and prologue between runs."""
+    slots = made.slots - made.steady * made.loop.interval
     steady = Stretch(f"{name}: loop", made.loop, made.steady * times, made.loop.interval)
-    return (steady, Stretch(f"{name}: ramp", made.ramp, times, ramp))
+    return (steady, Stretch(f"{name}: epilogue and prologue", made.epilogue_prologue, times, slots))
 
 
 def tile_loop(
@@ -145,7 +146,7 @@ def tile_loop(
     note: str = "",
 ) -> Kernel:
     """A kernel whose tile is one pass of a pipelined loop; `before` prepares a row of tiles."""
-    made = visit(machine, body, _MANY, (), before)
+    made = pipelined(machine, body, _MANY, (), before)
     return Kernel(
         name,
         machine,
@@ -157,13 +158,13 @@ def tile_loop(
     )
 
 
-def row_stretches(name: str, made: Visit) -> tuple[Stretch, ...]:
-    """The ramp of a row of tiles, and the passes of the loop that it stands for (negative)."""
-    ramp = made.slots - made.steady * made.loop.interval
+def row_stretches(name: str, made: PipelinedLoop) -> tuple[Stretch, ...]:
+    """Epilogue and prologue of a row of tiles, less the passes of the loop they stand for."""
+    slots = made.slots - made.steady * made.loop.interval
     missing = made.steady - made.iterations
     return (
-        Stretch(f"{name}ramp", made.ramp, 1, ramp),
-        Stretch(f"{name}passes in the ramp", made.loop, missing, made.loop.interval),
+        Stretch(f"{name}epilogue and prologue", made.epilogue_prologue, 1, slots),
+        Stretch(f"{name}passes in epilogue and prologue", made.loop, missing, made.loop.interval),
     )
 
 

@@ -2,7 +2,7 @@
 
 All compute 32 output channels (one accumulator vector) of several pixels, the depth being walked
 along a row of the filter: `fw` taps of one sheet of 32 input channels lie side by side in d32. A
-tile visits the loop `depth_rows` times (filter height x sheets of input), once per row of taps.
+tile runs the loop `depth_rows` times (filter height x sheets of input), once per row of taps.
 
 The V65 and V66 dots run in no public simulator: their packets are judged by llvm-mc and by the
 counts of the hand-written kernels, and their values by the slow twins only.
@@ -18,15 +18,15 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.packets import Insn
-from hexsim.hvx.ramp import visit
-from hexsim.hvx.streams._kernel import Kernel, Stretch, call, visit_stretches
-from hexsim.hvx.streams._requantise import requantise
+from hexsim.hvx.pipelining import pipelined
+from hexsim.hvx.streams._kernel import Kernel, Stretch, call, pipelined_stretches
+from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
 SHEET = 32  # input channels of one row of taps
 V65_PIXELS = 8
 OVERLAP = "ours overlaps the end of a tile with the beginning of the next"
-WHOLE_ROW = 3  # taps; more of them in one loop pass leave no registers to its ramp
+WHOLE_ROW = 3  # taps; more of them in one loop pass leave no registers to its prologue
 ROWS = "the hand-written loop walks all rows of taps with one address; ours steps at each row"
 Code = tuple[Insn, ...]
 
@@ -45,7 +45,7 @@ def v60(machine: Machine, fw: int, depth_rows: int) -> Kernel:
         for p in range(4):
             s("dot.ub.Rub.acc", f"acc{p}", f"w{k}", f"x{p}.{half}")
     tail = Stream()
-    tail("store.new", "", "output", requantise(tail, [f"acc{p}" for p in range(4)], "out"))
+    tail("store.new", "", "output", requantize(tail, [f"acc{p}" for p in range(4)], "out"))
     head = Stream()
     for pair in ("01", "23"):  # sums of activations x zero point of the weights
         head("r.loadd", f"sum{pair}", "sums", imm=8)
@@ -97,7 +97,7 @@ def v65(
         for half in range(2):
             four = [min(2 * half + k, pairs[-1]) for k in range(2)]  # of six, two twice
             values = [f"acc{c}{p}.{part}" for p in four for part in ("lo", "hi")]
-            done = requantise(tail, values, f"out{c}{half}")
+            done = requantize(tail, values, f"out{c}{half}")
             tail("store.new.at", "", f"output{c}", done, imm=half)
         for p in pairs:
             head("mov", f"acc{c}{p}.lo", f"bias{c}")
@@ -131,14 +131,14 @@ def v66(machine: Machine, fw: int, depth_rows: int) -> Kernel:
             s("load.tmp", f"w{half}{k}", "weights")
             s("dotz.b.acc", "acc", f"w{half}{k}", "lane")
     tail, head = Stream(), Stream()
-    tail("store.new", "", "output", requantise(tail, [f"acc.{p}" for p in range(4)], "out"))
+    tail("store.new", "", "output", requantize(tail, [f"acc.{p}" for p in range(4)], "out"))
     for p in range(4):
         head("mov", f"acc.{p}", "bias")
     _next_tile(head)
     if whole_row:
         s("r.add", "pixels", "pixels", "next_row")
-        tile = visit_stretches(
-            "rows of taps", visit(machine, s.insns, depth_rows, tail.insns, head.insns)
+        tile = pipelined_stretches(
+            "rows of taps", pipelined(machine, s.insns, depth_rows, tail.insns, head.insns)
         )
     else:
         tile = _tile(machine, s.insns, 2 * fw, depth_rows, tail.insns, head.insns)
@@ -167,13 +167,13 @@ def _next_tile(s: Stream, pixels: str = "pixels") -> None:
 def _tile(
     machine: Machine, body: Code, steps: int, depth_rows: int, tail: Code, head: Code
 ) -> tuple[Stretch, ...]:
-    """`depth_rows` visits of the loop over a row of taps, the last one followed by the tail."""
+    """`depth_rows` runs of the loop over a row of taps, the last one followed by the tail."""
     row = Stream()
     for address in sorted({i.address for i in body if i.address.startswith("pixels")}):
         row("r.add", address, address, "next_row")
     row("loop0", "", "steps")
     tile: tuple[Stretch, ...] = ()
     if depth_rows > 1:
-        between = visit(machine, body, steps, row.insns)
-        tile += visit_stretches("row of taps", between, depth_rows - 1)
-    return tile + visit_stretches("last row", visit(machine, body, steps, tail, head))
+        between = pipelined(machine, body, steps, row.insns)
+        tile += pipelined_stretches("row of taps", between, depth_rows - 1)
+    return tile + pipelined_stretches("last row", pipelined(machine, body, steps, tail, head))

@@ -12,9 +12,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.ramp import visit
-from hexsim.hvx.streams._kernel import Kernel, call, tile_loop, visit_stretches
-from hexsim.hvx.streams._requantise import requantise
+from hexsim.hvx.pipelining import pipelined
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches, tile_loop
+from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
 SIGNED_WEIGHTS = 65  # architectures from here on have kernels with signed weights
@@ -57,11 +57,11 @@ def by_rows(machine: Machine, height: int, width: int, stride: int) -> Kernel:
     head("r.add", "row", "start", "tile")
     head("loop0", "", "rows")
     _subtract_and_store(tail)
-    made = visit(machine, body.insns, height, tail.insns, head.insns)
+    made = pipelined(machine, body.insns, height, tail.insns, head.insns)
     return Kernel(
         f"depthwise {height}x{width} s{stride}",
         machine,
-        visit_stretches("filter rows", made),
+        pipelined_stretches("filter rows", made),
         call=call(machine),
     )
 
@@ -113,4 +113,4 @@ def _filter_row(
 
 def _subtract_and_store(s: Stream) -> None:
     accumulators = [s("sub.w", f"total{p}", f"acc{p}", f"sum{p}") for p in range(4)]
-    s("store.new", "", "output", requantise(s, accumulators, "out"))
+    s("store.new", "", "output", requantize(s, accumulators, "out"))

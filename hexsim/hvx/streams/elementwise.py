@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.streams._kernel import Kernel, tile_loop
-from hexsim.hvx.streams._requantise import requantise as requantised
+from hexsim.hvx.streams._requantize import requantize as requantized
 from hexsim.hvx.streams._stream import Stream
 
 TABLE_PARTS = 8  # a table of 256 codes is eight tables of 32
@@ -49,7 +49,7 @@ def multiply(machine: Machine) -> Kernel:
     for half in _halves():
         s("mpy.h.h", f"p{half}", f"x16.{half}", f"y16.{half}")
         words += [s("add.w", f"q{half}{k}", f"p{half}.{k}", "offset") for k in _halves()]
-    s("store.new", "", "output", requantised(s, words, "out", track=False))
+    s("store.new", "", "output", requantized(s, words, "out", track=False))
     note = "Hexagon NN writes it in C; its 8 packets are an estimate for 16-bit arithmetic"
     return tile_loop("multiply", machine, s.insns, note=note)
 
@@ -91,11 +91,11 @@ def clamp(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def requantise(machine: Machine) -> Kernel:
+def requantize(machine: Machine) -> Kernel:
     """int32 to u8: four vectors in, one out."""
     s = Stream()
     words = [s("load", f"x{k}", "x_in") for k in range(4)]
-    s("store.new", "", "output", requantised(s, words, "out", track=False))
+    s("store.new", "", "output", requantized(s, words, "out", track=False))
     return tile_loop("requantise", machine, s.insns)
 
 

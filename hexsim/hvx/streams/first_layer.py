@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.ramp import visit
-from hexsim.hvx.streams._kernel import Kernel, call, visit_stretches
-from hexsim.hvx.streams._requantise import requantise
+from hexsim.hvx.pipelining import pipelined
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches
+from hexsim.hvx.streams._requantize import requantize
 from hexsim.hvx.streams._stream import Stream
 
 DEPTH = 4  # bytes per pixel
@@ -32,7 +32,7 @@ def convolution(machine: Machine, height: int, width: int, stride: int) -> Kerne
     s("dcfetch", "", "pixels", imm=256)
     s("r.add", "pixels", "pixels", "row_bytes")
     tail, head = Stream(), Stream()
-    tail("store.new", "", "output", requantise(tail, [f"acc{p}" for p in range(4)], "out"))
+    tail("store.new", "", "output", requantize(tail, [f"acc{p}" for p in range(4)], "out"))
     for p in range(4):
         head("r.loadw", f"sum{p}", "sums", imm=4)
         head("splat", f"s{p}", f"sum{p}")
@@ -40,9 +40,9 @@ def convolution(machine: Machine, height: int, width: int, stride: int) -> Kerne
     head("r.add", "pixels", "pixels", "next_tile")
     head("r.mov", "weights", "first_weights")
     head("loop0", "", "rows")
-    made = visit(machine, s.insns, passes, tail.insns, head.insns)
+    made = pipelined(machine, s.insns, passes, tail.insns, head.insns)
     name = f"first conv {height}x{width} s{stride}"
-    tile = visit_stretches("filter rows", made)
+    tile = pipelined_stretches("filter rows", made)
     return Kernel(name, machine, tile, call=call(machine), note=NOTE)
 
 

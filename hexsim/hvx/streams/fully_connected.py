@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.ramp import visit
-from hexsim.hvx.streams._kernel import Kernel, call, visit_stretches
+from hexsim.hvx.pipelining import pipelined
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches
 from hexsim.hvx.streams._stream import Stream
 
 INPUTS = 16  # per loop pass
@@ -47,6 +47,6 @@ def outputs(machine: Machine, inputs: int, rows: int) -> Kernel:
         head("add.w", f"acc{r}", f"s{r}", f"bias{r}")
         head("r.mov", f"in{r}", f"start{r}")
     head("loop0", "", "steps")
-    made = visit(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
+    made = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
     name = "fully connected" + (f" batch {rows}" if rows > 1 else "")
-    return Kernel(name, machine, visit_stretches("inputs", made), call=call(machine), note=NOTE)
+    return Kernel(name, machine, pipelined_stretches("inputs", made), call=call(machine), note=NOTE)

@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.ramp import visit
-from hexsim.hvx.streams._kernel import Kernel, call, plain_loop, tile_loop, visit_stretches
+from hexsim.hvx.pipelining import pipelined
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches, plain_loop, tile_loop
 from hexsim.hvx.streams._stream import Stream
 from hexsim.hvx.streams.elementwise import copy
 
@@ -90,8 +90,8 @@ def pixel_sums(machine: Machine, sheets: int) -> Kernel:
     head("xor", "sum", "zero", "zero")
     head("r.add", "in", "start", "pixels")
     head("loop0", "", "sheets")
-    made = visit(machine, s.insns, sheets, tail.insns, head.insns)
-    return Kernel("pixel sums", machine, visit_stretches("sheets", made), call=call(machine))
+    made = pipelined(machine, s.insns, sheets, tail.insns, head.insns)
+    return Kernel("pixel sums", machine, pipelined_stretches("sheets", made), call=call(machine))
 
 
 @lru_cache(maxsize=16)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.ramp import visit
-from hexsim.hvx.streams._kernel import Kernel, call, tile_loop, visit_stretches
+from hexsim.hvx.pipelining import pipelined
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches, tile_loop
 from hexsim.hvx.streams._stream import Stream
 
 EAGER = "the hand-written loop waits for each unaligned load, ours loads one pass ahead"
@@ -83,8 +83,8 @@ def max_any(machine: Machine, taps: int) -> Kernel:
     head("mov", "largest", "least")
     head("r.mov", "window", "start")
     head("loop0", "", "taps")
-    made = visit(machine, s.insns, taps, tail.insns, head.insns)
-    tile = visit_stretches("window", made)
+    made = pipelined(machine, s.insns, taps, tail.insns, head.insns)
+    tile = pipelined_stretches("window", made)
     return Kernel("max pool any", machine, tile, call=call(machine), note=EAGER)
 
 
@@ -127,8 +127,8 @@ def average_any(machine: Machine, taps: int) -> Kernel:
     head("xor", "sum.hi", "zero", "zero")
     head("r.mov", "window", "start")
     head("loop0", "", "taps")
-    made = visit(machine, s.insns, taps, tail.insns, head.insns)
-    tile = visit_stretches("window", made)
+    made = pipelined(machine, s.insns, taps, tail.insns, head.insns)
+    tile = pipelined_stretches("window", made)
     return Kernel("average pool any", machine, tile, call=call(machine), note=TAIL)
 
 

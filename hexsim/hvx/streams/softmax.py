@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.packets import Insn
-from hexsim.hvx.ramp import visit
+from hexsim.hvx.pipelining import pipelined
 from hexsim.hvx.streams._kernel import Kernel, Stretch, call, row_stretches
 from hexsim.hvx.streams._stream import Stream
 
@@ -44,7 +44,7 @@ def vector(machine: Machine) -> Kernel:
     tile: list[Stretch] = []
     row: list[Stretch] = []
     for name, s in passes:
-        made = visit(machine, s.insns, _MANY, (), (Insn("loop0", "", ("vectors",)),))
+        made = pipelined(machine, s.insns, _MANY, (), (Insn("loop0", "", ("vectors",)),))
         tile.append(Stretch(name, made.loop, 1, made.loop.interval))
         row += row_stretches(f"{name}: ", made)
     return Kernel("softmax", machine, tuple(tile), tuple(row), call(machine))

@@ -14,15 +14,15 @@ from __future__ import annotations
 from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.ramp import visit
-from hexsim.hvx.streams._kernel import Kernel, call, visit_stretches
+from hexsim.hvx.pipelining import pipelined
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches
 from hexsim.hvx.streams._stream import Stream
 from hexsim.hvx.streams.fully_connected import INPUTS
 
 NOTE = "no hand-written loop is known"
 
 
-def requantise(s: Stream, high: str, low: str, result: str) -> str:
+def requantize(s: Stream, high: str, low: str, result: str) -> str:
     """32 words of both accumulators become 32 scaled words, minus 2^15; returns their name.
 
     What the low byte's fraction adds is brought in between the two steps of the multiply.
@@ -41,7 +41,7 @@ def requantise(s: Stream, high: str, low: str, result: str) -> str:
 
 def halfwords(s: Stream, pairs: list[tuple[str, str]], result: str) -> str:
     """Two pairs of accumulators become one vector of codes; returns its name."""
-    words = [requantise(s, *pair, f"{result}{k}") for k, pair in enumerate(pairs)]
+    words = [requantize(s, *pair, f"{result}{k}") for k, pair in enumerate(pairs)]
     s("pack.w.h", f"{result}p", words[1], words[0])
     return s("xor", result, f"{result}p", "sign")
 
@@ -73,8 +73,10 @@ def convolution(machine: Machine, fw: int, depth_rows: int) -> Kernel:
     head("r.add", "low_pixels", "start", "plane")
     head("loop0", "", "steps")
     steps = 2 * fw * depth_rows
-    tile = visit_stretches("high bytes", visit(machine, passes[0], steps, between.insns))
-    tile += visit_stretches("low bytes", visit(machine, passes[1], steps, tail.insns, head.insns))
+    tile = pipelined_stretches("high bytes", pipelined(machine, passes[0], steps, between.insns))
+    tile += pipelined_stretches(
+        "low bytes", pipelined(machine, passes[1], steps, tail.insns, head.insns)
+    )
     vtcm = frozenset({"high_weights", "low_weights"})
     return Kernel("conv v66, 16 bits", machine, tile, call=call(machine), in_vtcm=vtcm, note=NOTE)
 
@@ -92,7 +94,7 @@ def fully_connected(machine: Machine, inputs: int) -> Kernel:
         for byte in ("high", "low"):
             s("dot.ub.Rub.acc", byte + "_sum", f"w{k}", f"{byte}{k // 2}.{half}")
     tail, head = Stream(), Stream()
-    words = requantise(tail, "high_sum", "low_sum", "out")
+    words = requantize(tail, "high_sum", "low_sum", "out")
     tail("pack.w.h", "packed", words, words)
     tail("xor", "codes", "packed", "sign")
     tail("storeu", "", "output", "codes")
@@ -101,6 +103,6 @@ def fully_connected(machine: Machine, inputs: int) -> Kernel:
     head("r.mov", "high_in", "start")
     head("r.add", "low_in", "start", "plane")
     head("loop0", "", "steps")
-    made = visit(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
-    stretches = visit_stretches("inputs", made)
+    made = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
+    stretches = pipelined_stretches("inputs", made)
     return Kernel("fully connected, 16 bits", machine, stretches, call=call(machine), note=NOTE)

@@ -17,7 +17,7 @@ from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
-from hexsim.int8.machine_code.jit import Kernel
+from hexsim.int8.machine_code.jit import CompiledKernel
 from hexsim.int8.machine_code.record import fields_of
 from hexsim.int8.machine_code.words import seen
 
@@ -26,7 +26,7 @@ _ENTRY = ir.FunctionType(ir.VoidType(), [_WORD.as_pointer()])
 _NAME = "hexsim.entry"
 
 
-def check(kernel: Kernel, arguments: Sequence[Any]) -> None:
+def check(kernel: CompiledKernel, arguments: Sequence[Any]) -> None:
     """Raise TypeError unless `arguments`, fields of records one by one, are what `kernel` takes.
 
     Entries take whatever they find, so this is the only place where a wrong type, number of
@@ -56,7 +56,7 @@ def _fits(argument: Any, kind: Any) -> bool:
     )
 
 
-def entries(kernels: Iterable[Kernel]) -> dict[Kernel, int]:
+def entries(kernels: Iterable[CompiledKernel]) -> dict[CompiledKernel, int]:
     """Return the addresses of the entries of `kernels`, compiling what is needed."""
     wanted = tuple(dict.fromkeys(kernels))
     with global_compiler_lock:
@@ -66,12 +66,12 @@ def entries(kernels: Iterable[Kernel]) -> dict[Kernel, int]:
     return {kernel: _known[kernel] for kernel in wanted}
 
 
-_known: dict[Kernel, int] = {}
+_known: dict[CompiledKernel, int] = {}
 _libraries: list[Any] = []
 """Entries live as long as the process."""
 
 
-def _made(kernels: Sequence[Kernel]) -> dict[Kernel, int]:
+def _made(kernels: Sequence[CompiledKernel]) -> dict[CompiledKernel, int]:
     """Entries of all `kernels`, compiled together because each time costs milliseconds."""
     names = {kernel: f"{_NAME}.{len(_known) + at}" for at, kernel in enumerate(kernels)}
     library = cpu_target.target_context.codegen().create_library(names[kernels[0]])
@@ -84,7 +84,7 @@ def _made(kernels: Sequence[Kernel]) -> dict[Kernel, int]:
     return {kernel: library.get_pointer_to_function(name) for kernel, name in names.items()}
 
 
-def _generate(function: Any, kernel: Kernel) -> None:
+def _generate(function: Any, kernel: CompiledKernel) -> None:
     compiled = kernel.compiled_result()
     convention = cpu_target.target_context.call_conv
     kind = convention.get_function_type(types.none, compiled.signature.args)

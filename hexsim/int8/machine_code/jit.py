@@ -25,7 +25,7 @@ from hexsim.int8.machine_code.record import argument_types, typed
 _compiling = threading.RLock()
 
 
-class Kernel:
+class CompiledKernel:
     """A compiled function without result.
 
     `signature` is numba's, "void(int32[::1])", but for names of records (`machine_code.record`).
@@ -67,9 +67,9 @@ class Kernel:
                 config.CACHE_DIR = before
 
 
-def kernel(signature: str) -> Callable[[Callable[..., None]], Kernel]:
+def kernel(signature: str) -> Callable[[Callable[..., None]], CompiledKernel]:
     """Decorate a function as a kernel of that signature."""
-    return lambda function: Kernel(function, signature)
+    return lambda function: CompiledKernel(function, signature)
 
 
 class Template:
@@ -80,13 +80,13 @@ class Template:
     def __init__(self, function: Callable[..., None], signature: str) -> None:
         self._function = function
         self._signature = signature
-        self._made: dict[tuple[str, ...], Kernel] = {}
+        self._made: dict[tuple[str, ...], CompiledKernel] = {}
 
-    def __call__(self, *types: np.dtype[Any]) -> Kernel:
+    def __call__(self, *types: np.dtype[Any]) -> CompiledKernel:
         """Return the kernel for elements of `types`."""
         names = tuple(kind.name for kind in types)
         if names not in self._made:
-            self._made[names] = Kernel(self._function, self._signature.format(*names))
+            self._made[names] = CompiledKernel(self._function, self._signature.format(*names))
         return self._made[names]
 
 

@@ -13,9 +13,9 @@ from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.passes.movement import rescaled
 from hexsim.int8.passes.operands import CHUNK, Spread, chunk, spread
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantise.constants import OneWideTail, Tail, one_tail, one_wide_tail
-from hexsim.int8.requantise.run import requantise_run, requantise_sum
-from hexsim.int8.requantise.scalar import requantise_wide
+from hexsim.int8.requantize.constants import OneWideTail, Tail, one_tail, one_wide_tail
+from hexsim.int8.requantize.run import requantize_run, requantize_sum
+from hexsim.int8.requantize.scalar import requantize_wide
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 
 
@@ -105,7 +105,7 @@ def _sum(
         end = min(at + CHUNK, last)
         part = out[at:end]
         if fused:
-            requantise_sum(
+            requantize_sum(
                 chunk(operands, scratch[:CHUNK], 0, at, end),
                 chunk(operands, scratch[CHUNK:], 1, at, end),
                 factors[0], factors[1], tail, part,
@@ -121,7 +121,7 @@ def _sum(
             for k in range(part.size):
                 part[k] = sums[k]
         else:
-            requantise_run(sums, tail, part)
+            requantize_run(sums, tail, part)
 
 
 @kernel("void(Spread,uint8[::1],int32[::1],Tail,uint8[::1],int64,int64,int32[::1])")
@@ -146,7 +146,7 @@ def _product(
                 products[k] = np.int32(products[k] * distance)
         for k in range(end - at):
             products[k] = np.int32(products[k] + tail.preload)
-        requantise_run(products, tail, out[at:end])
+        requantize_run(products, tail, out[at:end])
 
 
 @kernel("void(Spread,uint16[::1],int64[::1],OneWideTail,uint16[::1],int64,int64,int64[::1])")
@@ -169,7 +169,7 @@ def _wide_product(
                 products[k] *= np.int64(codes[k]) - zero_points[i]
         part = out[at:end]
         for k in range(part.size):
-            part[k] = requantise_wide(
+            part[k] = requantize_wide(
                 products[k] + tail.preload, tail.multiplier, tail.shift, tail.fraction_bits,
                 tail.low, tail.high,
             )  # fmt: skip

@@ -18,8 +18,8 @@ from hexsim.int8.machine_code.inner_loops.float_bits import bits_of_float
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantise.constants import Tail, one_tail
-from hexsim.int8.requantise.run import requantise_run
+from hexsim.int8.requantize.constants import Tail, one_tail
+from hexsim.int8.requantize.run import requantize_run
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 
 _EXPONENT_OF_ONE = 127
@@ -131,7 +131,7 @@ def _local_response_norm(
             factor = np.int32(power[c] + np.int32(rise >> wide(bits[c])))
             distance = np.int32(np.int32(row[c]) - zero_point)
             sums[c] = np.int32(np.int32(distance * factor) + tail.preload)
-        requantise_run(sums, tail, out[pixel])
+        requantize_run(sums, tail, out[pixel])
 
 
 PREPARERS: Preparers = {BoundLocalResponseNorm: PreparedLocalResponseNorm}

@@ -16,8 +16,8 @@ from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.passes.movement import through
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantise.constants import Tails, all_tails
-from hexsim.int8.requantise.scalar import requantise
+from hexsim.int8.requantize.constants import Tails, all_tails
+from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
 
@@ -126,7 +126,7 @@ def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, s
                     row[c] = sums[c]
             else:
                 for c in range(sums.size):
-                    row[c] = requantise(sums[c], multiplier[tail], shift[tail], low, high)
+                    row[c] = requantize(sums[c], multiplier[tail], shift[tail], low, high)
 
 
 PREPARERS: Preparers = {BoundAveragePool: PreparedAveragePool, BoundMaxPool: PreparedMaxPool}

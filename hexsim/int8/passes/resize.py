@@ -10,14 +10,14 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.resize import WEIGHT_BITS, BoundBilinear, BoundNearest
-from hexsim.int8.machine_code.inner_loops.requantise_rows import requantise_rows
+from hexsim.int8.machine_code.inner_loops.requantize_rows import requantize_rows
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 from hexsim.int8.passes.lookup import look_up
 from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantise.constants import Tail, one_tail
-from hexsim.int8.requantise.scalar import requantise
+from hexsim.int8.requantize.constants import Tail, one_tail
+from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 
 
@@ -39,7 +39,7 @@ class PreparedNearest:
 
 @record("int32[::1],int32[::1],int32[::1],int32[::1]")
 class Line(NamedTuple):
-    """Scratch for the sums of a line, and what `requantise_rows` wants with them: vectors of what
+    """Scratch for the sums of a line, and what `requantize_rows` wants with them: vectors of what
     is added (nothing), of the multiplier and of the shift.
     """
 
@@ -121,13 +121,13 @@ def _bilinear(
             # Rows of the vector requantise; what is left of the last one, by itself.
             whole = row.size // COLUMNS
             if whole:
-                requantise_rows(
+                requantize_rows(
                     whole, sums.ctypes.data, SUM_BYTES * COLUMNS, none.ctypes.data,
                     none.ctypes.data, multipliers.ctypes.data, shifts.ctypes.data, shift, low, high,
                     row.ctypes.data, COLUMNS,
                 )  # fmt: skip
             for k in range(whole * COLUMNS, row.size):
-                row[k] = requantise(sums[k], multiplier, shift, low, high)
+                row[k] = requantize(sums[k], multiplier, shift, low, high)
 
 
 PREPARERS: Preparers = {BoundBilinear: PreparedBilinear, BoundNearest: PreparedNearest}

@@ -16,7 +16,7 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.convolution import BoundConvolution
-from hexsim.int8.machine_code.inner_loops.microkernel import GUARDED, Tile, tile_of
+from hexsim.int8.machine_code.inner_loops.microkernel import GUARDED, RegisterTile, tile_of
 from hexsim.int8.machine_code.jit import Template
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 from hexsim.int8.prepared import Out
@@ -28,7 +28,7 @@ from hexsim.int8.products.padded import PaddedInput
 from hexsim.int8.products.plain_product import convolve_plain
 from hexsim.int8.products.tiled_product import convolve_guarded, convolve_tiled
 from hexsim.int8.products.tiles import Column, PanelTable, Tiles, pieces
-from hexsim.int8.requantise.constants import all_tails
+from hexsim.int8.requantize.constants import all_tails
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 
 
@@ -160,7 +160,7 @@ class _Tiled:
     """
 
     def __init__(
-        self, product: _Product, tile: Tile, kernel: Template, weights: panels.Steps,
+        self, product: _Product, tile: RegisterTile, kernel: Template, weights: panels.Steps,
         offsets: Int64, steps: tuple[Column, Column, Column, Column],
     ) -> None:  # fmt: skip
         runs, tail, item_bytes = product.runs, product.tail, product.item_bytes

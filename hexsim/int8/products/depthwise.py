@@ -10,7 +10,7 @@ import numpy as np
 from hexsim.binding.batch_norm import BoundBatchNorm
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.convolution import BoundConvolution
-from hexsim.binding.requantise import Requantise
+from hexsim.binding.requantize import Requantize
 from hexsim.graph.ir import Shape
 from hexsim.int8.algorithm import use_vectors
 from hexsim.int8.machine_code.inner_loops.depthwise_tile import BY_CHANNEL, ORDER
@@ -23,8 +23,8 @@ from hexsim.int8.products.panels import panel_constants
 from hexsim.int8.products.taps import pack_taps
 from hexsim.int8.products.tiled_product import convolve_channels
 from hexsim.int8.products.tiles import PanelTable, Tiles
-from hexsim.int8.requantise.constants import Tails, all_tails
-from hexsim.int8.requantise.scalar import requantise
+from hexsim.int8.requantize.constants import Tails, all_tails
+from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
 
@@ -36,7 +36,7 @@ class PreparedDepthwise:
     """
 
     def __init__(
-        self, shape: Shape, zero_point: int, window: Window, weights: Int16, tail: Requantise
+        self, shape: Shape, zero_point: int, window: Window, weights: Int16, tail: Requantize
     ) -> None:
         self._padded = PaddedInput(shape, window, zero_point)
         self._starts = self._padded.starts()
@@ -109,7 +109,7 @@ def _depthwise(
                 row[c] = sums[c]
         else:
             for c in range(channels):
-                row[c] = requantise(sums[c], multiplier[c], shift[c], low, high)
+                row[c] = requantize(sums[c], multiplier[c], shift[c], low, high)
 
 
 PREPARERS: Preparers = {BoundBatchNorm: PreparedDepthwise.of_batch_norm}

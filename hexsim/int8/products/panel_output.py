@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hexsim.int8.machine_code.addresses import copy_bytes, load_int32, store_int32
-from hexsim.int8.machine_code.inner_loops.requantise_rows import requantise_rows
+from hexsim.int8.machine_code.inner_loops.requantize_rows import requantize_rows
 from hexsim.int8.machine_code.jit import inlined
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
@@ -31,7 +31,7 @@ class PanelTail(NamedTuple):
     high: int
 
 
-class Target(NamedTuple):
+class Destination(NamedTuple):
     """Rows of `valid` channels of an output, the first at address `at`, `channels` elements apart.
 
     `spare` is the address of as many codes as a tile has, for a panel partly used.
@@ -45,27 +45,27 @@ class Target(NamedTuple):
 
 
 @inlined
-def store_panel(count: int, sums: Sums, tail: PanelTail, target: Target) -> None:
+def store_panel(count: int, sums: Sums, tail: PanelTail, destination: Destination) -> None:
     """Store `count` rows of what becomes of the sums."""
-    valid, channels = target.valid, target.channels
-    if target.item_bytes == SUM_BYTES:
+    valid, channels = destination.valid, destination.channels
+    if destination.item_bytes == SUM_BYTES:
         for row in range(count):
             addend = load_int32(sums.addends + SUM_BYTES * row)
             for i in range(valid):
                 total = np.int32(load_int32(sums.at + row * sums.step + SUM_BYTES * i) + addend)
                 total = np.int32(total + load_int32(tail.preload + SUM_BYTES * i))
-                store_int32(target.at + SUM_BYTES * (row * channels + i), total)
+                store_int32(destination.at + SUM_BYTES * (row * channels + i), total)
     elif valid == COLUMNS:
-        _requantise(count, sums, tail, target.at, channels)
+        _requantize(count, sums, tail, destination.at, channels)
     else:
-        _requantise(count, sums, tail, target.spare, COLUMNS)
+        _requantize(count, sums, tail, destination.spare, COLUMNS)
         for row in range(count):
-            copy_bytes(target.spare + row * COLUMNS, target.at + row * channels, valid)
+            copy_bytes(destination.spare + row * COLUMNS, destination.at + row * channels, valid)
 
 
 @inlined
-def _requantise(count: int, sums: Sums, tail: PanelTail, to: int, step: int) -> None:
-    requantise_rows(
+def _requantize(count: int, sums: Sums, tail: PanelTail, to: int, step: int) -> None:
+    requantize_rows(
         count, sums.at, sums.step, sums.addends, tail.preload, tail.multiplier, tail.shift,
         tail.shifts, tail.low, tail.high, to, step,
     )  # fmt: skip

@@ -9,8 +9,8 @@ from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.prepared import Out
 from hexsim.int8.products.arguments import Piece, Windows
 from hexsim.int8.products.padded import Int16
-from hexsim.int8.requantise.constants import Tails
-from hexsim.int8.requantise.scalar import requantise
+from hexsim.int8.requantize.constants import Tails
+from hexsim.int8.requantize.scalar import requantize
 
 _BLOCK = 96
 """Pixels for which a channel's weights are read once."""
@@ -43,6 +43,6 @@ def convolve_plain(
                 if out.itemsize == SUM_BYTES:
                     out[pixel * channels + channel] = total
                 else:
-                    out[pixel * channels + channel] = requantise(
+                    out[pixel * channels + channel] = requantize(
                         total, multiplier[channel], shift[channel], low, high
                     )

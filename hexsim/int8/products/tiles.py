@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import Int32, Int64
-from hexsim.binding.requantise import Requantise
-from hexsim.int8.machine_code.inner_loops.microkernel import Tile
+from hexsim.binding.requantize import Requantize
+from hexsim.int8.machine_code.inner_loops.microkernel import RegisterTile
 from hexsim.int8.machine_code.jit import Template
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.prepared import Out
@@ -67,13 +67,13 @@ class Tiles:
     """
 
     kernel: Template
-    tile: Tile
+    tile: RegisterTile
     starts: Int64
     offsets: Int64
     table: Int64
     weights: npt.NDArray[Any]
     constants: Int32
-    tail: Requantise
+    tail: Requantize
 
     def step(self, x: Padded, addends: Int32, output: Out) -> Step:
         """The step that computes `output` of activations `x`.

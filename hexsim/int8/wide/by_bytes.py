@@ -22,13 +22,13 @@ from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.elementwise import BoundSum
 from hexsim.binding.fully_connected import BoundFullyConnected
 from hexsim.binding.pooling import BoundAveragePool
-from hexsim.binding.requantise import Requantise
+from hexsim.binding.requantize import Requantize
 from hexsim.binding.resize import BoundBilinear
 from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.machine_code.memory import ALIGNMENT
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.prepared import Out, PreparedCall
-from hexsim.int8.requantise.scalar import requantise_wide
+from hexsim.int8.requantize.scalar import requantize_wide
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 
 Linear = (
@@ -97,7 +97,7 @@ def _passes(call: Linear) -> list[tuple[int, int, Linear]]:
     ]
 
 
-def _bare(tail: Requantise) -> Requantise:
+def _bare(tail: Requantize) -> Requantize:
     """A tail that adds nothing to the sums."""
     return replace(tail, preload=np.zeros(tail.preload.shape, np.int32), fraction_bits=0)
 
@@ -127,7 +127,7 @@ class WideTail:
     """
 
     def __init__(self, call: BoundCall, places: Sequence[int]) -> None:
-        tail: Requantise = call.tail  # type: ignore[attr-defined]
+        tail: Requantize = call.tail  # type: ignore[attr-defined]
         self._places = np.array(places, np.int64)
         along = int(tail.preload.size > 1 and not isinstance(call, BoundAveragePool))
         entries = np.zeros(1, np.int32)
@@ -177,13 +177,13 @@ def _finish(
                 totals[column] += np.int64(part[column]) << place
         if tails.along:
             for column in range(totals.size):
-                codes[column] = requantise_wide(
+                codes[column] = requantize_wide(
                     totals[column] + preload[column], multiplier[column], shift[column],
                     fraction_bits, low, high,
                 )  # fmt: skip
         else:
             for column in range(totals.size):
-                codes[column] = requantise_wide(
+                codes[column] = requantize_wide(
                     totals[column] + preload[first], multiplier[first], shift[first],
                     fraction_bits, low, high,
                 )  # fmt: skip

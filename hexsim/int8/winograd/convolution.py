@@ -19,9 +19,9 @@ from hexsim.int8.winograd.panels import pack_winograd, sums_fit
 from hexsim.int8.winograd.product import (
     Blocks,
     Image,
-    Memory,
     Panels,
     Places,
+    WinogradMemory,
     convolve_winograd,
     transform_tiles,
 )
@@ -84,7 +84,7 @@ class WinogradConvolution:
             transformed = workspace.empty(blocks * block * of_tile, np.int16)
             arguments = (codes, self._image, patch, transformed, FIRST, LAST)
             before = [Step(transform_tiles, arguments, self._tiles)]
-        memory = Memory(
+        memory = WinogradMemory(
             patch, transformed, Scratch(SQUARES * block * tile.panels * COLUMNS, np.int32),
             Scratch(OUTPUTS * OUTPUTS * COLUMNS, np.int32), Scratch(OUTPUTS, np.int32),
             Scratch(OUTPUTS * COLUMNS, np.uint8),

@@ -18,7 +18,7 @@ from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
 from hexsim.int8.prepared import Out
 from hexsim.int8.products.padded import Int16
-from hexsim.int8.products.panel_output import PanelTail, Sums, Target, store_panel
+from hexsim.int8.products.panel_output import Destination, PanelTail, Sums, store_panel
 from hexsim.int8.winograd.maps import OUTPUTS, POINTS, SQUARES
 from hexsim.int8.winograd.transform import CHANNELS, sums_of_products, transform_codes
 
@@ -71,7 +71,7 @@ class Panels(NamedTuple):
 
 
 @record("uint8[::1],int16[::1],int32[::1],int32[::1],int32[::1],uint8[::1]")
-class Memory(NamedTuple):
+class WinogradMemory(NamedTuple):
     """Scratch; `transformed` holds all tiles if they are ready, else it is scratch for a block."""
 
     patch: Any
@@ -135,7 +135,7 @@ def transform_tiles(
         _transform_tile(codes, image, tile, patch, to)
 
 
-@template("void(uint8[::1],Image,Blocks,Panels,{0}[::1],int64,int64,Memory)")
+@template("void(uint8[::1],Image,Blocks,Panels,{0}[::1],int64,int64,WinogradMemory)")
 def convolve_winograd(
     codes: Codes,
     image: Image,
@@ -144,7 +144,7 @@ def convolve_winograd(
     out: Out,
     first: int,
     last: int,
-    memory: Memory,
+    memory: WinogradMemory,
 ) -> None:
     """Compute some pieces: `tile_panels` panels of a block of tiles each."""
     block, tile_panels = blocks.block, blocks.tile_panels
@@ -224,5 +224,5 @@ def _store_tile(
         sums = Sums(stages.sums + row * OUTPUTS * line, line, stages.addends)
         pixel = (place[0] * blocks.out_height + place[1] + row) * blocks.out_width + place[2]
         to = stages.out + stages.item_bytes * (pixel * blocks.columns + column)
-        target = Target(to, blocks.columns, valid, stages.item_bytes, stages.spare)
-        store_panel(min(OUTPUTS, blocks.out_width - place[2]), sums, of_panel, target)
+        destination = Destination(to, blocks.columns, valid, stages.item_bytes, stages.spare)
+        store_panel(min(OUTPUTS, blocks.out_width - place[2]), sums, of_panel, destination)

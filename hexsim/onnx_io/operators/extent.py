@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from hexsim.layers import Pad, Part, StridedSlice
+from hexsim.layers import AxisSlice, Pad, StridedSlice
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node, NotALayerError, positive_axis
 
@@ -100,7 +100,7 @@ def _add(
     """Add the slice of (source axis, start, stop, step); a whole axis is no part."""
     data = net.tensor(node.input(0))
     sliced = tuple(
-        Part(data.order.index(axis), start, stop, step)
+        AxisSlice(data.order.index(axis), start, stop, step)
         for axis, start, stop, step in parts
         if (start, stop, step) != (0, data.source_shape[axis], 1)
     )

@@ -43,7 +43,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenEncoding:
     """An encoding that somebody gave, and who; None is the accumulator's scale of a bias."""
 
     encoding: Encoding | AxisEncoding | None
@@ -54,7 +54,7 @@ class Given:
 class Settled:
     """What is given, by tensor or constant: encodings, and floats; and what became of every key."""
 
-    given: Mapping[str, Given] = field(default_factory=dict)
+    given: Mapping[str, GivenEncoding] = field(default_factory=dict)
     floats: Mapping[str, FloatTensor] = field(default_factory=dict)
     outcomes: tuple[KeyOutcome, ...] = ()
 
@@ -99,7 +99,7 @@ class _Settling:
         floats: Mapping[str, FloatTensor],
         outdated: Mapping[str, str],
     ) -> None:
-        self.given: dict[str, Given] = {}
+        self.given: dict[str, GivenEncoding] = {}
         self.outcomes: dict[tuple[Section, str], KeyOutcome] = {}
         self._network = network
         self._options = options
@@ -139,7 +139,7 @@ class _Settling:
                 return
             if target in self.given:
                 continue
-            self.given[target] = Given(applied.encoding, override.source)
+            self.given[target] = GivenEncoding(applied.encoding, override.source)
             self._keys[target] = (section, key)
             remarks += [applied.remark, self._cut(target, applied.encoding)]
         reason = "; ".join(dict.fromkeys(filter(None, remarks)))

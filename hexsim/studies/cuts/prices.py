@@ -16,7 +16,7 @@ from functools import cached_property
 
 from hexsim.deployment import Deployment
 from hexsim.host import entry
-from hexsim.host.entry import Call, Part
+from hexsim.host.entry import Call, EntryPart
 from hexsim.hta.layout import taken_flat
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.planning.subnet import Subnet
@@ -104,7 +104,7 @@ class Prices:
         call = self._call(span)
         return self._split((*entry.leave_dsp(call), *entry.way_out(call, dsp_us / _US)))
 
-    def _split(self, parts: Sequence[Part]) -> tuple[float, float]:
+    def _split(self, parts: Sequence[EntryPart]) -> tuple[float, float]:
         clock_hz = self._clock_hz
         conversion = _us((p for p in parts if p.name.endswith("conversion")), clock_hz)
         return conversion, _us(parts, clock_hz) - conversion
@@ -189,5 +189,5 @@ def _sums(times: Iterable[float]) -> list[float]:
     return sums
 
 
-def _us(parts: Iterable[Part], clock_hz: float) -> float:
+def _us(parts: Iterable[EntryPart], clock_hz: float) -> float:
     return sum(part.seconds + part.clocks / clock_hz for part in parts) * _US

@@ -23,7 +23,7 @@ _FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True)
-class Piece:
+class TimedSubnet:
     """One subnet: `ids` of its first and last layer, and what it takes without its edges."""
 
     runtime: Runtime
@@ -68,7 +68,7 @@ class Survey:
     `hvx_us` is the inference with no section at all.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TimedSubnet, ...]
     cuts: tuple[Cut, ...]
     layer_share: float
     mac_share: float
@@ -99,9 +99,9 @@ def survey(prices: Prices, sections: Sequence[range]) -> Survey:
     )
 
 
-def _piece(network: Network, subnet: Subnet, span: range, result: Result) -> Piece:
+def _piece(network: Network, subnet: Subnet, span: range, result: Result) -> TimedSubnet:
     names = tuple(layer.name for layer in subnet.layers)
-    return Piece(
+    return TimedSubnet(
         subnet.runtime,
         subnet.engine,
         listed(network, span),

@@ -25,7 +25,7 @@ from hexsim.planning.sections import Refusals, refusals, several
 from hexsim.planning.subnet import Subnet
 from hexsim.platform import Platform
 from hexsim.quantization.model import Model
-from hexsim.simulation.phone import Machine
+from hexsim.simulation.phone import Phone
 from hexsim.timing.memory import Traffic
 from hexsim.timing.simtime import PS_PER_US
 from hexsim.timing.work import NodeWork, Stage
@@ -85,12 +85,12 @@ class LayerTimes:
 
     def hta_section(self, section: range) -> tuple[float, ...]:
         """Times of the layers of one section on an idle engine."""
-        machine = self._machine
+        phone = self._phone
         subnet = self.subnet(section)
         chip, runs = self.platform.chip, list[LayerRun]()
-        engine = TensorEngine(machine.env, machine.dsp.ddr, chip.hta, [])
-        program = compile_subnet(subnet, chip.name, chip.hta, self.network.inputs)
-        machine.env.run(machine.env.process(engine.run(program, runs.append)))
+        engine = TensorEngine(phone.env, phone.dsp.ddr, chip.hta, [])
+        command_list = compile_subnet(subnet, chip.name, chip.hta, self.network.inputs)
+        phone.env.run(phone.env.process(engine.run(command_list, runs.append)))
         return tuple((run.end_ps - run.start_ps) / PS_PER_US for run in runs)
 
     @cached_property
@@ -98,7 +98,7 @@ class LayerTimes:
         """On the CPU runtime, in floats."""
         chip, stack = self.platform.chip, self.platform.stack
         calls = Deployment(self.model, self.platform, "cpu").plan.calls()
-        return tuple(cpu.roofline(call, chip, stack).duration_ps / PS_PER_US for call in calls)
+        return tuple(cpu.layer_cost(call, chip, stack).duration_ps / PS_PER_US for call in calls)
 
     def subnet(self, section: range) -> PlannedSubnet:
         """A run of layers as a subnet of its own inside aip."""
@@ -126,13 +126,13 @@ class LayerTimes:
 
     def _spilled(self, tensor: str) -> int:
         stored = stored_bytes(self.network.shape(tensor)) * self.bits(tensor) // 8
-        return max(0, stored - self._machine.dsp.target.l2_bytes)
+        return max(0, stored - self._phone.dsp.target.l2_bytes)
 
     def _layout(self, change: Change, tensor: str, traffic: Traffic) -> float:
         shape, bits = self.network.shape(tensor), self.bits(tensor)
         key = (change is to_d32, shape, bits)
         if key not in self._layouts:
-            stage = change(shape, self._machine.dsp.target, traffic, bits)
+            stage = change(shape, self._phone.dsp.target, traffic, bits)
             self._layouts[key] = self._node(stage)
         return self._layouts[key]
 
@@ -143,13 +143,13 @@ class LayerTimes:
     def _node(self, stage: Stage | None) -> float:
         if stage is None:
             return 0.0
-        machine = self._machine
-        session, start = machine.dsp.session("", 0), machine.env.now
+        phone = self._phone
+        session, start = phone.dsp.session("", 0), phone.env.now
         node = session.run_node("", NodeWork((stage,), "kernel"))
-        machine.env.run(machine.env.process(node))
-        return (machine.env.now - start) / PS_PER_US
+        phone.env.run(phone.env.process(node))
+        return (phone.env.now - start) / PS_PER_US
 
     @cached_property
-    def _machine(self) -> Machine:
+    def _phone(self) -> Phone:
         chip, stack = self.platform.chip, self.platform.stack
-        return Machine(chip, stack, [stack.profile(self.perf_profile)])
+        return Phone(chip, stack, [stack.profile(self.perf_profile)])

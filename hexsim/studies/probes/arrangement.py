@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hexsim.layers import ChannelShuffle, Concat, Pad, Part, Permute, Reshape, StridedSlice
+from hexsim.layers import AxisSlice, ChannelShuffle, Concat, Pad, Permute, Reshape, StridedSlice
 from hexsim.studies.probes._kind import IMAGE, Kind, Kinds, Sizes, plain
 
 
@@ -19,7 +19,7 @@ def _same(sizes: Sizes) -> Reshape:
 
 def _half(sizes: Sizes) -> StridedSlice:
     """The first half of the channels."""
-    half = (Part(3, 0, max(1, sizes["c"] // 2)),)
+    half = (AxisSlice(3, 0, max(1, sizes["c"] // 2)),)
     return StridedSlice(name="slice", inputs=("in",), outputs=("out",), parts=half)
 
 

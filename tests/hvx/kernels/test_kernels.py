@@ -16,6 +16,7 @@ from hexsim.hvx.kernels import Target, kernel_streams, node_work
 from hexsim.hvx.layout import tensor_sizes
 from hexsim.hvx.streams import Kernel, elementwise, pooling, reference
 from hexsim.layers import (
+    AxisSlice,
     BatchNorm,
     ChannelShuffle,
     ColourConversion,
@@ -25,7 +26,6 @@ from hexsim.layers import (
     Neuron,
     Opaque,
     Pad,
-    Part,
     Permute,
     Prelu,
     Reshape,
@@ -167,12 +167,12 @@ def test_concat_rescales_every_vector_of_its_inputs() -> None:
 def test_a_slice_of_whole_vectors_is_copied_and_others_are_generic() -> None:
     net = Sketch(SHAPE)
     for part, model in (
-        (Part(3, 32, 64), "kernel"),
-        (Part(1, 3, 9, 2), "kernel"),
-        (Part(2, 4, 16), "kernel"),
-        (Part(3, 16, 48), "generic"),
-        (Part(2, 1, 5), "generic"),
-        (Part(3, 0, 64, 2), "generic"),
+        (AxisSlice(3, 32, 64), "kernel"),
+        (AxisSlice(1, 3, 9, 2), "kernel"),
+        (AxisSlice(2, 4, 16), "kernel"),
+        (AxisSlice(3, 16, 48), "generic"),
+        (AxisSlice(2, 1, 5), "generic"),
+        (AxisSlice(3, 0, 64, 2), "generic"),
     ):
         out = net.add(StridedSlice, "in", parts=(part,))
         work = work_of(net, out)

@@ -16,7 +16,7 @@ def test_one_multiply_pipe_halves_the_rate_of_a_convolution():
 
 
 def test_one_multiply_pipe_doubles_what_is_bound_by_multiplies_only():
-    assert elementwise.requantise(Machine(66, multiply_pipes=1)).cost.tile == 16
+    assert elementwise.requantize(Machine(66, multiply_pipes=1)).cost.tile == 16
     assert elementwise.copy(Machine(66, multiply_pipes=1)).cost.tile == 1
 
 
@@ -31,7 +31,7 @@ def test_two_permute_pipes_help_what_permutes():
     wide = Machine(66, permute_pipes=2)
     assert pooling.global_average(V66).cost.tile == 2
     assert pooling.global_average(wide).cost.tile == 1
-    assert elementwise.requantise(wide).cost.tile == elementwise.requantise(V66).cost.tile
+    assert elementwise.requantize(wide).cost.tile == elementwise.requantize(V66).cost.tile
 
 
 def test_four_multiply_pipes_do_not_help_without_slots():

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hexsim.binding import Operand, Requantise, Weights
+from hexsim.binding import Operand, Requantize, Weights
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.errors import HexsimError
 from hexsim.int8.choice import algorithms
@@ -36,7 +36,7 @@ def convolution(spread=SMALL, deep=64, channels=32, bits=8):
         weights=Weights(codes.astype(np.int8), 0, np.ones(channels)),
         window=Window((1, 1)),
         groups=1,
-        tail=Requantise(
+        tail=Requantize(
             rng.integers(-100, 100, channels, np.int32),
             rng.integers(2**20, 2**21, channels, np.int32),
             np.zeros(channels, np.int32),

@@ -48,7 +48,7 @@ def test_an_edit_of_any_file_changes_the_folder(monkeypatch, tmp_path):
     before = kernel_cache()
     cache.cache_folder.cache_clear()
     assert kernel_cache() == before
-    with (package / "requantise" / "scalar.py").open("a") as file:
+    with (package / "requantize" / "scalar.py").open("a") as file:
         file.write("# edited\n")
     cache.cache_folder.cache_clear()
     assert kernel_cache() != before

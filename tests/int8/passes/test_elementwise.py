@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
-from hexsim.binding.requantise import FACTOR_BITS
+from hexsim.binding.requantize import FACTOR_BITS
 from hexsim.layers import NO_CLAMP, RELU, Elementwise
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails
 from tests.int8.single_layer import assert_within, run_layer

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import Operand, Requantise
+from hexsim.binding import Operand, Requantize
 from hexsim.binding.local_response_norm import BoundLocalResponseNorm, power_knots
 from hexsim.layers import LocalResponseNorm
 from tests.int8.drawn import (
@@ -54,7 +54,7 @@ def test_interpolation_is_rounded_once(seed):
         output=operand,
         size=5,
         powers=powers[::-1].copy(),
-        tail=Requantise(
+        tail=Requantize(
             np.array([0], np.int32), np.array([2**30], np.int32), np.array([1], np.int32), 0, 255
         ),
     )

@@ -7,7 +7,7 @@ from hexsim.binding.concat import BoundConcat
 from hexsim.binding.pad import BoundPad
 from hexsim.binding.rearrange import BoundRearrange
 from hexsim.binding.strided_slice import BoundSlice
-from hexsim.layers import ChannelShuffle, Concat, Pad, Part, Permute, Reshape, StridedSlice
+from hexsim.layers import AxisSlice, ChannelShuffle, Concat, Pad, Permute, Reshape, StridedSlice
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
 
@@ -62,7 +62,7 @@ def test_slice_equals_twin(data):
         if data.draw(st.booleans()):
             start = data.draw(st.integers(0, size - 1))
             stop = data.draw(st.integers(start + 1, size))
-            parts.append(Part(axis, start, stop, data.draw(st.integers(1, 3))))
+            parts.append(AxisSlice(axis, start, stop, data.draw(st.integers(1, 3))))
     layer = StridedSlice(name="s", inputs=("x",), outputs=("y",), parts=tuple(parts))
     (result,) = layer.output_shapes([shape])
     bits = data.draw(BITS)
@@ -119,7 +119,10 @@ def test_rearrangements_keep_their_values():
             Pad(**common, begins=(0, 1, 0, 2), ends=(0, 0, 3, 1), value=100.0),
             np.pad(x, ((0, 0), (1, 0), (0, 3), (2, 1)), constant_values=100.0),
         ),
-        (StridedSlice(**common, parts=(Part(3, 1, 6, 2), Part(1, 2, 3))), x[:, 2:3, :, 1:6:2]),
+        (
+            StridedSlice(**common, parts=(AxisSlice(3, 1, 6, 2), AxisSlice(1, 2, 3))),
+            x[:, 2:3, :, 1:6:2],
+        ),
     ]:
         same, _, step = run_layer(layer, {"x": x}, (0, 143))
         assert_within(same, expected, step)

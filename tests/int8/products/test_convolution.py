@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import Operand, Requantise, Weights
+from hexsim.binding import Operand, Requantize, Weights
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.layers import Clamp, Convolution, Window
 from tests.int8 import naive
@@ -131,7 +131,7 @@ def fixed_operand(shape, zero_point):
 
 
 def spread_tail(rng, channels):
-    return Requantise(
+    return Requantize(
         rng.integers(-(2**20), 2**20, channels, np.int32),
         rng.integers(1, 2**12, channels, np.int32),
         np.zeros(channels, np.int32),

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.binding import Operand, Weights
 from hexsim.binding.deconvolution import BoundDeconvolution
-from hexsim.binding.requantise import requantise
+from hexsim.binding.requantize import requantize
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.products.deconvolution import as_convolution
 from hexsim.layers import RELU, Deconvolution, Window
@@ -100,7 +100,7 @@ def test_a_stride_as_large_as_the_window_is_a_convolution_of_one_tap():
         window=window,
         groups=1,
         phases=layer.phases(5, 6),
-        tail=requantise(np.full(3, 0.001), encoding(7)),
+        tail=requantize(np.full(3, 0.001), encoding(7)),
     )
     convolution = as_convolution(call)
     assert convolution.window == Window((1, 1))

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import Operand, Requantise, Weights
+from hexsim.binding import Operand, Requantize, Weights
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Window
 from tests.int8.drawn import assert_equals_twin, encoding
-from tests.int8.requantise.test_scalar import CASES
+from tests.int8.requantize.test_scalar import CASES
 from tests.int8.single_layer import execute
 
 CODES = np.arange(11 * 64, dtype=np.uint8).reshape(1, 1, 11, 64)
@@ -30,7 +30,7 @@ def with_accumulators(kind, accumulator, multiplier, shift, limits):
         weights=Weights(np.zeros((1, 1, deep, channels), np.int8), 0, np.ones(channels)),
         window=Window((1, 1)),
         groups=groups,
-        tail=Requantise(accumulator, multiplier, shift, *limits),
+        tail=Requantize(accumulator, multiplier, shift, *limits),
     )
     return call, np.ascontiguousarray(CODES[..., : deep * groups])
 

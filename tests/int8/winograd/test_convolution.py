@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding import Requantise, Weights
+from hexsim.binding import Requantize, Weights
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8.algorithm import use_vectors
 from hexsim.int8.programs.program import Program
@@ -67,7 +67,7 @@ def test_sums_instead_of_codes(case):
     assume(admits_winograd(call))
     channels = call.output.shape[-1]
     nothing, ones = np.zeros(channels, np.int32), np.ones(channels, np.int32)
-    bare = replace(call, tail=Requantise(nothing, ones, nothing, 0, 255))
+    bare = replace(call, tail=Requantize(nothing, ones, nothing, 0, 255))
     sums = np.empty(call.output.shape, np.int32)
     execute(WinogradConvolution(bare), [codes], sums)
     x, weights = codes.astype(np.int64), call.weights.codes.astype(np.int64)

@@ -46,7 +46,7 @@ def test_windows(stride: int, dilation: int, group: int, onnx_model: Make, agree
             output_padding=[more, 0],
             pads=pads,
         )
-        (layer,) = agree(model).optimised.layers
+        (layer,) = agree(model).optimized.layers
         assert isinstance(layer, Deconvolution)
 
 
@@ -61,7 +61,7 @@ def test_padding_by_mode_and_by_shape(
             run_onnx(model, {"x": np.zeros(IMAGE["x"], np.float32)})
         except Exception:  # onnxruntime has many; what it refuses has no right answer
             continue
-        (layer,) = [la for la in agree(model).optimised.layers if la.type != "permute"]
+        (layer,) = [la for la in agree(model).optimized.layers if la.type != "permute"]
         assert isinstance(layer, Deconvolution | Opaque)
 
 

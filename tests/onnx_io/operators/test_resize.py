@@ -181,4 +181,4 @@ def test_scales_of_one_are_no_layer(onnx_model: Make, agree: Callable) -> None:
         proto = resized(onnx_model, target, 13, mode="linear")
         proto.graph.node[0].output[0] = "r"
         proto.graph.node.append(helper.make_node("Tanh", ["r"], ["y"], name="t"))
-        assert [layer.name for layer in agree(proto).optimised.layers] == ["t"]
+        assert [layer.name for layer in agree(proto).optimized.layers] == ["t"]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hexsim.binding import Requantise, Weights
+from hexsim.binding import Requantize, Weights
 from hexsim.layers import (
     BatchNorm,
     Clamp,
@@ -71,7 +71,7 @@ def long_sums(rng):
     x = replace(call.inputs[0], shape=(1, 1, 3, depth), encoding=Encoding(8, 0, 255, 1, 0))
     preload = wrapped(rng.randint(0, 2**17, 5) - 255 * int(weight) * depth)
     multiplier = rng.randint(1, 2**22, 5).astype(np.int32)
-    tail = Requantise(preload, multiplier, np.zeros(5, np.int32), 0, 255)
+    tail = Requantize(preload, multiplier, np.zeros(5, np.int32), 0, 255)
     call = replace(call, inputs=(x,), weights=weights, tail=tail)
     return call, [np.full(x.shape, 255, np.uint8)]
 

@@ -6,7 +6,7 @@ depend on a mathematical library.
 
 import numpy as np
 
-from hexsim.binding import Requantise
+from hexsim.binding import Requantize
 from hexsim.layers import Window
 from hexsim.quantization.encodings import Encoding
 
@@ -16,7 +16,7 @@ def any_tail(rng, entries):
     wild = flag(rng)
     preload, multiplier = (2**31 - 1, 2**31) if wild else (2**16, 2**22)
     shifts = one(rng, [1, 32]) if wild else one(rng, [1, 1, 3])
-    return Requantise(
+    return Requantize(
         preload=rng.randint(-preload, preload + 1, entries, np.int64).astype(np.int32),
         multiplier=rng.randint(1, multiplier, entries, np.int64).astype(np.int32),
         shift=rng.randint(0, shifts, entries).astype(np.int32),

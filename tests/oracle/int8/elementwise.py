@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hexsim.binding.requantise import common_scale, requantise
+from hexsim.binding.requantize import common_scale, requantize
 from tests.oracle.int8.job import Job
 from tests.oracle.int8.layout import up
 from tests.oracle.int8.record import VECTOR, record
@@ -27,7 +27,7 @@ def concat(call, inputs):
     for operand, x, table in zip(call.inputs, inputs, call.tables, strict=True):
         if table is not None:
             factors, step = common_scale([operand.delta], call.output.encoding)
-            tail = requantise(step, call.output.encoding)
+            tail = requantize(step, call.output.encoding)
             cases.append(_elementwise([x], [operand.zero_point], tail, factors=factors))
 
     def codes(results):

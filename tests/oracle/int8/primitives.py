@@ -16,7 +16,7 @@ class Step(IntEnum):
 
     SCALE = 0
     SHIFT_LEFT = 1
-    REQUANTISE = 2
+    REQUANTIZE = 2
     DOT_UB_RUB = 3
     DOT_UB_UB = 4
     DOT_UB_B = 5
@@ -41,7 +41,7 @@ def ask(step, version, *operands, low=0, high=255):
 def codes(version, accumulator, multiplier, shift, low, high):
     """The whole tail on flat arrays: one code per accumulator."""
     rows = [words(x) for x in (accumulator, multiplier, shift)]
-    answer = ask(Step.REQUANTISE, version, *rows, low=low, high=high)
+    answer = ask(Step.REQUANTIZE, version, *rows, low=low, high=high)
     four = answer.view(np.uint8).reshape(-1, 4, 32)
     assert np.all(four == four[:, :1])  # the same accumulators four times
     return four[:, 0].reshape(-1)[: len(accumulator)]

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hexsim.binding import Requantise
+from hexsim.binding import Requantize
 from tests.int8 import naive
-from tests.int8.requantise.test_scalar import requantise_all
+from tests.int8.requantize.test_scalar import requantize_all
 from tests.oracle.int8 import golden, primitives, qemu
 from tests.oracle.int8.primitives import Step
 
@@ -84,7 +84,7 @@ def test_halfword_products_accumulate(rng, version):
 def test_tail_equals_contract(version, low, high):
     cases = primitives.tail_cases()
     answer = primitives.codes(version, *cases, low, high)
-    np.testing.assert_array_equal(answer, naive.requantise(*cases, low, high))
+    np.testing.assert_array_equal(answer, naive.requantize(*cases, low, high))
 
 
 @pytest.mark.parametrize("limits", [(0, 255), LIMITS])
@@ -93,11 +93,11 @@ def test_tails_equal_committed_answers(limits):
     accumulator, multiplier, shift = map(np.ascontiguousarray, primitives.tail_cases())
     with np.load(golden.path("tail")) as answers:
         expected = np.clip(answers["codes"], *limits)
-    tail = Requantise(np.zeros_like(accumulator), multiplier, shift, *limits)
+    tail = Requantize(np.zeros_like(accumulator), multiplier, shift, *limits)
     np.testing.assert_array_equal(tail.apply(accumulator.astype(np.int64)), expected)
     out = np.empty(accumulator.size, np.uint8)
-    requantise_all(accumulator, multiplier, shift, *limits, out)
+    requantize_all(accumulator, multiplier, shift, *limits, out)
     np.testing.assert_array_equal(out, expected)
     np.testing.assert_array_equal(
-        naive.requantise(accumulator, multiplier, shift, *limits), expected
+        naive.requantize(accumulator, multiplier, shift, *limits), expected
     )

@@ -7,7 +7,7 @@ sum of x * w - zw * sum of x - zx * sum of (w - zw), modulo 2^32.
 
 import numpy as np
 
-from hexsim.binding import Requantise
+from hexsim.binding import Requantize
 from hexsim.layers import Window
 from tests.oracle.int8.job import Job, constants, images, span
 from tests.oracle.int8.layout import SHEET, lanes, pixels, sheets, up
@@ -119,4 +119,4 @@ def batch_norm(call, inputs):
 
 def _entries(tail, chosen):
     constants = tail.preload[chosen], tail.multiplier[chosen], tail.shift[chosen]
-    return Requantise(*constants, tail.low, tail.high)
+    return Requantize(*constants, tail.low, tail.high)

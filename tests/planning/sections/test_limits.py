@@ -29,7 +29,7 @@ def test_input_channels(channels: int, taken: bool) -> None:
 def test_a_scalar_has_one_channel() -> None:
     net = Sketch(())
     network = net.network(net.add(Neuron, "in", function="tanh"))
-    assert hta_refusal(network.layers[0], network, OLD) is None
+    assert hta_refusal(network.layers[0], Model(network), OLD) is None
 
 
 def test_constant_operands_came_later() -> None:

@@ -69,7 +69,7 @@ def network(branch: bool = False) -> Network:
     )
 
 
-def quantised(overrides: Overrides, branch: bool = False):
+def quantized(overrides: Overrides, branch: bool = False):
     rng = np.random.default_rng(3)
     inputs = [{"x": rng.uniform(-1, 2, (1, 4, 4, 2)).astype(np.float32)}]
     return quantize(network(branch), inputs, OPTIONS, overrides=overrides)
@@ -81,7 +81,7 @@ def outcome(overrides: Overrides, branch: bool = False) -> KeyOutcome:
 
 
 def test_given_encodings_replace_calibration_and_rules() -> None:
-    model = quantised(
+    model = quantized(
         Overrides({"c": given(0, 1), "k": given(0, 4)}, {"w": given(-3, 3), "b": given(-1, 1)})
     )
     assert model.activations["c"] == ONE
@@ -106,7 +106,7 @@ def test_given_encodings_replace_calibration_and_rules() -> None:
 
 
 def test_origins_without_overrides() -> None:
-    model = quantised(Overrides())
+    model = quantized(Overrides())
     assert model.origins["w"] == "weight rule (min to max)"
     assert model.origins["b"] == "its values (min to max)"
     assert model.overrides == ()
@@ -114,7 +114,7 @@ def test_origins_without_overrides() -> None:
 
 def test_wide_bias_is_stored_at_the_accumulators_scale() -> None:
     wide = IntegerOverride(32, (Range(-1, 1, 1e-9, -2147483648),))
-    model = quantised(Overrides({}, {"b": wide}))
+    model = quantized(Overrides({}, {"b": wide}))
     assert "b" not in model.parameters
     assert model.origins["b"] == "override"
     assert [o.outcome for o in model.overrides] == ["applied"]
@@ -122,7 +122,7 @@ def test_wide_bias_is_stored_at_the_accumulators_scale() -> None:
 
 def test_channels_of_a_weight() -> None:
     ranges = tuple(Range(-128 * d, 127 * d, d, -128) for d in (0.1, 0.2, 0.3))
-    model = quantised(Overrides({}, {"w": IntegerOverride(8, ranges, symmetric=True)}))
+    model = quantized(Overrides({}, {"w": IntegerOverride(8, ranges, symmetric=True)}))
     encoding = model.parameters["w"]
     assert isinstance(encoding, AxisEncoding)
     np.testing.assert_allclose(encoding.deltas, [0.1, 0.2, 0.3])
@@ -130,7 +130,7 @@ def test_channels_of_a_weight() -> None:
 
 @pytest.mark.parametrize("key", ["p", "f"])
 def test_a_given_output_of_a_mover_reaches_back_to_who_computes(key: str) -> None:
-    model = quantised(Overrides({key: given(0, 1)}))
+    model = quantized(Overrides({key: given(0, 1)}))
     assert model.activations["c"] == model.activations["p"] == model.activations["f"] == ONE
     assert model.overrides[0].outcome == "applied"
 
@@ -139,10 +139,10 @@ def test_a_mover_keeps_an_input_that_others_read_or_that_is_given() -> None:
     told = outcome(Overrides({"p": given(0, 1)}), branch=True)
     assert told.outcome == "ignored"
     assert told.reason == "layer 'pool' (pooling) keeps the encoding of its input 'c'"
-    model = quantised(Overrides({"c": given(0, 2), "p": given(0, 1)}))
+    model = quantized(Overrides({"c": given(0, 2), "p": given(0, 1)}))
     assert model.activations["p"] == TWO
     assert [o.outcome for o in model.overrides] == ["applied", "ignored"]
-    agreeing = quantised(Overrides({"c": given(0, 2), "p": given(0, 2)}))
+    agreeing = quantized(Overrides({"c": given(0, 2), "p": given(0, 2)}))
     assert [o.outcome for o in agreeing.overrides] == ["applied", "applied"]
 
 
@@ -189,7 +189,7 @@ def test_a_range_that_cuts_off_weights_says_how_many() -> None:
 
 def test_overrides_of_another_network() -> None:
     with pytest.raises(HexsimError) as error:
-        quantised(Overrides({"other": given(0, 1)}, {"v": given(0, 1)}))
+        quantized(Overrides({"other": given(0, 1)}, {"v": given(0, 1)}))
     assert str(error.value).startswith(
         "none of the 2 overrides names a tensor of network 'small'; they seem to be for another"
     )

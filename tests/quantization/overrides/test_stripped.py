@@ -99,7 +99,7 @@ def source(path: Path) -> Container:
 
 
 @pytest.fixture(scope="module")
-def quantised(source: Container) -> Model:
+def quantized(source: Container) -> Model:
     return hexsim.quantize(source.model, inputs(), overrides=source.overrides)
 
 
@@ -111,19 +111,19 @@ def test_the_float_network_has_its_layers_back(source: Container) -> None:
     assert [(c.low, c.high) for c in clamps] == [(0.0, np.inf), (0.0, 6.0)]
 
 
-def test_every_code_of_the_file_is_taken(quantised: Model) -> None:
+def test_every_code_of_the_file_is_taken(quantized: Model) -> None:
     """But those between a convolution and its activation, which are one layer here."""
-    left = {told.key: told for told in quantised.overrides if told.outcome != "applied"}
+    left = {told.key: told for told in quantized.overrides if told.outcome != "applied"}
     assert {key.removesuffix("_DequantizeLinear_Output") for key in left} <= {"c1", "c2"}
     assert all("absorbed into layer 'conv" in told.reason for told in left.values())
-    own = {origin for origin in quantised.origins.values() if not origin.startswith("that of")}
+    own = {origin for origin in quantized.origins.values() if not origin.startswith("that of")}
     assert own == {"QDQ node"}
 
 
-def test_scales_and_zero_points_are_those_of_the_file(path: Path, quantised: Model) -> None:
+def test_scales_and_zero_points_are_those_of_the_file(path: Path, quantized: Model) -> None:
     """Read from the file by its own names: NAME_scale, NAME_zero_point, in file order."""
     stored = {i.name: numpy_helper.to_array(i) for i in onnx.load(path).graph.initializer}
-    found = {**quantised.activations, **quantised.parameters}
+    found = {**quantized.activations, **quantized.parameters}
     for ours, theirs in {"x": "x", "g": "g", "y": "y", "p": "a"}.items():
         encoding = found[ours]
         zero = stored[f"{theirs}_zero_point"]
@@ -135,21 +135,21 @@ def test_scales_and_zero_points_are_those_of_the_file(path: Path, quantised: Mod
         scale, integers = stored[f"{name}_scale"], stored[f"{name}_quantized"]
         deltas = encoding.deltas if isinstance(encoding, AxisEncoding) else encoding.delta
         np.testing.assert_allclose(deltas, scale, rtol=1e-6)
-        codes = quantised.codes(f"{name}_DequantizeLinear_Output")
+        codes = quantized.codes(f"{name}_DequantizeLinear_Output")
         order = (2, 3, 1, 0) if integers.ndim == 4 else (1, 0)
         np.testing.assert_array_equal(codes, integers.transpose(order))
     assert "b1" not in found, "an int32 bias is at the accumulator's scale"
 
 
-def test_answers_are_those_of_onnxruntime(path: Path, quantised: Model) -> None:
+def test_answers_are_those_of_onnxruntime(path: Path, quantized: Model) -> None:
     x = np.random.default_rng(9).standard_normal(SHAPE, dtype=np.float32)
     options = onnxruntime.SessionOptions()
     # Left to fuse, it multiplies u8 by s8 on CPUs without VNNI in sums of 16 bits, which saturate.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     (want,) = session.run(None, {"x": x})
-    result = hexsim.simulate(quantised, inputs=x)
+    result = hexsim.simulate(quantized, inputs=x)
     assert result.outputs is not None
-    step = quantised.activations["y"].delta
+    step = quantized.activations["y"].delta
     assert np.ptp(want) > 20 * step
     assert np.abs(result.outputs["y"] - want).max() <= 2.01 * step

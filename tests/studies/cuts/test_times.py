@@ -24,8 +24,8 @@ def test_on_hvx_as_simulated_without_sections() -> None:
 def test_a_section_takes_at_least_its_clocks() -> None:
     times = _times()
     hta = times.platform.chip.hta
-    program = compile_subnet(times.subnet(range(2, 4)), "sd855", hta)
-    for us, part in zip(times.hta_section(range(2, 4)), program.layers, strict=True):
+    command_list = compile_subnet(times.subnet(range(2, 4)), "sd855", hta)
+    for us, part in zip(times.hta_section(range(2, 4)), command_list.layers, strict=True):
         assert us >= part.clocks / hta.clock_hz * 1e6
     assert times.on_hta[2:] == times.hta_section(range(2, 4))
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from llvmlite import ir
 
-from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS, Factors, Tile
+from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS, Factors, RegisterTile
 from hexsim.int8.machine_code.vector_ir import INT64, WORD, call, load, repeat, shuffled
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 
-BY_CHANNEL = Tile(4, 1, 8, PAIRS.instruction)
+BY_CHANNEL = RegisterTile(4, 1, 8, PAIRS.instruction)
 """8 accumulators, 2 vectors of weights and 4 in passing, of 16 registers."""
 
 _HALVES = ((0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 12, 13, 14, 15))
@@ -30,7 +30,7 @@ _VALUE_BYTES = 2 * COLUMNS
 
 
 def summed_by_channel(
-    builder: Any, tile: Tile, panels: int, factors: Factors, sums: Sequence[Any]
+    builder: Any, tile: RegisterTile, panels: int, factors: Factors, sums: Sequence[Any]
 ) -> list[Any]:
     """The same as `microkernel.summed` for steps of two taps, each of which has an offset."""
 

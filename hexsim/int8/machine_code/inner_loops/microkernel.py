@@ -42,7 +42,7 @@ from hexsim.int8.panel import COLUMNS, STEP_BYTES
 
 
 @dataclass(frozen=True)
-class Tile:
+class RegisterTile:
     """`rows` pixels by `panels` panels, in registers of `lanes` int32."""
 
     rows: int
@@ -57,16 +57,16 @@ class Tile:
 
 
 _MULTIPLY_PAIRS = "llvm.x86.avx2.pmadd.wd"
-PAIRS = Tile(6, 1, 8, _MULTIPLY_PAIRS)
+PAIRS = RegisterTile(6, 1, 8, _MULTIPLY_PAIRS)
 """12 accumulators of the 16 registers."""
-GUARDED = Tile(4, 1, 8, "llvm.x86.avx2.pmadd.ub.sw")
+GUARDED = RegisterTile(4, 1, 8, "llvm.x86.avx2.pmadd.ub.sw")
 """8 accumulators, 4 vectors of weights, ones and 3 in passing, of the 16 registers."""
-DOTS_256 = Tile(6, 1, 8, "llvm.x86.avx512.vpdpbusd.256")
-DOTS_512 = Tile(7, 2, 16, "llvm.x86.avx512.vpdpbusd.512")
+DOTS_256 = RegisterTile(6, 1, 8, "llvm.x86.avx512.vpdpbusd.256")
+DOTS_512 = RegisterTile(7, 2, 16, "llvm.x86.avx512.vpdpbusd.512")
 """14 accumulators of the 32 registers; more rows run out of registers for their addresses."""
 
 
-def tile_of(element_bytes: int) -> Tile:
+def tile_of(element_bytes: int) -> RegisterTile:
     """The tile for activations of that size."""
     if element_bytes == 2:
         return PAIRS
@@ -92,7 +92,7 @@ class Factors:
 
 
 def summed(
-    builder: Any, tile: Tile, panels: int, factors: Factors, sums: Sequence[Any]
+    builder: Any, tile: RegisterTile, panels: int, factors: Factors, sums: Sequence[Any]
 ) -> list[Any]:
     """Emit the product; return `sums` with it added, vectors of one row after the other."""
     state = [factors.offsets, factors.weights, *sums]
@@ -104,7 +104,7 @@ def summed(
 
 
 def _turn(
-    builder: Any, tile: Tile, panels: int, factors: Factors, together: int, state: list[Any]
+    builder: Any, tile: RegisterTile, panels: int, factors: Factors, together: int, state: list[Any]
 ) -> list[Any]:
     offsets, weights, *sums = state
     places = [
@@ -141,7 +141,7 @@ def _panel_starts(builder: Any, weights: Any, panel_bytes: Any, panels: int) -> 
 
 
 def _multiply_add(
-    builder: Any, tile: Tile, total: Any, activations: list[Any], weights: list[Any]
+    builder: Any, tile: RegisterTile, total: Any, activations: list[Any], weights: list[Any]
 ) -> Any:
     words = ir.VectorType(WORD, 2 * tile.lanes)
     if tile is PAIRS:
@@ -181,7 +181,7 @@ def multiply_tile(
     return types.void(x, *[types.intp] * 6), generate
 
 
-def store_product(builder: Any, tile: Tile, panels: int, arguments: Sequence[Any]) -> None:
+def store_product(builder: Any, tile: RegisterTile, panels: int, arguments: Sequence[Any]) -> None:
     """Emit what `multiply_tile` does."""
     rows, offsets, steps, weights, panel_bytes, target = arguments
     bases = [load(builder, builder.add(rows, INT64(8 * row)), INT64) for row in range(tile.rows)]

@@ -13,8 +13,14 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from hexsim.int8.machine_code.inner_loops.depthwise_tile import BY_CHANNEL, ORDER, summed_by_channel
-from hexsim.int8.machine_code.inner_loops.microkernel import GUARDED, Factors, Tile, summed, tile_of
-from hexsim.int8.machine_code.inner_loops.requantise_rows import Tail, store_rows
+from hexsim.int8.machine_code.inner_loops.microkernel import (
+    GUARDED,
+    Factors,
+    RegisterTile,
+    summed,
+    tile_of,
+)
+from hexsim.int8.machine_code.inner_loops.requantize_rows import TailValues, store_rows
 from hexsim.int8.machine_code.vector_ir import INT32, INT64, broadcast, load, shuffled, store, when
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
@@ -26,7 +32,7 @@ TAIL_BYTES = 3 * SUM_BYTES * COLUMNS
 class _Kind:
     """A shape, the loop that sums into it, and the channel of each of a panel's columns."""
 
-    tile: Tile
+    tile: RegisterTile
     summed: Callable[..., list[Any]] = summed
     order: Sequence[int] = range(COLUMNS)
 
@@ -43,7 +49,7 @@ class _Place:
     count: Any
     item_bytes: int
 
-    def rows(self, builder: Any, tile: Tile, panel: int) -> list[Any]:
+    def rows(self, builder: Any, tile: RegisterTile, panel: int) -> list[Any]:
         """Addresses of a panel's rows; those behind `count` are the last, to be stored first."""
         places = [builder.add(self.to, INT64(COLUMNS * self.item_bytes * panel))]
         for row in range(1, tile.rows):
@@ -53,10 +59,10 @@ class _Place:
         return places
 
 
-def _tail_at(builder: Any, constants: Any, limits: Sequence[Any]) -> Tail:
+def _tail_at(builder: Any, constants: Any, limits: Sequence[Any]) -> TailValues:
     """The tail of the panel whose constants are at an address; `limits`: shifts, low, high."""
     addresses = (builder.add(constants, INT64(SUM_BYTES * COLUMNS * row)) for row in range(3))
-    return Tail(*addresses, *limits)
+    return TailValues(*addresses, *limits)
 
 
 def _store_sums(

@@ -15,17 +15,17 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from hexsim.int8.machine_code.features import compiled_features
-from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS, Tile
+from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS, RegisterTile
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 
-PAIRS_512 = Tile(8, 2, 16, "llvm.x86.avx512.vpdpwssd.512")
+PAIRS_512 = RegisterTile(8, 2, 16, "llvm.x86.avx512.vpdpwssd.512")
 """16 accumulators of the 32 registers; outputs of 13x13 to 16x16 are two times 8 tiles."""
 
 _I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _BYTE = ir.IntType(8)
 
 
-def pair_tile() -> Tile:
+def pair_tile() -> RegisterTile:
     """The tile that the CPU's registers allow."""
     return PAIRS_512 if "+avx512vnni" in compiled_features() else PAIRS
 
@@ -49,7 +49,7 @@ def multiply_point(
     return types.void(*[types.intp] * 6), generate
 
 
-def _multiply(builder: Any, tile: Tile, arguments: Any) -> None:
+def _multiply(builder: Any, tile: RegisterTile, arguments: Any) -> None:
     inputs, row_bytes, steps, weights, panel_bytes, products = arguments
     kind = ir.VectorType(_I32, tile.lanes)
     starts = [builder.add(inputs, builder.mul(row_bytes, _I64(row))) for row in range(tile.rows)]
@@ -98,7 +98,7 @@ def _multiply(builder: Any, tile: Tile, arguments: Any) -> None:
         builder.store(total, builder.inttoptr(place, kind.as_pointer())).align = STEP_BYTES
 
 
-def _multiply_add(builder: Any, tile: Tile, total: Any, x: Any, y: Any) -> Any:
+def _multiply_add(builder: Any, tile: RegisterTile, total: Any, x: Any, y: Any) -> Any:
     if tile is PAIRS_512:
         return _call(builder, tile.instruction, total.type, [total, x, y])
     words = ir.VectorType(_I16, 2 * tile.lanes)

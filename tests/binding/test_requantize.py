@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.call import Operand
-from hexsim.binding.requantise import clamp_codes, requantise, rescale_table
+from hexsim.binding.requantize import clamp_codes, requantize, rescale_table
 from hexsim.layers import NO_CLAMP, RELU, Clamp
 from hexsim.quantization.encodings import Encoding
 
@@ -17,7 +17,7 @@ def encoding(delta, zero_point):
 
 def constants(scale, zero_point=0, bias=None):
     """Constants for an accumulator step of `scale` and an output step of 1."""
-    tail = requantise(scale, encoding(1.0, zero_point), NO_CLAMP, bias)
+    tail = requantize(scale, encoding(1.0, zero_point), NO_CLAMP, bias)
     return int(tail.multiplier[0]), int(tail.shift[0]), int(tail.preload[0])
 
 
@@ -55,7 +55,7 @@ def test_preload_holds_bias_and_zero_point_each_rounded():
 
 @given(st.floats(1e-6, 1e-3), st.integers(0, 255))
 def test_real_zero_keeps_its_code(scale, zero_point):
-    tail = requantise(scale, encoding(1.0, zero_point))
+    tail = requantize(scale, encoding(1.0, zero_point))
     assert tail.apply(tail.preload.astype(np.int64)) == zero_point
 
 
@@ -65,7 +65,7 @@ def test_preload_saturates():
 
 
 def test_one_entry_per_channel():
-    tail = requantise(np.array([0.5, 0.25]), encoding(1.0, 4), NO_CLAMP, np.array([0.0, 1.0]))
+    tail = requantize(np.array([0.5, 0.25]), encoding(1.0, 4), NO_CLAMP, np.array([0.0, 1.0]))
     np.testing.assert_array_equal(tail.preload, [8, 16 + 4])
     np.testing.assert_array_equal(tail.multiplier, [2**30, 2**29])
     np.testing.assert_array_equal(tail.apply(tail.preload + np.array([3, 3])), [6, 6])  # 5.5, 5.75

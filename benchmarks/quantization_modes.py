@@ -1,7 +1,7 @@
 """What every mode does to small trained networks: the tables of docs/results/equalisation.md.
 
-python -m benchmarks.quantisation_modes            prints them, in about three minutes
-python -m benchmarks.quantisation_modes --write    puts them into the page
+python -m benchmarks.quantization_modes            prints them, in about three minutes
+python -m benchmarks.quantization_modes --write    puts them into the page
 """
 
 from __future__ import annotations

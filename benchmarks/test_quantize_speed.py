@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.quantise_speed import PAIRS, compare
+from benchmarks.quantize_speed import PAIRS, compare
 
 
 @pytest.mark.parametrize("method", PAIRS)
-def test_both_sides_quantise(method: str, tmp_path: Path) -> None:
+def test_both_sides_quantize(method: str, tmp_path: Path) -> None:
     network, inputs, named, *numbers = compare("conv1x1_64to64@8x8", 2, 1, method, tmp_path).split()
     assert (network, inputs, named) == ("conv1x1_64to64@8x8", "2", method)
     assert float(numbers[-1]) > 0

@@ -1,6 +1,6 @@
 """How long quantising takes, beside onnxruntime's `quantize_static` on the same model and inputs.
 
-python -m benchmarks.quantise_speed [--network mobilenet_v2] [--inputs 50] [--rounds 5]
+python -m benchmarks.quantize_speed [--network mobilenet_v2] [--inputs 50] [--rounds 5]
 
 Timed is the way from an ONNX file on disk to a quantised file on disk, with the inputs in memory.
 onnxruntime gets its model preprocessed (batch norms folded, shapes inferred) beforehand, and that

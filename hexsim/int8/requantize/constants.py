@@ -1,4 +1,4 @@
-"""The constants of tails (hexsim.binding.requantise) as kernels read them."""
+"""The constants of tails (hexsim.binding.requantize) as kernels read them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hexsim.binding.call import Int32
-from hexsim.binding.requantise import Requantise
+from hexsim.binding.requantize import Requantize
 from hexsim.int8.machine_code.record import record
 
 
@@ -45,19 +45,19 @@ class OneWideTail(NamedTuple):
     high: int
 
 
-def one_tail(tail: Requantise, preload: int | None = None) -> Tail:
+def one_tail(tail: Requantize, preload: int | None = None) -> Tail:
     """Return a tail of one entry, with another preload if one is given."""
     start = int(tail.preload[0]) if preload is None else preload
     return Tail(start, int(tail.multiplier[0]), int(tail.shift[0]), tail.low, tail.high)
 
 
-def all_tails(tail: Requantise) -> Tails:
+def all_tails(tail: Requantize) -> Tails:
     """Return the constants of all entries."""
     preload = tail.preload.astype(np.int32, copy=False)
     return Tails(preload, tail.multiplier, tail.shift, tail.low, tail.high)
 
 
-def one_wide_tail(tail: Requantise) -> OneWideTail:
+def one_wide_tail(tail: Requantize) -> OneWideTail:
     """Return a tail of one entry, with its fraction bits."""
     preload, multiplier, shift = (
         int(one[0]) for one in (tail.preload, tail.multiplier, tail.shift)

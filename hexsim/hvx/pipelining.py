@@ -1,9 +1,10 @@
-"""What surrounds a pipelined loop: the straight code from one visit of the loop to the next.
+"""Software pipelining: a loop in its steady state, and the epilogue and prologue around it.
 
-A loop in which several iterations overlap leaves unfinished ones behind and needs some begun when
-it is entered again. The ramp is one block of straight code: the rest of the last iterations, what
-follows the loop (requantise, store), what precedes the next visit (addresses, accumulators) and
-the beginnings of its first iterations, all scheduled together. `visit` adds the steady part.
+A loop in which several iterations overlap leaves unfinished ones behind (the epilogue) and needs
+some begun when it is entered again (the prologue). Both are one block of straight code here: the
+epilogue, what follows the loop (requantise, store), what precedes the next run of the loop
+(addresses, accumulators) and its prologue, all scheduled together. `pipelined` adds the steady
+state.
 """
 
 from __future__ import annotations
@@ -20,20 +21,21 @@ from hexsim.hvx.packets import Insn, split
 from hexsim.hvx.registers import Edges
 from hexsim.hvx.scheduling import Straight, fitted, straight
 
-LONGEST_RAMP = 128  # slots tried between two visits
+LATEST_PROLOGUE = 128  # slots tried between epilogue and prologue
 ITERATION = "@"  # parts a value's name from the number of the iteration it belongs to
 
 
 @dataclass(frozen=True)
-class Visit:
-    """One visit of a loop with `iterations`, and the ramp to the next visit.
+class PipelinedLoop:
+    """One run of a loop with `iterations`, and the block that leads to its next run.
 
-    steady: passes of the scheduled body. slots: packet slots in all; stalls: those left empty.
+    epilogue_prologue: the epilogue of this run and the prologue of the next. steady:
+    passes of the scheduled body. slots: packet slots in all; stalls: those left empty.
     """
 
     loop: Loop
     iterations: int
-    ramp: Straight
+    epilogue_prologue: Straight
     slots: int
 
     @property
@@ -44,7 +46,7 @@ class Visit:
     @property
     def packets(self) -> int:
         """Packets issued."""
-        return self.steady * len(self.loop.packets) + len(self.ramp.packets)
+        return self.steady * len(self.loop.packets) + len(self.epilogue_prologue.packets)
 
     @property
     def stalls(self) -> int:
@@ -53,26 +55,28 @@ class Visit:
 
 
 @lru_cache(maxsize=4096)
-def visit(
+def pipelined(
     machine: Machine,
     body: tuple[Insn, ...],
     iterations: int,
     after: tuple[Insn, ...] = (),
     before: tuple[Insn, ...] = (),
-) -> Visit:
+) -> PipelinedLoop:
     """Schedule a loop of `iterations` between the code `after` it and that `before` its next
-    visit."""
+    run."""
     loop = modulo(machine, body)
     if iterations < loop.stages:
         return _short(loop, iterations, after, before)
-    code, length = _ramp(loop, after, before)
+    code, length = _epilogue_prologue(loop, after, before)
     steady = iterations - loop.stages + 1
-    return Visit(loop, iterations, code, steady * loop.interval + length)
+    return PipelinedLoop(loop, iterations, code, steady * loop.interval + length)
 
 
 @lru_cache(maxsize=1024)
-def _ramp(loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> tuple[Straight, int]:
-    """The code from the last steady pass to the first of the next visit, and its slots."""
+def _epilogue_prologue(
+    loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]
+) -> tuple[Straight, int]:
+    """The code from the last steady pass to the first of the next run, and its slots."""
     machine, body = loop.machine, loop.insns
     names = _Names(body)
     overlapping = range(loop.stages - 1)
@@ -130,9 +134,9 @@ def _ramp(loop: Loop, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> tupl
 
 
 def _earliest(begun_later: Callable[[int], Straight | None]) -> Straight | None:
-    """The ramp whose next visit begins as early as the registers of the last one allow."""
+    """The block whose prologue begins as early as the registers of the epilogue allow."""
     code, failed, later = begun_later(0), 0, 1
-    while code is None and later <= LONGEST_RAMP:
+    while code is None and later <= LATEST_PROLOGUE:
         code = begun_later(later)
         if code is None:
             failed, later = later, 2 * later
@@ -147,7 +151,7 @@ def _earliest(begun_later: Callable[[int], Straight | None]) -> Straight | None:
 
 
 def _at_edges(block: Sequence[Insn], lasting: set[str]) -> Edges:
-    """Values of single iterations that a ramp takes over, and those it leaves."""
+    """Values of single iterations that the block takes over, and those it leaves."""
     written: set[str] = set()
     dying: set[str] = set()
     for insn in block:
@@ -176,12 +180,14 @@ def _entry(code: Straight, block: Sequence[Insn], loop: Loop, begin: int) -> int
     return needed
 
 
-def _short(loop: Loop, iterations: int, after: tuple[Insn, ...], before: tuple[Insn, ...]) -> Visit:
+def _short(
+    loop: Loop, iterations: int, after: tuple[Insn, ...], before: tuple[Insn, ...]
+) -> PipelinedLoop:
     """Too few iterations to overlap as the loop does: everything is straight code."""
     names = _Names(loop.insns)
     instances = [names.instance(k, j) for j in range(iterations) for k in range(len(loop.insns))]
     code = straight(loop.machine, [*before, *instances, *after])
-    return Visit(loop, iterations, code, code.length)
+    return PipelinedLoop(loop, iterations, code, code.length)
 
 
 class _Names:

@@ -23,7 +23,7 @@ _PAIRS = ir.VectorType(_I64, WIDTH // 2)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def requantise_vectors(
+def requantize_vectors(
     typing: Any, steps: Any, sums: Any, multiplier: Any, low: Any, high: Any, codes: Any
 ) -> Any:
     """Write `steps` times WIDTH codes; `sums` and `codes` are addresses."""
@@ -42,7 +42,7 @@ def _generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def requantise_sums_of_two(
+def requantize_sums_of_two(
     typing: Any, steps: Any, x: Any, y: Any, factor_x: Any, factor_y: Any, start: Any,
     multiplier: Any, low: Any, high: Any, codes: Any,
 ) -> Any:  # fmt: skip

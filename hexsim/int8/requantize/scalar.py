@@ -1,4 +1,4 @@
-"""The tails that accumulating kernels end with (hexsim.binding.requantise states them)."""
+"""The tails that accumulating kernels end with (hexsim.binding.requantize states them)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hexsim.int8.machine_code.jit import inlined
 
 
 @inlined
-def requantise(accumulator: int, multiplier: int, shift: int, low: int, high: int) -> np.uint8:
+def requantize(accumulator: int, multiplier: int, shift: int, low: int, high: int) -> np.uint8:
     """One accumulator to one code; all int32, the result a u8 in low .. high.
 
     Saturation of the left shift is decided before shifting, in 32 bits, which vectorises better
@@ -25,7 +25,7 @@ def requantise(accumulator: int, multiplier: int, shift: int, low: int, high: in
 
 
 @inlined
-def requantise_wide(
+def requantize_wide(
     accumulator: int, multiplier: int, shift: int, fraction_bits: int, low: int, high: int
 ) -> int:
     """One accumulator with fraction bits (int64) to one code; multiplier and shift are int32."""

@@ -3,18 +3,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.int8.machine_code.inner_loops.requantise_rows import requantise_rows
+from hexsim.int8.machine_code.inner_loops.requantize_rows import requantize_rows
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.panel import COLUMNS
 from tests.int8 import naive
-from tests.int8.requantise.test_scalar import CASES
+from tests.int8.requantize.test_scalar import CASES
 
 
 @kernel(
     "void(int32[:,::1],int32[::1],int32[::1],int32[::1],int32[::1],int64,int32,int32,uint8[:,::1])"
 )
 def some_rows(sums, addends, preload, multiplier, shift, shifts, low, high, out):
-    requantise_rows(
+    requantize_rows(
         sums.shape[0],
         sums.ctypes.data,
         4 * sums.shape[1],
@@ -50,7 +50,7 @@ def test_equals_twin(cases, added, shifted, limits, gap):
     out = np.full((len(added), COLUMNS + 2 * gap), 77, np.uint8)
     low, high = sorted(limits)
     some_rows(sums, addends, preload, multiplier, shift, int(shift.any()), low, high, out)
-    expected = naive.requantise(total, multiplier, shift, low, high)
+    expected = naive.requantize(total, multiplier, shift, low, high)
     np.testing.assert_array_equal(out[:, :COLUMNS], np.tile(expected, (len(added), 1)))
     assert (out[:, COLUMNS:] == 77).all()
 

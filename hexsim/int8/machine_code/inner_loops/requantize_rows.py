@@ -1,4 +1,4 @@
-"""`requantise.scalar` on vectors of sums, as LLVM IR.
+"""`requantize.scalar` on vectors of sums, as LLVM IR.
 
 Plain loops over so few elements spend more time on deciding how to run than on running. 64-bit
 products are made of the even and the odd 32-bit lanes in turn, which is how CPUs multiply to 64
@@ -39,7 +39,7 @@ _GROUP = 4
 
 
 @dataclass(frozen=True)
-class Tail:
+class TailValues:
     """Constants of a panel as values of the IR; the first three are addresses of int32."""
 
     preload: Any
@@ -51,7 +51,7 @@ class Tail:
 
 
 def store_rows(
-    builder: Any, rows: Sequence[Sequence[Any]], tail: Tail, places: Sequence[Any],
+    builder: Any, rows: Sequence[Sequence[Any]], tail: TailValues, places: Sequence[Any],
     order: Sequence[int],
 ) -> None:  # fmt: skip
     """Emit the store of rows of COLUMNS codes at the addresses `places`, the first row last.
@@ -60,7 +60,7 @@ def store_rows(
     latter the number of rows is even.
     """
     vectors = len(rows[0])
-    flat = _requantised(builder, [one for row in rows for one in row], vectors, tail)
+    flat = _requantized(builder, [one for row in rows for one in row], vectors, tail)
     low, high = (builder.trunc(one, BYTE) for one in (tail.low, tail.high))
     together = 2 if vectors == 2 else 1
     for first in reversed(range(0, len(rows), together)):
@@ -102,7 +102,7 @@ def _clamped(builder: Any, codes: Any, low: Any, high: Any) -> Any:
     return builder.select(builder.icmp_unsigned(">", codes, most), most, codes)
 
 
-def _requantised(builder: Any, sums: list[Any], vectors: int, tail: Tail) -> list[Any]:
+def _requantized(builder: Any, sums: list[Any], vectors: int, tail: TailValues) -> list[Any]:
     """int32 codes, not yet clamped, of sums whose preload is added."""
     kind = sums[0].type
 
@@ -155,7 +155,7 @@ def _rounded_product(builder: Any, x: Any, y: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def requantise_rows(
+def requantize_rows(
     typing: Any, count: Any, sums: Any, sums_step: Any, addends: Any, preload: Any,
     multiplier: Any, shift: Any, shifts: Any, low: Any, high: Any, out: Any, out_step: Any,
 ) -> Any:  # fmt: skip
@@ -166,12 +166,12 @@ def requantise_rows(
     zero if any shift is. `low` and `high` are int32, all others intp.
     """
     word, size = types.int32, types.intp
-    return types.void(*[size] * 8, word, word, size, size), _requantise_rows
+    return types.void(*[size] * 8, word, word, size, size), _requantize_rows
 
 
-def _requantise_rows(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _requantize_rows(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     count, sums, sums_step, addends, *constant, out, out_step = arguments
-    tail = Tail(*constant)
+    tail = TailValues(*constant)
     low, high = (builder.trunc(one, BYTE) for one in (tail.low, tail.high))
     kind = ir.VectorType(INT32, COLUMNS)
 
@@ -179,7 +179,7 @@ def _requantise_rows(context: Any, builder: Any, signature: Any, arguments: Any)
         at_sums, at_addends, at_out = state
         addend = broadcast(builder, load(builder, at_addends, INT32), kind)
         total = builder.add(load(builder, at_sums, kind), load(builder, tail.preload, kind))
-        (code,) = _requantised(builder, [builder.add(total, addend)], 1, tail)
+        (code,) = _requantized(builder, [builder.add(total, addend)], 1, tail)
         store(builder, _clamped(builder, _narrowed(builder, code), low, high), at_out)
         return (
             builder.add(at_sums, sums_step), builder.add(at_addends, INT64(SUM_BYTES)),

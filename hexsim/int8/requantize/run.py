@@ -1,45 +1,45 @@
-"""`requantise.scalar` on a run of sums that share their constants."""
+"""`requantize.scalar` on a run of sums that share their constants."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hexsim.binding.call import Codes, Int32
-from hexsim.int8.machine_code.inner_loops.requantise_run import (
+from hexsim.int8.machine_code.inner_loops.requantize_run import (
     WIDTH,
-    requantise_sums_of_two,
-    requantise_vectors,
+    requantize_sums_of_two,
+    requantize_vectors,
 )
 from hexsim.int8.machine_code.jit import inlined
-from hexsim.int8.requantise.constants import Tail
-from hexsim.int8.requantise.scalar import requantise
+from hexsim.int8.requantize.constants import Tail
+from hexsim.int8.requantize.scalar import requantize
 
 
 @inlined
-def requantise_run(sums: Int32, tail: Tail, codes: Codes) -> None:
+def requantize_run(sums: Int32, tail: Tail, codes: Codes) -> None:
     """Write the codes of the first sums, preload included, as many as there are codes."""
     done = 0
     multiplier, shift, low, high = tail.multiplier, tail.shift, tail.low, tail.high
     if shift == 0:
         steps = codes.size // WIDTH
-        requantise_vectors(steps, sums.ctypes.data, multiplier, low, high, codes.ctypes.data)
+        requantize_vectors(steps, sums.ctypes.data, multiplier, low, high, codes.ctypes.data)
         done = steps * WIDTH
     for k in range(done, codes.size):
-        codes[k] = requantise(sums[k], multiplier, shift, low, high)
+        codes[k] = requantize(sums[k], multiplier, shift, low, high)
 
 
 @inlined
-def requantise_sum(
+def requantize_sum(
     x: Codes, y: Codes, factor_x: int, factor_y: int, tail: Tail, codes: Codes
 ) -> None:
     """Write the codes of preload + factor_x * x + factor_y * y, all int32, without a shift."""
     steps = codes.size // WIDTH
     start, multiplier, low, high = tail.preload, tail.multiplier, tail.low, tail.high
-    requantise_sums_of_two(
+    requantize_sums_of_two(
         steps, x.ctypes.data, y.ctypes.data, factor_x, factor_y, start, multiplier, low, high,
         codes.ctypes.data,
     )  # fmt: skip
     for k in range(steps * WIDTH, codes.size):
         both = np.int32(factor_x * np.int32(x[k])) + np.int32(factor_y * np.int32(y[k]))
         total = np.int32(both + start)
-        codes[k] = requantise(total, multiplier, np.int32(0), low, high)
+        codes[k] = requantize(total, multiplier, np.int32(0), low, high)

@@ -45,7 +45,7 @@ for which eight products with bytes fit an int32."""
 
 
 @dataclass(frozen=True, eq=False)
-class Requantise:
+class Requantize:
     """Constants of one requantise; arrays have one entry per channel, or one in all.
 
     `preload` is int32 without fraction bits and int64 with them.
@@ -72,13 +72,13 @@ class Requantise:
         return codes
 
 
-def requantise(
+def requantize(
     steps: npt.ArrayLike,
     output: Encoding,
     clamp: Clamp = NO_CLAMP,
     bias: Real | None = None,
     fraction_bits: int = 0,
-) -> Requantise:
+) -> Requantize:
     """Return the constants for accumulators of `steps` real units, one per channel or one.
 
     `bias` is in real units, one per entry of `steps`.
@@ -91,7 +91,7 @@ def requantise(
     preload = rounded(output.zero_point / scale)
     if bias is not None:
         preload = preload + rounded(bias / step)
-    return Requantise(
+    return Requantize(
         saturated(preload, fraction_bits),
         multiplier.astype(np.int32),
         shift,
@@ -122,7 +122,7 @@ def rescale_table(source: Operand, output: Encoding, clamp: Clamp = NO_CLAMP) ->
         identical = (low, high) == (0, output.steps)
         return None if identical else codes.clip(low, high).astype(output.dtype)
     factors, step = common_scale([source.delta], output, source.bits)
-    tail = requantise(step, output, clamp, fraction_bits=source.bits - 8)
+    tail = requantize(step, output, clamp, fraction_bits=source.bits - 8)
     changed = tail.apply((codes - source.zero_point) * factors[0] + tail.preload)
     return changed.astype(output.dtype)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from hexsim.hvx.streams._stream import Stream
 
 
-def requantise(s: Stream, accumulators: list[str], result: str, *, track: bool = True) -> str:
+def requantize(s: Stream, accumulators: list[str], result: str, *, track: bool = True) -> str:
     """Four accumulators of 32 channels become one vector of four pixels; returns its name.
 
     One that is named twice is scaled once.

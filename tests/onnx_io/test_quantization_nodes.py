@@ -12,7 +12,7 @@ from hexsim.layers import RELU, Clamp, Convolution, Deconvolution, FullyConnecte
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.node_codes import NodeCodes
 from hexsim.onnx_io.reader import Imported, read_with_codes
-from hexsim.passes import optimise
+from hexsim.passes import optimize
 
 Make = Callable[..., onnx.ModelProto]
 ARRAYS = {
@@ -68,9 +68,9 @@ def test_a_pair_leaves_nothing_but_its_codes(domain: str) -> None:
     read = read_with_codes(model(nodes, domains=("com.microsoft",)))
     codes = NodeCodes(8, (0.5,), (-3,), symmetric=False)
     assert read.codes == {"x": codes, "t": codes}
-    optimised = optimise(read.network)
-    assert [layer.name for layer in optimised.layers] == ["n_t"]
-    assert optimised.outputs == ("y",)
+    optimized = optimize(read.network)
+    assert [layer.name for layer in optimized.layers] == ["n_t"]
+    assert optimized.outputs == ("y",)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_relu_that_only_the_codes_do_comes_back() -> None:
         nodes = [node("Conv", "x w", "c"), *pair("c", "a", f"{scale} {zero}"),
                  node("MaxPool", "a", "y", kernel_shape=[2, 2])]  # fmt: skip
         read = read_with_codes(model(nodes, weights))
-        (conv, _) = optimise(read.network).layers
+        (conv, _) = optimize(read.network).layers
         assert isinstance(conv, Convolution)
         assert conv.clamp == clamp
         assert set(read.codes) == {"a"}, "the tensor behind the clamp is the one that stays"
@@ -121,8 +121,8 @@ def test_no_relu_is_added_where_nothing_is_negative(before: str) -> None:
              node("Add", "b b", "s"), *pair("s", "d", "scale lowest"),
              node("Tanh", "d", "y")]  # fmt: skip
     read = read_with_codes(model(nodes))
-    optimised = optimise(read.network)
-    assert [layer.name for layer in optimised.layers] == ["n_r", "n_p", "n_s", "n_y"]
+    optimized = optimize(read.network)
+    assert [layer.name for layer in optimized.layers] == ["n_r", "n_p", "n_s", "n_y"]
 
 
 @pytest.mark.parametrize(
@@ -255,4 +255,4 @@ def test_nodes_that_do_both_at_once(fake: onnx.NodeProto, codes: NodeCodes) -> N
     proto = model([fake, node("Tanh", "a", "y")], limits, domains=("org.openvinotoolkit", "tf"))
     read = read_with_codes(proto)
     assert read.codes == {"x": codes}
-    assert [layer.name for layer in optimise(read.network).layers] == ["n_y"]
+    assert [layer.name for layer in optimize(read.network).layers] == ["n_y"]

@@ -2,15 +2,15 @@ import numpy as np
 import pytest
 
 from hexsim.int8.machine_code.jit import kernel
-from hexsim.int8.requantise.constants import Tail
-from hexsim.int8.requantise.run import requantise_run
+from hexsim.int8.requantize.constants import Tail
+from hexsim.int8.requantize.run import requantize_run
 from tests.int8 import naive
 from tests.int8.guarded_memory import BEHIND, guarded
 
 
 @kernel("void(int32[::1],Tail,uint8[::1])")
 def _run(sums, tail, codes):
-    requantise_run(sums, tail, codes)
+    requantize_run(sums, tail, codes)
 
 
 @pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 1000])
@@ -25,4 +25,4 @@ def test_equals_twin(size, low, high, shift, multiplier):
     sums[:8] = extremes[: sums[:8].size].clip(-(2**31), 2**31 - 1)
     codes = guarded(np.full(size, 77, np.uint8), BEHIND)
     _run(guarded(sums, BEHIND), Tail(0, multiplier, shift, low, high), codes)
-    np.testing.assert_array_equal(codes, naive.requantise(sums, multiplier, shift, low, high))
+    np.testing.assert_array_equal(codes, naive.requantize(sums, multiplier, shift, low, high))
