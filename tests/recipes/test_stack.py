@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.recipes.page import follow
 
 
+@pytest.mark.slow
 def test_the_recipe_works(tmp_path: Path) -> None:
     follow("stack", tmp_path)
