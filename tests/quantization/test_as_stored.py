@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from hexsim import container
@@ -87,6 +88,10 @@ def test_answers_of_real_dynamic_graphs_are_those_of_the_file(
     path = real_data / "repro" / f"{name}.onnx"
     if not path.exists():
         pytest.skip(f"no {path.name} among the real data")
+    try:
+        onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
+        pytest.skip("this onnxruntime has no kernel for signed weights (1.20 has none)")
     network = require_float(load(path))
     _assert_same_from_file(quantize(network, feeds(network)), tmp_path)
 
