@@ -1,0 +1,80 @@
+"""A float file, quantised at load or not at all, answers and takes as long through every door."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hexsim
+from hexsim import container
+from hexsim.errors import HexsimError
+from hexsim.quantization.model import Model
+from hexsim.runtimes import Runtime
+from hexsim.timing.simtime import PS_PER_US
+from tests.cli.conftest import Done
+from tests.doors.examples import Example, examples
+from tests.doors.places import Place, deployment, feed
+
+KINDS = ("Convolution of 1 groups", "Elementwise product 1x6x7x8 full", "Opaque Erf 1x6x7x8")
+CHOSEN = [example for example in examples() if str(example) in KINDS]
+
+
+def test_the_examples_exist() -> None:
+    assert [str(example) for example in CHOSEN] == list(KINDS)
+
+
+@pytest.mark.parametrize("runtime", ["cpu", "gpu", "dsp"])
+@pytest.mark.parametrize("example", CHOSEN, ids=str)
+def test_doors_agree(
+    example: Example, runtime: Runtime, command: Callable[[str], Done], tmp_path: Path
+) -> None:
+    container.write(tmp_path / "m.dlc", Model(example.network))
+    x = feed(example)
+    (tmp_path / "x.raw").write_bytes(x["x"].tobytes())
+    (tmp_path / "list.txt").write_text("x.raw\n")
+    deployed = deployment(Model(example.network), Place("sd835", runtime))
+    expected, time_us = deployed.executor().run(x)["y"], deployed.simulate().total_ps / PS_PER_US
+
+    done = hexsim.simulate(tmp_path / "m.dlc", "sd835", runtime, x["x"])
+    assert done.outputs is not None
+    np.testing.assert_array_equal(done.outputs["y"], expected, "hexsim.simulate")
+    assert done.total_us == time_us
+
+    where = f"--chip sd835 --runtime {runtime}"
+    assert command(f"run m.dlc {where} --input-list list.txt -o out").code == 0
+    written = np.fromfile(tmp_path / "out" / "Result_0" / "y.raw", np.float32)
+    np.testing.assert_array_equal(written, expected.reshape(-1), "run")
+
+    assert command(f"bench --model m.dlc {where} --json b.json").code == 0
+    assert command(f"profile m.dlc {where} --json p.json").code == 0
+    assert command(f"throughput m.dlc {where} --inferences 1 --json t.json").code == 0
+    for name in ("b.json", "p.json"):
+        (result,) = json.loads((tmp_path / name).read_text())["results"]
+        assert result["total_inference_us"] == time_us, name
+    assert json.loads((tmp_path / "t.json").read_text())["total"]["elapsed_us"] == time_us
+
+
+def test_every_door_refuses_what_loads_codes_only(
+    command: Callable[[str], Done], tmp_path: Path
+) -> None:
+    """The CPU's fixed-point runtime has no quantiser of its own."""
+    example = CHOSEN[0]
+    container.write(tmp_path / "m.dlc", Model(example.network))
+    (tmp_path / "x.raw").write_bytes(feed(example)["x"].tobytes())
+    (tmp_path / "list.txt").write_text("x.raw\n")
+    with pytest.raises(HexsimError, match="is float and fxp_cpu") as refused:
+        hexsim.simulate(tmp_path / "m.dlc", "sd835", "fxp_cpu")
+    where = "--chip sd835 --runtime fxp_cpu"
+    for line in (
+        f"run m.dlc {where} --input-list list.txt",
+        f"bench --model m.dlc {where}",
+        f"profile m.dlc {where}",
+        f"throughput m.dlc {where}",
+    ):
+        done = command(line)
+        assert (done.code, done.out) == (2, ""), line
+        assert str(refused.value) in done.err, line
