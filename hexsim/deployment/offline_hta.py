@@ -60,7 +60,7 @@ def with_hta(model: Model, order: Order) -> Model:
         HtaSection(
             chip.name,
             tuple(layer.name for layer in subnet.layers),
-            compile_subnet(subnet, chip.name, chip.hta, network.inputs).to_bytes(),
+            compile_subnet(subnet, chip.name, chip.hta).to_bytes(),
         )
         for subnet in plan.subnets
         if subnet.engine == "hta"

@@ -16,6 +16,7 @@ Sources: Hexagon SDK 3.5.4, FastRPC latency and QoS pages; DSP User Guide 80-VB4
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -78,6 +79,16 @@ class Call:
         joined, conversion = self.joined, self.stack.entry.output_conversion
         return self._crossing(joined.outputs, joined.output_shapes, conversion)
 
+    @property
+    def mapped_buffers(self) -> int:
+        """How many of the buffers that cross are large enough to be mapped for the call."""
+        entry, joined = self.stack.entry, self.joined
+        sizes = [
+            *self._sizes(joined.inputs, joined.input_shapes, entry.input_conversion),
+            *self._sizes(joined.outputs, joined.output_shapes, entry.output_conversion),
+        ]
+        return sum(size >= entry.mapped_from_bytes for size in sizes)
+
     def _converted(self, names: tuple[str, ...], shapes: tuple[Shape, ...]) -> int:
         named = zip(names, shapes, strict=True)
         return sum(math.prod(s) for name, s in named if name not in self.joined.as_codes)
@@ -85,14 +96,17 @@ class Call:
     def _crossing(
         self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: Conversion
     ) -> int:
-        """Bytes of floats if the DSP is to convert them, else of codes."""
+        return sum(self._sizes(names, shapes, conversion))
+
+    def _sizes(
+        self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: Conversion
+    ) -> Iterator[int]:
+        """Bytes of each buffer: of floats if the DSP is to convert them, else of codes."""
         is_float = self.buffer == "float" and conversion.engine != "cpu"
         bits, as_codes = self.joined.bits, self.joined.as_codes
-        return sum(
-            math.prod(shape)
-            * (_FLOAT_BYTES if is_float and name not in as_codes else bits[name] // 8)
-            for name, shape in zip(names, shapes, strict=True)
-        )
+        for name, shape in zip(names, shapes, strict=True):
+            stays_float = is_float and name not in as_codes
+            yield math.prod(shape) * (_FLOAT_BYTES if stays_float else bits[name] // 8)
 
 
 def converts_inputs_on_dsp(stack: Stack, buffer: BufferType) -> bool:
@@ -108,7 +122,7 @@ def way_in(call: Call) -> list[EntryPart]:
         _on_link("cpu_wake", _wake(entry.cpu_wake, call)),
         *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "cpu"),
         _on_host("cache_flush", 0.0 if _is_coherent(call) else size * entry.cache_s_per_byte),
-        _on_host("buffers", entry.buffer_s + size * entry.buffer_s_per_byte),
+        _on_host("buffers", call.mapped_buffers * entry.buffer_s + size * entry.buffer_s_per_byte),
         _on_link("rpc_invoke", _rpc(call).job_100us_s / 2),
         _on_link("dsp_wake", _collapsed(entry.dsp_wake, call)),
         _on_link("hta_wake", _collapsed(entry.hta_wake, call) if call.joined.uses_hta else 0.0),

@@ -14,16 +14,16 @@ takes maximal subnets; how it tiles is not published.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hexsim.graph.ir import Shape
 from hexsim.hta.array import MacArray
 from hexsim.hta.command_list import Command, CommandList, LayerCommands
 from hexsim.hta.kept import kept_on_chip
-from hexsim.hta.layout import flat_bytes, taken_flat, tensor_bytes
+from hexsim.hta.layout import tensor_bytes
 from hexsim.hta.shapes import MacShape
 from hexsim.hta.tiling import Room, tiles
+from hexsim.hvx.orientation import laid_down
 from hexsim.layers import Pooling, Reshape, Resize, Softmax
 from hexsim.planning.plan import KernelCall, PlannedSubnet
 from hexsim.platforms.chips.chip import Hta
@@ -39,37 +39,27 @@ class _Memory:
     """Where the subnet's tensors are: kept on chip, or in DDR since a layer of the list."""
 
     kept: frozenset[str]
-    flat: frozenset[str]
     writers: Mapping[str, int]
 
     def held(self, names: tuple[str, ...]) -> bool:
         """True if all tensors stay on chip."""
         return self.kept.issuperset(names)
 
-    def stored(self, name: str, shape: Shape, bits: int) -> int:
-        """Bytes of a tensor, as it lies."""
-        return (flat_bytes if name in self.flat else tensor_bytes)(shape, bits)
-
     def barrier(self, names: tuple[str, ...]) -> int:
         """The last layer that writes one of the tensors to DDR, -1 if none does."""
         return max((self.writers.get(n, -1) for n in names if n not in self.kept), default=-1)
 
 
-def compile_subnet(
-    subnet: PlannedSubnet, chip: str, hta: Hta, from_application: Collection[str] = ()
-) -> CommandList:
+def compile_subnet(subnet: PlannedSubnet, chip: str, hta: Hta) -> CommandList:
     """Return the command list of `subnet` for the engine `hta` of `chip`.
 
-    Inputs `from_application` are as the application has them, if the engine takes them so.
+    Images one pixel wide are laid on their side first, as HVX has them: the measured times are
+    those of neighbouring pixels, however the image is turned.
     """
+    subnet = laid_down(subnet)
     kept_bytes = hta.local_bytes // 2
     memory = _Memory(
         kept_on_chip(subnet, kept_bytes),
-        frozenset(
-            name
-            for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True)
-            if name in from_application and taken_flat(shape)
-        ),
         {name: at for at, layer in enumerate(subnet.layers) for name in layer.outputs},
     )
     array, buffer_bytes = MacArray.of(hta), (hta.local_bytes - kept_bytes) // _BUFFERS
@@ -82,7 +72,7 @@ def _layer(
     call: KernelCall, memory: _Memory, array: MacArray, hta: Hta, buffer_bytes: int
 ) -> LayerCommands:
     layer = call.layer
-    source_bytes = memory.stored(layer.inputs[0], call.operands[0], call.input_bits)
+    source_bytes = tensor_bytes(call.operands[0], call.input_bits)
     shape = MacShape.of(call, source_bytes)
     barrier = memory.barrier(layer.inputs)
     if shape is None:
@@ -113,7 +103,7 @@ def _streamed(
 ) -> tuple[Command, ...]:
     """Cut a layer without weights into pieces of one buffer."""
     reads = sum(
-        memory.stored(name, shape, call.input_bits)
+        tensor_bytes(shape, call.input_bits)
         for name, shape in zip(call.layer.inputs, call.operands, strict=True)
         if name not in memory.kept
     )

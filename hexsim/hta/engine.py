@@ -2,7 +2,9 @@
 
 Commands run in order. The DMA fetches the operands of the next command while the array works on
 this one (two buffers), across layers too, unless it has to wait for results that are still on
-their way to DDR. The engine runs one list at a time; lists of other inferences wait, the most
+their way to DDR. Each layer begins with the controller starting it. Of DDR the engine's DMA gets
+what a stream of the DSP gets, each way: weights cross at that rate in the measured rows (inferred).
+The engine runs one list at a time; lists of other inferences wait, the most
 urgent first.
 
 Left out: preemption inside a list, interrupts of the command processor other than the last one.
@@ -21,7 +23,7 @@ from hexsim.platforms.chips.chip import Hta
 from hexsim.timing.fluid import Sojourn
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import Bound, Span
-from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process
+from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process, seconds_to_ps
 
 _BUFFERS = 2
 ARRAY, FETCH, WRITE_BACK = "hta array", "hta fetch", "hta write-back"
@@ -48,19 +50,32 @@ class LayerRun:
         return {"compute": self.busy_ps, "ddr": waiting, "overhead": self.command_ps}
 
 
+@dataclass(frozen=True)
+class EngineRule:
+    """The clock that was voted for, and what the controller spends on starting a layer."""
+
+    clock_hz: float
+    layer_s: float
+
+
 class TensorEngine:
     """The engine of one chip; `ddr` is the path to memory that it shares."""
 
-    def __init__(self, env: Environment, ddr: Ddr, hta: Hta, spans: list[Span]) -> None:
+    def __init__(
+        self, env: Environment, ddr: Ddr, hta: Hta, rule: EngineRule, spans: list[Span]
+    ) -> None:
         self._env = env
         self._ddr = ddr
         self._spans = spans
         self._turns = simpy.PriorityResource(env)
-        self._ps_per_clock = PS_PER_SECOND / hta.clock_hz
+        self._ps_per_clock = PS_PER_SECOND / rule.clock_hz
         self._macs_per_clock = MacArray.of(hta).macs_per_clk
         self._command_clocks = hta.command_clk
-        self._port_bytes_per_s = hta.ddr_port_bytes_per_clk * hta.clock_hz
-        self.clock_hz = hta.clock_hz
+        self._sequencing_ps = seconds_to_ps(rule.layer_s)
+        self.bytes_per_s = min(
+            hta.ddr_port_bytes_per_clk * rule.clock_hz, ddr.rule.stream_bytes_per_second
+        )
+        self.clock_hz = rule.clock_hz
 
     def macs_in(self, duration_ps: int) -> float:
         """Multiply-accumulates that the array could do in a time."""
@@ -109,6 +124,9 @@ class TensorEngine:
         at, last = 0, len(command_list.layers) - 1
         for number, part in enumerate(command_list.layers):
             layer = LayerRun(part, env.now)
+            if part.commands:
+                yield env.timeout(self._sequencing_ps)
+                layer.command_ps += self._sequencing_ps
             for command in part.commands:
                 yield arrived[at]
                 start = env.now
@@ -130,7 +148,7 @@ class TensorEngine:
     ) -> Process:
         if size:
             start = self._env.now
-            yield ask(size, self._port_bytes_per_s)
+            yield ask(size, self.bytes_per_s)
             self._record(track, name, start)
 
     def _record(self, track: str, name: str, start: int) -> None:

@@ -1,11 +1,12 @@
 """How the tensor engine keeps activations in DDR and in its local memory, and what that wastes.
 
 As Hexagon NN's d32: rows of whole groups of four pixels, sheets of 32 channels. Tensors of one
-pixel are flat, and so are images of up to 16 channels that come from the application.
+pixel are flat. Images of few channels change layout as all others do: a 1x1 convolution of one
+channel over 256x256 pixels takes 2.6 ms on sd865, which bytes as the application has them cannot
+explain (inferred).
 
 Sources: Hexagon NN, docs/ops.txt, has an operation that converts from "aix d32", so the engine's
-layout is a d32 of another order (documented) and as wide (inferred). SNPE limitations page: on AIP
-an input to the engine has at most 16 channels, taken for those that need no conversion (inferred).
+layout is a d32 of another order (documented) and as wide (inferred).
 """
 
 from __future__ import annotations
@@ -16,19 +17,10 @@ from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.layout import PIXELS, SHEET, ceil_div
 
-_FLAT_CHANNELS = 16
-"""Channels up to which the engine takes an image from the application as it is."""
-
-
 def is_flat(shape: Shape) -> bool:
     """True for tensors of one pixel, which have no layout."""
     _, height, width, _ = as_nhwc(shape)
     return height * width == 1
-
-
-def taken_flat(shape: Shape) -> bool:
-    """True for what the engine takes from the application as it is."""
-    return is_flat(shape) or as_nhwc(shape)[3] <= _FLAT_CHANNELS
 
 
 def padded_width(shape: Shape) -> int:

@@ -4,7 +4,8 @@ Half of the local memory keeps activations between layers, the other half is two
 the next tile is fetched while the array works on this one. A tile is some rows of the output by
 some of its channels; either the weights stay while rows pass by, or the rows stay while weights
 pass by, and what does not stay is fetched again. If not even one row and one group of channel
-lanes fits, the reduction is cut too and the partial sums make a trip to local memory each time.
+lanes fits, the reduction is cut too: the buffers are full of operands, so the partial sums go to
+DDR and come back for each further piece.
 
 The tiling chosen is the one with the shortest estimate: the longer of DMA and array, and the
 first fetch and last write, which nothing hides.
@@ -26,7 +27,6 @@ Stays = Literal["weights", "rows"]
 _SUM_BYTES = 4
 _ENOUGH = 256
 """Tiles of one layer beyond which a finer cut hides next to nothing more of the first fetch."""
-_READ_AND_WRITE = 2
 _REMEMBERED = 1024
 """Layers whose tiles are kept: networks repeat layers, and sweeps of constants whole networks."""
 
@@ -159,12 +159,13 @@ def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Ti
         fetches_weights = held_weights != (channel, piece)
         is_last = piece == len(depths) - 1
         phase = channel * cut.channels % per_group
-        key = (height, wide, depth, phase, is_last, fetches_rows, fetches_weights)
+        key = (height, wide, depth, phase, piece > 0, is_last, fetches_rows, fetches_weights)
         if key not in known:
             results = shape.output_bytes(height, wide)
-            sums = height * shape.width * wide * _SUM_BYTES * _READ_AND_WRITE
+            sums = height * shape.width * wide * _SUM_BYTES
+            rows_bytes = math.ceil(shape.input_bytes(height) * depth / shape.depth)
             known[key] = Tile(
-                math.ceil(shape.input_bytes(height) * depth / shape.depth) if fetches_rows else 0,
+                (rows_bytes if fetches_rows else 0) + (sums if piece else 0),
                 shape.weight_bytes(wide, depth) if fetches_weights else 0,
                 array.clocks(
                     shape,
@@ -175,7 +176,7 @@ def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Ti
                     first=phase,
                 ),
                 array.stage_clocks(results if is_last else sums),
-                results if is_last and not room.output_held else 0,
+                sums if not is_last else 0 if room.output_held else results,
             )
         yield known[key]
         held_rows, held_weights = (row, piece), (channel, piece)

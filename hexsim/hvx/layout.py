@@ -15,8 +15,8 @@ import math
 
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.layers import ColourConversion, Convert
-from hexsim.planning.plan import PlannedSubnet
+from hexsim.layers import ColourConversion, Convert, Convolution
+from hexsim.planning.plan import KernelCall, PlannedSubnet
 
 VECTOR_BYTES = 128
 SHEET = 32
@@ -68,25 +68,50 @@ def code_bytes(subnet: PlannedSubnet, name: str) -> int:
     return max(1, subnet.bits.get(name, 8) // 8)
 
 
-def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
-    """Stored bytes of every tensor and operand of a subnet, by name.
+def is_spatial(shape: Shape) -> bool:
+    """True for tensors that d32 is for; those of one pixel are flat anyway."""
+    _, height, width, _ = as_nhwc(shape)
+    return height * width > 1
 
-    Images of up to four channels enter flat, because the first-layer kernel takes them so; what a
-    conversion of their colours or width makes of them is flat as well.
-    """
+
+def has_few_channels(shape: Shape) -> bool:
+    """True for images whose pixels the first-layer kernel takes as four bytes."""
+    return is_spatial(shape) and as_nhwc(shape)[3] <= PIXELS
+
+
+def reads_flat(call: KernelCall) -> bool:
+    """True if a call takes images of few channels flat: first layers and what lies before them."""
+    layer = call.layer
+    if isinstance(layer, Convolution):
+        return layer.groups == 1 and has_few_channels(call.operands[0])
+    return isinstance(layer, ColourConversion | Convert) and has_few_channels(call.operands[0])
+
+
+def flat_tensors(subnet: PlannedSubnet) -> frozenset[str]:
+    """Images of few channels that never see d32: everybody who touches them takes them flat."""
+    calls = subnet.calls
+    made = {name for call in calls if not reads_flat(call) for name in call.layer.outputs}
+    made |= {name for c in calls if isinstance(c.layer, Convolution) for name in c.layer.outputs}
+    read = {name for call in calls if not reads_flat(call) for name in call.layer.inputs}
+    shapes = dict(zip(subnet.inputs, subnet.input_shapes, strict=True))
+    for call in calls:
+        shapes.update(zip(call.layer.outputs, call.results, strict=True))
+    return frozenset(
+        name
+        for name, shape in shapes.items()
+        if has_few_channels(shape) and name not in made | read | {*subnet.outputs}
+    )
+
+
+def tensor_sizes(subnet: PlannedSubnet) -> dict[str, int]:
+    """Stored bytes of every tensor and operand of a subnet, by name."""
     sizes: dict[str, int] = {}
+    flat = flat_tensors(subnet)
     for call in subnet.calls:
         named = zip(
             (*call.layer.inputs, *call.layer.outputs), (*call.operands, *call.results), strict=True
         )
-        sizes.update({n: stored_bytes(shape) * code_bytes(subnet, n) for n, shape in named})
-    for call in subnet.calls:
-        if isinstance(call.layer, ColourConversion):
-            name = call.layer.output
-            sizes[name] = math.prod(call.results[0]) * code_bytes(subnet, name)
-    flat = [*zip(subnet.inputs, subnet.input_shapes, strict=True)]
-    flat += [(c.layer.output, c.results[0]) for c in subnet.calls if isinstance(c.layer, Convert)]
-    for name, shape in flat:
-        if as_nhwc(shape)[3] <= PIXELS:
-            sizes[name] = math.prod(shape) * code_bytes(subnet, name)
+        for name, shape in named:
+            size = math.prod(shape) if name in flat else stored_bytes(shape)
+            sizes[name] = size * code_bytes(subnet, name)
     return sizes

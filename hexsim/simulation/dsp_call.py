@@ -92,6 +92,7 @@ class DspCall:
         engine, session = self._phone.hta, self._session
         yield from self._conversions(ledger, work.way_in)
         yield from self._hand_over(ledger, "hta_subnet")
+        yield from self._map(ledger, work)
         with engine.turn(self._request.urgency) as turn:
             yield turn
             ledger.overhead("hta_wait")
@@ -106,6 +107,15 @@ class DspCall:
         seconds = rules.hta_subnet_s if name == "hta_subnet" else rules.hnn_subnet_s
         yield self._phone.env.timeout(seconds_to_ps(seconds))
         ledger.overhead(name)
+
+    def _map(self, ledger: Ledger, work: HtaWork) -> Process:
+        """Make the large tensors at the subnet's edges visible to the engine."""
+        stack = self._phone.stack
+        mapped = sum(size >= stack.entry.mapped_from_bytes for size in work.edge_bytes)
+        if mapped:
+            seconds = mapped * stack.partitioning.hta_tensor_s
+            yield self._phone.env.timeout(seconds_to_ps(seconds))
+            ledger.overhead("hta_tensors")
 
     def _lock(self, ledger: Ledger) -> Process:
         yield from self._session.lock_contexts()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hexsim.hta.layout import tensor_bytes
 from hexsim.hvx.kernels import Target, activation_l2_bytes, node_work
-from hexsim.hvx.kernels.conversion import from_d32, taken_flat, to_d32
-from hexsim.hvx.layout import code_bytes, tensor_sizes
-from hexsim.planning.plan import PlannedSubnet
+from hexsim.hvx.kernels.conversion import from_d32, to_d32
+from hexsim.hvx.layout import code_bytes, flat_tensors, is_spatial, reads_flat, tensor_sizes
+from hexsim.planning.plan import KernelCall, PlannedSubnet
 from hexsim.simulation.residency import subnet_traffic
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
@@ -44,7 +44,8 @@ def dsp_work(
     written to DDR in the engine's layout, and those in `flat` (all, if it is None) become flat.
     """
     named = tuple(zip(subnet.inputs, subnet.input_shapes, strict=True))
-    cold = tuple(name for name, shape in named if name in in_ddr and taken_flat(shape))
+    stay_flat = flat_tensors(subnet)
+    cold = tuple(n for n, shape in named if n in in_ddr and (n in stay_flat or not is_spatial(shape)))
     shares = [activation_l2_bytes(call, target) for call in subnet.calls]
     moved = subnet_traffic(subnet, target.l2_bytes, shares, tensor_sizes(subnet), cold)
     bits = subnet.bits
@@ -57,6 +58,7 @@ def dsp_work(
             else traffic,
         )
         for (name, shape), traffic in zip(named, moved.inputs, strict=True)
+        if name not in stay_flat
     )
     leaving = [*zip(subnet.outputs, subnet.output_shapes, moved.outputs, strict=True)]
     for_engine = (
@@ -70,7 +72,7 @@ def dsp_work(
         way_in=edges(
             (f"to_d32 {name}", to_d32(shape, target, t, bits[name])) for name, shape, t in arriving
         ),
-        calls=tuple(node_work(call, target, traffic) for call, traffic in calls),
+        calls=tuple(_call_work(call, target, traffic, stay_flat) for call, traffic in calls),
         way_out=edges(
             (f"from_d32 {name}", from_d32(shape, target, t, bits[name]))
             for name, shape, t in leaving
@@ -81,6 +83,17 @@ def dsp_work(
             for name, shape, t in for_engine
         ),
     )
+
+
+def _call_work(
+    call: KernelCall, target: Target, traffic: Traffic, flat: Collection[str]
+) -> NodeWork:
+    """The node of a call; a first layer whose image is in d32 has it taken out before."""
+    work = node_work(call, target, traffic)
+    if not reads_flat(call) or call.layer.inputs[0] in flat:
+        return work
+    before = from_d32(call.operands[0], target, Traffic(), call.input_bits)
+    return replace(work, stages=(before, *work.stages), nodes=work.nodes + 1) if before else work
 
 
 def edges(stages: Iterable[tuple[str, Stage | None]]) -> Edges:

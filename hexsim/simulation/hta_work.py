@@ -1,7 +1,7 @@
 """What a subnet does on the tensor engine, prepared before time starts.
 
-What the engine reads from the application has to be in its layout, unless it takes it flat; what
-it writes for the application has to leave that layout. HVX does both, with the loops that bring
+What the engine reads from the application has to be brought into its layout, and what it writes
+for the application has to leave it. HVX does both, with the loops that bring
 codes into d32 and out of it: the layouts are of one kind and no loop of theirs is published.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hexsim.hta.command_list import CommandList
 from hexsim.hta.compiler import compile_subnet
-from hexsim.hta.layout import flat_bytes, taken_flat, tensor_bytes
+from hexsim.hta.layout import flat_bytes, tensor_bytes
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.planning.plan import PlannedSubnet
@@ -29,6 +29,14 @@ class HtaWork:
     way_in: Edges
     command_list: CommandList
     way_out: Edges
+
+    @property
+    def edge_bytes(self) -> tuple[int, ...]:
+        """Bytes of each tensor at the subnet's edges, without padding."""
+        subnet = self.subnet
+        names = (*subnet.inputs, *subnet.outputs)
+        shapes = (*subnet.input_shapes, *subnet.output_shapes)
+        return tuple(flat_bytes(s, subnet.bits[n]) for n, s in zip(names, shapes, strict=True))
 
 
 def hta_work(
@@ -49,7 +57,7 @@ def hta_work(
     arriving = [
         (name, shape, Traffic(flat_bytes(shape, bits[name]) if name in in_ddr else 0))
         for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True)
-        if name in from_application and not taken_flat(shape)
+        if name in from_application
     ]
     leaving = [
         (name, shape, Traffic(tensor_bytes(shape, bits[name])))
@@ -70,7 +78,7 @@ def hta_work(
             )
             for name, shape, traffic in arriving
         ),
-        command_list=compile_subnet(subnet, chip.name, chip.hta, from_application),
+        command_list=compile_subnet(subnet, chip.name, chip.hta),
         way_out=edges(
             (f"from_hta {name}", from_d32(shape, target, traffic, bits[name]))
             for name, shape, traffic in leaving

@@ -14,7 +14,7 @@ import simpy
 
 from hexsim.errors import HexsimError
 from hexsim.host.cores import HostCores
-from hexsim.hta.engine import TensorEngine
+from hexsim.hta.engine import EngineRule, TensorEngine
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.layout import VECTOR_BYTES
@@ -60,7 +60,12 @@ class Phone:
     @cached_property
     def hta(self) -> TensorEngine:
         """The tensor engine, which shares the DSP's path to DDR; HexsimError without one."""
-        return TensorEngine(self.env, self.dsp.ddr, self.chip.hta, self.spans)
+        hta = self.chip.hta
+        rule = EngineRule(
+            clock_hz=max(hta.clock_hz(profile.dsp_corner) for profile in self._profiles),
+            layer_s=self.stack.partitioning.hta_layer_s,
+        )
+        return TensorEngine(self.env, self.dsp.ddr, hta, rule, self.spans)
 
     @property
     def dsp_traffic(self) -> Traffic:
@@ -94,11 +99,12 @@ class PhoneDsp:
             ),
         )
         bandwidth = memory.ddr_peak_bytes_per_s * memory.efficiency
+        bus_vote = max(profile.bus_vote for profile in votes)
         self.ddr = Ddr(
             phone.env,
             DdrRule(
-                bytes_per_second=bandwidth * max(profile.bus_vote for profile in votes),
-                latency_s=memory.dsp_latency_s,
+                bytes_per_second=bandwidth * bus_vote,
+                latency_s=memory.latency_s(bus_vote),
                 bytes_in_flight=memory.stream_bytes_in_flight,
             ),
         )
@@ -114,14 +120,17 @@ class PhoneDsp:
             fast_path_packets=stack.qurt.fast_path_packets,
             workers=min(stack.dispatch.max_vector_workers, chip.hvx.contexts),
         )
+        machine, kernels = _vector_unit(phone.chip), stack.kernels
         self.target = Target(
-            machine=_vector_unit(phone.chip),
+            machine=machine,
             workers=self.rule.workers,
             l2_bytes=chip.l2_bytes - chip.l2_audio_bytes,
             vtcm_bytes=chip.vtcm_bytes,
             restart_slots=round(
                 chip.jump_penalty_packets + chip.l2_latency_clk / chip.issue_clk_per_packet
             ),
+            depthwise_stall=kernels.depthwise_stall_v66 if machine.version >= 66 else 1.0,
+            each_row=kernels.matrix_rows == "each",
         )
 
     def _record(self, recording: Recording) -> None:

@@ -33,7 +33,7 @@ def subnet_works(
         )
         if subnet.engine == "hvx"
         else hta_work(
-            subnet,
+            laid_down(subnet),
             phone.chip,
             target,
             from_application=from_application.intersection(subnet.inputs),

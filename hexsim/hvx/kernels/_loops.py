@@ -10,10 +10,6 @@ from __future__ import annotations
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.streams import Kernel, depthwise, fully_connected, pooling
 
-_PER_ROW = (3, 5, 7)
-"""Filter widths that the depthwise loops over rows of taps take."""
-
-
 def max_pool(machine: Machine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
     """The three windows with a loop of their own, else one vector per window element."""
     if kernel == (3, 3) and strides == (2, 2):
@@ -32,12 +28,12 @@ def average_pool(machine: Machine, kernel: tuple[int, int], strides: tuple[int, 
     return pooling.average_any(machine, kernel[0] * kernel[1])
 
 
-def depthwise_filter(machine: Machine, kernel: tuple[int, int], stride: int) -> Kernel | None:
-    """3x3 in one loop pass, 3, 5 and 7 wide filters row by row; None where there is no loop."""
+def depthwise_filter(machine: Machine, kernel: tuple[int, int], stride: int) -> Kernel:
+    """3x3 in one loop pass, other 3, 5 and 7 wide filters row by row."""
     height, width = kernel
     if kernel == (3, 3):
         return depthwise.three_by_three(machine, stride)
-    return depthwise.by_rows(machine, height, width, stride) if width in _PER_ROW else None
+    return depthwise.by_rows(machine, height, width, stride)
 
 
 def matrix_rows(machine: Machine, inputs: int, batch: int) -> tuple[tuple[Kernel, int], ...]:

@@ -1,42 +1,54 @@
-"""Conversions at the edges of a DSP subnet: flat codes to d32 and back."""
+"""Between flat codes and d32: at the edges of a DSP subnet, and before a first-layer kernel.
+
+Images of few channels go pixel by pixel in scalar code, whatever their size. Hexagon NN has vector
+loops for them in its public version; two rows of measured_latency.csv (sd865, 1x1 convolutions of
+one channel over 256x256 and 1024x1024 pixels) are too slow for those, and the scalar loop is
+inferred from them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import twice_stage
-from hexsim.hvx.layout import PIXELS
-from hexsim.hvx.streams import layout_change
+from hexsim.hvx.layout import has_few_channels, is_spatial
+from hexsim.hvx.streams import Kernel, layout_change
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import Stage
 
 _THREADS = 2
 
 
-def taken_flat(shape: Shape) -> bool:
-    """True for inputs that stay flat: without spatial axes, and images of up to 4 channels."""
-    _, height, width, channels = as_nhwc(shape)
-    return height * width == 1 or channels <= PIXELS
-
-
 def to_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> Stage | None:
-    """Bring flat codes of `bits` bits into d32; None for an input that is taken flat."""
-    if taken_flat(shape):
-        return None
-    threads = min(_THREADS, target.workers)
-    cost = layout_change.to_d32(target.machine).cost
-    stage = per_vector_stage(shape, cost, threads, traffic, target.l2_bytes)
-    return stage if bits == 8 else twice_stage(stage)
+    """Bring flat codes of `bits` bits into d32; None for a tensor without spatial axes."""
+    return _change(shape, layout_change.to_d32, target, traffic, bits)
 
 
 def from_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> Stage | None:
     """Take codes of `bits` bits out of d32; None for a tensor without spatial axes."""
-    _, height, width, _ = as_nhwc(shape)
-    if height * width == 1:
+    return _change(shape, layout_change.from_d32, target, traffic, bits)
+
+
+def _change(
+    shape: Shape,
+    loop: Callable[[Machine], Kernel],
+    target: Target,
+    traffic: Traffic,
+    bits: int,
+) -> Stage | None:
+    if not is_spatial(shape):
         return None
     threads = min(_THREADS, target.workers)
-    cost = layout_change.from_d32(target.machine).cost
-    stage = per_vector_stage(shape, cost, threads, traffic, target.l2_bytes)
+    if has_few_channels(shape):
+        batch, height, width, channels = as_nhwc(shape)
+        pixel = layout_change.few_channels(target.machine, channels).cost
+        row = RowCost.of(pixel, width)
+        return row_stage(batch * height, row, threads, traffic, target.l2_bytes)
+    stage = per_vector_stage(shape, loop(target.machine).cost, threads, traffic, target.l2_bytes)
     return stage if bits == 8 else twice_stage(stage)

@@ -1,62 +1,76 @@
-"""Depthwise convolution: vector kernels for 3, 5 and 7 columns, a reference kernel otherwise.
+"""Depthwise convolution: a vector loop over rows, and what brings other windows to it.
 
-The vector kernels take strides of 1 and 2, no dilation, and one output per input channel. The
-d32 layout pads the channels, so any number of them will do; SNPE's documentation promises speed
+The d32 layout pads the channels, so any number of them will do; SNPE's documentation promises speed
 only for multiples of 32, but MobileNetV2, with its 144 channels, is measured to run fast.
+
+On V66 the loops take several times their packets, if measured times are right about what nodes
+cost. `kernels.depthwise_stall_v66` is that factor; its cause is not known. Hexagon NN's rows wait
+for prefetches, filters with a scale per channel leave its fastest loop, and borders are zeroed by
+jobs of their own, but all this together explains less than half of it.
 
 Source: Hexagon NN, hexagon/ops/src/op_dwise_snode_8bit.c.
 """
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
-from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._depthwise_form import DepthwiseForm
 from hexsim.hvx.kernels._model import KernelModel
-from hexsim.hvx.kernels._reference import reference_stage
+from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice
 from hexsim.hvx.layout import row_vectors, sheets
-from hexsim.hvx.streams import Kernel, reference
-from hexsim.layers import Convolution
+from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
+from hexsim.timing.work import NodeWork, Stage
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The vector loop if the layer suits one, else the reference kernel."""
-    return (_vector_loop(call, target) or reference.multiply_add(target.machine),)
+    """The vector loop, and what stands for moving pixels or channels around it."""
+    form = DepthwiseForm.of(call)
+    loop = _loop(form, target)
+    return (loop,) if form.is_direct else (loop, elementwise.table(target.machine))
 
 
-def _vector_loop(call: KernelCall, target: Target) -> Kernel | None:
-    assert isinstance(call.layer, Convolution)
-    window = call.layer.window
-    suits = (
-        window.dilations == (1, 1)
-        and window.strides in ((1, 1), (2, 2))
-        and call.results[0][-1] == call.operands[0][-1]
-    )
-    if not suits:
-        return None
-    return _loops.depthwise_filter(target.machine, window.kernel, window.strides[0])
+def _loop(form: DepthwiseForm, target: Target) -> Kernel:
+    return _loops.depthwise_filter(target.machine, form.kernel, form.step)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Rows over the workers, one call per row and sheet."""
-    batch, height, width, channels = as_nhwc(call.results[0])
-    moved = traffic.reading(call.parameter_bytes)
-    kernel = _vector_loop(call, target)
-    if kernel is None:
-        (slow,) = streams(call, target)
-        stage = reference_stage(slow, call.macs, math.prod(call.results[0]), moved)
-        return NodeWork((stage,), "generic")  # scalar code reads halfwords as fast as bytes
-    row = RowCost.of(kernel.cost, sheets(channels) * row_vectors(width), sheets(channels))
-    stage = row_stage(batch * height, row, target.workers, moved, target.l2_bytes)
-    work = NodeWork((stage,), "kernel")
+    """Rows over the workers, one call per row and sheet; moves before and after where needed."""
+    form = DepthwiseForm.of(call)
+    stages = [_rows(call, form, target, traffic)]
+    if form.moved_before:
+        reads = traffic.part(is_first=True, is_last=False)
+        stages.insert(0, _moved(call.operands[0], target, reads))
+    if form.moved_after:
+        writes = traffic.part(is_first=False, is_last=True)
+        stages.append(_moved(call.results[0], target, writes))
+    nodes = len(stages) - 1 + form.chunks
+    work = NodeWork(tuple(stages), "kernel" if form.is_direct else "generic", nodes)
     return twice(work) if is_wide(call) else work
+
+
+def _rows(call: KernelCall, form: DepthwiseForm, target: Target, traffic: Traffic) -> Stage:
+    """The loop over the rows of all images, once for each chunk of filters."""
+    cost, depth = _loop(form, target).cost, sheets(call.operands[0][-1])
+    tiles = depth * row_vectors(form.width) * form.chunks
+    row = RowCost.of(cost, tiles, depth * form.chunks)
+    waiting = round((target.depthwise_stall - 1.0) * (row.packets + row.stalls))
+    row = replace(row, stalls=row.stalls + waiting)
+    reads = Traffic() if form.moved_before else traffic.part(is_first=True, is_last=False)
+    writes = Traffic() if form.moved_after else traffic.part(is_first=False, is_last=True)
+    moved = (reads + writes).reading(call.parameter_bytes)
+    return row_stage(form.rows, row, target.workers, moved, target.l2_bytes)
+
+
+def _moved(shape: tuple[int, ...], target: Target, traffic: Traffic) -> Stage:
+    cost = elementwise.table(target.machine).cost
+    return per_vector_stage(shape, cost, target.workers, traffic, target.l2_bytes)
 
 
 MODEL = KernelModel(streams, work, lambda call, target: call.parameter_bytes, takes_16_bits=True)

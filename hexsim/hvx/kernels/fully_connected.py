@@ -2,7 +2,8 @@
 
 The main thread issues the prefetch of every group while it queues the jobs and waits for none of
 them, so fetches run ahead of the work; with a batch of one the layer runs at the speed of DDR.
-A spatial input is first taken out of the d32 layout.
+A spatial input is first taken out of the d32 layout. A release may bring the weights for every row
+of a batch anew (`kernels.matrix_rows`).
 
 Source: Hexagon NN, hexagon/ops/src/op_superfc_d32.c (lines 718-722, 1335-1400).
 """
@@ -65,7 +66,8 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     one = RowCost()
     for kernel, times in _rows(call, target):
         one += RowCost.of(kernel.cost, times)
-    pieces = [Slice((one.item(size),), size * slice_bytes) for size in sizes]
+    times_read = batch if target.each_row else 1
+    pieces = [Slice((one.item(size),), times_read * size * slice_bytes) for size in sizes]
     pieces[-1] = dataclasses.replace(pieces[-1], write_bytes=traffic.write_bytes)
     if not _is_spatial(source):
         first = pieces[0].read_bytes + traffic.read_bytes

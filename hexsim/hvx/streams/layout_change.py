@@ -11,7 +11,15 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches, plain_loop, tile_loop
+from hexsim.hvx.scheduling import straight
+from hexsim.hvx.streams._kernel import (
+    Kernel,
+    Stretch,
+    call,
+    pipelined_stretches,
+    plain_loop,
+    tile_loop,
+)
 from hexsim.hvx.streams._stream import Stream
 from hexsim.hvx.streams.elementwise import copy
 
@@ -45,6 +53,34 @@ def from_d32(machine: Machine) -> Kernel:
     s = Stream()
     _transposed(s, "load", "store", "from")
     return plain_loop("from d32", machine, s.insns, pixels=PIXELS)
+
+
+@lru_cache(maxsize=16)
+def few_channels(machine: Machine, channels: int) -> Kernel:
+    """A pixel of an image of few channels into d32 or out of it: a loop over its bytes, as a
+    compiler leaves a strided copy whose width it does not know."""
+    byte, pixel = Stream(), Stream()
+    byte("r.loadub", "x", "in", imm=1)
+    byte("r.storeb", "", "out_at", "x", imm=1)
+    pixel("loop0", "", "channels")
+    pixel("r.add", "in", "start", "in_pitch")
+    pixel("r.add", "start", "in", "zero")
+    pixel("r.add", "out_at", "out", "out_pitch")
+    pixel("r.add", "out", "out_at", "zero")
+    pixel("r.add", "count", "count", "minus_one")
+    pixel("r.gt", "more", "count", imm=0)
+    pixel("jump.if", "", "more")
+    one, rest = straight(machine, byte.insns), straight(machine, pixel.insns)
+    return Kernel(
+        f"pixels of {channels}",
+        machine,
+        (
+            Stretch("byte", one, channels, one.length),
+            Stretch("pixel", rest, 1, rest.length),
+        ),
+        call=call(machine),
+        pixels=1,
+    )
 
 
 @lru_cache(maxsize=16)

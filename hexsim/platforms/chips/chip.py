@@ -96,14 +96,24 @@ class Dsp(Table):
 
 
 class Memory(Table):
-    """DDR as the engines see it. A DSP stream keeps at most `stream_bytes_in_flight` open."""
+    """DDR as the engines see it. A DSP stream keeps at most `stream_bytes_in_flight` open.
+
+    `dsp_latency_s` holds at the full bus clock; `latency_bus_share` of it passes in parts that run
+    at the clock of bus and DDR, and so grows where a profile votes for less.
+    """
 
     ddr_type: str
     ddr_peak_bytes_per_s: BytesPerSecond
     efficiency: Fraction
     dsp_latency_s: Seconds
+    latency_bus_share: Fraction
     stream_bytes_in_flight: Bytes
     io_coherence: Literal["none", "one_way"]
+
+    def latency_s(self, bus_vote: float) -> float:
+        """Latency of an access at a share of the bus clock."""
+        share = self.latency_bus_share
+        return self.dsp_latency_s * (1.0 - share + share / bus_vote)
 
 
 class Cpu(Table):
@@ -133,7 +143,9 @@ class Hta(Table):
 
     Its MACs stand as `depth_lanes` inputs by `channel_lanes` output channels by as many pixels as
     `macs_per_clk` allows; a stage behind them moves `stage_bytes_per_clk` codes. `command_clk` is
-    spent on each command; `int16_rate` is the speed with 16-bit activations over 8-bit.
+    spent on each command; `int16_rate` is the speed with 16-bit activations over 8-bit. The local
+    memory gives the array `feed_bytes_per_clk` of activations, whatever the lanes could take. The
+    clock follows the corner that a profile votes for.
     """
 
     macs_per_clk: MacsPerClock
@@ -141,10 +153,15 @@ class Hta(Table):
     channel_lanes: Count
     stage_bytes_per_clk: BytesPerClock
     command_clk: Clocks
-    clock_hz: Hertz
+    clocks_hz: ClockTable
+    feed_bytes_per_clk: BytesPerClock
     int16_rate: Fraction
     local_bytes: Bytes
     ddr_port_bytes_per_clk: BytesPerClock
+
+    def clock_hz(self, corner: Corner) -> float:
+        """Return the clock at a voltage corner."""
+        return float(getattr(self.clocks_hz, corner))
 
 
 TableT = TypeVar("TableT", bound=Table)

@@ -19,6 +19,7 @@ from hexsim.platforms.chips.chip import Corner
 from hexsim.platforms.datasheet import Datasheet, Table
 from hexsim.platforms.quantity import (
     Bits,
+    Bytes,
     BytesPerSecond,
     Clocks,
     ClocksPerElement,
@@ -53,7 +54,10 @@ class Profile(Table):
 
 
 class Profiles(Table):
-    """The profiles of the SNPE API; a stack without such an API maps its modes onto them."""
+    """The profiles of the SNPE API; a stack without such an API maps its modes onto them.
+
+    `default` is what holds if the application asks for nothing.
+    """
 
     burst: Profile
     sustained_high_performance: Profile
@@ -64,6 +68,7 @@ class Profiles(Table):
     power_saver: Profile
     low_power_saver: Profile
     system_settings: Profile
+    default: Profile
 
 
 class Rpc(Table):
@@ -105,10 +110,13 @@ class Entry(Table):
     """The named parts of one call into the DSP.
 
     `power_collapse` says whether DSP and tensor engine lose their power when idle and wake again.
+    Buffers of `mapped_from_bytes` and more are mapped for the call, each for `buffer_s`; smaller
+    ones travel in the message.
     """
 
     power_collapse: bool
     rpc: RpcModes
+    mapped_from_bytes: Bytes
     buffer_s: Seconds
     buffer_s_per_byte: SecondsPerByte
     cache_s_per_byte: SecondsPerByte
@@ -144,10 +152,17 @@ class Qurt(Table):
 
 
 class Kernels(Table):
-    """The kernel library. `stall_factor` stretches loops that scalar loads feed."""
+    """The kernel library.
+
+    `stall_factor` stretches loops that scalar loads feed, `depthwise_stall_v66` the vector loops of
+    depthwise convolutions on V66. `matrix_rows` says whether a fully connected layer of several
+    rows brings its weights from DDR once for all of them or once for each.
+    """
 
     generation: Literal["hexagon-nn"]
     stall_factor: Ratio
+    depthwise_stall_v66: Ratio
+    matrix_rows: Literal["together", "each"]
 
 
 class Partitioning(Table):
@@ -155,7 +170,9 @@ class Partitioning(Table):
 
     The HTA takes network inputs of at most `hta_input_channels` channels, None for any number,
     and elementwise layers with a constant operand only with `hta_constants` (SNPE 1.43 and later).
-    Activations of 16 bits run on the HTA since SNPE 1.34.
+    Activations of 16 bits run on the HTA since SNPE 1.34. A subnet on it costs `hta_subnet_s`, and
+    `hta_tensor_s` for each tensor at its edges that is large enough to be mapped
+    (`entry.mapped_from_bytes`); the engine spends `hta_layer_s` on sequencing a layer.
     """
 
     rules: PartitionRules
@@ -163,6 +180,8 @@ class Partitioning(Table):
     hta_constants: bool = False
     hta_activation_bits: tuple[int, ...] = (8,)
     hta_subnet_s: Seconds
+    hta_tensor_s: Seconds
+    hta_layer_s: Seconds
     hnn_subnet_s: Seconds
 
 

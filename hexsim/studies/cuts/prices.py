@@ -17,7 +17,7 @@ from functools import cached_property
 from hexsim.deployment import Deployment
 from hexsim.host import entry
 from hexsim.host.entry import Call, EntryPart
-from hexsim.hta.layout import taken_flat
+from hexsim.hvx.layout import flat_tensors
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.planning.subnet import Subnet
 from hexsim.platform import Platform
@@ -89,9 +89,10 @@ class Prices:
             return Price(
                 self._hta_prefix[span.stop] - self._hta_prefix[span.start],
                 self._application_us(inputs, outputs) + self._ddr_us(span, outputs),
-                release.hta_subnet_s * _US + interrupt_us,
+                release.hta_subnet_s * _US + self._mapping_us(inputs, outputs) + interrupt_us,
             )
-        conversion = sum(map(times.to_d32, inputs)) + sum(map(times.from_d32, outputs))
+        changing = (name for name in inputs if name not in self._flat)
+        conversion = sum(map(times.to_d32, changing)) + sum(map(times.from_d32, outputs))
         layers = self._hvx_prefix[span.stop] - self._hvx_prefix[span.start]
         return Price(layers, conversion, release.hnn_subnet_s * _US)
 
@@ -129,15 +130,20 @@ class Prices:
     def _application_us(self, inputs: Sequence[str], outputs: Sequence[str]) -> float:
         """Changing the layout of what comes from and goes to the application."""
         times, network = self.times, self.times.network
-        wide = (n for n in inputs if not taken_flat(network.shape(n)))
-        given = sum(times.to_d32(name) for name in wide if name in network.inputs)
+        given = sum(times.to_d32(name) for name in inputs if name in network.inputs)
         return given + sum(times.from_d32(name) for name in outputs if name in network.outputs)
+
+    def _mapping_us(self, inputs: Sequence[str], outputs: Sequence[str]) -> float:
+        """Mapping the large tensors at the edges of an HTA subnet."""
+        stack = self.times.platform.stack
+        sizes = map(self.times.bytes, (*inputs, *outputs))
+        mapped = sum(size >= stack.entry.mapped_from_bytes for size in sizes)
+        return mapped * stack.partitioning.hta_tensor_s * _US
 
     def _ddr_us(self, span: range, outputs: Sequence[str]) -> float:
         """Writing and fetching what the maximal section around `span` would have kept."""
-        hta = self.times.platform.chip.hta
         network, why = self.times.network, self.times.refusals
-        rate = hta.ddr_port_bytes_per_clk * hta.clock_hz
+        rate = self.times.hta_bytes_per_s
         layers = network.layers
         size = 0
         if span.stop < len(why) and why[span.stop] is None:
@@ -162,6 +168,11 @@ class Prices:
         platform = self.times.platform
         profile = platform.stack.profile(self.times.perf_profile)
         return platform.chip.dsp.clock_hz(profile.dsp_corner)
+
+    @cached_property
+    def _flat(self) -> frozenset[str]:
+        """Images that HVX takes flat."""
+        return flat_tensors(self.times.subnet(range(len(self.times.network.layers))))
 
     @cached_property
     def _hvx_prefix(self) -> list[float]:

@@ -16,7 +16,7 @@ from hexsim.deployment import Deployment
 from hexsim.graph.ir import Network, Shape
 from hexsim.host import cpu
 from hexsim.hta.compiler import compile_subnet
-from hexsim.hta.engine import LayerRun, TensorEngine
+from hexsim.hta.engine import LayerRun
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.layout import stored_bytes
@@ -88,10 +88,15 @@ class LayerTimes:
         phone = self._phone
         subnet = self.subnet(section)
         chip, runs = self.platform.chip, list[LayerRun]()
-        engine = TensorEngine(phone.env, phone.dsp.ddr, chip.hta, [])
-        command_list = compile_subnet(subnet, chip.name, chip.hta, self.network.inputs)
+        engine = phone.hta
+        command_list = compile_subnet(subnet, chip.name, chip.hta)
         phone.env.run(phone.env.process(engine.run(command_list, runs.append)))
         return tuple((run.end_ps - run.start_ps) / PS_PER_US for run in runs)
+
+    @property
+    def hta_bytes_per_s(self) -> float:
+        """What the engine's DMA moves each way, alone."""
+        return self._phone.hta.bytes_per_s
 
     @cached_property
     def on_cpu(self) -> tuple[float, ...]:

@@ -1,0 +1,89 @@
+"""How a depthwise layer meets the vector loops, which take few windows as they are.
+
+The loops take filters 3, 5 and 7 taps wide, any height and vertical step, and steps of 1 or 2 along
+a row. Everything else is brought to them, as Hexagon NN and the graphs that reach it do:
+
+- dilation: SpaceToBatch, the loop over images of neighbouring taps, BatchToSpace;
+- a filter too wide, or a step above 2 along the row, but not down the column: height and width
+  change places before and after;
+- a filter too wide both ways: pieces of 7 columns, summed up;
+- steps above 2 both ways: every position is computed as far as the loop steps, and some are kept;
+- several outputs per channel: a chunk of filters after the other, then the channels interleaved.
+
+Other widths are filled up with zero taps. What moves pixels or channels is a table lookup per
+vector, which stands for loops that nobody published.
+
+Sources: Hexagon NN, op_dwise_snode_8bit.c (widths, steps, chunks); TensorFlow's SpaceToBatchND for
+dilation; swapped axes inferred from the loops' independent vertical step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.layout import ceil_div
+from hexsim.layers import Convolution
+from hexsim.planning.plan import KernelCall
+
+_WIDTHS = (3, 5, 7)
+_MOST_WIDE = _WIDTHS[-1]
+_STEPS = (1, 2)
+
+
+@dataclass(frozen=True)
+class DepthwiseForm:
+    """One run of a loop, and what surrounds it.
+
+    kernel, step: of the loop. rows, width: output positions that it computes, over all images.
+    chunks: runs of the loop. moved_before, moved_after: whether input and output are rearranged.
+    """
+
+    kernel: tuple[int, int]
+    step: int
+    rows: int
+    width: int
+    chunks: int
+    moved_before: bool
+    moved_after: bool
+
+    @property
+    def is_direct(self) -> bool:
+        """True if the loop takes the layer as it is."""
+        return self.chunks == 1 and not self.moved_before and not self.moved_after
+
+    @classmethod
+    def of(cls, call: KernelCall) -> DepthwiseForm:
+        """The form of a depthwise convolution."""
+        assert isinstance(call.layer, Convolution)
+        window = call.layer.window
+        batch, rows, width, channels = as_nhwc(call.results[0])
+        multiplier = channels // call.operands[0][-1]
+        (height, wide), (down, along) = window.kernel, window.strides
+        dilated = window.dilations != (1, 1)
+        if dilated:  # phases are computed at every position, however the layer steps
+            rows, width, down, along = rows * down, width * along, 1, 1
+        swapped = _misfit(wide, along) and not _misfit(height, down)
+        if swapped:
+            height, wide, down, along, rows, width = wide, height, along, down, width, rows
+        step = along if along in _STEPS else 2 - along % 2
+        pieces = ceil_div(wide, _MOST_WIDE)
+        rearranged = dilated or swapped
+        return cls(
+            kernel=(height, _filled(ceil_div(wide, pieces))),
+            step=step,
+            rows=batch * rows,
+            width=width * (along // step),
+            chunks=pieces * multiplier,
+            moved_before=rearranged,
+            moved_after=rearranged or multiplier > 1 or along != step,
+        )
+
+
+def _misfit(width: int, step: int) -> bool:
+    return width > _MOST_WIDE or step not in _STEPS
+
+
+def _filled(width: int) -> int:
+    """The narrowest filter of a loop that holds `width` taps."""
+    return next(wide for wide in _WIDTHS if wide >= width)
