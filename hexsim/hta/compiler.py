@@ -88,9 +88,9 @@ def _layer(
     plan = tiles(shape, array, room)
     commands = tuple(
         Command(
-            tile.activation_bytes + tile.weight_bytes,
+            tile.read_bytes,
             tile.clocks,
-            tile.write_bytes,
+            tile.written_bytes,
             barrier if tile.activation_bytes else -1,
         )
         for tile in plan

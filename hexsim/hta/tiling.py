@@ -48,13 +48,29 @@ class Room:
 
 @dataclass(frozen=True)
 class Tile:
-    """One piece of a layer: what is fetched for it, its clocks, what is written."""
+    """One piece of a layer: what is fetched for it, its clocks, what is written.
+
+    Of a reduction that is cut, all pieces but the last write their partial sums, and all but the
+    first fetch them.
+    """
 
     activation_bytes: int
     weight_bytes: int
     array_clocks: int
     stage_clocks: int
     write_bytes: int
+    sums_fetched: int = 0
+    sums_written: int = 0
+
+    @property
+    def read_bytes(self) -> int:
+        """What is fetched."""
+        return self.activation_bytes + self.weight_bytes + self.sums_fetched
+
+    @property
+    def written_bytes(self) -> int:
+        """What is written."""
+        return self.write_bytes + self.sums_written
 
     @cached_property
     def clocks(self) -> int:
@@ -64,7 +80,7 @@ class Tile:
     @cached_property
     def moved_bytes(self) -> int:
         """What the DMA moves."""
-        return self.activation_bytes + self.weight_bytes + self.write_bytes
+        return self.read_bytes + self.written_bytes
 
 
 @dataclass(frozen=True)
@@ -163,9 +179,8 @@ def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Ti
         if key not in known:
             results = shape.output_bytes(height, wide)
             sums = height * shape.width * wide * _SUM_BYTES
-            rows_bytes = math.ceil(shape.input_bytes(height) * depth / shape.depth)
             known[key] = Tile(
-                (rows_bytes if fetches_rows else 0) + (sums if piece else 0),
+                math.ceil(shape.input_bytes(height) * depth / shape.depth) if fetches_rows else 0,
                 shape.weight_bytes(wide, depth) if fetches_weights else 0,
                 array.clocks(
                     shape,
@@ -176,7 +191,9 @@ def _cut(shape: MacShape, array: MacArray, room: Room, cut: _Cut) -> Iterator[Ti
                     first=phase,
                 ),
                 array.stage_clocks(results if is_last else sums),
-                sums if not is_last else 0 if room.output_held else results,
+                results if is_last and not room.output_held else 0,
+                sums_fetched=sums if piece else 0,
+                sums_written=0 if is_last else sums,
             )
         yield known[key]
         held_rows, held_weights = (row, piece), (channel, piece)

@@ -99,7 +99,7 @@ def flat_tensors(subnet: PlannedSubnet) -> frozenset[str]:
     return frozenset(
         name
         for name, shape in shapes.items()
-        if has_few_channels(shape) and name not in made | read | {*subnet.outputs}
+        if has_few_channels(shape) and name not in made | read
     )
 
 

@@ -76,7 +76,7 @@ def dsp_work(
         way_out=edges(
             (f"from_d32 {name}", from_d32(shape, target, t, bits[name]))
             for name, shape, t in leaving
-            if flat is None or name in flat
+            if (flat is None or name in flat) and name not in stay_flat
         )
         + edges(
             (f"to_hta {name}", from_d32(shape, target, t, bits[name]))

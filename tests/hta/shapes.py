@@ -18,8 +18,15 @@ from tests.small_networks import Sketch, only_call
 
 HTA = chips.load("sd855").hta
 ARRAY = MacArray(
-    depth_lanes=16, channel_lanes=32, pixel_lanes=3, stage_bytes_per_clk=128, int16_rate=0.5
+    depth_lanes=16,
+    channel_lanes=32,
+    pixel_lanes=3,
+    stage_bytes_per_clk=128,
+    feed_bytes_per_clk=32,
+    int16_rate=0.5,
 )
+WELL_FED = replace(ARRAY, feed_bytes_per_clk=1e9)
+"""An array whose lanes never wait for the local memory."""
 
 
 def on_hta(network: Network, *sections: range) -> Plan:

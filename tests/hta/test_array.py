@@ -10,10 +10,15 @@ from hypothesis import strategies as st
 
 from hexsim.hta.array import MacArray
 from hexsim.planning.plan import KernelCall
-from tests.hta.shapes import ARRAY, HTA, calls, conv_call, mac_shape
+from tests.hta.shapes import ARRAY, HTA, WELL_FED, calls, conv_call, mac_shape
 
 SMALL = MacArray(
-    depth_lanes=4, channel_lanes=8, pixel_lanes=3, stage_bytes_per_clk=16, int16_rate=0.5
+    depth_lanes=4,
+    channel_lanes=8,
+    pixel_lanes=3,
+    stage_bytes_per_clk=16,
+    feed_bytes_per_clk=1e9,
+    int16_rate=0.5,
 )
 
 
@@ -48,7 +53,7 @@ def counted_clocks(call: KernelCall, array: MacArray) -> tuple[int, int]:
 
 
 @settings(deadline=None, max_examples=60)
-@given(calls(), st.sampled_from([ARRAY, SMALL]))
+@given(calls(), st.sampled_from([WELL_FED, SMALL]))
 def test_clocks_are_those_of_lanes_filled_one_by_one(call: KernelCall, array: MacArray) -> None:
     shape = mac_shape(call)
     clocks, macs = counted_clocks(call, array)
@@ -62,23 +67,23 @@ def test_a_full_array_reaches_its_peak_and_a_narrow_image_a_lane_of_it() -> None
     full = conv_call(size=(10, 3 * 4), channels=64, outputs=64)
     narrow = conv_call(size=(3 * 4 * 10, 1), channels=64, outputs=64)
     wanted = {"channels": 64, "depth": 64, "bits": 8}
-    clocks = ARRAY.clocks(mac_shape(full), rows=10, **wanted)
-    assert clocks * ARRAY.macs_per_clk == full.macs == narrow.macs
-    assert ARRAY.clocks(mac_shape(narrow), rows=120, **wanted) == clocks * ARRAY.pixel_lanes
+    clocks = WELL_FED.clocks(mac_shape(full), rows=10, **wanted)
+    assert clocks * WELL_FED.macs_per_clk == full.macs == narrow.macs
+    assert WELL_FED.clocks(mac_shape(narrow), rows=120, **wanted) == clocks * WELL_FED.pixel_lanes
 
 
 def test_depthwise_fills_depth_lanes_with_the_taps_of_a_row() -> None:
     call = conv_call(size=(4, 3), channels=32, outputs=32, kernel=3, groups=32)
     # 4 rows of one pixel group, 3 rows of taps each, one pass over the channels
-    assert ARRAY.clocks(mac_shape(call), rows=4, channels=32, depth=1, bits=8) == 4 * 3
+    assert WELL_FED.clocks(mac_shape(call), rows=4, channels=32, depth=1, bits=8) == 4 * 3
 
 
 def test_sixteen_bits_take_as_long_as_the_chip_says() -> None:
     shape = mac_shape(conv_call(size=(8, 8), channels=32, outputs=32))
     eight, sixteen = (
-        ARRAY.clocks(shape, rows=8, channels=32, depth=32, bits=bits) for bits in (8, 16)
+        WELL_FED.clocks(shape, rows=8, channels=32, depth=32, bits=bits) for bits in (8, 16)
     )
-    assert sixteen == eight / ARRAY.int16_rate
+    assert sixteen == eight / WELL_FED.int16_rate
 
 
 def test_the_chip_says_how_many_pixels_are_taken_at_once() -> None:
@@ -95,7 +100,16 @@ def test_the_stage_behind_the_array_works_at_its_rate() -> None:
 def test_channels_of_two_groups_are_two_passes() -> None:
     shape = mac_shape(conv_call(size=(1, 1), channels=32, outputs=96, groups=2))
     clocks = [
-        ARRAY.clocks(shape, rows=1, channels=32, depth=16, bits=8, first=first)
+        WELL_FED.clocks(shape, rows=1, channels=32, depth=16, bits=8, first=first)
         for first in (0, 32, 64)
     ]
     assert clocks == [1, 2, 1]  # 48 channels a group: the middle ones belong to both
+
+
+def test_the_local_memory_feeds_pixels_once_for_all_taps() -> None:
+    point = mac_shape(conv_call(size=(8, 12), channels=64, outputs=64))
+    window = mac_shape(conv_call(size=(8, 12), channels=64, outputs=64, kernel=3))
+    wanted = {"rows": 8, "channels": 64, "depth": 64, "bits": 8}
+    fed = 8 * 12 * 64 * 2 / ARRAY.feed_bytes_per_clk  # every pixel for both passes of 32 channels
+    assert ARRAY.clocks(point, **wanted) == fed > WELL_FED.clocks(point, **wanted)
+    assert ARRAY.clocks(window, **wanted) == WELL_FED.clocks(window, **wanted) > fed

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hexsim.graph.ir import Network
 from hexsim.hta.array import MacArray
 from hexsim.hta.compiler import compile_subnet
-from hexsim.hta.layout import flat_bytes, tensor_bytes
+from hexsim.hta.layout import tensor_bytes
 from hexsim.layers import Reshape
 from tests.hta.shapes import HTA, engine, on_hta
 from tests.small_networks import Sketch, networks
@@ -63,13 +63,21 @@ def test_an_inner_tensor_that_fits_never_visits_ddr() -> None:
     assert 0 in {c.after_layer for c in small.layers[1].commands}
 
 
-def test_a_flat_input_is_read_as_it_is() -> None:
+def test_images_of_few_channels_have_the_layout_of_all() -> None:
     net = Sketch((1, 20, 20, 3))
     (subnet,) = on_hta(net.network(net.conv("in", 32))).subnets
     weights = 32 * (3 + 4)
-    stored, flat = (compile_subnet(subnet, "sd855", HTA, names) for names in ((), ("in",)))
+    stored = compile_subnet(subnet, "sd855", HTA)
     assert stored.layers[0].read_bytes - weights == tensor_bytes((1, 20, 20, 3), 8)
-    assert flat.layers[0].read_bytes - weights == flat_bytes((1, 20, 20, 3), 8)
+
+
+def test_an_image_one_pixel_wide_costs_the_same_however_it_is_turned() -> None:
+    lists = []
+    for size in ((24, 1), (1, 24)):
+        net = Sketch((1, *size, 64))
+        (subnet,) = on_hta(net.network(net.conv("in", 32))).subnets
+        lists.append(compile_subnet(subnet, "sd855", HTA))
+    assert lists[0] == lists[1]
 
 
 def test_a_reshape_of_what_stays_is_no_command() -> None:

@@ -9,25 +9,29 @@ from hexsim.graph.ir import Network
 from hexsim.hta.array import MacArray
 from hexsim.hta.command_list import Command, CommandList, LayerCommands
 from hexsim.hta.compiler import compile_subnet
-from hexsim.hta.engine import ARRAY, FETCH, WRITE_BACK, LayerRun, TensorEngine
+from hexsim.hta.engine import ARRAY, FETCH, WRITE_BACK, EngineRule, LayerRun, TensorEngine
+from hexsim.platforms.chips.chip import Hta
 from hexsim.timing.memory import Ddr, DdrRule
 from hexsim.timing.results import Span, Timeline
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process
 from tests.hta.shapes import engine, on_hta
 from tests.small_networks import networks
 
-HTA = engine(clock_hz=1e9, ddr_port_bytes_per_clk=16, command_clk=0)
+HTA = engine(ddr_port_bytes_per_clk=16, command_clk=0)
 CLK = PS_PER_SECOND // 10**9
 
 
 class Bench:
     """An engine of 1 GHz with a 16 GB/s port on a DDR of its own."""
 
-    def __init__(self, bytes_per_second: float = 100e9, hta: object = HTA) -> None:
+    def __init__(
+        self, bytes_per_second: float = 100e9, hta: Hta = HTA, layer_s: float = 0.0
+    ) -> None:
         self.env = Environment()
         self.spans: list[Span] = []
         self.ddr = Ddr(self.env, DdrRule(bytes_per_second, 100e-9, 4096))
-        self.engine = TensorEngine(self.env, self.ddr, hta, self.spans)  # type: ignore[arg-type]
+        rule = EngineRule(clock_hz=1e9, layer_s=layer_s)
+        self.engine = TensorEngine(self.env, self.ddr, hta, rule, self.spans)
         self.layers: list[LayerRun] = []
 
     def run(self, command_list: CommandList) -> int:
@@ -75,6 +79,17 @@ def test_the_last_layer_ends_when_its_results_are_in_ddr() -> None:
     (layer,) = bench.layers
     assert layer.end_ps == 210 * CLK
     assert layer.parts_ps == {"compute": 100 * CLK, "ddr": 110 * CLK, "overhead": 0}
+
+
+def test_the_controller_starts_every_layer_that_has_commands() -> None:
+    bench = Bench(layer_s=50e-9)
+    assert bench.run(command_list([Command(0, 100, 0)], [], [Command(0, 100, 0)])) == 300 * CLK
+    assert [layer.command_ps for layer in bench.layers] == [50 * CLK, 0, 50 * CLK]
+
+
+def test_the_dma_gets_no_more_than_a_stream_of_the_dsp() -> None:
+    bench = Bench(hta=engine(ddr_port_bytes_per_clk=64, command_clk=0))
+    assert bench.engine.bytes_per_s == 4096 / 100e-9 < 64e9
 
 
 def test_a_layer_without_commands_takes_no_time() -> None:

@@ -92,7 +92,7 @@ def test_less_local_memory_means_more_traffic_or_more_commands() -> None:
     assert len(plans[0]) > len(plans[2])
 
 
-def test_a_long_reduction_is_cut_and_its_partial_sums_pass_the_stage() -> None:
+def test_a_long_reduction_is_cut_and_its_partial_sums_go_to_ddr_and_back() -> None:
     shape = mac_shape(conv_call(size=(4, 4), channels=4096, outputs=32))
     uncut = tiles(shape, ARRAY, room(1024 * KB))
     cut = tiles(shape, ARRAY, room(40 * KB))
@@ -103,6 +103,10 @@ def test_a_long_reduction_is_cut_and_its_partial_sums_pass_the_stage() -> None:
         return sum(tile.stage_clocks for tile in plan)
 
     assert stage(cut) > stage(uncut)
+    sums = 4 * 4 * 32 * 4
+    assert [tile.sums_fetched for tile in cut] == [0] + [sums] * (len(cut) - 1)
+    assert [tile.sums_written for tile in cut] == [sums] * (len(cut) - 1) + [0]
+    assert not any(tile.sums_fetched or tile.sums_written for tile in uncut)
     assert sum(tile.array_clocks for tile in cut) == sum(tile.array_clocks for tile in uncut)
 
 

@@ -59,12 +59,18 @@ def test_the_application_sees_flat_tensors_only() -> None:
     assert cold.way_in[0][1].read_bytes == 16 * 16 * 32
 
 
-def test_images_of_few_channels_are_taken_as_they_are() -> None:
-    network, _ = chain(channels=16)
+def test_images_of_few_channels_change_layout_too() -> None:
+    for channels in (1, 3, 16):
+        network, _ = chain(channels=channels)
+        (alone,) = works(network, range(3))
+        assert names(alone.way_in) == ["to_hta in"]
+
+
+def test_every_tensor_at_the_edges_is_known_by_its_bytes() -> None:
+    network, _ = chain()
     (alone,) = works(network, range(3))
-    assert alone.way_in == ()
-    more, _ = chain(channels=17)
-    assert names(works(more, range(3))[0].way_in) == ["to_hta in"]
+    assert isinstance(alone, HtaWork)
+    assert alone.edge_bytes == (16 * 16 * 32, 16 * 16 * 40)
 
 
 def test_neighbouring_sections_convert_nothing_between_them() -> None:

@@ -10,13 +10,6 @@ from hexsim.hvx.kernels import _loops
 V66 = Machine(66)
 
 
-def test_depthwise_has_loops_for_three_five_and_seven_columns_only() -> None:
-    for width in (3, 5, 7):
-        assert _loops.depthwise_filter(V66, (width, width), 1) is not None
-    assert _loops.depthwise_filter(V66, (4, 4), 1) is None
-    assert _loops.depthwise_filter(V66, (1, 1), 1) is None
-
-
 @pytest.mark.parametrize("batch", [1, 2, 3, 8])
 def test_a_batch_is_computed_in_pairs(batch: int) -> None:
     loops = _loops.matrix_rows(V66, 4096, batch)

@@ -26,7 +26,7 @@ def test_a_section_takes_at_least_its_clocks() -> None:
     hta = times.platform.chip.hta
     command_list = compile_subnet(times.subnet(range(2, 4)), "sd855", hta)
     for us, part in zip(times.hta_section(range(2, 4)), command_list.layers, strict=True):
-        assert us >= part.clocks / hta.clock_hz * 1e6
+        assert us >= part.clocks / hta.clocks_hz.turbo_l1 * 1e6
     assert times.on_hta[2:] == times.hta_section(range(2, 4))
 
 
@@ -41,5 +41,5 @@ def test_layout_changes_grow_with_their_tensor() -> None:
     stem, last = times.network.layers[0].output, times.network.layers[-1].output
     assert times.from_d32(last) > times.from_d32(stem) > 0
     assert times.to_d32(stem) > 0
-    assert times.to_d32("in") == 0, "an image of three channels stays flat"
+    assert times.to_d32("in") > 0, "an image of three channels goes pixel by pixel"
     assert times.bytes(stem) == 32 * 32 * 32
