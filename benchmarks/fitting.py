@@ -110,13 +110,15 @@ class Run(NamedTuple):
     runtime: Runtime
     model: str
     idle_ms: float
+    perf_profile: str | None
     buffer: BufferType | None
 
     @classmethod
     def of(cls, row: measurements.Measurement) -> Run:
         """The run of a row; unknown idle time counts as none (a benchmark loop)."""
         idle_ms = row.idle_ms or 0.0
-        return cls(row.chip, row.stack_model, row.runtime, row.model, idle_ms, row.buffer)  # type: ignore[arg-type]
+        profile, buffer = row.perf_profile, row.buffer
+        return cls(row.chip, row.stack, row.runtime, row.model, idle_ms, profile, buffer)  # type: ignore[arg-type]
 
 
 def predict_ms(row: measurements.Measurement, values: Values) -> float:
@@ -164,7 +166,9 @@ def _workload(run: Run) -> Workload:
     No weight is read: a float network is planned as the default quantiser would leave it.
     """
     deployment = Deployment(load(run.model), _platform(run.chip, run.stack), run.runtime)
-    return deployment.workload(idle_ms=run.idle_ms, buffer=run.buffer)
+    return deployment.workload(
+        idle_ms=run.idle_ms, perf_profile=run.perf_profile, buffer=run.buffer
+    )
 
 
 def weights(rows: Sequence[measurements.Measurement]) -> Array:

@@ -59,13 +59,15 @@ class Moments:
     def hard_sigmoid(self) -> Moments:
         """Moments of x / 6 + 1/2, whose ends at 0 and 1 few values reach."""
         middle = self.mean / np.float32(6) + np.float32(0.5)
-        return Moments(np.clip(middle, np.float32(0), np.float32(1)), self.std / np.float32(6))
+        return Moments(np.clip(middle, 0, 1).astype(np.float32), self.std / np.float32(6))
 
     def hard_swish(self) -> Moments:
         """Moments of x (x + 3) / 6, as the hard sigmoid without its ends gives it."""
         mean, variance = self.mean, np.square(self.std)
         spread = variance * (2 * variance + np.square(2 * mean + 3))
-        return Moments((mean * (mean + 3) + variance) / 6, np.sqrt(spread) / 6)
+        return Moments(
+            (mean * (mean + 3) + variance) / np.float32(6), np.sqrt(spread) / np.float32(6)
+        )
 
     def times(self, other: Moments) -> Moments:
         """Moments of the product of two independent tensors."""

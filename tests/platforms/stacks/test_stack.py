@@ -43,8 +43,14 @@ def test_at_most_five_constants_are_calibrated() -> None:
     assert len(calibrated()) <= 5
 
 
-def test_the_four_releases() -> None:
-    assert stacks.names() == ("qnn-2.45", "snpe-1.23", "snpe-1.30", "tflite-hexagon")
+def test_the_releases() -> None:
+    assert stacks.names() == (
+        "aihub-tflite",
+        "qnn-2.45",
+        "snpe-1.23",
+        "snpe-1.30",
+        "tflite-hexagon",
+    )
     old, new = stacks.load("snpe-1.23"), stacks.load("snpe-1.30")
     assert (old.partitioning.rules, new.partitioning.rules) == ("1.23", "1.25+")
     assert old.quantization.min_range == 0.01
