@@ -51,8 +51,10 @@ def measured() -> tuple[measurements.Measurement, ...]:
 
 def predicted(row: measurements.Measurement) -> tuple[Result, Uncertainty]:
     """Simulate a row, and sweep every constant that this reads."""
-    platform = Platform.load(row.chip, row.stack_model)
-    workload = whole(load(row.model), platform).workload(idle_ms=row.idle_ms or 0.0)
+    platform = Platform.load(row.chip, row.stack)
+    workload = whole(load(row.model), platform).workload(
+        idle_ms=row.idle_ms or 0.0, perf_profile=row.perf_profile
+    )
     return (
         platform.simulate(workload),
         sweep(platform, lambda changed: changed.simulate(workload)),

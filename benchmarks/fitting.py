@@ -40,8 +40,8 @@ outweigh all others (assumed)."""
 OUTLIER = 2.0
 """Weighted residual from which soft L1 counts a row less than least squares would."""
 
-MOST_CONSTANTS = 5
-RUNTIMES = ("dsp", "gpu", "gpu_fp16")
+MOST_CONSTANTS = 9
+RUNTIMES = ("dsp", "gpu", "gpu_fp16", "hta")
 
 SheetT = TypeVar("SheetT", bound=Datasheet)
 Array = npt.NDArray[np.float64]
@@ -110,13 +110,15 @@ class Run(NamedTuple):
     runtime: Runtime
     model: str
     idle_ms: float
+    perf_profile: str | None
     buffer: BufferType | None
 
     @classmethod
     def of(cls, row: measurements.Measurement) -> Run:
         """The run of a row; unknown idle time counts as none (a benchmark loop)."""
         idle_ms = row.idle_ms or 0.0
-        return cls(row.chip, row.stack_model, row.runtime, row.model, idle_ms, row.buffer)  # type: ignore[arg-type]
+        profile, buffer = row.perf_profile, row.buffer
+        return cls(row.chip, row.stack, row.runtime, row.model, idle_ms, profile, buffer)  # type: ignore[arg-type]
 
 
 def predict_ms(row: measurements.Measurement, values: Values) -> float:
@@ -163,8 +165,15 @@ def _workload(run: Run) -> Workload:
 
     No weight is read: a float network is planned as the default quantiser would leave it.
     """
-    deployment = Deployment(load(run.model), _platform(run.chip, run.stack), run.runtime)
-    return deployment.workload(idle_ms=run.idle_ms, buffer=run.buffer)
+    model, platform = load(run.model), _platform(run.chip, run.stack)
+    if run.runtime == "hta":
+        names = [layer.name for layer in model.network.layers]
+        deployment = Deployment(model, platform, "aip").with_sections([names], rules="1.25+")
+    else:
+        deployment = Deployment(model, platform, run.runtime)
+    return deployment.workload(
+        idle_ms=run.idle_ms, perf_profile=run.perf_profile, buffer=run.buffer
+    )
 
 
 def weights(rows: Sequence[measurements.Measurement]) -> Array:

@@ -75,10 +75,12 @@ class Builder:
         """Return the number of channels of tensor `x`."""
         return self._shapes[x][1]
 
-    def finish(self, output: str) -> BuiltModel:
-        """Return the finished network, whose only output is `output`."""
-        inputs, outputs = ({name: self._shapes[name]} for name in (self._input, output))
-        return assemble(self._network, self._nodes, self._initializers, inputs, outputs)
+    def finish(self, *outputs: str) -> BuiltModel:
+        """Return the finished network, whose outputs are `outputs`."""
+        shapes = [
+            {name: self._shapes[name] for name in names} for names in ((self._input,), outputs)
+        ]
+        return assemble(self._network, self._nodes, self._initializers, *shapes)
 
     # Layers with weights.
 
@@ -140,6 +142,17 @@ class Builder:
         high = self._initialize("relu6.max", (), lambda: np.array(6, np.float32))
         return self._add("Clip", name, (x, low, high), self._shapes[x], self._moments[x].relu())
 
+    def hard_sigmoid(self, x: str, name: str) -> str:
+        """Apply min(max(x / 6 + 1/2, 0), 1)."""
+        moments = self._moments[x].hard_sigmoid()
+        slope = {"alpha": 1 / 6, "beta": 0.5}
+        return self._add("HardSigmoid", name, (x,), self._shapes[x], moments, **slope)
+
+    def hard_swish(self, x: str, name: str) -> str:
+        """Multiply by the hard sigmoid, in two nodes: opset 13 has no HardSwish."""
+        gate, moments = self.hard_sigmoid(x, f"{name}.gate"), self._moments[x].hard_swish()
+        return self._add("Mul", name, (x, gate), self._shapes[x], moments)
+
     def max_pool(
         self, x: str, name: str, kernel: int, stride: int, *, pads: Pads = 0, ceil: bool = False
     ) -> str:
@@ -195,6 +208,34 @@ class Builder:
         moments = self._moments[x].plus(self._moments[y])
         return self._add("Add", name, (x, y), self._shapes[x], moments)
 
+    def gate(self, x: str, y: str, name: str) -> str:
+        """Multiply each channel of `x` by its one value in `y`."""
+        moments = self._moments[x].times(self._moments[y])
+        return self._add("Mul", name, (x, y), self._shapes[x], moments)
+
+    def standardise(
+        self, x: str, name: str, mean: Sequence[float], deviation: Sequence[float]
+    ) -> str:
+        """Subtract each channel's `mean`, then divide by its `deviation`."""
+        offsets, scales = (np.array(values, np.float32) for values in (mean, deviation))
+        shape, before = self._shapes[x], self._moments[x]
+        centred = Moments(before.mean - offsets, before.std)
+        operand = self._per_channel(f"{name}.mean", offsets)
+        x = self._add("Sub", f"{name}.sub", (x, operand), shape, centred)
+        operand = self._per_channel(f"{name}.deviation", scales)
+        return self._add("Div", name, (x, operand), shape, centred.scaled(np.reciprocal(scales)))
+
+    def lone_batch_norm(self, x: str, name: str) -> str:
+        """Normalise what no convolution made: a factor and a summand per channel."""
+        before, size = self._moments[x], self.channels(x)
+        gamma = around(self._generator(f"{name}.weight"), size, 1.0)
+        beta = around(self._generator(f"{name}.bias"), size, LIFT)
+        factor = gamma / before.std
+        operand = self._per_channel(f"{name}.factor", factor)
+        x = self._add("Mul", f"{name}.mul", (x, operand), self._shapes[x], before.scaled(factor))
+        operand = self._per_channel(f"{name}.shift", beta - before.mean * factor)
+        return self._add("Add", name, (x, operand), self._shapes[x], Moments(beta, gamma))
+
     def rescale(self, x: str, name: str, factor: float, shift: float) -> str:
         """Multiply every element by `factor`, then add `shift`."""
         before = self._moments[x].scaled(factor)
@@ -244,6 +285,10 @@ class Builder:
 
     def _scalar(self, name: str, value: float) -> str:
         return self._initialize(name, (1,), lambda: np.array([value], np.float32))
+
+    def _per_channel(self, name: str, values: FloatArray) -> str:
+        shape = (1, values.size, 1, 1)
+        return self._initialize(name, shape, lambda: values.reshape(shape))
 
     def _generator(self, tensor: str) -> np.random.Generator:
         return generator(self._network, tensor)

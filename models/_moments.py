@@ -6,7 +6,8 @@ activation stays in range, and the statistics of every batch norm, so that these
 it will see; and all that before a large weight exists. Values are taken as normal, channels as
 independent, neighbouring pixels of one channel as correlated by `CORRELATION`.
 
-Left out: what padding does to variances, the upper bound of ReLU6, and what a max pool does.
+Left out: what padding does to variances, the upper bound of ReLU6, the ends of a hard sigmoid, and
+what a max pool does.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Moments:
         """Expected square, over all channels."""
         return float(np.mean(self.mean**2 + self.std**2))
 
-    def scaled(self, factor: float) -> Moments:
-        """Moments of the values times `factor`."""
+    def scaled(self, factor: float | FloatArray) -> Moments:
+        """Moments of the values times `factor`, one for all channels or one each."""
         return Moments(self.mean * factor, self.std * factor)
 
     def relu(self) -> Moments:
@@ -54,6 +55,25 @@ class Moments:
         power = (self.mean**2 + self.std**2) * below + self.mean * self.std * density
         variance = np.maximum(power - mean**2, np.float32(0))
         return Moments(mean.astype(np.float32), np.sqrt(variance).astype(np.float32))
+
+    def hard_sigmoid(self) -> Moments:
+        """Moments of x / 6 + 1/2, whose ends at 0 and 1 few values reach."""
+        middle = self.mean / np.float32(6) + np.float32(0.5)
+        return Moments(np.clip(middle, 0, 1).astype(np.float32), self.std / np.float32(6))
+
+    def hard_swish(self) -> Moments:
+        """Moments of x (x + 3) / 6, as the hard sigmoid without its ends gives it."""
+        mean, variance = self.mean, np.square(self.std)
+        spread = variance * (2 * variance + np.square(2 * mean + 3))
+        return Moments(
+            (mean * (mean + 3) + variance) / np.float32(6), np.sqrt(spread) / np.float32(6)
+        )
+
+    def times(self, other: Moments) -> Moments:
+        """Moments of the product of two independent tensors."""
+        power = (self.mean**2 + self.std**2) * (other.mean**2 + other.std**2)
+        mean = self.mean * other.mean
+        return Moments(mean, np.sqrt(power - mean**2))
 
     def plus(self, other: Moments) -> Moments:
         """Moments of the sum of two independent tensors."""

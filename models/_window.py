@@ -28,6 +28,21 @@ class Window:
     pads: Pads = 0
     ceil: bool = False
 
+    @classmethod
+    def centred(cls, kernel: int, stride: int = 1) -> Window:
+        """Return a window of odd size with as much padding on every side, as PyTorch has it."""
+        return cls(kernel, stride, pads=kernel // 2)
+
+    @classmethod
+    def same(cls, kernel: int, stride: int = 1) -> Window:
+        """Return a window with TensorFlow's "same" padding, over an image that `stride` divides.
+
+        The odd pixel is at the bottom and right.
+        """
+        added = max(kernel - stride, 0)
+        before, after = added // 2, added - added // 2
+        return cls(kernel, stride, pads=(before, before, after, after))
+
     @property
     def taps(self) -> tuple[int, int]:
         """Height and width."""

@@ -17,8 +17,11 @@ from ._built import BuiltModel
 MEASURED = (
     "conv1x1_1to1",
     "conv1x1_1to1@1024x1024",
+    "conv1x1_1to1@256x256",
     "conv1x1_1920to5120@113x1",
+    "conv1x1_3072to768@1024x1",
     "conv1x1_768to768@1024x1",
+    "conv1x1_960to960@1x113",
 )
 """The probes of the measurement file."""
 

@@ -26,11 +26,6 @@ BLOCKS = (
 """Stride of the depthwise and channels of the pointwise convolution of each block."""
 
 
-def same(stride: int) -> Window:
-    """Return a 3x3 window padded so that an even-sized image is divided by `stride`."""
-    return Window(3, stride, pads=1 if stride == 1 else (0, 0, 1, 1))
-
-
 def _norm_relu6(net: Builder, x: str) -> str:
     return net.relu6(net.batch_norm(x, f"{x}/BatchNorm", epsilon=1e-3), f"{x}/Relu6")
 
@@ -38,12 +33,12 @@ def _norm_relu6(net: Builder, x: str) -> str:
 def build() -> BuiltModel:
     """Return MobileNetV1 with a softmax over 1000 classes."""
     net = Builder("mobilenet_v1", "input", (1, 3, 224, 224))
-    x = net.conv("input", "Conv2d_0", 32, same(2), bias=False)
+    x = net.conv("input", "Conv2d_0", 32, Window.same(3, 2), bias=False)
     x = _norm_relu6(net, x)
     for index, (stride, channels) in enumerate(BLOCKS, start=1):
         size = net.channels(x)
         name = f"Conv2d_{index}_depthwise"
-        x = net.conv(x, name, size, same(stride), groups=size, bias=False)
+        x = net.conv(x, name, size, Window.same(3, stride), groups=size, bias=False)
         x = _norm_relu6(net, x)
         x = net.conv(x, f"Conv2d_{index}_pointwise", channels, 1, bias=False)
         x = _norm_relu6(net, x)

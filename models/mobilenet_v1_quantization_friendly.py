@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel
-from .mobilenet_v1 import BLOCKS, same
+from ._window import Window
+from .mobilenet_v1 import BLOCKS
 
 
 def _norm_relu(net: Builder, x: str) -> str:
@@ -20,11 +21,11 @@ def _norm_relu(net: Builder, x: str) -> str:
 def build() -> BuiltModel:
     """Return the network with a softmax over 1000 classes."""
     net = Builder("mobilenet_v1_quantization_friendly", "input", (1, 3, 224, 224))
-    x = net.conv("input", "Conv2d_0", 32, same(2), bias=False)
+    x = net.conv("input", "Conv2d_0", 32, Window.same(3, 2), bias=False)
     x = _norm_relu(net, x)
     for index, (stride, channels) in enumerate(BLOCKS, start=1):
         size = net.channels(x)
-        x = net.conv(x, f"Conv2d_{index}_depthwise", size, same(stride), groups=size)
+        x = net.conv(x, f"Conv2d_{index}_depthwise", size, Window.same(3, stride), groups=size)
         x = net.conv(x, f"Conv2d_{index}_pointwise", channels, 1, bias=False)
         x = _norm_relu(net, x)
     x = net.average_pool(x, "AvgPool_1a", 7)

@@ -11,12 +11,17 @@ from hexsim.studies.uncertainty import Uncertainty
 def measured(case: Case, *, forward: bool) -> tuple[Measurement, ...]:
     """Published rows, shortest first; two are the ends of a published range.
 
-    A file of the user's has none, whatever its name, nor has a case with other buffers.
+    A file of the user's has none, whatever its name, nor has a case with other buffers or another
+    performance profile than those that a row states.
     """
     if not case.builtin:
         return ()
     found = measurements.find(case.network, case.chip, case.stack, case.runtime, forward=forward)
-    return tuple(row for row in found if row.buffer in (None, case.buffer))
+    return tuple(
+        row
+        for row in found
+        if row.buffer in (None, case.buffer) and row.perf_profile in (None, case.perf_profile)
+    )
 
 
 def measured_ms(case: Case, *, forward: bool) -> tuple[float, ...]:

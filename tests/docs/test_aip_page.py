@@ -11,8 +11,8 @@ from hexsim.timing.results import Result
 
 
 def _run(row: Measurement, idle_ms: float = 0.0) -> Result:
-    platform = Platform.load(row.chip, row.stack_model)
-    return whole(load(row.model), platform).simulate(idle_ms=idle_ms)
+    platform = Platform.load(row.chip, row.stack)
+    return whole(load(row.model), platform).simulate(idle_ms=idle_ms, perf_profile=row.perf_profile)
 
 
 def _line(start: str, after: str) -> list[str]:

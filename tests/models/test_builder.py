@@ -63,3 +63,39 @@ def test_two_tensors_of_one_name_are_a_mistake() -> None:
     net.relu("x", "y")
     with pytest.raises(ValueError, match="two tensors named y"):
         net.relu("x", "y")
+
+
+def test_a_standardised_picture_has_the_given_mean_and_deviation_taken_out() -> None:
+    net = Builder("test", "x", (1, 2, 4, 4))
+    built = net.finish(net.standardise("x", "y", (0.5, 0.25), (0.5, 0.125)))
+    x = noise(2, 4)
+    expected = (x - np.float32([0.5, 0.25])[:, None, None]) / np.float32([0.5, 0.125])[
+        :, None, None
+    ]
+    np.testing.assert_allclose(run(built, x), expected, rtol=1e-6)
+
+
+def test_a_lone_batch_norm_normalises_the_sum_before_it() -> None:
+    net = Builder("test", "x", (1, 64, 40, 40))
+    y = net.add(*(net.conv("x", name, 64, 1, std=3.0) for name in "ab"), "sum")
+    y = run(net.finish(net.lone_batch_norm(y, "norm")), noise(64, 40))
+    assert y.std(axis=(0, 2, 3)).mean() == pytest.approx(1.0, rel=0.1)
+    assert y.mean() == pytest.approx(LIFT, rel=0.1)
+
+
+def test_a_gate_scales_whole_channels_and_a_hard_swish_gates_itself() -> None:
+    net = Builder("test", "x", (1, 8, 6, 6))
+    x = noise(8, 6)
+    gate = net.hard_sigmoid(net.global_average_pool("x", "mean"), "sigmoid")
+    gated = run(net.finish(net.gate("x", gate, "gated")), x)
+    factors = np.clip(x.mean(axis=(2, 3), keepdims=True) / 6 + 0.5, 0, 1)
+    np.testing.assert_allclose(gated, x * factors, rtol=1e-5, atol=1e-7)
+    net = Builder("test", "x", (1, 8, 6, 6))
+    swished = run(net.finish(net.hard_swish("x", "swished")), x)
+    np.testing.assert_allclose(swished, x * np.clip(x / 6 + 0.5, 0, 1), rtol=1e-5, atol=1e-7)
+
+
+def test_a_network_may_have_several_outputs() -> None:
+    net = Builder("test", "x", (1, 8, 6, 6))
+    built = net.finish(net.conv("x", "a", 3, 1), net.conv("x", "b", 5, 1))
+    assert [output.name for output in built.proto.graph.output] == ["a", "b"]

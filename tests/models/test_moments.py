@@ -74,3 +74,24 @@ def test_response_variance_agrees_with_sampling() -> None:
     sampled = np.concatenate(halves, axis=1).var(axis=0)
     variance = Moments(np.zeros(4, np.float32), std).response_variance(weight, groups=2)
     np.testing.assert_allclose(variance, sampled, rtol=0.02)
+
+
+def test_hard_sigmoid_and_hard_swish_agree_with_sampling_between_their_ends() -> None:
+    moments = Moments(vector(-1.0, 0.0, 1.0), vector(0.5, 0.7, 0.5))
+    rng = np.random.default_rng(4)
+    samples = moments.mean + moments.std * rng.standard_normal((1_000_000, 3))
+    gates = np.clip(samples / 6 + 0.5, 0, 1)
+    for after, drawn in (
+        (moments.hard_sigmoid(), gates),
+        (moments.hard_swish(), samples * gates),
+    ):
+        np.testing.assert_allclose(after.mean, drawn.mean(axis=0), atol=0.002)
+        np.testing.assert_allclose(after.std, drawn.std(axis=0), atol=0.002)
+
+
+def test_product_agrees_with_sampling() -> None:
+    rng = np.random.default_rng(5)
+    x, y = Moments(vector(1.0), vector(2.0)), Moments(vector(-3.0), vector(0.5))
+    drawn = rng.normal(1, 2, 1_000_000) * rng.normal(-3, 0.5, 1_000_000)
+    assert x.times(y).mean[0] == pytest.approx(drawn.mean(), abs=0.02)
+    assert x.times(y).std[0] == pytest.approx(drawn.std(), abs=0.02)

@@ -36,3 +36,25 @@ def test_pads_are_given_to_onnx_as_top_left_bottom_right() -> None:
     assert Window((1, 7), pads=(0, 3)).attributes["pads"] == (0, 3, 0, 3)
     assert Window(3, pads=(0, 1, 2, 3)).attributes["pads"] == (0, 1, 2, 3)
     assert Window((1, 7)).attributes["kernel_shape"] == (1, 7)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "pads"),
+    [
+        (1, 1, (0, 0, 0, 0)),
+        (1, 2, (0, 0, 0, 0)),
+        (3, 1, (1, 1, 1, 1)),
+        (3, 2, (0, 0, 1, 1)),
+        (5, 2, (1, 1, 2, 2)),
+    ],
+)
+def test_same_padding_divides_the_image_by_the_stride(
+    kernel: int, stride: int, pads: tuple[int, ...]
+) -> None:
+    window = Window.same(kernel, stride)
+    assert window.attributes["pads"] == pads
+    assert window.positions((28, 14)) == (28 // stride, 14 // stride)
+
+
+def test_centred_padding_is_the_same_on_every_side() -> None:
+    assert Window.centred(5, 2) == Window(5, 2, pads=2)

@@ -42,6 +42,24 @@ def test_a_time_is_shown_beside_the_buffers_it_was_measured_with(
     assert measured_ms(case, forward=False) == shown
 
 
+@pytest.mark.parametrize(
+    ("stated", "shown"), [(None, (14.0,)), ("balanced", (14.0,)), ("burst", ())]
+)
+def test_a_time_is_shown_beside_the_profile_it_was_measured_with(
+    stated: str | None, shown: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = tuple(replace(row, perf_profile=stated) for row in measurements.rows())
+    monkeypatch.setattr(measurements, "rows", lambda: rows)
+    (case,) = run_benchmark(
+        ["mobilenet_v1"],
+        Platform.load("sd835", "snpe-1.23"),
+        ["dsp"],
+        BenchmarkConditions("balanced", accuracy=False, preparation=Preparation(quantize=True)),
+    )
+    assert isinstance(case, Case)
+    assert measured_ms(case, forward=True) == shown
+
+
 def test_the_resolution_of_a_measurement_is_granted() -> None:
     (row,) = measurements.find("mobilenet_v1", "sd835", "snpe-1.23", "dsp", forward=True)
     assert row.latency_ms == 14

@@ -18,6 +18,9 @@ _FILE = Path(__file__).with_name("measured_latency.csv")
 class Measurement:
     """One published latency.
 
+    `model` is what has the measured structure: the name of a built-in network. `stack` is the name
+    of a stack file, except for software that none stands for. `perf_profile` is None if the
+    stack's own default was used, or is taken to have been.
     `idle_ms` is the idle time before the call, `buffer` the type of its user buffers; both are
     None if unknown. Buffers are inferred: the rules of MLPerf Inference v0.5 leave conversion to
     UINT8 untimed and let inputs lie in memory that the accelerator sees.
@@ -29,34 +32,17 @@ class Measurement:
     stack: str
     network: str
     network_variant: str
+    model: str
     input_nhwc: tuple[int, ...]
     batch: int
     idle_ms: float | None
+    perf_profile: str | None
     buffer: str | None
     statistic: str
     latency_ms: float
     resolution_ms: float
     note: str
     source: str
-
-    @property
-    def model(self) -> str:
-        """Name of the built-in network that has the measured structure."""
-        if self.network.startswith("conv1x1"):
-            _, height, width, _ = self.input_nhwc
-            size = "" if (height, width) == (1, 1) else f"@{height}x{width}"
-            return self.network + size
-        if self.network == "googlenet" and self.network_variant.startswith("torchvision"):
-            return "googlenet_torchvision"
-        return self.network
-
-    @property
-    def stack_model(self) -> str:
-        """Name of the stack file that stands for the measured software.
-
-        TensorFlow Lite over QNN, as a service ran it, is taken as QNN itself.
-        """
-        return "qnn-2.45" if self.stack == "tflite-qnn-hub" else self.stack
 
     @property
     def forward(self) -> bool:
@@ -77,9 +63,7 @@ def find(
     """Return the rows of a built-in network, shortest first; a published range is two rows."""
     key = (model, chip, stack, runtime, forward)
     found = (
-        row
-        for row in rows()
-        if (row.model, row.chip, row.stack_model, row.runtime, row.forward) == key
+        row for row in rows() if (row.model, row.chip, row.stack, row.runtime, row.forward) == key
     )
     return tuple(sorted(found, key=lambda row: row.latency_ms))
 
@@ -92,9 +76,11 @@ def _measurement(record: dict[str, str]) -> Measurement:
         stack=record["stack"],
         network=record["network"],
         network_variant=record["network_variant"],
+        model=record["model"],
         input_nhwc=tuple(int(size) for size in record["input_nhwc"].split("x")),
         batch=int(record["batch"]),
         idle_ms=None if idle == "unknown" else float(idle),
+        perf_profile=record["perf_profile"] or None,
         buffer=None if record["buffer"] == "unknown" else record["buffer"],
         statistic=record["statistic"],
         latency_ms=float(record["latency_ms"]),

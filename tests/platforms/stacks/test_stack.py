@@ -44,7 +44,13 @@ def test_at_most_nine_constants_are_calibrated() -> None:
 
 
 def test_the_releases() -> None:
-    assert stacks.names() == ("aihub-tflite", "qnn-2.45", "snpe-1.23", "snpe-1.30", "tflite-hexagon")
+    assert stacks.names() == (
+        "aihub-tflite",
+        "qnn-2.45",
+        "snpe-1.23",
+        "snpe-1.30",
+        "tflite-hexagon",
+    )
     old, new = stacks.load("snpe-1.23"), stacks.load("snpe-1.30")
     assert (old.partitioning.rules, new.partitioning.rules) == ("1.23", "1.25+")
     assert old.quantization.min_range == 0.01
