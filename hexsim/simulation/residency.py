@@ -58,11 +58,15 @@ class _ActivationCache:
     def read(self, name: str, size: int) -> Traffic:
         """Use a tensor: what is not held comes from DDR and is held as far as it fits."""
         missing = self.missing(name, size)
+        if size > self._capacity:
+            return Traffic(missing, 0, size)
         written_back = self._grow(self._use(name), missing)
         return Traffic(missing, written_back, self.missing(name, size))
 
     def write(self, name: str, size: int) -> Traffic:
         """Make a tensor: what does not fit goes to DDR."""
+        if size > self._capacity:
+            return Traffic(0, size)
         held = self._use(name)
         written_back = self._grow(held, size)
         held.dirty = held.size
