@@ -107,6 +107,7 @@ def _of_images() -> Iterator[Example]:
 
 def _of_any_rank() -> Iterator[Example]:
     functions = ("clamp", "sigmoid", "tanh", "elu", "hard_swish", "leaky_relu", "hard_sigmoid")
+    functions += ("abs", "erf", "exp", "gelu", "mish", "neg", "silu", "square")
     for shape in SHAPES:
         size, rank = math.prod(shape), len(shape)
         for function in functions if rank == 4 else functions[:2]:

@@ -124,6 +124,27 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     "hard sigmoid": (Neuron, node("HardSigmoid", alpha=0.3, beta=0.4), IMAGE, {}, 17),
     "hard sigmoid default": (Neuron, node("HardSigmoid"), IMAGE, {}, 17),
     "hard swish": (Neuron, node("HardSwish"), IMAGE, {}, 14),
+    "abs": (Neuron, node("Abs"), IMAGE, {}, 13),
+    "ceil": (Neuron, node("Ceil"), IMAGE, {}, 13),
+    "cos": (Neuron, node("Cos"), IMAGE, {}, 7),
+    "erf": (Neuron, node("Erf"), IMAGE, {}, 13),
+    "exp": (Neuron, node("Exp"), IMAGE, {}, 7),
+    "floor": (Neuron, node("Floor"), IMAGE, {}, 13),
+    "gelu": (Neuron, node("Gelu"), IMAGE, {}, 20),
+    "gelu tanh": (Neuron, node("Gelu", approximate="tanh"), IMAGE, {}, 20),
+    "mish": (Neuron, node("Mish"), IMAGE, {}, 18),
+    "neg": (Neuron, node("Neg"), MATRIX, {}, 13),
+    "pow": (Neuron, node("Pow", "c"), IMAGE, {"c": 3.0}, 13),
+    "pow 1": (Neuron, node("Pow", "c"), IMAGE, {"c": np.ones(1)}, 13),
+    "pow 2": (Neuron, node("Pow", "c"), IMAGE, {"c": 2}, 15),
+    "pow -1": (Neuron, node("Pow", "c"), IMAGE, {"c": -1.0}, 7),
+    "pow by channel": (Opaque, node("Pow", "c"), IMAGE, {"c": [[[1]], [[2]], [[3]]] * 2}, 13),
+    "pow that adds an axis": (Opaque, node("Pow", "c"), MATRIX, {"c": [[[2]]]}, 13),
+    "reciprocal": (Neuron, node("Reciprocal"), IMAGE, {}, 13),
+    "round": (Neuron, node("Round"), IMAGE, {}, 11),
+    "sin": (Neuron, node("Sin"), IMAGE, {}, 7),
+    "softplus": (Neuron, node("Softplus"), IMAGE, {}, 7),
+    "softsign": (Neuron, node("Softsign"), IMAGE, {}, 7),
     "prelu": (Prelu, node("PRelu", "s"), IMAGE, {"s": normal(6, 1, 1)}, 17),
     "prelu one slope": (Prelu, node("PRelu", "s"), IMAGE, {"s": normal(1)}, 9),
     "prelu by column": (Opaque, node("PRelu", "s"), IMAGE, {"s": normal(7)}, 17),
@@ -268,7 +289,7 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     "dropout input": (Reshape, node("Dropout", "r"), IMAGE, {"r": 0.4}, 13),
     "cast to float": (Reshape, node("Cast", to=onnx.TensorProto.FLOAT), IMAGE, {}, 13),
     "cast to double": (Opaque, node("Cast", to=onnx.TensorProto.DOUBLE), IMAGE, {}, 13),
-    "operator without layer": (Opaque, node("Erf"), IMAGE, {}, 13),
+    "operator without layer": (Opaque, node("Atan"), IMAGE, {}, 13),
 }
 
 
@@ -283,6 +304,42 @@ def test_operator(
     agreement = agree(model)
     layers = {layer.name: layer for layer in agreement.read.layers}  # type: ignore[attr-defined]
     assert isinstance(layers["n"], expected)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "weights"),
+    [
+        ([helper.make_node("Sqrt", ["a"], ["y"], name="n")], {}),
+        ([helper.make_node("Log", ["a"], ["y"], name="n")], {}),
+        ([helper.make_node("Pow", ["a", "c"], ["y"], name="n")], {"c": 0.5}),
+        ([helper.make_node("Pow", ["a", "c"], ["y"], name="n")], {"c": -0.5}),
+        ([helper.make_node("Pow", ["a", "c"], ["y"], name="n")], {"c": 1.7}),
+    ],
+)
+def test_functions_of_positive_numbers(
+    nodes: list[onnx.NodeProto],
+    weights: dict,
+    onnx_model: Callable[..., onnx.ModelProto],
+    agree: Callable[..., object],
+) -> None:
+    before = [
+        helper.make_node("Abs", ["x"], ["p"]),
+        helper.make_node("Add", ["p", "least"], ["a"]),
+    ]
+    read = agree(onnx_model(before + nodes, IMAGE, ["y"], {**weights, "least": 0.1})).read  # type: ignore[attr-defined]
+    assert isinstance(read.layers[-1], Neuron)
+
+
+def test_functions_of_integers_are_opaque(
+    onnx_model: Callable[..., onnx.ModelProto], agree: Callable[..., object]
+) -> None:
+    nodes = [
+        helper.make_node("Cast", ["x"], ["i"], to=onnx.TensorProto.INT64),
+        helper.make_node("Neg", ["i"], ["m"], name="n"),
+        helper.make_node("Cast", ["m"], ["y"], to=onnx.TensorProto.FLOAT),
+    ]
+    read = agree(onnx_model(nodes, IMAGE, ["y"])).read  # type: ignore[attr-defined]
+    assert any(isinstance(layer, Opaque) and layer.op_type == "Neg" for layer in read.layers)
 
 
 @pytest.mark.parametrize(
