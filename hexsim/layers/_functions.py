@@ -1,7 +1,7 @@
-"""Functions of one number: what each computes, who takes it, and whether its result may be negative.
+"""Functions of one number: what each computes, who takes it, whether its result may be negative.
 
-Sources of support: the SNPE layer table of 1.43 to 2.5 (Elementwise Unary: CPU, GPU, DSP) and the op
-table of the 2025 guide (the columns CPU, GPU and DSP of V66). Assumed: what is a sigmoid or a
+Sources of support: the SNPE layer table of 1.43 to 2.5 (Elementwise Unary: CPU, GPU, DSP) and the
+op table of the 2025 guide (the columns CPU, GPU and DSP of V66). Assumed: what is a sigmoid or a
 hyperbolic tangent times its input is a table of codes on the DSP, as these are. The guide knows
 GELU for the HTP and softplus for the CPU alone.
 """

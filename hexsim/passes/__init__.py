@@ -9,6 +9,7 @@ from __future__ import annotations
 from hexsim.graph.ir import Network
 from hexsim.passes.channel_shuffle import find_channel_shuffles
 from hexsim.passes.dead_code import remove_dead_code
+from hexsim.passes.find_functions import find_functions
 from hexsim.passes.fold_batch_norm import fold_batch_norm
 from hexsim.passes.fold_flatten import fold_flatten
 from hexsim.passes.fold_pad import fold_pad
@@ -18,6 +19,7 @@ from hexsim.passes.no_ops import remove_no_ops
 PASSES = (
     remove_no_ops,
     remove_dead_code,
+    find_functions,
     fold_pad,
     fold_batch_norm,
     fuse_clamps,
