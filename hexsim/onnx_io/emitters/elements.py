@@ -11,6 +11,7 @@ _BINARY: dict[ElementwiseKind, str] = {
     "sum": "Add",
     "product": "Mul",
     "sub": "Sub",
+    "div": "Div",
     "max": "Max",
     "min": "Min",
 }

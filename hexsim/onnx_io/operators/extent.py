@@ -1,11 +1,12 @@
-"""Operators that cut a tensor or extend it: Slice, Split and Pad."""
+"""Operators that cut a tensor or extend it: Slice, Split, Pad, Tile and Expand."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from hexsim.layers import AxisSlice, Pad, StridedSlice
+from hexsim.layers import AxisSlice, Pad, StridedSlice, Tile
+from hexsim.layers.pad import PadMode
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node, NotALayerError, positive_axis
 
@@ -54,13 +55,14 @@ def split(node: Node, net: Importer) -> None:
 
 
 def pad(node: Node, net: Importer) -> None:
-    """Pad with a constant; what is added are attributes before opset 11, inputs since."""
+    """Pad; what is added are attributes before opset 11, inputs since."""
     data = net.tensor(node.input(0))
     rank = len(data.shape)
     value_name, axes_name = node.input(2), node.input(3)
     value = float(net.array(value_name).read().item()) if value_name else node.real("value", 0.0)
-    if node.text("mode", "constant") != "constant":
-        raise NotALayerError("repeats the edge")
+    written = node.text("mode", "constant")
+    if written not in _PAD_MODES:
+        raise ValueError(f"attribute mode has the unknown value '{written}'")
     if data.dtype != "float32" or not math.isfinite(value):
         raise NotALayerError("is not float32, or adds what is no number")
     pads = net.integers(node, "pads", 1) or ()
@@ -80,8 +82,44 @@ def pad(node: Node, net: Importer) -> None:
         begins=tuple(begins),
         ends=tuple(ends),
         value=value,
+        mode=_PAD_MODES[written],
     )
     net.add(layer, data.order)
+
+
+def tile(node: Node, net: Importer) -> None:
+    """Tile by constant repeats."""
+    data = net.tensor(node.input(0))
+    repeats = net.array(node.input(1)).read().reshape(-1).tolist()
+    if len(repeats) != len(data.shape):
+        raise ValueError(f"{len(repeats)} repeats for {len(data.shape)} axes")
+    _repeat(node.name, data.name, repeats, node.output, net)
+
+
+def expand(node: Node, net: Importer) -> None:
+    """Expand: axes are put in front, and those of size one repeated."""
+    data = net.tensor(node.input(0))
+    wanted = net.array(node.input(1)).read().reshape(-1).tolist()
+    rank = max(len(wanted), len(data.shape))
+    full = (1,) * (rank - len(data.shape)) + data.source_shape
+    wanted = [1] * (rank - len(wanted)) + wanted
+    if any(have != 1 and want not in (1, have) for have, want in zip(full, wanted, strict=True)):
+        raise ValueError(f"cannot expand {list(data.source_shape)} to {wanted}")
+    name = data.name
+    if rank > len(data.shape):
+        name = net.unique(f"{node.output}.{rank}d")
+        net.reshape(name, data.name, full, name)
+    repeats = [want if have == 1 else 1 for have, want in zip(full, wanted, strict=True)]
+    _repeat(node.name, name, repeats, node.output, net)
+
+
+def _repeat(name: str, data: str, repeats: Sequence[int], output: str, net: Importer) -> None:
+    """Add the repetition of tensor `data`; `repeats` are of source axes."""
+    if min(repeats, default=1) < 1:
+        raise NotALayerError("leaves nothing")
+    order = net.order(data)
+    stored = tuple(int(repeats[axis]) for axis in order)
+    net.add(Tile(name=name, inputs=(data,), outputs=(output,), repeats=stored), order)
 
 
 def _equal(size: int, count: int) -> tuple[int, ...]:
@@ -108,4 +146,11 @@ def _add(
     net.add(layer, data.order)
 
 
-TRANSLATORS = {"Pad": pad, "Slice": slice_, "Split": split}
+_PAD_MODES: Mapping[str, PadMode] = {
+    "constant": "constant",
+    "reflect": "reflect",
+    "edge": "edge",
+    "wrap": "wrap",
+}
+
+TRANSLATORS = {"Expand": expand, "Pad": pad, "Slice": slice_, "Split": split, "Tile": tile}
