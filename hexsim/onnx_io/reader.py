@@ -20,7 +20,6 @@ import onnx
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network, Tensor
-from hexsim.layers import Opaque
 from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.axis_order import channels_last, identity, stored_shape
 from hexsim.onnx_io.importer import Importer, small_value
@@ -28,6 +27,7 @@ from hexsim.onnx_io.input_shapes import bind_input_shapes
 from hexsim.onnx_io.known import Array, Known, dtype_name, initializers, known_tensor
 from hexsim.onnx_io.node import Node, NotALayerError
 from hexsim.onnx_io.node_codes import NodeCodes
+from hexsim.onnx_io.opaque_nodes import add_opaque
 from hexsim.onnx_io.operators import TRANSLATORS
 from hexsim.onnx_io.quantization_nodes import strip
 from hexsim.onnx_io.source import OnnxSource, open_source
@@ -213,22 +213,7 @@ def _fold(node: Node, net: Importer, source: OnnxSource) -> None:
 
 
 def _opaque(node: Node, net: Importer, source: OnnxSource) -> None:
-    """Add the node as it is, its tensors in source order."""
-    types = inference.output_types(node, _operands(node, net), source)
-    layer = Opaque(
-        name=node.name,
-        inputs=tuple(
-            net.as_is(name) if name in net.known else net.source_order(name)
-            for name in node.inputs
-            if name
-        ),
-        outputs=tuple(types),
-        op_type=node.op_type,
-        node=node.proto.SerializeToString(deterministic=True),
-        opset=node.opset,
-        shapes=tuple(shape for shape, _ in types.values()),
-    )
-    net.add_with(layer, [Tensor(n, shape, dtype=dtype) for n, (shape, dtype) in types.items()])
+    add_opaque(node, net, inference.output_types(node, _operands(node, net), source))
 
 
 def _operands(node: Node, net: Importer) -> dict[str, inference.NodeInput]:
