@@ -31,6 +31,7 @@ from hexsim.onnx_io.input_shapes import bind_input_shapes
 from hexsim.onnx_io.known import Array, Known, dtype_name, initializers, known_tensor
 from hexsim.onnx_io.node import MisfitError, Node, NotALayerError, outer_names
 from hexsim.onnx_io.node_codes import NodeCodes
+from hexsim.onnx_io.opaque_nodes import add_opaque
 from hexsim.onnx_io.operators import TRANSLATORS
 from hexsim.onnx_io.quantization_nodes import strip
 from hexsim.onnx_io.source import OnnxSource, open_source
@@ -183,7 +184,7 @@ def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
         f"its condition '{condition}' is not known before the network runs; if it depends on an "
         "input alone, give that a value (--input-value)"
     )
-    _opaque(node, net, source, types["then_branch"])
+    add_opaque(node, net, types["then_branch"])
     return {}
 
 
@@ -270,29 +271,8 @@ def _fold(node: Node, net: Importer, source: OnnxSource) -> None:
         net.known[name] = Known(name, shape, dtype, partial(compute, position))
 
 
-def _opaque(
-    node: Node,
-    net: Importer,
-    source: OnnxSource,
-    types: Mapping[str, tuple[tuple[int, ...], str]] | None = None,
-) -> None:
-    """Add the node as it is, its tensors in source order; `types` of outputs if they are known."""
-    if types is None:
-        types = inference.output_types(node, _operands(node, net), source)
-    layer = Opaque(
-        name=node.name,
-        inputs=tuple(
-            net.as_is(name) if name in net.known else net.source_order(name)
-            for name in (*node.inputs, *outer_names(node.proto))
-            if name
-        ),
-        outputs=tuple(types),
-        op_type=node.op_type,
-        node=node.proto.SerializeToString(deterministic=True),
-        opset=node.opset,
-        shapes=tuple(shape for shape, _ in types.values()),
-    )
-    net.add_with(layer, [Tensor(n, shape, dtype=dtype) for n, (shape, dtype) in types.items()])
+def _opaque(node: Node, net: Importer, source: OnnxSource) -> None:
+    add_opaque(node, net, inference.output_types(node, _operands(node, net), source))
 
 
 def _operands(node: Node, net: Importer) -> dict[str, inference.NodeInput]:

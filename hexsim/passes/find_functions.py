@@ -148,6 +148,7 @@ _COMPUTED: Mapping[ElementwiseKind, Callable[[Real, Real], Real]] = {
     "sum": np.add,
     "product": np.multiply,
     "sub": np.subtract,
+    "div": np.divide,
     "max": np.maximum,
     "min": np.minimum,
 }

@@ -10,6 +10,7 @@ _BINARY: dict[ElementwiseKind, str] = {
     "sum": "Add",
     "product": "Mul",
     "sub": "Sub",
+    "div": "Div",
     "max": "Max",
     "min": "Min",
 }
