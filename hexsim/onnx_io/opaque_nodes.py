@@ -54,8 +54,7 @@ def _free_order(node: Node, given: Sequence[Shape | None], net: Importer) -> Ord
 
 
 def _operand(name: str, order: Order | None, net: Importer) -> str:
-    """An operand in `order`, a constant of one number as it is; else all in source order."""
-    is_known = name in net.known
-    if order is None or (is_known and math.prod(net.source_shape(name)) == 1):
-        return net.as_is(name) if is_known else net.source_order(name)
+    """An operand in `order`, which one number has by itself; without one in that of the file."""
+    if order is None or math.prod(net.source_shape(name)) == 1:
+        return net.as_is(name) if name in net.known else net.source_order(name)
     return net.operand(name, order)
