@@ -19,8 +19,10 @@ from hexsim.layers.concat import Concat
 from hexsim.layers.convert import Convert
 from hexsim.layers.convolution import Convolution
 from hexsim.layers.deconvolution import Deconvolution, Phases
+from hexsim.layers.depth_to_space import DepthToSpace
 from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.fully_connected import FullyConnected
+from hexsim.layers.gather import Gather
 from hexsim.layers.local_response_norm import LocalResponseNorm
 from hexsim.layers.neuron import Neuron
 from hexsim.layers.opaque import Opaque
@@ -28,10 +30,13 @@ from hexsim.layers.pad import Pad
 from hexsim.layers.permute import Permute
 from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
+from hexsim.layers.reduce import Reduce
 from hexsim.layers.reshape import Reshape
 from hexsim.layers.resize import Resize
 from hexsim.layers.softmax import Softmax
+from hexsim.layers.space_to_depth import SpaceToDepth
 from hexsim.layers.strided_slice import AxisSlice, StridedSlice
+from hexsim.layers.tile import Tile
 
 __all__ = [
     "NO_CLAMP",
@@ -47,9 +52,11 @@ __all__ = [
     "Convert",
     "Convolution",
     "Deconvolution",
+    "DepthToSpace",
     "Elementwise",
     "Filtering",
     "FullyConnected",
+    "Gather",
     "LocalResponseNorm",
     "Neuron",
     "Opaque",
@@ -58,10 +65,13 @@ __all__ = [
     "Phases",
     "Pooling",
     "Prelu",
+    "Reduce",
     "Reshape",
     "Resize",
     "Softmax",
+    "SpaceToDepth",
     "StridedSlice",
+    "Tile",
     "Weighted",
     "Window",
 ]
