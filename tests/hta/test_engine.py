@@ -87,11 +87,6 @@ def test_the_controller_starts_every_layer_that_has_commands() -> None:
     assert [layer.command_ps for layer in bench.layers] == [50 * CLK, 0, 50 * CLK]
 
 
-def test_the_dma_gets_no_more_than_a_stream_of_the_dsp() -> None:
-    bench = Bench(hta=engine(ddr_port_bytes_per_clk=64, command_clk=0))
-    assert bench.engine.bytes_per_s == 4096 / 100e-9 < 64e9
-
-
 def test_a_layer_without_commands_takes_no_time() -> None:
     bench = Bench()
     assert (
