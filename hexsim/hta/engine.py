@@ -2,9 +2,8 @@
 
 Commands run in order. The DMA fetches the operands of the next command while the array works on
 this one (two buffers), across layers too, unless it has to wait for results that are still on
-their way to DDR. Each layer begins with the controller starting it. The engine
-runs one list at a time; lists of other inferences wait, the most
-urgent first.
+their way to DDR. Each layer begins with the controller starting it. The engine runs one list at a
+time; lists of other inferences wait, the most urgent first.
 
 Left out: preemption inside a list, interrupts of the command processor other than the last one.
 """
