@@ -3,13 +3,15 @@
     python -m benchmarks.aip_tables            prints the page
     python -m benchmarks.aip_tables --write    puts the tables into docs/results/aip.md
 
-Nothing here is fitted. The measured rows of the tensor engine (runtime `hta`) are whole networks in
-one subnet, as QNN's HTA back end runs them; AIP has the sections that `--enable-hta` compiles.
+The measured rows of the tensor engine (runtime `hta`) are whole networks in one subnet, as QNN's
+HTA back end runs them; AIP has the sections that `--enable-hta` compiles. The rows take part in the
+fit of the constants, so each is also predicted by a fit without it, as the fit's record has it.
 Networks are planned as the default quantiser would leave them, so no weight is read.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 
@@ -18,11 +20,13 @@ from hexsim import models
 from hexsim.container.loading import load
 from hexsim.deployment import Deployment
 from hexsim.files import write_text
-from hexsim.planning.sections import automatic
 from hexsim.platform import Platform
 from hexsim.platforms import measurements
+from hexsim.platforms.measurements.calibration import calibration
 from hexsim.quantization.model import Model
 from hexsim.reports.text import table
+from hexsim.studies.calibration.prediction import deployed
+from hexsim.studies.calibration.published import fitted_rows
 from hexsim.studies.uncertainty import Times, Uncertainty, sweep, swept
 from hexsim.timing.results import Result
 
@@ -33,15 +37,12 @@ _LARGEST = 3
 
 def whole(model: Model, platform: Platform) -> Deployment:
     """The network in one HTA subnet, whatever the rules of AIP say."""
-    names = [layer.name for layer in model.network.layers]
-    return Deployment(model, platform, "aip").with_sections([names], rules="1.25+")
+    return deployed(model, platform, "hta")
 
 
 def with_sections(model: Model, platform: Platform) -> Deployment:
     """The network on AIP with the sections that the compiler finds."""
-    layers, release = model.network.layers, platform.stack.partitioning
-    sections = [[layers[at].name for at in section] for section in automatic(model, release)]
-    return Deployment(model, platform, "aip").with_sections(sections)
+    return deployed(model, platform, "aip")
 
 
 def measured() -> tuple[measurements.Measurement, ...]:
@@ -61,14 +62,22 @@ def predicted(row: measurements.Measurement) -> tuple[Result, Uncertainty]:
     )
 
 
+def _without_itself() -> dict[measurements.Measurement, float | None]:
+    """Times of the rows by fits that have not seen them, in ms."""
+    found = calibration()
+    column = found.columns.index("row left out")
+    both = zip(fitted_rows(), found.predictions, strict=True)
+    return {row: predicted[column] for row, predicted in both}
+
+
 def rows_table() -> str:
     """Return measured and simulated times of the tensor engine, with what they consist of."""
-    header = ("network", "measured", "simulated", "error", "between", "array", "DDR", "layout",
-              "the rest", "hangs on")  # fmt: skip
-    lines = []
+    header = ("network", "measured", "simulated", "error", "left out", "error", "between", "array",
+              "DDR", "layout", "the rest", "hangs on")  # fmt: skip
+    lines, left_out = [], _without_itself()
     for row in measured():
         result, doubt = predicted(row)
-        total_ms = result.total_us / 1e3
+        total_ms, without_ms = result.total_us / 1e3, left_out[row] or math.nan
         parts = [
             sum(la.parts_ps[part] for la in result.layers) / 1e9 for part in ("compute", "ddr")
         ]
@@ -80,13 +89,15 @@ def rows_table() -> str:
                 f"{row.latency_ms:.2f}",
                 f"{total_ms:.2f}",
                 f"{total_ms / row.latency_ms - 1:+.0%}",
+                f"{without_ms:.2f}",
+                f"{without_ms / row.latency_ms - 1:+.0%}",
                 f"{doubt.low.total_us / 1e3:.2f} .. {doubt.high.total_us / 1e3:.2f}",
                 *(f"{part:.2f}" for part in parts),
                 f"{total_ms - sum(parts):.2f}",
                 ", ".join(f"{swing.path} {share:.0%}" for swing, share in most),
             )
         )
-    return table(header, lines, left=frozenset({0, 9}))
+    return table(header, lines, left=frozenset({0, 11}))
 
 
 def _overheads_ms(result: Result, starts: tuple[str, ...]) -> float:

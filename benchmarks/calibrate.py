@@ -1,42 +1,50 @@
 """Fits the calibrated constants and says how far the measurements determine them.
 
-    python -m benchmarks.calibrate            fit, then leave one network and one chip out
+    python -m benchmarks.calibrate            fit, then leave networks, chips and HTA rows out
     python -m benchmarks.calibrate --write    the same, and commit the result to the files
     python -m benchmarks.calibrate --no-fit   errors of the constants as they are committed
 
 `--write` states the fitted constants, rounded, in the chip and stack files, keeps the record of
 the fit in hexsim/platforms/measurements/calibration.json and renews the tables of README.md,
 docs/results/timing-model.md and docs/reference/constants.md. The benchmark that README.md shows
-takes longer: `benchmarks.readme`. The fit itself is in `benchmarks.fitting`.
+takes longer: `benchmarks.readme`. The fit itself is in `hexsim.studies.calibration`, which
+`hexsim calibrate` uses too. A constant that the measurements alone do not determine to a factor of
+1.5 is not written: it has to be assumed, and swept.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from benchmarks import aip_tables, timing_model
+from benchmarks import timing_model
 from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
-from benchmarks.fitting import (
+from benchmarks.restate import restate
+from hexsim.files import write_text
+from hexsim.platforms.measurements import Measurement
+from hexsim.platforms.measurements.calibration import FILE, Calibrated, Calibration
+from hexsim.studies.calibration.constants import Values
+from hexsim.studies.calibration.published import (
     Fit,
-    Values,
     fit,
     fitted_rows,
-    leave_out,
+    left_out,
     parameters,
     predict_ms,
     trades,
 )
-from benchmarks.restate import restate
-from hexsim.files import write_text
-from hexsim.platforms.measurements.calibration import FILE, Calibrated, Calibration
 
 _CERTAIN = 3
 """Digits to which a fitted constant is stated; its standard error is in the second."""
+
+LARGEST_ERROR = 1.5
+"""Standard error by the data alone, as a factor, from which a constant is not calibrated."""
 
 _NOTHING_KNOWN = 50.0
 """Log error that stands for an infinite one in the record."""
@@ -50,12 +58,15 @@ def rounded(best: Fit) -> Values:
 def record(best: Fit, values: Values) -> Calibration:
     """Everything the documentation prints and `hexsim bench --uncertainty` needs."""
     rows = fitted_rows()
-    columns = {
+    on_hta = {row: str(at) for at, row in enumerate(rows) if row.runtime == "hta"}
+    columns: dict[str, Mapping[Measurement, float | None]] = {
         "in sample": {row: predict_ms(row, values) for row in rows},
-        "network left out": leave_out(rows, lambda row: row.model),
-        "chip left out": leave_out(rows, lambda row: row.chip),
+        "network left out": left_out(rows, best, lambda row: row.model),
+        "chip left out": left_out(rows, best, lambda row: row.chip),
+        "row left out": left_out(rows, best, on_hta.get),
     }
-    errors = zip(best.log_errors, np.minimum(best.data_errors, _NOTHING_KNOWN), strict=True)
+    found = best.estimate
+    errors = zip(found.log_errors, np.minimum(found.data_errors, _NOTHING_KNOWN), strict=True)
     return Calibration(
         constants=tuple(
             Calibrated(
@@ -63,15 +74,21 @@ def record(best: Fit, values: Values) -> Calibration:
             )
             for (p, value), both in zip(values.items(), errors, strict=True)
         ),
-        correlation=tuple(tuple(map(float, line)) for line in best.correlation),
+        correlation=tuple(tuple(map(float, line)) for line in found.correlation),
         trades=trades(rows, best),
         columns=tuple(columns),
         predictions=tuple(tuple(column[row] for column in columns.values()) for row in rows),
     )
 
 
+def undetermined(found: Calibration) -> list[str]:
+    """The constants that the measurements alone leave too uncertain."""
+    return [c.path for c in found.constants if c.data_error > math.log(LARGEST_ERROR)]
+
+
 def write(found: Calibration) -> None:
-    """State the constants in their files, keep the record, renew the pages."""
+    """State the constants in their files, and keep the record."""
+    assert not undetermined(found), undetermined(found)
     for parameter, constant in zip(parameters(), found.constants, strict=True):
         restate(parameter, constant.value)
     write_text(FILE, json.dumps(_digits(asdict(found)), indent=1) + "\n")
@@ -97,8 +114,7 @@ def main() -> None:
     committed = tuple((predict_ms(row, {}),) for row in rows)
     if arguments.no_fit:
         print(rows_table(rows, ("committed",), committed), end="\n\n")
-        print(summaries(rows, ("committed",), committed), end="\n\n")
-        print(f"Tensor engine, not fitted:\n{aip_tables.rows_table()}")
+        print(summaries(rows, ("committed",), committed))
         return
     best = fit(rows)
     found = record(best, rounded(best))
@@ -108,6 +124,8 @@ def main() -> None:
     print(trades_table(found), end="\n\n")
     print(rows_table(rows, columns, cells), end="\n\n")
     print(summaries(rows, columns, cells))
+    if undetermined(found):
+        print(f"\nNot determined by the measurements: {', '.join(undetermined(found))}")
     if arguments.write:
         write(found)
         timing_model.write()

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from benchmarks.fitting import RUNTIMES
 from hexsim.platforms import measurements
 from hexsim.platforms.measurements.calibration import Calibration
 from hexsim.reports.text import quantity, table
+from hexsim.studies.calibration.published import RUNTIMES
 
-Cells = Sequence[Sequence[float]]
+Cells = Sequence[Sequence[float | None]]
 
 _TIED = 0.5
 """Correlation from which a constant is called tied to another."""
@@ -70,11 +70,15 @@ def trades_table(found: Calibration) -> str:
 def rows_table(
     rows: Sequence[measurements.Measurement], columns: Sequence[str], cells: Cells
 ) -> str:
-    """Return a line per row: measured, then prediction and error per column."""
-    header = ("chip", "runtime", "network", "figure", "measured", *columns)
+    """Return a line per row: measured, then prediction and error per column that has any."""
+    told = [at for at in range(len(columns)) if any(line[at] is not None for line in cells)]
+    header = ("chip", "runtime", "network", "figure", "measured", *(columns[at] for at in told))
     lines = []
     for row, predicted in zip(rows, cells, strict=True):
-        errors = (f"{ms:.2f} ({ms / row.latency_ms - 1:+.0%})" for ms in predicted)
+        errors = (
+            "" if ms is None else f"{ms:.2f} ({ms / row.latency_ms - 1:+.0%})"
+            for ms in (predicted[at] for at in told)
+        )
         figure = "forward" if row.forward else "total"
         lines.append((row.chip, row.runtime, row.model, figure, f"{row.latency_ms:g}", *errors))
     return table(header, lines, left=frozenset({0, 1, 2, 3}))
@@ -86,15 +90,15 @@ def summaries(
     """Return median and largest absolute error per column and runtime."""
     lines = []
     for number, name in enumerate(columns):
-        for runtime in (r for r in RUNTIMES if any(row.runtime == r for row in rows)):
+        for runtime in RUNTIMES:
             errors = [
-                abs(predicted[number] / row.latency_ms - 1)
+                abs(ms / row.latency_ms - 1)
                 for row, predicted in zip(rows, cells, strict=True)
-                if row.runtime == runtime
+                if row.runtime == runtime and (ms := predicted[number]) is not None
             ]
-            lines.append(
-                (name, runtime, f"{np.median(errors):.0%}", f"{max(errors):.0%}", str(len(errors)))
-            )
+            if errors:
+                middle, worst = np.median(errors), max(errors)
+                lines.append((name, runtime, f"{middle:.0%}", f"{worst:.0%}", str(len(errors))))
     header = ("prediction", "runtime", "median error", "largest", "rows")
     return table(header, lines, left=frozenset({0, 1}))
 

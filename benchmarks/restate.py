@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from benchmarks.fitting import Parameter
 from hexsim.files import write_text
 from hexsim.platforms import chips, stacks
+from hexsim.studies.calibration.constants import Parameter
 
 _SHARED = "shared.toml"
 

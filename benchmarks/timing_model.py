@@ -13,7 +13,6 @@ import sys
 
 from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
 from benchmarks.entry_readings import readings_table
-from benchmarks.fitting import fitted_rows
 from benchmarks.pages import CONCEPTS, REFERENCE, RESULTS, ROOT, fenced, with_block
 from hexsim.container.loading import load
 from hexsim.deployment import deploy
@@ -24,6 +23,7 @@ from hexsim.platforms.datasheet import Datasheet
 from hexsim.platforms.measurements.calibration import calibration
 from hexsim.platforms.quantity import Quantity
 from hexsim.reports.text import quantity, table
+from hexsim.studies.calibration.published import fitted_rows
 
 README = ROOT / "README.md"
 TIMING = RESULTS / "timing-model.md"

@@ -73,14 +73,15 @@ class Calibration:
     """The record of one fit.
 
     `correlation[i][j]` is that of the errors of constants i and j; `columns` names the
-    predictions, and `predictions[row]` holds one time in ms for each, row being a fitted row.
+    predictions, and `predictions[row]` holds one time in ms for each, row being a fitted row, or
+    None where a column says nothing of the row.
     """
 
     constants: tuple[Calibrated, ...]
     correlation: tuple[tuple[float, ...], ...]
     trades: tuple[Trade, ...]
     columns: tuple[str, ...]
-    predictions: tuple[tuple[float, ...], ...]
+    predictions: tuple[tuple[float | None, ...], ...]
 
     def find(self, sheet: str, path: str) -> int | None:
         """Return the index of a sheet's constant, None if it was not fitted."""

@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.fitting import MOST_CONSTANTS, bounded, fitted_rows, predict_ms
+from benchmarks.calibrate import LARGEST_ERROR
 from hexsim.platforms import chips, stacks
 from hexsim.platforms.measurements.calibration import Calibrated, calibration
+from hexsim.studies.calibration.constants import bounded
+from hexsim.studies.calibration.published import MOST_CONSTANTS, fitted_rows, predict_ms
 
 RENEW = "python -m benchmarks.calibrate --write"
 
@@ -26,12 +28,19 @@ def test_the_files_state_the_result_of_the_fit() -> None:
         assert parameter.unit == constant.unit
 
 
+def test_the_measurements_alone_determine_every_calibrated_constant() -> None:
+    errors = {c.path: math.exp(c.data_error) for c in calibration().constants}
+    assert max(errors.values()) <= LARGEST_ERROR, errors
+
+
 def test_the_recorded_predictions_are_those_of_today() -> None:
     record, rows = calibration(), fitted_rows()
     assert len(record.predictions) == len(rows), RENEW
     column = record.columns.index("in sample")
     for row, predicted in zip(rows, record.predictions, strict=True):
         assert predict_ms(row, {}) == pytest.approx(predicted[column], rel=5e-3), RENEW
+        for name, time in zip(record.columns, predicted, strict=True):
+            assert (time is not None) == (name != "row left out" or row.runtime == "hta"), RENEW
 
 
 def test_the_correlation_is_one() -> None:

@@ -1,0 +1,77 @@
+"""The constants that measurements may move, and their values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
+
+from hexsim.platforms import chips, stacks
+from hexsim.platforms.datasheet import Datasheet
+from hexsim.platforms.quantity import Confidence, Quantity
+
+SheetT = TypeVar("SheetT", bound=Datasheet)
+
+BOUNDS_ERRORS = 2.0
+"""Half the distance between two bounds, in standard deviations of what is known before."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One constant with bounds: its dotted path and the chips or stacks that have it."""
+
+    path: str
+    sheets: frozenset[str]
+    low: float
+    committed: float
+    high: float
+    unit: str
+
+    @classmethod
+    def of(cls, path: str, constant: Quantity, sheets: frozenset[str]) -> Parameter:
+        """The constant that `sheets` state alike."""
+        low, high = constant.low or 0.0, constant.high or math.inf
+        return cls(path, sheets, low, constant.value, high, constant.unit)
+
+    @property
+    def label(self) -> str:
+        """How the tables call it; a constant of several sheets goes by its path alone."""
+        return self.path if len(self.sheets) > 1 else f"{self.path} ({next(iter(self.sheets))})"
+
+    @property
+    def log_error(self) -> float:
+        """Standard deviation of the logarithm by the bounds alone."""
+        if self.low > 0:
+            return math.log(self.high / self.low) / (2 * BOUNDS_ERRORS)
+        return math.log(self.high / self.committed) / BOUNDS_ERRORS
+
+    @property
+    def moves(self) -> bool:
+        """True if the bounds leave a choice that a factor can express."""
+        return self.committed > 0 and self.high < math.inf and self.log_error > 0
+
+    def set(self, sheet: SheetT, value: float) -> SheetT:
+        """Return the sheet with the constant at `value`, or as it is if it has no such constant."""
+        if sheet.name not in self.sheets:
+            return sheet
+        return sheet.with_value(self.path, value)
+
+
+Values = Mapping[Parameter, float]
+
+
+@cache
+def bounded(confidence: Confidence) -> tuple[Parameter, ...]:
+    """Every constant that the shipped chips and stacks mark so; equal ones are one."""
+    sheets: list[Datasheet] = [stacks.load(name) for name in stacks.names()]
+    sheets += [chips.load(name) for name in chips.names()]
+    found: dict[tuple[str, Quantity], set[str]] = {}
+    for sheet in sheets:
+        for path, constant in sheet.quantities():
+            if constant.confidence == confidence:
+                found.setdefault((path, constant), set()).add(sheet.name)
+    return tuple(
+        Parameter.of(path, constant, frozenset(names)) for (path, constant), names in found.items()
+    )

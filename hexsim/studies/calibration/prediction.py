@@ -1,0 +1,153 @@
+"""Simulated times of measured rows while constants move, and how much each row weighs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from hexsim.container.loading import load
+from hexsim.deployment import Deployment
+from hexsim.planning.sections import automatic
+from hexsim.platform import Platform
+from hexsim.platforms.datasheet import recorded
+from hexsim.platforms.measurements import Measurement
+from hexsim.platforms.stacks import BufferType
+from hexsim.quantization.model import Model
+from hexsim.runtimes import Runtime
+from hexsim.simulation.simulator import Workload
+from hexsim.studies.calibration.constants import Parameter, Values
+from hexsim.studies.calibration.estimator import Array
+
+MODEL_ERROR = 0.05
+"""Relative error that even a right model is granted, so that a row measured to 1 % does not
+outweigh all others (assumed)."""
+
+
+class Run(NamedTuple):
+    """What was run when a row was measured; total and forward time are rows of one run."""
+
+    chip: str
+    stack: str
+    runtime: str
+    model: str
+    idle_ms: float
+    perf_profile: str | None
+    buffer: BufferType | None
+
+    @classmethod
+    def of(cls, row: Measurement) -> Run:
+        """The run of a row; unknown idle time counts as none (a benchmark loop)."""
+        buffer = cast("BufferType | None", row.buffer)
+        return cls(
+            row.chip,
+            row.stack,
+            row.runtime,
+            row.model,
+            row.idle_ms or 0.0,
+            row.perf_profile,
+            buffer,
+        )
+
+
+class Predictions:
+    """Simulates rows; what was simulated once is kept.
+
+    `platform` maps the names of chip and stack in a row to the two as stated; `model` loads a
+    network by what the row calls it.
+    """
+
+    def __init__(
+        self,
+        platform: Callable[[str, str], Platform] = Platform.load,
+        model: Callable[[str], Model] = load,
+    ) -> None:
+        self._load_platform = platform
+        self._load_model = model
+        self._platforms: dict[tuple[str, str], Platform] = {}
+        self._workloads: dict[Run, Workload] = {}
+        self._reads: dict[Run, dict[str, set[str]]] = {}
+        self._times: dict[tuple[Run, tuple[tuple[Parameter, float], ...]], tuple[float, float]] = {}
+
+    def ms(self, row: Measurement, values: Values) -> float:
+        """Simulated latency of a row with some constants at other values."""
+        run = Run.of(row)
+        read = self.read(run)
+        moved = [(p, value) for p, value in values.items() if p.sheets & read.get(p.path, set())]
+        total_us, forward_us = self._simulated(run, tuple(moved))
+        return (forward_us if row.forward else total_us) / 1e3
+
+    def logs(self, rows: Sequence[Measurement], values: Values) -> Array:
+        """Logarithms of the simulated latencies."""
+        return np.log([self.ms(row, values) for row in rows])
+
+    def read(self, run: Run) -> dict[str, set[str]]:
+        """Names of chip and stack by the paths of the constants that simulating a run reads."""
+        if run not in self._reads:
+            platform = self.platform(run)
+            workload = self._workload(run)
+            with recorded() as reads:
+                platform.simulate(workload)
+            found: dict[str, set[str]] = {}
+            for sheet in (platform.chip, platform.stack):
+                for path in reads.of(sheet):
+                    found.setdefault(path, set()).add(sheet.name)
+            self._reads[run] = found
+        return self._reads[run]
+
+    def platform(self, run: Run) -> Platform:
+        """Chip and stack of a run, as they are stated."""
+        key = run.chip, run.stack
+        if key not in self._platforms:
+            self._platforms[key] = self._load_platform(*key)
+        return self._platforms[key]
+
+    def _simulated(
+        self, run: Run, moved: tuple[tuple[Parameter, float], ...]
+    ) -> tuple[float, float]:
+        """Total and forward time in microseconds."""
+        key = run, moved
+        if key not in self._times:
+            platform = self.platform(run)
+            chip, stack = platform.chip, platform.stack
+            for parameter, value in moved:
+                chip, stack = parameter.set(chip, value), parameter.set(stack, value)
+            result = Platform(chip, stack).simulate(self._workload(run))
+            self._times[key] = result.total_us, result.forward_us
+        return self._times[key]
+
+    def _workload(self, run: Run) -> Workload:
+        """Plans depend on no constant, so one serves all evaluations."""
+        if run not in self._workloads:
+            model = self._load_model(run.model)
+            self._workloads[run] = deployed(model, self.platform(run), run.runtime).workload(
+                idle_ms=run.idle_ms, perf_profile=run.perf_profile, buffer=run.buffer
+            )
+        return self._workloads[run]
+
+
+def deployed(model: Model, platform: Platform, runtime: str) -> Deployment:
+    """The model as a row's runtime has it.
+
+    No weight is read: a float network is planned as the default quantiser would leave it. On aip it
+    has the sections that the compiler would find; `hta` is the whole network in one of them.
+    """
+    if runtime == "hta":
+        names = [layer.name for layer in model.network.layers]
+        return Deployment(model, platform, "aip").with_sections([names], rules="1.25+")
+    deployment = Deployment(model, platform, cast("Runtime", runtime))
+    if runtime == "aip" and not model.quantized:
+        layers = model.network.layers
+        found = automatic(model, platform.stack.partitioning)
+        return deployment.with_sections([[layers[at].name for at in one] for one in found])
+    return deployment
+
+
+def weights(rows: Sequence[Measurement]) -> Array:
+    """Weights of the rows' log residuals; two rows of one run count as one."""
+    count = Counter(map(Run.of, rows))
+    errors = [math.hypot(row.resolution_ms / row.latency_ms, MODEL_ERROR) for row in rows]
+    return np.array([count[Run.of(row)] ** -0.5 for row in rows]) / errors

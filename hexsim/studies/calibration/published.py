@@ -1,0 +1,167 @@
+"""The fit of the constants that chip and stack files mark calibrated, to the published rows.
+
+They are at most `MOST_CONSTANTS`, shared by all networks and chips; a stack's own parts belong to
+that stack. What is known before is a constant's bounds: their middle in logarithms, and their
+distance as four standard deviations. CPU rows are software artefacts of their release and are
+never fitted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from hexsim.platforms import measurements
+from hexsim.platforms.measurements import Measurement
+from hexsim.platforms.measurements.calibration import Trade
+from hexsim.studies.calibration.constants import Parameter, Values, bounded
+from hexsim.studies.calibration.estimator import (
+    Array,
+    Estimate,
+    Prior,
+    Problem,
+    estimate,
+    settle,
+)
+from hexsim.studies.calibration.prediction import Predictions, Run, weights
+
+MOST_CONSTANTS = 9
+RUNTIMES = ("dsp", "gpu", "gpu_fp16", "hta")
+
+_SEEN = 1.01
+"""Factor on a row from which an assumed constant counts as moving it."""
+
+Group = Callable[[Measurement], str | None]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted constants and how sure they are, in the order of `parameters`."""
+
+    parameters: tuple[Parameter, ...]
+    estimate: Estimate
+
+    @property
+    def values(self) -> dict[Parameter, float]:
+        """The fitted values."""
+        return _values(self.parameters, self.estimate.logs)
+
+
+@cache
+def _predictions() -> Predictions:
+    return Predictions()
+
+
+def predict_ms(row: Measurement, values: Values) -> float:
+    """Simulated latency of a published row with some constants at other values."""
+    return _predictions().ms(row, values)
+
+
+def parameters() -> tuple[Parameter, ...]:
+    """The constants to fit."""
+    chosen = bounded("calibrated")
+    assert len(chosen) <= MOST_CONSTANTS, [parameter.label for parameter in chosen]
+    return chosen
+
+
+def fitted_rows() -> list[Measurement]:
+    """The rows that the fit may see."""
+    return [row for row in measurements.rows() if row.runtime in RUNTIMES]
+
+
+def fit(rows: Sequence[Measurement]) -> Fit:
+    """Fit all parameters to `rows`; one on which they say nothing stays in its bounds' middle."""
+    chosen = parameters()
+    freedom = len(set(map(Run.of, rows))) - len(chosen)
+    return Fit(chosen, estimate(_problem(chosen, rows), freedom))
+
+
+def left_out(
+    rows: Sequence[Measurement], best: Fit, group: Group
+) -> dict[Measurement, float | None]:
+    """Predict every row by a fit that has seen no row of its group; fits run side by side.
+
+    A fit sets out from `best`, the one to all `rows`, but knows nothing of what is left out. A row
+    whose group is None is not predicted.
+    """
+    names = [name for name in dict.fromkeys(map(group, rows)) if name is not None]
+    parts = [[group(row) == name for row in rows] for name in names]
+    with ProcessPoolExecutor() as pool:
+        times = pool.map(_refit, parts, [rows] * len(parts), [best.estimate] * len(parts))
+        left = [[row for row, out in zip(rows, part, strict=True) if out] for part in parts]
+        found: dict[Measurement, float | None] = dict.fromkeys(rows)
+        for part, predicted in zip(left, times, strict=True):
+            found.update(zip(part, predicted, strict=True))
+    return found
+
+
+def trades(rows: Sequence[Measurement], best: Fit) -> tuple[Trade, ...]:
+    """Every assumed constant that moves `rows` by more than 1 %, the largest first."""
+    with ProcessPoolExecutor() as pool:
+        assumed = bounded("assumed")
+        found = pool.map(_trade, assumed, [rows] * len(assumed), [best] * len(assumed))
+        return tuple(sorted((one for one in found if one), key=lambda trade: -trade.largest))
+
+
+def bounds_prior(chosen: Sequence[Parameter]) -> Prior:
+    """What the bounds say of constants before anything is measured."""
+    low, high = np.log(np.array([(p.low, p.high) for p in chosen]).T)
+    errors = np.array([p.log_error for p in chosen])
+    return Prior((low + high) / 2, np.diag(errors**-2.0), low, high)
+
+
+def _problem(chosen: Sequence[Parameter], rows: Sequence[Measurement]) -> Problem:
+    return Problem(
+        predict=lambda logs: _predictions().logs(rows, _values(chosen, logs)),
+        measured=np.log([row.latency_ms for row in rows]),
+        weights=weights(rows),
+        prior=bounds_prior(chosen),
+    )
+
+
+def _values(chosen: Sequence[Parameter], logs: Array) -> dict[Parameter, float]:
+    return dict(zip(chosen, map(float, np.exp(logs)), strict=True))
+
+
+def _refit(part: Sequence[bool], rows: Sequence[Measurement], best: Estimate) -> list[float]:
+    """Times of a part of the rows by a fit to the others."""
+    left = [row for row, out in zip(rows, part, strict=True) if out]
+    seen = [row for row, out in zip(rows, part, strict=True) if not out]
+    chosen = parameters()
+    slopes = best.slopes[np.logical_not(part)]
+    values = _values(chosen, settle(_problem(chosen, seen), best.logs, slopes))
+    return [predict_ms(row, values) for row in left]
+
+
+def _trade(parameter: Parameter, rows: Sequence[Measurement], best: Fit) -> Trade | None:
+    """What the fit makes of an assumed constant; None if it moves no row to speak of."""
+    values, middle = best.values, parameter.committed
+
+    def effect(value: float) -> Array:
+        """Log change of each row when the constant is moved to `value`."""
+        before, after = (
+            _predictions().logs(rows, {**values, parameter: v}) for v in (middle, value)
+        )
+        change: Array = after - before
+        return change
+
+    low, high = effect(parameter.low), effect(parameter.high)
+    largest = math.exp(float(np.max(np.abs(high - low))))
+    if largest <= _SEEN:
+        return None
+    scale, found = weights(rows), best.estimate
+    weighted = (high - low) * scale
+    along = found.jacobian @ np.linalg.pinv(found.jacobian) @ weighted
+    return Trade(
+        parameter.path,
+        tuple(sorted(parameter.sheets)),
+        largest,
+        float(np.sum(along**2) / np.sum(weighted**2)),
+        tuple(map(float, found.response(low * scale))),
+        tuple(map(float, found.response(high * scale))),
+    )

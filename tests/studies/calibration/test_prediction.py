@@ -1,0 +1,52 @@
+"""Rows under other constants: what is simulated again, and what a row weighs."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+import pytest
+
+from hexsim.studies.calibration.constants import Parameter, bounded
+from hexsim.studies.calibration.prediction import Run, weights
+from hexsim.studies.calibration.published import fitted_rows, parameters, predict_ms
+
+
+def test_a_run_published_as_two_numbers_counts_once() -> None:
+    rows = fitted_rows()
+    total: dict[Run, float] = defaultdict(float)
+    for row, weight in zip(rows, weights(rows), strict=True):
+        error = math.hypot(row.resolution_ms / row.latency_ms, 0.05)
+        total[Run.of(row)] += (weight * error) ** 2
+    assert list(total.values()) == pytest.approx([1.0] * len(total))
+    assert len(total) < len(rows)
+
+
+def test_a_run_is_simulated_again_only_for_constants_it_reads() -> None:
+    (gpu, *_) = [row for row in fitted_rows() if row.runtime == "gpu"]
+    by_path = {p.path: p for p in parameters()}
+    nominal = predict_ms(gpu, {})
+    assert predict_ms(gpu, {by_path["dispatch.node_clk"]: 1000.0}) == nominal
+    assert predict_ms(gpu, {by_path["gpu.efficiency"]: 0.5}) < nominal
+
+
+def test_rows_of_the_tensor_engine_are_fitted() -> None:
+    rows = [row for row in fitted_rows() if row.runtime == "hta"]
+    found = {p: p.high for p in parameters() if p.path.startswith("partitioning.hta")}
+    assert sum(predict_ms(row, found) for row in rows) > sum(predict_ms(row, {}) for row in rows)
+
+
+def test_bounds_are_four_standard_deviations_apart() -> None:
+    sheets = frozenset({"a"})
+    assert Parameter("x", sheets, 1.0, 2.0, math.exp(4), "1").log_error == pytest.approx(1.0)
+    from_zero = Parameter("x", sheets, 0.0, 1.0, math.exp(4), "1")
+    assert from_zero.log_error == pytest.approx(2.0)
+    assert from_zero.moves
+    assert not Parameter("x", sheets, 0.0, 0.0, 1.0, "1").moves
+    assert not Parameter("x", sheets, 1.0, 1.0, 1.0, "1").moves
+
+
+def test_constants_that_sheets_state_alike_are_one() -> None:
+    labels = [p.label for p in bounded("assumed")]
+    assert "qurt.wake_clk" in labels
+    assert len({(p.path, p.sheets) for p in bounded("assumed")}) == len(labels)
