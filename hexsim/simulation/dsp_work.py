@@ -45,7 +45,9 @@ def dsp_work(
     """
     named = tuple(zip(subnet.inputs, subnet.input_shapes, strict=True))
     stay_flat = flat_tensors(subnet)
-    cold = tuple(n for n, shape in named if n in in_ddr and (n in stay_flat or not is_spatial(shape)))
+    cold = tuple(
+        n for n, shape in named if n in in_ddr and (n in stay_flat or not is_spatial(shape))
+    )
     shares = [activation_l2_bytes(call, target) for call in subnet.calls]
     moved = subnet_traffic(subnet, target.l2_bytes, shares, tensor_sizes(subnet), cold)
     bits = subnet.bits
