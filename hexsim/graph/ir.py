@@ -166,6 +166,8 @@ class Layer:
 
     limits: ClassVar[tuple[Rule, ...]] = ()
     """When those who take layers of this type refuse one of them."""
+    counts: ClassVar[bool] = False
+    """True if its output holds whole numbers from zero on, so that every code is its own number."""
     generic_cost: ClassVar[bool] = False
     """True if no kernel model tells what it costs on the vector unit, but a stand-in."""
 

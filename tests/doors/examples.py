@@ -16,6 +16,7 @@ from onnx import helper
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import (
+    ArgExtremum,
     AxisSlice,
     BatchNorm,
     ChannelShuffle,
@@ -151,6 +152,8 @@ def _repeated(shape: Shape) -> Iterator[Example]:
         yield _example(pad, f"{mode} {name}", shape)
     for kind in ("mean", "sum", "max", "min"):
         yield _example(partial(Reduce, kind=kind, axes=(last,)), f"{kind} {name}", shape)
+    for kind in ("max", "min"):
+        yield _example(partial(ArgExtremum, kind=kind, axis=last), f"{kind} {name}", shape)
     outer = partial(Reduce, kind="mean", axes=tuple(range(0, len(shape), 2)))
     yield _example(outer, f"mean of every other axis {name}", shape)
 
