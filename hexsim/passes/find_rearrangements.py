@@ -12,7 +12,7 @@ from itertools import permutations
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import ChannelShuffle, DepthToSpace, Permute, Reshape, SpaceToDepth
 from hexsim.passes._moves import Runs, in_place, permuted, view
-from hexsim.passes._rewriter import is_private
+from hexsim.passes._rewriter import is_private, names_of, new_name
 
 _MOST_AXES = 5
 """Of a tensor on an accelerator."""
@@ -23,7 +23,7 @@ _LARGEST_BLOCK = 8
 def find_rearrangements(network: Network) -> Network:
     """Replace a chain of reshapes and permutes by what it does.
 
-    1. A chain ends where somebody else reads what it writes.
+    1. A chain ends where somebody else reads what it writes; one without a permute stays.
     2. What swaps groups of the channels is a ChannelShuffle, what makes pixels of blocks of
        channels a DepthToSpace (pixel shuffle), the reverse a SpaceToDepth.
     3. What leaves all elements where they are is one Reshape, and what permutes axes one Permute.
@@ -31,20 +31,21 @@ def find_rearrangements(network: Network) -> Network:
        a Reshape to as few axes as it needs, a Permute and a Reshape.
     5. The new layer, or its Permute, takes the name of the first.
     """
+    taken = names_of(network)
     made: dict[str, list[Layer]] = {}
     gone: set[str] = set()
     tensors: list[Tensor] = []
     for chain in _chains(network):
-        found = None if len(chain.layers) == 1 else _simplest(chain, network)
+        found = _simplest(chain, network, taken)
         if found is None:
             continue
         first, *others = chain.layers
         made[first.name] = found
         gone.update(layer.name for layer in others)
-        shape = chain.source
+        shape, dtype = chain.source, network.tensors[chain.layers[0].output].dtype
         for layer in found[:-1]:
             (shape,) = layer.output_shapes([shape])
-            tensors.append(Tensor(layer.output, shape))
+            tensors.append(Tensor(layer.output, shape, dtype=dtype))
     layers = [
         new
         for layer in network.layers
@@ -107,18 +108,21 @@ def _runs(layers: Sequence[Layer], network: Network) -> Runs | None:
     return runs
 
 
-def _simplest(chain: _Chain, network: Network) -> list[Layer] | None:
-    """The layers that do what the chain does, if they are fewer or fit more engines."""
-    if chain.runs is None:
+def _simplest(chain: _Chain, network: Network, taken: set[str]) -> list[Layer] | None:
+    """The layers that do what the chain does, if they are fewer or fit more engines.
+
+    New layers get names that are not `taken`, which they then are.
+    """
+    if chain.runs is None or not chain.permutes:
         return None
-    single = next(_single_layers(chain), None)
-    if single is not None:
-        return [_in_place_of(chain, single)]
+    if len(chain.layers) > 1:
+        single = next(_single_layers(chain), None)
+        if single is not None:
+            return [_in_place_of(chain, single)]
     shapes = [network.shape(layer.output) for layer in chain.layers]
     if chain.permutes < 2 and all(len(shape) <= _MOST_AXES for shape in shapes):
         return None
-    shape, permutation = view(chain.runs)
-    return None if len(shape) > _MOST_AXES else _around_a_permute(shape, permutation, chain)
+    return _around_a_permute(*view(chain.runs), chain, taken)
 
 
 def _single_layers(chain: _Chain) -> Iterator[Layer]:
@@ -182,16 +186,18 @@ def _in_place_of(chain: _Chain, layer: Layer) -> Layer:
     )
 
 
-def _around_a_permute(shape: Shape, permutation: tuple[int, ...], chain: _Chain) -> list[Layer]:
+def _around_a_permute(
+    shape: Shape, permutation: tuple[int, ...], chain: _Chain, taken: set[str]
+) -> list[Layer]:
     """A permute of `shape`, with reshapes where the ends have other shapes."""
     layer = _in_place_of(chain, Permute(name="", inputs=(), outputs=(), permutation=permutation))
-    layers = [layer]
+    layers: list[Layer] = [layer]
     if shape != chain.source:
-        split = f"{layer.name}.split"
+        split = new_name(f"{layer.name}.split", taken)
         reshape = Reshape(name=split, inputs=layer.inputs, outputs=(split,), shape=shape)
         layers = [reshape, layer.replace(inputs=(split,))]
     if tuple(shape[axis] for axis in permutation) != chain.result:
-        join, last = f"{layer.name}.join", layers.pop()
+        join, last = new_name(f"{layer.name}.moved", taken), layers.pop()
         reshape = Reshape(name=join, inputs=(join,), outputs=last.outputs, shape=chain.result)
         layers += [last.replace(outputs=(join,)), reshape]
     return layers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import AxisSlice, Reshape, StridedSlice
-from hexsim.passes._rewriter import is_private
+from hexsim.passes._rewriter import is_private, names_of, new_name
 
 
 def join_before_slices(network: Network) -> Network:
@@ -15,6 +15,7 @@ def join_before_slices(network: Network) -> Network:
        slice keeps its name.
     2. Several such slices of one axis share the Reshape; it is named after the first.
     """
+    taken = names_of(network)
     behind = {layer.name: _axis(layer, network) for layer in network.layers}
     layers: list[Layer] = []
     tensors: list[Tensor] = []
@@ -32,9 +33,9 @@ def join_before_slices(network: Network) -> Network:
         (source,) = layer.inputs
         shape = _joined(network.shape(source), axis)
         if (source, axis) not in shared:
-            name = f"{layer.name}.joined"
+            name = new_name(f"{layer.name}.joined", taken)
             shared[source, axis] = name
-            tensors.append(Tensor(name, shape))
+            tensors.append(Tensor(name, shape, dtype=network.tensors[source].dtype))
             layers.append(Reshape(name=name, inputs=(source,), outputs=(name,), shape=shape))
         (part,), size = layer.parts, network.shape(source)[axis + 1]
         start = part.start * size

@@ -6,6 +6,7 @@ import numpy as np
 
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import Permute, Softmax
+from hexsim.passes._rewriter import names_of, new_name
 
 
 def move_softmax_axis(network: Network) -> Network:
@@ -14,6 +15,7 @@ def move_softmax_axis(network: Network) -> Network:
     1. If axes of more than one element follow those of the sum, they change places with them.
     2. The layer keeps its name, and its result, behind the second permute, its own.
     """
+    taken = names_of(network)
     layers: list[Layer] = []
     tensors: list[Tensor] = []
     for layer in network.layers:
@@ -22,9 +24,10 @@ def move_softmax_axis(network: Network) -> Network:
             continue
         shape = network.shape(layer.output)
         order = (*(a for a in range(len(shape)) if a not in layer.axes), *sorted(layer.axes))
-        before, after = f"{layer.name}.last", f"{layer.name}.moved"
+        before, after = (new_name(f"{layer.name}.{w}", taken) for w in ("last", "moved"))
         moved = tuple(shape[axis] for axis in order)
-        tensors += [Tensor(before, moved), Tensor(after, moved)]
+        dtype = network.tensors[layer.output].dtype
+        tensors += [Tensor(before, moved, dtype=dtype), Tensor(after, moved, dtype=dtype)]
         count = len(shape) - len(layer.axes)
         layers += [
             Permute(name=before, inputs=layer.inputs, outputs=(before,), permutation=order),

@@ -9,6 +9,7 @@ from onnx import helper
 
 from hexsim.graph.ir import Layer
 from hexsim.layers import (
+    ArgExtremum,
     BatchNorm,
     Concat,
     Convolution,
@@ -276,6 +277,9 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
         {"p": [0, 0, 0, 0, 0, 0, 0, -2]},
         13,
     ),
+    "argmax": (ArgExtremum, node("ArgMax", axis=1), IMAGE, {}, 13),
+    "argmin": (ArgExtremum, node("ArgMin", axis=-1, keepdims=0), IMAGE, {}, 7),
+    "argmax of the last": (Opaque, node("ArgMax", select_last_index=1), IMAGE, {}, 13),
     "tile": (Tile, node("Tile", "r"), IMAGE, {"r": [1, 2, 1, 3]}, 13),
     "expand": (Tile, node("Expand", "s"), {"x": (2, 1, 9, 1)}, {"s": [3, 1, 6, 1, 4]}, 13),
     "expand to less": (Tile, node("Expand", "s"), {"x": (2, 1, 9, 1)}, {"s": [5]}, 8),
@@ -364,6 +368,8 @@ def test_operator(
 ) -> None:
     expected, proto, inputs, weights, opset = CASES[case]
     model = onnx_model([proto], inputs, ["y"], weights, opset)
+    if proto.op_type in ("ArgMax", "ArgMin"):
+        model.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.INT64
     if case == "cast to double":
         model.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.DOUBLE
     agreement = agree(model)

@@ -171,3 +171,46 @@ def _split(data: st.DataObject, size: int) -> list[int]:
         shape.append(part)
         size //= part
     return [*shape, size] if size > 1 or not shape else shape
+
+
+@pytest.mark.parametrize(
+    ("split", "permutation", "axes"),
+    [
+        ((1, 2, 4, 3, 2, 5), (0, 1, 3, 2, 4, 5), 4),  # windows of an image
+        ((2, 3, 2, 2, 4, 5), (0, 1, 4, 2, 5, 3), 5),  # pixel shuffle
+        ((2, 2, 2, 1, 6, 5, 1), (0, 3, 1, 2, 4, 6, 5), 1),  # nothing moves
+    ],
+)
+def test_six_axes_between_reshapes_are_gone(
+    split: tuple[int, ...],
+    permutation: tuple[int, ...],
+    axes: int,
+    onnx_model: Callable[..., onnx.ModelProto],
+    agree: Callable[..., object],
+) -> None:
+    nodes = [
+        node("Relu", ["x"], ["r"]),
+        node("Reshape", ["r", "split"], ["a"]),
+        node("Transpose", ["a"], ["b"], perm=permutation),
+        node("Reshape", ["b", "flat"], ["c"]),
+        node("Relu", ["c"], ["y"]),
+    ]
+    size = int(np.prod(split))
+    weights = {"split": np.array(split), "flat": np.array([2, size // 2])}
+    network = agree(onnx_model(nodes, {"x": (size,)}, ["y"], weights, 13)).optimized  # type: ignore[attr-defined]
+    assert max(len(tensor.shape) for tensor in network.tensors.values()) <= max(axes, 2)
+    permutes = [layer for layer in network.layers if isinstance(layer, Permute)]
+    assert [len(layer.permutation) for layer in permutes] == [axes] * (axes > 1)
+
+
+def test_what_others_read_keeps_its_axes(
+    onnx_model: Callable[..., onnx.ModelProto], agree: Callable[..., object]
+) -> None:
+    nodes = [
+        node("Transpose", ["x"], ["b"], perm=(0, 1, 3, 2, 4, 5)),
+        node("Reshape", ["b", "flat"], ["y"]),
+    ]
+    model = onnx_model(nodes, {"x": (1, 2, 4, 3, 2, 5)}, ["b", "y"], {"flat": [-1]}, 13)
+    network = agree(model).optimized  # type: ignore[attr-defined]
+    assert network.shape("b") == (1, 2, 3, 4, 2, 5)
+    assert sum(isinstance(layer, Reshape) for layer in network.layers) == 3
