@@ -117,7 +117,8 @@ def test_a_relu_that_only_the_codes_do_comes_back() -> None:
 
 @pytest.mark.parametrize("before", ["Relu", "Sigmoid", "Softmax"])
 def test_no_relu_is_added_where_nothing_is_negative(before: str) -> None:
-    nodes = [node(before, "x", "r"), *pair("r", "a", "scale lowest"),
+    along = {"axis": 1} if before == "Softmax" else {}
+    nodes = [node(before, "x", "r", **along), *pair("r", "a", "scale lowest"),
              node("MaxPool", "a", "p", kernel_shape=[2, 2]), *pair("p", "b", "scale lowest"),
              node("Add", "b b", "s"), *pair("s", "d", "scale lowest"),
              node("Tanh", "d", "y")]  # fmt: skip
