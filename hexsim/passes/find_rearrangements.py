@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import TypedDict
 
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import ChannelShuffle, DepthToSpace, Permute, Reshape, SpaceToDepth
@@ -18,6 +19,17 @@ _MOST_AXES = 5
 """Of a tensor on an accelerator."""
 _LARGEST_BLOCK = 8
 """Of pixels; larger ones are not looked for."""
+
+
+class _Ends(TypedDict):
+    """What a layer is called and what it connects."""
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+_NOWHERE = _Ends(name="", inputs=(), outputs=())
 
 
 def find_rearrangements(network: Network) -> Network:
@@ -128,10 +140,9 @@ def _simplest(chain: _Chain, network: Network, taken: set[str]) -> list[Layer] |
 def _single_layers(chain: _Chain) -> Iterator[Layer]:
     """Layers of which each alone does what the chain does."""
     source, result, runs = chain.source, chain.result, chain.runs
-    ends = {"name": chain.layers[0].name, "inputs": (), "outputs": ()}
     whole = in_place(source)
     if runs == whole:
-        yield Reshape(**ends, shape=result)
+        yield Reshape(**_NOWHERE, shape=result)
     if source == result and source:
         *outer, channels = source
         for groups in range(2, channels):
@@ -139,23 +150,22 @@ def _single_layers(chain: _Chain) -> Iterator[Layer]:
                 split = (*outer, groups, channels // groups)
                 swap = (*range(len(outer)), len(outer) + 1, len(outer))
                 if runs == permuted(whole, split, swap):
-                    yield ChannelShuffle(**ends, groups=groups)
+                    yield ChannelShuffle(**_NOWHERE, groups=groups)
     if len(source) == len(result) == 4:
         yield from _blocks(chain, whole)
     for permutation in _permutations(source, result):
         if runs == permuted(whole, source, permutation):
-            yield Permute(**ends, permutation=permutation)
+            yield Permute(**_NOWHERE, permutation=permutation)
 
 
 def _blocks(chain: _Chain, whole: Runs) -> Iterator[Layer]:
     """Blocks of channels to pixels, and back."""
     source, result = chain.source, chain.result
-    ends = {"name": chain.layers[0].name, "inputs": (), "outputs": ()}
     for block in range(2, _LARGEST_BLOCK + 1):
         made = (
-            DepthToSpace(**ends, block=block, mode="DCR"),
-            DepthToSpace(**ends, block=block, mode="CRD"),
-            SpaceToDepth(**ends, block=block),
+            DepthToSpace(**_NOWHERE, block=block, mode="DCR"),
+            DepthToSpace(**_NOWHERE, block=block, mode="CRD"),
+            SpaceToDepth(**_NOWHERE, block=block),
         )
         for layer in made:
             try:
@@ -190,7 +200,7 @@ def _around_a_permute(
     shape: Shape, permutation: tuple[int, ...], chain: _Chain, taken: set[str]
 ) -> list[Layer]:
     """A permute of `shape`, with reshapes where the ends have other shapes."""
-    layer = _in_place_of(chain, Permute(name="", inputs=(), outputs=(), permutation=permutation))
+    layer = _in_place_of(chain, Permute(**_NOWHERE, permutation=permutation))
     layers: list[Layer] = [layer]
     if shape != chain.source:
         split = new_name(f"{layer.name}.split", taken)
