@@ -71,8 +71,8 @@ def load_container(
             )
         read = container.read(source)
         return _with_own(replace(read, model=_resized(read.model, input_dims or {})))
-    read = partial(_read, str(source), input_dims or {}, input_values or {})
-    return _from_onnx(read, optimized, overrides)
+    found = partial(_read, str(source), input_dims or {}, input_values or {})
+    return _from_onnx(found, optimized, overrides)
 
 
 def import_report(

@@ -12,6 +12,7 @@ from hexsim.graph.ir import Layer
 from hexsim.layers._clamp import NO_CLAMP, RELU, RELU6, Clamp
 from hexsim.layers._weighted import Filtering, Weighted
 from hexsim.layers._window import Window
+from hexsim.layers.arg_extremum import ArgExtremum
 from hexsim.layers.batch_norm import BatchNorm
 from hexsim.layers.channel_shuffle import ChannelShuffle
 from hexsim.layers.colour_conversion import ColourConversion
@@ -43,6 +44,7 @@ __all__ = [
     "RELU",
     "RELU6",
     "TYPES",
+    "ArgExtremum",
     "AxisSlice",
     "BatchNorm",
     "ChannelShuffle",

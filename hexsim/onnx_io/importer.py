@@ -24,16 +24,19 @@ class Importer:
     """Tensors, constants and layers read so far.
 
     `uses` counts how often each name is read in the file, graph outputs included; `readers` are
-    the nodes that read it. `codes` is what nodes of the file said about integers, by the tensor
-    or array they said it of, and `stripped` the same by the names of integers that nobody needs
-    any more. `nodes` counts those of the file, `labels` are their names, `folded` those of which
-    nothing is left with their operators, `reasons` say why others are opaque.
+    the nodes that read it, `writers` that which writes it. `codes` is what nodes of the file said
+    about integers, by the tensor or array they said it of, and `stripped` the same by the names of
+    integers that nobody needs any more; `moved` are names of integers that are floats here, until
+    they are dequantised. `nodes` counts those of the file, `labels` are their names, `folded` those
+    of which nothing is left with their operators, `reasons` say why others are opaque, and `notes`
+    are sentences on what was changed.
     """
 
     def __init__(self, known: Mapping[str, Known]) -> None:
         self.known = dict(known)
         self.uses: Counter[str] = Counter()
         self.readers: dict[str, list[Node]] = {}
+        self.writers: dict[str, Node] = {}
         self.labels: set[str] = set()
         self.folded: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
@@ -41,6 +44,7 @@ class Importer:
         self.nodes = 0
         self.codes: dict[str, NodeCodes] = {}
         self.stripped: dict[str, tuple[str, NodeCodes]] = {}
+        self.moved: dict[str, NodeCodes] = {}
         self.tensors: dict[str, Tensor] = {}
         self._producers: dict[str, Layer] = {}
         self._layers: list[Layer] = []
@@ -54,6 +58,7 @@ class Importer:
         other = Importer(self.known)
         other.tensors.update(self.tensors)
         other.stripped.update(self.stripped)
+        other.moved.update(self.moved)
         other._constants.update(self._constants)
         other._names |= self._names
         other.labels |= self.labels
@@ -65,6 +70,7 @@ class Importer:
         """Be told of nodes before they are read, and of the names that their graph hands out."""
         for node in nodes:
             self._names.update((node.name, *node.outputs))
+            self.writers.update(dict.fromkeys(filter(None, node.outputs), node))
             for name in filter(None, (*node.inputs, *outer_names(node.proto))):
                 self.uses[name] += 1
                 self.readers.setdefault(name, []).append(node)

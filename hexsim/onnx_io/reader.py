@@ -48,6 +48,9 @@ _RANDOM = frozenset(
 )
 """Operators that are not folded although their inputs are known."""
 
+_PART = "it goes with a layer that is ours"
+"""Why there is an opaque layer that is no node of the file."""
+
 
 @dataclass(frozen=True)
 class Imported:
@@ -133,7 +136,9 @@ def _report(
         nodes=net.nodes,
         expanded=expanded,
         folded=net.folded,
-        opaque=tuple(OpaqueNode(la.name, la.op_type, net.reasons[la.name]) for la in opaque),
+        opaque=tuple(
+            OpaqueNode(la.name, la.op_type, net.reasons.get(la.name, _PART)) for la in opaque
+        ),
         notes=tuple(notes),
     )
 

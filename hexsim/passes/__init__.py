@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from hexsim.graph.imports import Recognised, what
 from hexsim.graph.ir import Network
-from hexsim.passes.channel_shuffle import find_channel_shuffles
 from hexsim.passes.dead_code import remove_dead_code
 from hexsim.passes.find_functions import find_functions
+from hexsim.passes.find_rearrangements import find_rearrangements
 from hexsim.passes.fold_batch_norm import fold_batch_norm
 from hexsim.passes.fold_flatten import fold_flatten
 from hexsim.passes.fold_pad import fold_pad
 from hexsim.passes.fuse_clamps import fuse_clamps
+from hexsim.passes.join_before_slices import join_before_slices
+from hexsim.passes.move_softmax_axis import move_softmax_axis
 from hexsim.passes.no_ops import remove_no_ops
 
 PASSES = (
@@ -24,7 +26,9 @@ PASSES = (
     fold_pad,
     fold_batch_norm,
     fuse_clamps,
-    find_channel_shuffles,
+    move_softmax_axis,
+    join_before_slices,
+    find_rearrangements,
     fold_flatten,
     remove_no_ops,
     remove_dead_code,

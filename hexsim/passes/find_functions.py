@@ -26,7 +26,7 @@ _MOST_LAYERS = 12
 """A function is spelled in no more (GELU by its tanh takes eight)."""
 _NEAR = np.concatenate([np.linspace(-12.3, 12.1, 123), [0, -207, -61, -33, 33, 61, 207]])
 _FAR = np.array([-1e6, -1e4, -1e3, 1e3, 1e4, 1e6])
-_ROUNDING = {"rtol": 1e-5, "atol": 1e-6}
+_RELATIVE, _ABSOLUTE = 1e-5, 1e-6
 """What constants that a file holds in single may change."""
 
 
@@ -169,14 +169,16 @@ def _known(function: Function) -> Neuron | None:
     near, far = function(_NEAR), function(_FAR)
     for name, fit in _FITS.items():
         neuron = fit(name, function)
-        if neuron is None or not np.allclose(
-            neuron.values(_NEAR), near, equal_nan=True, **_ROUNDING
-        ):
+        if neuron is None or not _agree(neuron.values(_NEAR), near):
             continue
         there = np.isfinite(far)
-        if np.allclose(neuron.values(_FAR)[there], far[there], **_ROUNDING):
+        if _agree(neuron.values(_FAR)[there], far[there]):
             return neuron
     return None
+
+
+def _agree(one: Real, other: Real) -> bool:
+    return np.allclose(one, other, rtol=_RELATIVE, atol=_ABSOLUTE, equal_nan=True)
 
 
 def _neuron(function: NeuronFunction, alpha: float = 0.0, beta: float = 0.0) -> Neuron:

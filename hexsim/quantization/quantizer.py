@@ -7,7 +7,7 @@ What is encoded how
    range 0 to 255 whatever was seen, one of type opaque no encoding.
 2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle, resize to the
    nearest pixel, colour conversion) keeps its input's encoding, so that the integer kernel does
-   not requantise.
+   not requantise. One that counts has steps of one from zero, whatever was seen.
 3. Weights of convolutions, deconvolutions and fully connected layers follow the weight rule of the
    options.
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
@@ -101,6 +101,7 @@ def _activations(
     """
     rule, words = activation_rule(options), activation_words(options)
     decided: dict[str, Decision[Encoding]] = {}
+    codes = (1 << options.activation_bits) - 1
 
     def calibrated(name: str) -> None:
         if name in observations:
@@ -127,6 +128,9 @@ def _activations(
                 decided[name] = Decision(
                     decided[layer.inputs[0]].encoding, f"that of '{layer.inputs[0]}'"
                 )
+            elif layer.counts and name in observations:
+                whole = Encoding.from_range(0, codes, options.activation_bits)
+                decided[name] = _given(name, given) or Decision(whole, "whole numbers")
             else:
                 calibrated(name)
     return decided

@@ -27,14 +27,16 @@ def imports_table(report: ImportReport) -> str:
         rows = [(rule, f"{len(names)}", "; ".join(names)) for rule, names in by_rule.items()]
         lines += [
             "",
-            table(("Recognised", "layers", "layer (nodes it took in)"), rows, left={0, 2}),
+            table(
+                ("Recognised", "layers", "layer (nodes it took in)"), rows, left=frozenset({0, 2})
+            ),
         ]
     by_reason = defaultdict(list)
     for node in report.opaque:
         by_reason[node.operator, node.reason].append(node.name)
     if by_reason:
         cells = [(op, f"{len(n)}", why, ", ".join(n)) for (op, why), n in by_reason.items()]
-        lines += ["", table(("Opaque", "nodes", "why", "names"), cells, left={0, 2, 3})]
+        lines += ["", table(("Opaque", "nodes", "why", "names"), cells, left=frozenset({0, 2, 3}))]
     return "\n".join(lines)
 
 

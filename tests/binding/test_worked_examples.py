@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from hexsim.binding.arg_extremum import bind_arg_extremum
 from hexsim.binding.call import Operand
 from hexsim.binding.local_response_norm import bind_local_response_norm, power_knots
 from hexsim.binding.quotient import bind_quotient
@@ -9,7 +10,7 @@ from hexsim.binding.reduce import bind_reduce
 from hexsim.binding.requantize import common_scale, requantize, rescale_table
 from hexsim.binding.softmax import bind_softmax
 from hexsim.int8.dispatch import prepare
-from hexsim.layers import Elementwise, LocalResponseNorm, Pad, Reduce, Softmax
+from hexsim.layers import ArgExtremum, Elementwise, LocalResponseNorm, Pad, Reduce, Softmax
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import execute
 
@@ -69,6 +70,18 @@ def test_reduce():
         made[kind] = (tail.multiplier[0], tail.shift[0], tail.preload[0], output[0])
     assert made == {"sum": (858993459, 0, 25, 28), "mean": (286331153, 0, 75, 16)}
     assert 8421504 * 255 < 2**31 <= 8421505 * 255
+
+
+def test_places():
+    x, y = encoding(0.1, 5), encoding(1.0, 0)
+    source = Between((4,), x, y)
+    source.operands = (Operand("x", (4,), x),), Operand("y", (1,), y)
+    for kind, place in (("max", 1), ("min", 3)):
+        layer = ArgExtremum(name="a", inputs=("x",), outputs=("y",), kind=kind, axis=0)
+        output = np.empty(1, np.uint8)
+        codes = [np.array([7, 9, 9, 3], np.uint8)]
+        execute(prepare(bind_arg_extremum(layer, source)), codes, output)
+        assert output[0] == place
 
 
 def test_pad():

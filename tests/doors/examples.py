@@ -16,6 +16,7 @@ from onnx import helper
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import (
+    ArgExtremum,
     AxisSlice,
     BatchNorm,
     ChannelShuffle,
@@ -109,7 +110,7 @@ def _of_images() -> Iterator[Example]:
     yield _example(partial(Prelu, slope="s"), "", IMAGE, {"s": (8,)})
     for mode in ("DCR", "CRD"):
         yield _example(partial(DepthToSpace, block=2, mode=mode), mode, IMAGE)
-    yield _example(partial(SpaceToDepth, block=2), "", (1, 6, 4, 3))
+        yield _example(partial(SpaceToDepth, block=2, mode=mode), mode, (1, 6, 4, 3))
     for kind in ("nearest", "bilinear"):
         yield _example(partial(Resize, kind=kind, size=(12, 14)), kind, IMAGE)
 
@@ -152,6 +153,8 @@ def _repeated(shape: Shape) -> Iterator[Example]:
         yield _example(pad, f"{mode} {name}", shape)
     for kind in ("mean", "sum", "max", "min"):
         yield _example(partial(Reduce, kind=kind, axes=(last,)), f"{kind} {name}", shape)
+    for kind in ("max", "min"):
+        yield _example(partial(ArgExtremum, kind=kind, axis=last), f"{kind} {name}", shape)
     outer = partial(Reduce, kind="mean", axes=tuple(range(0, len(shape), 2)))
     yield _example(outer, f"mean of every other axis {name}", shape)
 

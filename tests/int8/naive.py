@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from hexsim.binding.arg_extremum import BoundArgExtremum
 from hexsim.binding.batch_norm import BoundBatchNorm
 from hexsim.binding.colour_conversion import BoundChannelPick, BoundNv21
 from hexsim.binding.concat import BoundConcat
@@ -284,6 +285,16 @@ def reduce_extremum(call, inputs):
     return through(call.table, out)
 
 
+def arg_extremum(call, inputs):
+    """Python's own search: the first of equal codes."""
+    rows = np.moveaxis(inputs[0], call.axis, -1)
+    choose = max if call.kind == "max" else min
+    places = [
+        choose(range(len(row)), key=row.__getitem__) for row in rows.reshape(-1, rows.shape[-1])
+    ]
+    return np.array([int(call.codes[at]) for at in places]).reshape(call.output.shape)
+
+
 def quotient(call, inputs):
     """Of fractions, rounded once; halves go up."""
 
@@ -390,6 +401,7 @@ TWINS = {
     BoundReduceSum: reduce_sum,
     BoundReduceExtremum: reduce_extremum,
     BoundQuotient: quotient,
+    BoundArgExtremum: arg_extremum,
     BoundChannelPick: channel_pick,
     BoundNv21: nv21,
     BoundLookup: lookup,

@@ -11,7 +11,6 @@ from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import ceil_div, vectors
 from hexsim.hvx.streams import Kernel, reduce
-from hexsim.hvx.streams.reduce import Inside
 from hexsim.layers import Reduce
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -20,7 +19,8 @@ from hexsim.timing.work import NodeWork
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """The pass and the end."""
-    layer, machine, inside = _layer(call), target.machine, _inside(call)
+    layer, machine = _layer(call), target.machine
+    inside = reduce.inside_of(layer.axes, len(call.operands[0]) - 1)
     if layer.kind in ("max", "min"):
         largest = layer.kind == "max"
         return (
@@ -37,14 +37,6 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     row = RowCost.of(each.cost, ceil_div(vectors(call.operands[0]), results), 1)
     row += RowCost.of(end.cost, 1)
     return NodeWork((row_stage(results, row, target.workers, traffic, target.l2_bytes),), "kernel")
-
-
-def _inside(call: KernelCall) -> Inside:
-    """What is reduced inside a vector: channels, or the pixels of a row."""
-    axes, last = _layer(call).axes, len(call.operands[0]) - 1
-    if last in axes:
-        return "channels"
-    return "pixels" if last - 1 in axes else "nothing"
 
 
 def _layer(call: KernelCall) -> Reduce:

@@ -4,12 +4,16 @@ Sums of pixels are kept in 16 bits, those of channels in words of four (`vrmpy` 
 or minimum compares bytes. Where the reduced axes lie inside a vector, its 32 channels or four
 pixels, the last steps turn it against itself: half of what is left each time.
 
+The place of an extremum is found with it: a halfword of the code above a count that falls from
+place to place is largest for the first largest code.
+
 Hexagon NN has such kernels in C. The loops are ours, after its average pooling; sums of 16 bits
 that are widened every 256 vectors are left out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -24,6 +28,13 @@ _STEPS: dict[Inside, int] = {"nothing": 0, "pixels": 2, "channels": 5}
 """Halvings: four pixels or 32 channels to one."""
 _WORD_STEPS = 3
 """Of the eight words that hold the sums of 32 channels."""
+
+
+def inside_of(axes: Sequence[int], last: int) -> Inside:
+    """Return what is reduced inside a vector: channels (axis `last`), or the pixels of a row."""
+    if last in axes:
+        return "channels"
+    return "pixels" if last - 1 in axes else "nothing"
 
 
 @lru_cache(maxsize=16)
@@ -77,3 +88,31 @@ def extremum_end(machine: Machine, inside: Inside, *, largest: bool) -> Kernel:
         best = s("max.ub" if largest else "min.ub", f"best{step}", best, f"turned{step}")
     s("store", "", "output", best)
     return tile_loop("end of an extremum", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def place_pass(machine: Machine) -> Kernel:
+    """One vector of the input: codes and counts as halfwords, compared with the best so far."""
+    s = Stream()
+    s("load", "x", "x_in")
+    s("xor", "signed", "x", "sign")
+    s("shuffoe.b", "keys", "signed", "count")
+    for half in ("lo", "hi"):
+        s("max.h", f"best_{half}", f"best_{half}", f"keys.{half}")
+    s("sub.h", "count", "count", "ones")
+    return tile_loop("place of an extremum", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def place_end(machine: Machine, inside: Inside) -> Kernel:
+    """One vector of the result: the best keys inside it, and the counts in them."""
+    s = Stream()
+    best = [s("load", f"x_{half}", "best_in") for half in ("lo", "hi")]
+    for step in range(_STEPS[inside]):
+        for k, keys in enumerate(best):
+            s("align", f"turned{k}{step}", keys, keys, f"by{step}")
+            best[k] = s("max.h", f"best{k}{step}", keys, f"turned{k}{step}")
+    s("shuffe.b", "counts", best[1], best[0])
+    s("sub.ub.sat", "places", "most", "counts")
+    s("store", "", "output", "places")
+    return tile_loop("end of a search", machine, s.insns)

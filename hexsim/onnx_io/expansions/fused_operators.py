@@ -6,6 +6,7 @@ Left out: a FusedMatMul that transposes a tensor whose rank the file does not te
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import onnx
 
@@ -71,7 +72,7 @@ def _activated(
     operator = node.text("activation", "")
     if not operator:
         return result
-    attributes = dict(zip(_PARAMETERS.get(operator, ()), parameters, strict=False))
+    attributes: dict[str, Any] = dict(zip(_PARAMETERS.get(operator, ()), parameters, strict=False))
     if operator == "Clip" and graph.opset >= _BOUNDS_AS_INPUTS:
         return parts.add(operator, [result, *(parts.constant(one) for one in attributes.values())])
     return parts.add(operator, [result], **attributes)

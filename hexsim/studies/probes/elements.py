@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Shape
-from hexsim.layers import BatchNorm, Convert, Elementwise, Neuron, Prelu, Reduce, Softmax
+from hexsim.layers import (
+    ArgExtremum,
+    BatchNorm,
+    Convert,
+    Elementwise,
+    Neuron,
+    Prelu,
+    Reduce,
+    Softmax,
+)
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import NeuronFunction
 from hexsim.studies.probes._kind import IMAGE, Kind, Kinds, Sizes, plain
@@ -45,6 +54,9 @@ KINDS: Kinds = {
     ),
     "reduce_max": plain(
         Reduce(name="max", inputs=("in",), outputs=("out",), kind="max", axes=(1,))
+    ),
+    "argmax": plain(
+        ArgExtremum(name="argmax", inputs=("in",), outputs=("out",), kind="max", axis=3)
     ),
     "softmax": Kind(r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21", _softmax),
     "narrow": Kind(
