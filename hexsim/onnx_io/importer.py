@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 
 import numpy as np
 
@@ -160,6 +162,16 @@ class Importer:
         self._layers.append(layer)
         self._producers.update(dict.fromkeys(layer.outputs, layer))
         self.tensors.update({tensor.name: tensor for tensor in outputs})
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Take back what was added meanwhile if it turns out to be no layer of ours."""
+        before = {name: copy(value) for name, value in vars(self).items()}
+        try:
+            yield
+        except NotALayerError:
+            vars(self).update(before)
+            raise
 
     # Axis order
 

@@ -13,11 +13,13 @@ from hexsim.passes.fold_batch_norm import fold_batch_norm
 from hexsim.passes.fold_flatten import fold_flatten
 from hexsim.passes.fold_pad import fold_pad
 from hexsim.passes.fuse_clamps import fuse_clamps
+from hexsim.passes.lift_lines import lift_lines
 from hexsim.passes.no_ops import remove_no_ops
 
 PASSES = (
     remove_no_ops,
     remove_dead_code,
+    lift_lines,
     fold_pad,
     fold_batch_norm,
     fuse_clamps,

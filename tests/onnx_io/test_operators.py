@@ -78,7 +78,7 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
         {"w": normal(6, 1, 3, 3)},
         17,
     ),
-    "conv 1-D": (Opaque, node("Conv", "w"), {"x": (1, 3, 8)}, {"w": normal(2, 3, 3)}, 17),
+    "conv 1-D": (Convolution, node("Conv", "w"), {"x": (1, 3, 8)}, {"w": normal(2, 3, 3)}, 17),
     "conv 3-D": (
         Opaque,
         node("Conv", "w"),
