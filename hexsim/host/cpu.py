@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from hexsim.host._layer_cost import LayerCost
-from hexsim.layers import Convolution, Deconvolution, FullyConnected
+from hexsim.layers import Convolution, Deconvolution, FullyConnected, MatMul
 from hexsim.planning.plan import KernelCall
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import Stack
@@ -45,6 +45,8 @@ def _efficiency(call: KernelCall, stack: Stack) -> float:
     if isinstance(layer, Convolution):
         if layer.is_depthwise(call.operands[0][-1]):
             return runtime.depthwise_efficiency
+        return runtime.convolution_efficiency
+    if isinstance(layer, MatMul):
         return runtime.convolution_efficiency
     if isinstance(layer, Deconvolution):
         return runtime.depthwise_efficiency

@@ -22,6 +22,7 @@ from hexsim.layers.deconvolution import Deconvolution, Phases
 from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.fully_connected import FullyConnected
 from hexsim.layers.local_response_norm import LocalResponseNorm
+from hexsim.layers.mat_mul import MatMul
 from hexsim.layers.neuron import Neuron
 from hexsim.layers.opaque import Opaque
 from hexsim.layers.pad import Pad
@@ -51,6 +52,7 @@ __all__ = [
     "Filtering",
     "FullyConnected",
     "LocalResponseNorm",
+    "MatMul",
     "Neuron",
     "Opaque",
     "Pad",

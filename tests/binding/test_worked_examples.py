@@ -53,6 +53,14 @@ def test_sixteen_bits():
     assert tail.apply(np.array([accumulator])) == 13390
 
 
+def test_matrix_product():
+    tail = requantize(0.125 * 0.02 * 0.05, encoding(0.01, 30))
+    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (26843546, 0, 2400)
+    products = (np.array([150, 90, 110]) - 100) @ (np.array([40, 10, 120]) - 20)
+    assert products == 2100
+    assert tail.apply(np.array([2400 + products])) == 56
+
+
 def test_average():
     tail = requantize(0.1 / np.array([1, 4]), encoding(0.1, 0))
     np.testing.assert_array_equal(tail.multiplier, [2**30, 2**29])

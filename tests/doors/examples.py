@@ -27,6 +27,7 @@ from hexsim.layers import (
     Elementwise,
     FullyConnected,
     LocalResponseNorm,
+    MatMul,
     Neuron,
     Opaque,
     Pad,
@@ -67,6 +68,7 @@ def examples() -> Iterator[Example]:
     yield from _of_images()
     yield from _of_any_rank()
     yield from _elementwise()
+    yield from _products()
     yield from _special()
 
 
@@ -139,6 +141,14 @@ def _elementwise() -> Iterator[Example]:
             operands = {"scalar": (), "channels": shape[-1:], "full": shape}
             for what, operand in operands.items():
                 yield _example(layer, f"{name} {what}", shape, operand=operand)
+
+
+def _products() -> Iterator[Example]:
+    for shape in ((5, 7), (2, 5, 7), (1, 3, 5, 7), (1, 2, 3, 5, 7)):
+        constant = (*shape[:-2], 7, 4)
+        yield _example(MatMul, f"{_times(shape)} constant", shape, operand=constant)
+        scores = partial(MatMul, transposed=True, alpha=0.25)
+        yield _example(scores, f"{_times(shape)} computed", shape, twice=True)
 
 
 def _special() -> Iterator[Example]:

@@ -19,6 +19,7 @@ from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
 from hexsim.binding.fully_connected import BoundFullyConnected
 from hexsim.binding.local_response_norm import BoundLocalResponseNorm
 from hexsim.binding.lookup import BoundLookup
+from hexsim.binding.mat_mul import BoundMatMul
 from hexsim.binding.pad import BoundPad
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
 from hexsim.binding.rearrange import BoundRearrange
@@ -301,6 +302,13 @@ def power(powers, squares):
     return below + math.floor(((above - below) * (squares % step) + step // 2) / step)
 
 
+def mat_mul(call, inputs):
+    a, b = (
+        codes.astype(object) - x.zero_point for codes, x in zip(inputs, call.inputs, strict=True)
+    )
+    return finish((a @ (b.swapaxes(-1, -2) if call.transposed else b)).astype(np.int64), call.tail)
+
+
 def softmax(call, inputs):
     axes = tuple(call.axes)
     e = call.exponentials[inputs[0].max(axis=axes, keepdims=True) - inputs[0]].astype(object)
@@ -329,5 +337,6 @@ TWINS = {
     BoundLookup: lookup,
     BoundBatchNorm: batch_norm,
     BoundLocalResponseNorm: local_response_norm,
+    BoundMatMul: mat_mul,
     BoundSoftmax: softmax,
 }
