@@ -24,6 +24,7 @@ from hexsim.layers.fully_connected import FullyConnected
 from hexsim.layers.local_response_norm import LocalResponseNorm
 from hexsim.layers.mat_mul import MatMul
 from hexsim.layers.neuron import Neuron
+from hexsim.layers.normalization import Normalization
 from hexsim.layers.opaque import Opaque
 from hexsim.layers.pad import Pad
 from hexsim.layers.permute import Permute
@@ -54,6 +55,7 @@ __all__ = [
     "LocalResponseNorm",
     "MatMul",
     "Neuron",
+    "Normalization",
     "Opaque",
     "Pad",
     "Permute",

@@ -15,6 +15,7 @@ from hexsim.layers import (
     Convert,
     Elementwise,
     Filtering,
+    Normalization,
     Pad,
     Pooling,
     Reshape,
@@ -142,7 +143,7 @@ def _with_axis(layer: Layer) -> Layer | None:
             return layer
         case Concat():
             return layer.replace(axis=_moved(layer.axis))
-        case Softmax():
+        case Softmax() | Normalization():
             return layer.replace(axes=tuple(map(_moved, layer.axes)))
         case StridedSlice():
             parts = tuple(replace(part, axis=_moved(part.axis)) for part in layer.parts)

@@ -1,13 +1,16 @@
 """The worked integers of docs/reference/arithmetic.md."""
 
+import math
+
 import numpy as np
 
 from hexsim.binding.call import Operand
 from hexsim.binding.local_response_norm import bind_local_response_norm, power_knots
+from hexsim.binding.normalization import bind_normalization
 from hexsim.binding.requantize import common_scale, requantize, rescale_table
 from hexsim.binding.softmax import bind_softmax
 from hexsim.int8.dispatch import prepare
-from hexsim.layers import LocalResponseNorm, Softmax
+from hexsim.layers import LocalResponseNorm, Normalization, Softmax
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import execute
 
@@ -93,6 +96,21 @@ def test_local_response_norm():
     assert 114343 + ((-182 * 32 + 128) >> 8) == 114320
     assert (call.tail.multiplier[0], call.tail.shift[0]) == (16384, 0)
     assert result(call, [100, 100]) == [87, 87]
+
+
+def test_normalization():
+    layer = Normalization(
+        name="norm", inputs=("x",), outputs=("y",), kind="deviation", axes=(1,), epsilon=0.01
+    )
+    call = bind_normalization(layer, Between((1, 4), encoding(0.1, 20), encoding(0.02, 128)))
+    assert (call.epsilon, call.factors.tolist()) == (16, [32767])
+    d, w = np.array([-80, -40, 0, 120]), 4 * 1800 - 40**2 + 16
+    root = math.isqrt(w << 48)
+    assert (w, root, 2**61 // root) == (5616, 1257284164, 1833987156)
+    t = (d * 1833987156 + 2**16) >> 17
+    assert t.tolist() == [-1119377, -559688, 0, 1679065]
+    assert call.tail.apply(call.tail.preload + 32767 * t).tolist() == [75, 101, 128, 208]
+    assert result(call, [10, 20, 30, 60]) == [75, 101, 128, 208]
 
 
 def test_softmax():

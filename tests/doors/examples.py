@@ -29,6 +29,7 @@ from hexsim.layers import (
     LocalResponseNorm,
     MatMul,
     Neuron,
+    Normalization,
     Opaque,
     Pad,
     Permute,
@@ -102,6 +103,11 @@ def _of_images() -> Iterator[Example]:
     for kind in ("max", "average"):
         pool = partial(Pooling, kind=kind, window=Window((2, 2), (2, 2)))
         yield _example(pool, kind, IMAGE)
+    norm = partial(Normalization, kind="deviation", epsilon=1e-3, scale="s", shift="t")
+    of_channels = {"s": (8,), "t": (8,)}
+    yield _example(partial(norm, axes=(3,)), "of pixels", IMAGE, of_channels)
+    yield _example(partial(norm, axes=(1, 2)), "of channels", IMAGE, of_channels)
+    yield _example(partial(norm, axes=(1, 3)), "across", IMAGE, {"s": (7, 8), "t": (7, 1)})
     yield _example(partial(Prelu, slope="s"), "", IMAGE, {"s": (8,)})
     for kind in ("nearest", "bilinear"):
         yield _example(partial(Resize, kind=kind, size=(12, 14)), kind, IMAGE)
@@ -118,6 +124,9 @@ def _of_any_rank() -> Iterator[Example]:
         if rank:
             last = rank - 1
             yield _example(partial(Softmax, axes=(last,)), _times(shape), shape)
+            norm = partial(Normalization, axes=(last,), epsilon=1e-3)
+            for kind in ("deviation", "mean_square", "length"):
+                yield _example(partial(norm, kind=kind), f"{kind} {_times(shape)}", shape)
             turned = partial(Permute, permutation=tuple(reversed(range(rank))))
             yield _example(turned, _times(shape), shape)
             part = partial(StridedSlice, parts=(AxisSlice(last, 1, shape[last], 2),))

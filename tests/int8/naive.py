@@ -20,6 +20,7 @@ from hexsim.binding.fully_connected import BoundFullyConnected
 from hexsim.binding.local_response_norm import BoundLocalResponseNorm
 from hexsim.binding.lookup import BoundLookup
 from hexsim.binding.mat_mul import BoundMatMul
+from hexsim.binding.normalization import BoundNormalization
 from hexsim.binding.pad import BoundPad
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
 from hexsim.binding.rearrange import BoundRearrange
@@ -309,6 +310,34 @@ def mat_mul(call, inputs):
     return finish((a @ (b.swapaxes(-1, -2) if call.transposed else b)).astype(np.int64), call.tail)
 
 
+def normalization(call, inputs):
+    x, shape = (inputs[0] - call.inputs[0].zero_point).astype(object), call.output.shape
+    factors = np.broadcast_to(call.factors.astype(object).reshape(call.spread), shape)
+    preloads = np.broadcast_to(call.tail.preload.astype(object).reshape(call.spread), shape)
+    n = math.prod(shape[axis] for axis in call.axes)
+    s = x.sum(axis=tuple(call.axes), keepdims=True)
+    q = (x * x).sum(axis=tuple(call.axes), keepdims=True)
+    d, v = {
+        "deviation": (n * x - s, n * q - s * s),
+        "mean_square": (n * x, n * q),
+        "length": (x, q),
+    }[call.kind]
+    t = np.vectorize(over_root, otypes=[object])(d, v + call.epsilon)
+    tail = call.tail
+    constants = (tail.multiplier[0], tail.shift[0], tail.low, tail.high, tail.fraction_bits)
+    return requantize(preloads + factors * t, *constants)
+
+
+def over_root(d, w):
+    """d / sqrt(w) with twenty fraction bits."""
+    if w == 0:
+        return 0
+    e = next(e for e in range(0, 64, 2) if w << e >= 2**60)
+    r = 2**61 // math.isqrt(w << e)
+    s = 41 - e // 2
+    return (d * r + 2 ** (s - 1)) >> s
+
+
 def softmax(call, inputs):
     axes = tuple(call.axes)
     e = call.exponentials[inputs[0].max(axis=axes, keepdims=True) - inputs[0]].astype(object)
@@ -338,5 +367,6 @@ TWINS = {
     BoundBatchNorm: batch_norm,
     BoundLocalResponseNorm: local_response_norm,
     BoundMatMul: mat_mul,
+    BoundNormalization: normalization,
     BoundSoftmax: softmax,
 }

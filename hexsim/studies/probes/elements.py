@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Shape
-from hexsim.layers import BatchNorm, Convert, Elementwise, Neuron, Prelu, Softmax
+from hexsim.layers import BatchNorm, Convert, Elementwise, Neuron, Normalization, Prelu, Softmax
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import NeuronFunction
 from hexsim.studies.probes._kind import IMAGE, Kind, Kinds, Sizes, plain
@@ -40,6 +40,29 @@ KINDS: Kinds = {
         lambda sizes: 2 * _per_channel(sizes),
     ),
     "softmax": Kind(r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21", _softmax),
+    "layer_norm": plain(
+        Normalization(
+            name="norm",
+            inputs=("in",),
+            outputs=("out",),
+            kind="deviation",
+            axes=(3,),
+            epsilon=1e-5,
+            scale="scale",
+            shift="shift",
+        ),
+        lambda sizes: 2 * _per_channel(sizes),
+    ),
+    "instance_norm": plain(
+        Normalization(
+            name="norm",
+            inputs=("in",),
+            outputs=("out",),
+            kind="deviation",
+            axes=(1, 2),
+            epsilon=1e-5,
+        )
+    ),
     "narrow": Kind(
         IMAGE,
         "56x56x64",
