@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from hexsim.host._layer_cost import LayerCost
-from hexsim.layers import Convolution, Deconvolution, FullyConnected, MatMul
+from hexsim.layers import Convolution, Deconvolution, FullyConnected, MatMul, Recurrent
 from hexsim.planning.plan import KernelCall
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import Stack
@@ -50,6 +50,6 @@ def _efficiency(call: KernelCall, stack: Stack) -> float:
         return runtime.convolution_efficiency
     if isinstance(layer, Deconvolution):
         return runtime.depthwise_efficiency
-    if isinstance(layer, FullyConnected):
+    if isinstance(layer, FullyConnected | Recurrent):
         return runtime.fully_connected_efficiency
     return runtime.other_efficiency

@@ -30,6 +30,7 @@ from hexsim.layers.pad import Pad
 from hexsim.layers.permute import Permute
 from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
+from hexsim.layers.recurrent import Recurrent
 from hexsim.layers.reshape import Reshape
 from hexsim.layers.resize import Resize
 from hexsim.layers.softmax import Softmax
@@ -62,6 +63,7 @@ __all__ = [
     "Phases",
     "Pooling",
     "Prelu",
+    "Recurrent",
     "Reshape",
     "Resize",
     "Softmax",

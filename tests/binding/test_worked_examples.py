@@ -3,14 +3,17 @@
 import math
 
 import numpy as np
+import pytest
 
 from hexsim.binding.call import Operand
 from hexsim.binding.local_response_norm import bind_local_response_norm, power_knots
 from hexsim.binding.normalization import bind_normalization
+from hexsim.binding.recurrent import bind_recurrent
 from hexsim.binding.requantize import common_scale, requantize, rescale_table
 from hexsim.binding.softmax import bind_softmax
+from hexsim.binding.weights import Weights
 from hexsim.int8.dispatch import prepare
-from hexsim.layers import LocalResponseNorm, Normalization, Softmax
+from hexsim.layers import LocalResponseNorm, Normalization, Recurrent, Softmax
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import execute
 
@@ -111,6 +114,32 @@ def test_normalization():
     assert t.tolist() == [-1119377, -559688, 0, 1679065]
     assert call.tail.apply(call.tail.preload + 32767 * t).tolist() == [75, 101, 128, 208]
     assert result(call, [10, 20, 30, 60]) == [75, 101, 128, 208]
+
+
+def test_recurrent():
+    def columns(name, layer, source):
+        codes, step = {"w": ([100, 50, -20, 80], 0.005), "r": ([60, 10, 30, -50], 0.004)}[name]
+        return Weights(np.array([codes], np.int8), 0, np.full(4, step))
+
+    x, y = encoding(0.01, 100), encoding(1 / 128, 128)
+    layer = Recurrent(
+        name="n", inputs=("x", "h", "c"), outputs=("y",), cell="lstm", hidden=1,
+        initial=("hidden", "cell"), weight="w", recurrence="r",
+    )  # fmt: skip
+    source = Between((1, 1, 1), x, y)
+    source.operands = (
+        (Operand("x", (1, 1, 1), x), Operand("h", (1, 1, 1), y), Operand("c", (1, 1, 1), y)),
+        Operand("y", (1, 1, 1, 1), y),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hexsim.binding.recurrent.bind_weights", columns)
+        call = bind_recurrent(layer, source)
+    assert (call.of_input.multiplier[0], call.of_input.shift[0]) == (13743895, 18)
+    assert (call.of_output.multiplier[0], call.of_output.shift[0]) == (8388608, 46)
+    output = np.empty((1, 1, 1, 1), np.uint8)
+    given = [np.array([[[code]]], np.uint8) for code in (150, 160, 192)]
+    execute(prepare(call), given, output)
+    assert output.item() == 150
 
 
 def test_softmax():

@@ -35,6 +35,7 @@ from hexsim.layers import (
     Permute,
     Pooling,
     Prelu,
+    Recurrent,
     Reshape,
     Resize,
     Softmax,
@@ -70,6 +71,7 @@ def examples() -> Iterator[Example]:
     yield from _of_any_rank()
     yield from _elementwise()
     yield from _products()
+    yield from _sequences()
     yield from _special()
 
 
@@ -158,6 +160,23 @@ def _products() -> Iterator[Example]:
         yield _example(MatMul, f"{_times(shape)} constant", shape, operand=constant)
         scores = partial(MatMul, transposed=True, alpha=0.25)
         yield _example(scores, f"{_times(shape)} computed", shape, twice=True)
+
+
+def _sequences() -> Iterator[Example]:
+    for cell, gates in (("lstm", 4), ("gru", 3), ("rnn", 1)):
+        for direction, number in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            columns = number * gates * 6
+            layer = partial(
+                Recurrent, cell=cell, direction=direction, hidden=6, weight="w", recurrence="r",
+                bias="b", resets_late=(cell, direction) == ("gru", "reverse"),
+            )  # fmt: skip
+            constants = {"w": (5, columns), "r": (6, columns), "b": (2, columns)}
+            yield _example(layer, f"{cell} {direction}", (7, 2, 5), constants)
+    layer = partial(
+        Recurrent, cell="gru", hidden=5, weight="w", recurrence="r", initial=("hidden",)
+    )
+    constants = {"w": (5, 15), "r": (5, 15)}
+    yield _example(layer, "gru from a state", (1, 3, 5), constants, twice=True)
 
 
 def _special() -> Iterator[Example]:

@@ -23,6 +23,7 @@ from hexsim.layers import (
     Permute,
     Pooling,
     Prelu,
+    Recurrent,
     Reshape,
     Softmax,
     StridedSlice,
@@ -44,6 +45,29 @@ def node(op: str, *inputs: str, **attributes: object) -> onnx.NodeProto:
 CONV = {"w": normal(4, 6, 3, 2), "b": normal(4)}
 POOL = {"kernel_shape": [3, 2], "strides": [2, 2]}
 NORM = {"g": normal(6), "b": normal(6), "m": normal(6), "v": np.abs(normal(6)) + 0.1}
+
+
+def sequences() -> dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]]:
+    """Every cell in every direction, with and without bias and initial states."""
+    cases = {}
+    for operator, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+        for direction, number in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            late = {"linear_before_reset": 1} if operator == "GRU" and number == 2 else {}
+            weights = {
+                "w": normal(number, gates * 4, 3),
+                "r": normal(number, gates * 4, 4),
+                "b": normal(number, gates * 8),
+                "h": normal(number, 2, 4),
+                "c": normal(number, 2, 4),
+            }
+            given = ["w", "r", *(["b", "", "h"] if direction != "reverse" else [])]
+            given += ["c"] if operator == "LSTM" and number == 2 else []
+            proto = node(operator, *given, hidden_size=4, direction=direction, **late)
+            named = {name: weights[name] for name in given if name}
+            case = (Recurrent, proto, {"x": (5, 2, 3)}, named, 14)
+            cases[f"{operator.lower()} {direction}"] = case
+    return cases
+
 
 CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     # name: expected layer type, node, inputs, weights, opset
@@ -145,6 +169,14 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
         IMAGE,
         {"g": normal(9, 7)},
         23,
+    ),
+    **sequences(),
+    "lstm that forgets nothing": (
+        Opaque,
+        node("LSTM", "w", "r", hidden_size=4, input_forget=1),
+        {"x": (5, 2, 3)},
+        {"w": normal(1, 16, 3), "r": normal(1, 16, 4)},
+        14,
     ),
     "max pool": (Pooling, node("MaxPool", **POOL, pads=[1, 0, 1, 1]), IMAGE, {}, 8),
     "max pool ceil": (Pooling, node("MaxPool", **POOL, ceil_mode=1), IMAGE, {}, 12),
