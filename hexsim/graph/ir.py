@@ -164,8 +164,6 @@ class Layer:
     properties.
     """
 
-    type: ClassVar[str] = "layer"
-    """Type name as the SNPE tools print it."""
     limits: ClassVar[tuple[Rule, ...]] = ()
     """When those who take layers of this type refuse one of them."""
     generic_cost: ClassVar[bool] = False
@@ -183,6 +181,11 @@ class Layer:
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
         """Multiply-accumulates of one inference; zero where the field counts none."""
         return 0
+
+    @property
+    def type(self) -> str:
+        """Type name as the SNPE tools print it."""
+        return "layer"
 
     @property
     def support(self) -> Support:

@@ -19,8 +19,10 @@ from hexsim.layers.concat import Concat
 from hexsim.layers.convert import Convert
 from hexsim.layers.convolution import Convolution
 from hexsim.layers.deconvolution import Deconvolution, Phases
+from hexsim.layers.depth_to_space import DepthToSpace
 from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.fully_connected import FullyConnected
+from hexsim.layers.gather import Gather
 from hexsim.layers.local_response_norm import LocalResponseNorm
 from hexsim.layers.mat_mul import MatMul
 from hexsim.layers.neuron import Neuron
@@ -31,10 +33,13 @@ from hexsim.layers.permute import Permute
 from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
 from hexsim.layers.recurrent import Recurrent
+from hexsim.layers.reduce import Reduce
 from hexsim.layers.reshape import Reshape
 from hexsim.layers.resize import Resize
 from hexsim.layers.softmax import Softmax
+from hexsim.layers.space_to_depth import SpaceToDepth
 from hexsim.layers.strided_slice import AxisSlice, StridedSlice
+from hexsim.layers.tile import Tile
 
 __all__ = [
     "NO_CLAMP",
@@ -50,9 +55,11 @@ __all__ = [
     "Convert",
     "Convolution",
     "Deconvolution",
+    "DepthToSpace",
     "Elementwise",
     "Filtering",
     "FullyConnected",
+    "Gather",
     "LocalResponseNorm",
     "MatMul",
     "Neuron",
@@ -64,10 +71,13 @@ __all__ = [
     "Pooling",
     "Prelu",
     "Recurrent",
+    "Reduce",
     "Reshape",
     "Resize",
     "Softmax",
+    "SpaceToDepth",
     "StridedSlice",
+    "Tile",
     "Weighted",
     "Window",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 
@@ -18,7 +18,7 @@ from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.axis_order import Order, channels_last, identity, reshaped, stored_shape
 from hexsim.onnx_io.known import Array, Known
-from hexsim.onnx_io.node import Node, NotALayerError
+from hexsim.onnx_io.node import Node, NotALayerError, outer_names
 from hexsim.onnx_io.node_codes import NodeCodes
 
 
@@ -26,21 +26,20 @@ class Importer:
     """Tensors, constants and layers read so far.
 
     `uses` counts how often each name is read in the file, graph outputs included; `readers` are
-    the nodes that read it; `names` are all names that the file gives to anything. `codes` is
-    what nodes of the file said about integers, by the tensor or array they said it of, and
-    `stripped` the same by the names of integers that nobody needs any more.
+    the nodes that read it. `codes` is what nodes of the file said about integers, by the tensor
+    or array they said it of, and `stripped` the same by the names of integers that nobody needs
+    any more. `labels` are the names of nodes, `folded` those of which nothing is left with their
+    operators, `reasons` say why others are opaque.
     """
 
-    def __init__(
-        self,
-        known: Mapping[str, Known],
-        uses: Counter[str],
-        readers: Mapping[str, Sequence[Node]],
-        names: set[str],
-    ) -> None:
+    def __init__(self, known: Mapping[str, Known]) -> None:
         self.known = dict(known)
-        self.uses = uses
-        self.readers = readers
+        self.uses: Counter[str] = Counter()
+        self.readers: dict[str, list[Node]] = {}
+        self.labels: set[str] = set()
+        self.folded: dict[str, str] = {}
+        self.reasons: dict[str, str] = {}
+        self.notes: list[str] = []
         self.codes: dict[str, NodeCodes] = {}
         self.stripped: dict[str, tuple[str, NodeCodes]] = {}
         self.tensors: dict[str, Tensor] = {}
@@ -49,9 +48,28 @@ class Importer:
         self._constants: dict[str, Constant] = {}
         self._forms: dict[tuple[str, str], str] = {}
         self._reordered: dict[tuple[str, Order], str] = {}
-        self._names = set(names)
+        self._names: set[str] = set(known)
+
+    def fork(self) -> Importer:
+        """A copy that knows what is there, for a look at what nodes would become."""
+        other = Importer(self.known)
+        other.tensors.update(self.tensors)
+        other.stripped.update(self.stripped)
+        other._constants.update(self._constants)
+        other._names |= self._names
+        other.labels |= self.labels
+        return other
 
     # What is there
+
+    def expect(self, nodes: Iterable[Node], outputs: Iterable[str]) -> None:
+        """Be told of nodes before they are read, and of the names that their graph hands out."""
+        for node in nodes:
+            self._names.update((node.name, *node.outputs))
+            for name in filter(None, (*node.inputs, *outer_names(node.proto))):
+                self.uses[name] += 1
+                self.readers.setdefault(name, []).append(node)
+        self.uses.update(outputs)
 
     def exists(self, name: str) -> bool:
         """True if `name` has been written by a node, or is an input or a known array."""
@@ -143,6 +161,7 @@ class Importer:
     def add_input(self, tensor: Tensor) -> None:
         """Declare an input of the network."""
         self.tensors[tensor.name] = tensor
+        self._names.add(tensor.name)
 
     def add(self, layer: Layer, order: Order) -> None:
         """Add a layer with one output, stored in `order`; its dtype is that of its input.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from hexsim.graph.ir import Network
 from hexsim.passes.channel_shuffle import find_channel_shuffles
 from hexsim.passes.dead_code import remove_dead_code
+from hexsim.passes.find_functions import find_functions
 from hexsim.passes.fold_batch_norm import fold_batch_norm
 from hexsim.passes.fold_flatten import fold_flatten
 from hexsim.passes.fold_pad import fold_pad
@@ -20,6 +21,7 @@ PASSES = (
     remove_no_ops,
     remove_dead_code,
     lift_lines,
+    find_functions,
     fold_pad,
     fold_batch_norm,
     fuse_clamps,

@@ -8,12 +8,22 @@ import pytest
 from hexsim.binding.call import Operand
 from hexsim.binding.local_response_norm import bind_local_response_norm, power_knots
 from hexsim.binding.normalization import bind_normalization
+from hexsim.binding.quotient import bind_quotient
 from hexsim.binding.recurrent import bind_recurrent
+from hexsim.binding.reduce import bind_reduce
 from hexsim.binding.requantize import common_scale, requantize, rescale_table
 from hexsim.binding.softmax import bind_softmax
 from hexsim.binding.weights import Weights
 from hexsim.int8.dispatch import prepare
-from hexsim.layers import LocalResponseNorm, Normalization, Recurrent, Softmax
+from hexsim.layers import (
+    Elementwise,
+    LocalResponseNorm,
+    Normalization,
+    Pad,
+    Recurrent,
+    Reduce,
+    Softmax,
+)
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import execute
 
@@ -65,6 +75,45 @@ def test_matrix_product():
     products = (np.array([150, 90, 110]) - 100) @ (np.array([40, 10, 120]) - 20)
     assert products == 2100
     assert tail.apply(np.array([2400 + products])) == 56
+
+
+def test_reduce():
+    x, y = encoding(0.1, 5), encoding(0.25, 10)
+    source = Between((3,), x, y)
+    source.operands = (Operand("x", (3,), x),), Operand("y", (1,), y)
+    made = {}
+    for kind in ("sum", "mean"):
+        layer = Reduce(name="r", inputs=("x",), outputs=("y",), kind=kind, axes=(0,))
+        call = bind_reduce(layer, source)
+        output = np.empty(1, np.uint8)
+        execute(prepare(call), [np.array([20, 30, 10], np.uint8)], output)
+        tail = call.tail
+        made[kind] = (tail.multiplier[0], tail.shift[0], tail.preload[0], output[0])
+    assert made == {"sum": (858993459, 0, 25, 28), "mean": (286331153, 0, 75, 16)}
+    assert 8421504 * 255 < 2**31 <= 8421505 * 255
+
+
+def test_pad():
+    expected = {
+        "reflect": [3, 2, 1, 2, 3, 4, 3],
+        "edge": [1, 1, 1, 2, 3, 4, 4],
+        "wrap": [3, 4, 1, 2, 3, 4, 1],
+    }
+    for mode, codes in expected.items():
+        layer = Pad(name="p", inputs=("x",), outputs=("y",), begins=(2,), ends=(1,), mode=mode)
+        assert [(1, 2, 3, 4)[at] for at in layer.positions(0, 4)] == codes
+
+
+def test_quotient():
+    x, w, y = encoding(0.1, 0), encoding(0.02, 10), encoding(0.05, 20)
+    layer = Elementwise(name="d", inputs=("x", "w"), outputs=("y",), kind="div")
+    ends = (Operand("x", (1,), x), Operand("w", (1,), w))
+    call = bind_quotient(layer, ends, Operand("y", (1,), y))
+    assert (call.scale, call.shift) == (838860800, 23)
+    assert (62 * 838860800 + 70 * 2**23) // (140 * 2**23) == 44
+    output = np.empty(1, np.uint8)
+    execute(prepare(call), [np.array([31], np.uint8), np.array([80], np.uint8)], output)
+    assert output[0] == 64
 
 
 def test_average():

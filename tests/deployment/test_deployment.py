@@ -64,7 +64,7 @@ def sine(onnx_model: Callable[..., onnx.ModelProto]) -> Model:
     weights = {"v": rng.normal(0, 0.3, (8, 3, 3, 3)), "w": rng.normal(0, 0.3, (4, 8, 1, 1))}
     nodes = [
         helper.make_node("Conv", ["x", "v"], ["a"], "first", pads=[1, 1, 1, 1]),
-        helper.make_node("Sin", ["a"], ["b"], "sin"),
+        helper.make_node("Atan", ["a"], ["b"], "sin"),
         helper.make_node("Conv", ["b", "w"], ["y"], "last"),
     ]
     network = optimize(read(onnx_model(nodes, {"x": (1, 3, 6, 5)}, ["y"], weights)))

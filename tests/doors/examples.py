@@ -24,8 +24,10 @@ from hexsim.layers import (
     Convert,
     Convolution,
     Deconvolution,
+    DepthToSpace,
     Elementwise,
     FullyConnected,
+    Gather,
     LocalResponseNorm,
     MatMul,
     Neuron,
@@ -36,12 +38,16 @@ from hexsim.layers import (
     Pooling,
     Prelu,
     Recurrent,
+    Reduce,
     Reshape,
     Resize,
     Softmax,
+    SpaceToDepth,
     StridedSlice,
+    Tile,
     Window,
 )
+from hexsim.layers.neuron import NeuronFunction
 
 SHAPES: tuple[Shape, ...] = ((), (5,), (3, 5), (2, 3, 5), (1, 6, 7, 8), (1, 2, 3, 4, 5))
 """Stored shapes of rank 0 to 5."""
@@ -111,12 +117,16 @@ def _of_images() -> Iterator[Example]:
     yield _example(partial(norm, axes=(1, 2)), "of channels", IMAGE, of_channels)
     yield _example(partial(norm, axes=(1, 3)), "across", IMAGE, {"s": (7, 8), "t": (7, 1)})
     yield _example(partial(Prelu, slope="s"), "", IMAGE, {"s": (8,)})
+    for mode in ("DCR", "CRD"):
+        yield _example(partial(DepthToSpace, block=2, mode=mode), mode, IMAGE)
+    yield _example(partial(SpaceToDepth, block=2), "", (1, 6, 4, 3))
     for kind in ("nearest", "bilinear"):
         yield _example(partial(Resize, kind=kind, size=(12, 14)), kind, IMAGE)
 
 
 def _of_any_rank() -> Iterator[Example]:
     functions = ("clamp", "sigmoid", "tanh", "elu", "hard_swish", "leaky_relu", "hard_sigmoid")
+    functions += ("abs", "erf", "exp", "gelu", "mish", "neg", "silu", "square")
     for shape in SHAPES:
         size, rank = math.prod(shape), len(shape)
         for function in functions if rank == 4 else functions[:2]:
@@ -133,6 +143,7 @@ def _of_any_rank() -> Iterator[Example]:
             yield _example(turned, _times(shape), shape)
             part = partial(StridedSlice, parts=(AxisSlice(last, 1, shape[last], 2),))
             yield _example(part, _times(shape), shape)
+            yield from _repeated(shape)
             for value in (0.0, 0.5):
                 ends = (*(0,) * last, 2)
                 pad = partial(Pad, begins=ends, ends=ends, value=value)
@@ -143,7 +154,23 @@ def _of_any_rank() -> Iterator[Example]:
             )
 
 
+def _repeated(shape: Shape) -> Iterator[Example]:
+    """Parts of a tensor again, and numbers made of several."""
+    last, name = len(shape) - 1, _times(shape)
+    yield _example(partial(Tile, repeats=(*(2,) * last, 3)), name, shape)
+    order = tuple((*reversed(range(shape[last])), 1, 1))
+    yield _example(partial(Gather, axis=last, indices=order), name, shape)
+    for mode in ("reflect", "edge", "wrap"):
+        pad = partial(Pad, begins=(2,) * len(shape), ends=(*(0,) * last, 3), mode=mode)
+        yield _example(pad, f"{mode} {name}", shape)
+    for kind in ("mean", "sum", "max", "min"):
+        yield _example(partial(Reduce, kind=kind, axes=(last,)), f"{kind} {name}", shape)
+    outer = partial(Reduce, kind="mean", axes=tuple(range(0, len(shape), 2)))
+    yield _example(outer, f"mean of every other axis {name}", shape)
+
+
 def _elementwise() -> Iterator[Example]:
+    yield from _quotients()
     for kind in ("sum", "product", "sub", "max", "min"):
         for shape in SHAPES if kind in ("sum", "product") else (IMAGE,):
             layer = partial(Elementwise, kind=kind)
@@ -179,6 +206,15 @@ def _sequences() -> Iterator[Example]:
     yield _example(layer, "gru from a state", (1, 3, 5), constants, twice=True)
 
 
+def _quotients() -> Iterator[Example]:
+    """Tensors and constants over a sigmoid, which is not near zero."""
+    layer = partial(Elementwise, kind="div")
+    for shape in SHAPES:
+        yield _example(layer, f"div {_times(shape)}", shape, twice=True, first="sigmoid")
+    for what, operand in {"scalar": (), "channels": (8,)}.items():
+        yield _example(layer, f"div {what}", IMAGE, twice=True, first="sigmoid", operand=operand)
+
+
 def _special() -> Iterator[Example]:
     picture = {"x": InputFormat("image", "argb32")}
     layer = partial(ColourConversion, input_encoding_in="argb32", input_encoding_out="bgr")
@@ -197,10 +233,14 @@ def _example(
     parameters: dict[str, Shape] | None = None,
     *,
     twice: bool = False,
+    first: NeuronFunction = "tanh",
     operand: Shape | None = None,
     formats: dict[str, InputFormat] | None = None,
 ) -> Example:
-    """`make` on x and, if asked for, on a computed tensor or a constant of shape `operand`."""
+    """`make` on x and, if asked for, on a computed tensor or a constant of shape `operand`.
+
+    The computed tensor is the function `first` of x; with a constant it takes the place of x.
+    """
     rng = np.random.default_rng(5)
     tensors = {"x": Tensor("x", shape)}
     shapes = {**(parameters or {}), **({} if operand is None else {"k": operand})}
@@ -209,11 +249,11 @@ def _example(
     layers: list[Layer] = []
     inputs: tuple[str, ...] = ("x",)
     if twice:
-        layers.append(Neuron(name="first", inputs=("x",), outputs=("z",), function="tanh"))
+        layers.append(Neuron(name="first", inputs=("x",), outputs=("z",), function=first))
         tensors["z"] = Tensor("z", shape)
         inputs = ("x", "z")
     if operand is not None:
-        inputs = ("x", "k")
+        inputs = ("k", "z") if twice else ("x", "k")
     layer = make(name="layer", inputs=inputs, outputs=("y",))
     given = [(tensors.get(n) or constants[n]).shape for n in inputs]
     tensors["y"] = Tensor("y", layer.output_shapes(given)[0])

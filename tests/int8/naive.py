@@ -7,6 +7,7 @@ accumulate give their sums as a function of one byte of each code, which `finish
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -17,17 +18,21 @@ from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.deconvolution import BoundDeconvolution
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
 from hexsim.binding.fully_connected import BoundFullyConnected
+from hexsim.binding.gather import BoundGather
 from hexsim.binding.local_response_norm import BoundLocalResponseNorm
 from hexsim.binding.lookup import BoundLookup
 from hexsim.binding.mat_mul import BoundMatMul
 from hexsim.binding.normalization import BoundNormalization
 from hexsim.binding.pad import BoundPad
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
+from hexsim.binding.quotient import BoundQuotient
 from hexsim.binding.rearrange import BoundRearrange
 from hexsim.binding.recurrent import BoundRecurrent
+from hexsim.binding.reduce import BoundReduceExtremum, BoundReduceSum
 from hexsim.binding.resize import BoundBilinear, BoundNearest
 from hexsim.binding.softmax import BoundSoftmax
 from hexsim.binding.strided_slice import BoundSlice
+from hexsim.binding.tile import BoundTile
 
 
 def run(call, inputs):
@@ -243,6 +248,62 @@ def strided_slice(call, inputs):
     return through(call.table, out)
 
 
+def gather(call, inputs):
+    codes = inputs[0]
+    for axis, places in call.places:
+        codes = np.stack([codes.take(int(at), axis) for at in places], axis)
+    return through(call.table, codes)
+
+
+def tile(call, inputs):
+    out = np.empty(call.output.shape, np.int64)
+    for index in np.ndindex(*out.shape):
+        out[index] = inputs[0][tuple(np.remainder(index, inputs[0].shape))]
+    return through(call.table, out)
+
+
+def reduced(call, codes):
+    """(index of the output, all codes that make it), for every number of the output."""
+    for index in np.ndindex(*call.output.shape):
+        yield (
+            index,
+            codes[tuple(slice(None) if a in call.axes else at for a, at in enumerate(index))],
+        )
+
+
+def reduce_sum(call, inputs):
+    x = call.inputs[0]
+    total = np.zeros(call.output.shape, np.int64)
+    for place, byte in pieces(inputs[0], x.zero_point, x.bits):
+        for index, codes in reduced(call, byte):
+            total[index] += int(wrap(sum(map(int, codes.ravel())))) * 2**place
+    return finish(total, call.tail)
+
+
+def reduce_extremum(call, inputs):
+    out = np.empty(call.output.shape, np.int64)
+    for index, codes in reduced(call, inputs[0]):
+        out[index] = codes.max() if call.kind == "max" else codes.min()
+    return through(call.table, out)
+
+
+def quotient(call, inputs):
+    """Of fractions, rounded once; halves go up."""
+
+    def one(n, d):
+        if d == 0:
+            return call.output.zero_point if n == 0 else call.high if n > 0 else call.low
+        exact = Fraction(int(n) * call.scale, int(d) * 2**call.shift)
+        return call.output.zero_point + math.floor(exact + Fraction(1, 2))
+
+    x, w = (codes - operand.zero_point for codes, operand in zip(inputs, call.inputs, strict=True))
+    pairs = np.broadcast_arrays(x, w)
+    codes = [
+        min(max(one(n, d), call.low), call.high) for n, d in zip(*map(np.ravel, pairs), strict=True)
+    ]
+    return np.array(codes, np.int64).reshape(pairs[0].shape)
+
+
 def lookup(call, inputs):
     out = np.empty(call.output.shape, np.int64)
     for index in np.ndindex(*out.shape):
@@ -444,6 +505,11 @@ TWINS = {
     BoundRearrange: rearrange,
     BoundPad: pad,
     BoundSlice: strided_slice,
+    BoundGather: gather,
+    BoundTile: tile,
+    BoundReduceSum: reduce_sum,
+    BoundReduceExtremum: reduce_extremum,
+    BoundQuotient: quotient,
     BoundChannelPick: channel_pick,
     BoundNv21: nv21,
     BoundLookup: lookup,

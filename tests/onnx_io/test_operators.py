@@ -12,8 +12,10 @@ from hexsim.layers import (
     BatchNorm,
     Concat,
     Convolution,
+    DepthToSpace,
     Elementwise,
     FullyConnected,
+    Gather,
     LocalResponseNorm,
     MatMul,
     Neuron,
@@ -24,13 +26,17 @@ from hexsim.layers import (
     Pooling,
     Prelu,
     Recurrent,
+    Reduce,
     Reshape,
     Softmax,
+    SpaceToDepth,
     StridedSlice,
+    Tile,
 )
 
 IMAGE = {"x": (2, 6, 9, 7)}
 MATRIX = {"x": (3, 10)}
+BLOCKS = {"x": (2, 8, 3, 6)}
 rng = np.random.default_rng(7)
 
 
@@ -201,7 +207,21 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
         {"axes": [-1, 2]},
         18,
     ),
-    "mean of channels": (Opaque, node("ReduceMean", axes=[1]), IMAGE, {}, 13),
+    "mean of channels": (Reduce, node("ReduceMean", axes=[1]), IMAGE, {}, 13),
+    "mean of everything": (Reduce, node("ReduceMean", keepdims=0), IMAGE, {}, 7),
+    "sum of rows": (Reduce, node("ReduceSum", "a", keepdims=0), IMAGE, {"a": [-2]}, 13),
+    "sum attributes": (Reduce, node("ReduceSum", axes=[0, 3]), IMAGE, {}, 11),
+    "sum of nothing": (
+        Reshape,
+        node("ReduceSum", "a", noop_with_empty_axes=1),
+        IMAGE,
+        {"a": np.zeros(0, np.int64)},
+        13,
+    ),
+    "maximum of channels": (Reduce, node("ReduceMax", "a"), IMAGE, {"a": [1]}, 18),
+    "minimum of an image": (Reduce, node("ReduceMin", axes=[2, 3], keepdims=0), IMAGE, {}, 12),
+    "sum of squares": (Reduce, node("ReduceSumSquare", axes=[-1]), MATRIX, {}, 11),
+    "product along an axis": (Opaque, node("ReduceProd", axes=[1]), IMAGE, {}, 13),
     "relu": (Neuron, node("Relu"), IMAGE, {}, 7),
     "clip attributes": (Neuron, node("Clip", min=-0.5, max=0.5), IMAGE, {}, 10),
     "clip no bounds": (Neuron, node("Clip"), IMAGE, {}, 10),
@@ -216,6 +236,27 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     "hard sigmoid": (Neuron, node("HardSigmoid", alpha=0.3, beta=0.4), IMAGE, {}, 17),
     "hard sigmoid default": (Neuron, node("HardSigmoid"), IMAGE, {}, 17),
     "hard swish": (Neuron, node("HardSwish"), IMAGE, {}, 14),
+    "abs": (Neuron, node("Abs"), IMAGE, {}, 13),
+    "ceil": (Neuron, node("Ceil"), IMAGE, {}, 13),
+    "cos": (Neuron, node("Cos"), IMAGE, {}, 7),
+    "erf": (Neuron, node("Erf"), IMAGE, {}, 13),
+    "exp": (Neuron, node("Exp"), IMAGE, {}, 7),
+    "floor": (Neuron, node("Floor"), IMAGE, {}, 13),
+    "gelu": (Neuron, node("Gelu"), IMAGE, {}, 20),
+    "gelu tanh": (Neuron, node("Gelu", approximate="tanh"), IMAGE, {}, 20),
+    "mish": (Neuron, node("Mish"), IMAGE, {}, 18),
+    "neg": (Neuron, node("Neg"), MATRIX, {}, 13),
+    "pow": (Neuron, node("Pow", "c"), IMAGE, {"c": 3.0}, 13),
+    "pow 1": (Neuron, node("Pow", "c"), IMAGE, {"c": np.ones(1)}, 13),
+    "pow 2": (Neuron, node("Pow", "c"), IMAGE, {"c": 2}, 15),
+    "pow -1": (Neuron, node("Pow", "c"), IMAGE, {"c": -1.0}, 7),
+    "pow by channel": (Opaque, node("Pow", "c"), IMAGE, {"c": [[[1]], [[2]], [[3]]] * 2}, 13),
+    "pow that adds an axis": (Opaque, node("Pow", "c"), MATRIX, {"c": [[[2]]]}, 13),
+    "reciprocal": (Neuron, node("Reciprocal"), IMAGE, {}, 13),
+    "round": (Neuron, node("Round"), IMAGE, {}, 11),
+    "sin": (Neuron, node("Sin"), IMAGE, {}, 7),
+    "softplus": (Neuron, node("Softplus"), IMAGE, {}, 7),
+    "softsign": (Neuron, node("Softsign"), IMAGE, {}, 7),
     "prelu": (Prelu, node("PRelu", "s"), IMAGE, {"s": normal(6, 1, 1)}, 17),
     "prelu one slope": (Prelu, node("PRelu", "s"), IMAGE, {"s": normal(1)}, 9),
     "prelu by column": (Opaque, node("PRelu", "s"), IMAGE, {"s": normal(7)}, 17),
@@ -326,7 +367,14 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     "sum of three": (Elementwise, node("Sum", "x", "c"), IMAGE, {"c": normal(7)}, 8),
     "sum of one": (Reshape, node("Sum"), IMAGE, {}, 13),
     "divide by constant": (Elementwise, node("Div", "c"), IMAGE, {"c": normal(6, 1, 1)}, 14),
-    "divide by itself": (Opaque, node("Div", "x"), IMAGE, {}, 14),
+    "divide by itself": (Elementwise, node("Div", "x"), IMAGE, {}, 14),
+    "divide a constant": (
+        Elementwise,
+        helper.make_node("Div", ["c", "x"], ["y"], name="n"),
+        IMAGE,
+        {"c": normal(6, 1, 1)},
+        14,
+    ),
     "concat channels": (Concat, node("Concat", "x", axis=1), IMAGE, {}, 7),
     "concat rows": (Concat, node("Concat", "c", axis=-2), IMAGE, {"c": normal(2, 6, 3, 7)}, 13),
     "pad attributes": (
@@ -338,15 +386,46 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     ),
     "pad": (Pad, node("Pad", "p", "v"), IMAGE, {"p": [0, 0, 2, 0, 1, 0, 0, 3], "v": -1.5}, 13),
     "pad axes": (Pad, node("Pad", "p", "", "a"), IMAGE, {"p": [1, 2, 3, 4], "a": [-1, 1]}, 18),
-    "pad edge": (Opaque, node("Pad", "p", mode="edge"), IMAGE, {"p": [0, 0, 2, 0] * 2}, 13),
+    "pad edge": (Pad, node("Pad", "p", mode="edge"), IMAGE, {"p": [0, 0, 2, 0] * 2}, 13),
+    "pad wrapped": (Pad, node("Pad", "p", mode="wrap"), IMAGE, {"p": [0, 0, 2, 0] * 2}, 19),
     "pad edge axes": (
-        Opaque,
+        Pad,
         node("Pad", "p", "", "a", mode="reflect"),
         IMAGE,
         {"p": [1, 2, 3, 4], "a": [-1, 1]},
         18,
     ),
-    "pad that cuts": (Opaque, node("Pad", "p"), IMAGE, {"p": [0, 0, 0, 0, 0, 0, 0, -2]}, 13),
+    "pad that cuts": (Pad, node("Pad", "p"), IMAGE, {"p": [0, -1, 0, 1, 0, 0, 3, -2]}, 13),
+    "pad that cuts an edge": (
+        Opaque,
+        node("Pad", "p", mode="edge"),
+        IMAGE,
+        {"p": [0, 0, 0, 0, 0, 0, 0, -2]},
+        13,
+    ),
+    "tile": (Tile, node("Tile", "r"), IMAGE, {"r": [1, 2, 1, 3]}, 13),
+    "expand": (Tile, node("Expand", "s"), {"x": (2, 1, 9, 1)}, {"s": [3, 1, 6, 1, 4]}, 13),
+    "expand to less": (Tile, node("Expand", "s"), {"x": (2, 1, 9, 1)}, {"s": [5]}, 8),
+    "gather": (Gather, node("Gather", "i", axis=1), IMAGE, {"i": [5, 0, -3]}, 13),
+    "gather rows of rows": (
+        Gather,
+        node("Gather", "i", axis=2),
+        IMAGE,
+        {"i": [[5, 0], [1, 1]]},
+        11,
+    ),
+    "gather evenly": (StridedSlice, node("Gather", "i", axis=3), IMAGE, {"i": [1, 3, 5]}, 13),
+    "gather one": (StridedSlice, node("Gather", "i", axis=1), IMAGE, {"i": 2}, 13),
+    "gather all": (StridedSlice, node("Gather", "i"), IMAGE, {"i": [0, 1]}, 7),
+    "depth to space": (DepthToSpace, node("DepthToSpace", blocksize=2), BLOCKS, {}, 7),
+    "pixel shuffle": (
+        DepthToSpace,
+        node("DepthToSpace", blocksize=2, mode="CRD"),
+        BLOCKS,
+        {},
+        13,
+    ),
+    "space to depth": (SpaceToDepth, node("SpaceToDepth", blocksize=3), BLOCKS, {}, 13),
     "slice attributes": (
         StridedSlice,
         node("Slice", axes=[1, 3], starts=[1, -3], ends=[5, 100]),
@@ -369,10 +448,17 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
         17,
     ),
     "slice backwards": (
-        Opaque,
+        Gather,
         node("Slice", "a", "b", "c", "d"),
         IMAGE,
         {"a": [-1], "b": [-100], "c": [1], "d": [-1]},
+        13,
+    ),
+    "slice both ways": (
+        Gather,
+        node("Slice", "a", "b", "c", "d"),
+        IMAGE,
+        {"a": [-1, 1, 6], "b": [-100, 4, 0], "c": [1, 2, 3], "d": [-2, 1, -3]},
         13,
     ),
     "split with one output": (StridedSlice, node("Split", axis=1), IMAGE, {}, 11),
@@ -395,7 +481,7 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     "dropout input": (Reshape, node("Dropout", "r"), IMAGE, {"r": 0.4}, 13),
     "cast to float": (Reshape, node("Cast", to=onnx.TensorProto.FLOAT), IMAGE, {}, 13),
     "cast to double": (Opaque, node("Cast", to=onnx.TensorProto.DOUBLE), IMAGE, {}, 13),
-    "operator without layer": (Opaque, node("Erf"), IMAGE, {}, 13),
+    "operator without layer": (Opaque, node("Atan"), IMAGE, {}, 13),
 }
 
 
@@ -410,6 +496,42 @@ def test_operator(
     agreement = agree(model)
     layers = {layer.name: layer for layer in agreement.read.layers}  # type: ignore[attr-defined]
     assert isinstance(layers["n"], expected)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "weights"),
+    [
+        ([helper.make_node("Sqrt", ["a"], ["y"], name="n")], {}),
+        ([helper.make_node("Log", ["a"], ["y"], name="n")], {}),
+        ([helper.make_node("Pow", ["a", "c"], ["y"], name="n")], {"c": 0.5}),
+        ([helper.make_node("Pow", ["a", "c"], ["y"], name="n")], {"c": -0.5}),
+        ([helper.make_node("Pow", ["a", "c"], ["y"], name="n")], {"c": 1.7}),
+    ],
+)
+def test_functions_of_positive_numbers(
+    nodes: list[onnx.NodeProto],
+    weights: dict,
+    onnx_model: Callable[..., onnx.ModelProto],
+    agree: Callable[..., object],
+) -> None:
+    before = [
+        helper.make_node("Abs", ["x"], ["p"]),
+        helper.make_node("Add", ["p", "least"], ["a"]),
+    ]
+    read = agree(onnx_model(before + nodes, IMAGE, ["y"], {**weights, "least": 0.1})).read  # type: ignore[attr-defined]
+    assert isinstance(read.layers[-1], Neuron)
+
+
+def test_functions_of_integers_are_opaque(
+    onnx_model: Callable[..., onnx.ModelProto], agree: Callable[..., object]
+) -> None:
+    nodes = [
+        helper.make_node("Cast", ["x"], ["i"], to=onnx.TensorProto.INT64),
+        helper.make_node("Neg", ["i"], ["m"], name="n"),
+        helper.make_node("Cast", ["m"], ["y"], to=onnx.TensorProto.FLOAT),
+    ]
+    read = agree(onnx_model(nodes, IMAGE, ["y"])).read  # type: ignore[attr-defined]
+    assert any(isinstance(layer, Opaque) and layer.op_type == "Neg" for layer in read.layers)
 
 
 @pytest.mark.parametrize(

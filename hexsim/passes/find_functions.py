@@ -1,0 +1,251 @@
+"""Finds functions of one number that ONNX files spell in several operators.
+
+A pattern is known by what it computes, not by how it is spelled: x * Sigmoid(x), and a Clip of
+x + 3 divided by 6 and multiplied by x, need no list of their variants.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.graph.ir import Layer, Network
+from hexsim.layers import Clamp, Elementwise, Neuron
+from hexsim.layers.elementwise import ElementwiseKind
+from hexsim.layers.neuron import NeuronFunction
+from hexsim.passes._rewriter import Rewriter
+
+Real = npt.NDArray[np.float64]
+Function = Callable[[Real], Real]
+
+_MOST_LAYERS = 12
+"""A function is spelled in no more (GELU by its tanh takes eight)."""
+_NEAR = np.concatenate([np.linspace(-12.3, 12.1, 123), [0, -207, -61, -33, 33, 61, 207]])
+_FAR = np.array([-1e6, -1e4, -1e3, 1e3, 1e4, 1e6])
+_ROUNDING = {"rtol": 1e-5, "atol": 1e-6}
+"""What constants that a file holds in single may change."""
+
+
+def find_functions(network: Network) -> Network:
+    """Replace layers that together are a known function of one tensor by one Neuron.
+
+    1. Functions of one number, and sums, products, differences, maxima and minima with constants
+       of one number or with each other, are such layers, if nobody else reads the tensors between
+       them.
+    2. They are a function of our own if both agree, to the rounding of single constants, from
+       -207 to 207, and at a thousand to a million wherever the layers do not overflow.
+    3. Of several layers that could be first, the one with most layers behind it counts.
+    4. The Neuron takes the name of the first.
+    """
+    rewriter = Rewriter(network)
+    position = {layer.name: index for index, layer in enumerate(network.layers)}
+    for layer in network.layers:
+        rewriter.keep(layer)
+        found = max(
+            _candidates(layer, rewriter, position),
+            key=lambda one: len(one[0].layers),
+            default=None,
+        )
+        if found is None:
+            continue
+        spelled, neuron = found
+        for one in spelled.layers:
+            rewriter.drop(one)
+        rewriter.keep(neuron)
+    return rewriter.finish()
+
+
+@dataclass(frozen=True)
+class _Spelled:
+    """Layers in order that compute one tensor of another one, `source`, number by number."""
+
+    source: str
+    layers: tuple[Layer, ...]
+    constants: Mapping[str, float]
+
+    def __call__(self, x: Real) -> Real:
+        values: dict[str, Real] = {name: np.array(one) for name, one in self.constants.items()}
+        values[self.source] = x
+        with np.errstate(all="ignore"):
+            for layer in self.layers:
+                inputs = [values[name] for name in layer.inputs]
+                values[layer.output] = _computed(layer, inputs)
+        return np.broadcast_to(values[self.layers[-1].output], x.shape)
+
+
+def _candidates(
+    layer: Layer, rewriter: Rewriter, position: Mapping[str, int]
+) -> Iterator[tuple[_Spelled, Neuron]]:
+    """All ways to read `layer` as the end of a known function."""
+    for spelled in _readings(layer, rewriter, position):
+        if len(spelled.layers) == 1 and isinstance(layer, Neuron):
+            continue
+        known = _known(spelled)
+        if known is not None:
+            first, *others = spelled.layers
+            fused = (*first.fused, *(name for one in others for name in (one.name, *one.fused)))
+            yield (
+                spelled,
+                known.replace(
+                    name=first.name, inputs=(spelled.source,), outputs=layer.outputs, fused=fused
+                ),
+            )
+
+
+def _readings(end: Layer, rewriter: Rewriter, position: Mapping[str, int]) -> Iterator[_Spelled]:
+    """Yield `end` with ever more layers before it, whenever they depend on one tensor alone."""
+    network = rewriter.network
+    layers: list[Layer] = []
+    constants: dict[str, float] = {}
+    open_names: set[str] = set(end.outputs)
+    while len(layers) < _MOST_LAYERS:
+        producers = [rewriter.producer(name) for name in open_names]
+        known = [layer for layer in producers if layer is not None]
+        if not known:
+            return
+        last = max(known, key=lambda layer: position[layer.name])
+        numbers = _numbers(last, rewriter)
+        if numbers is None or not (last is end or _inside(last, layers, rewriter)):
+            return
+        layers.insert(0, last)
+        constants.update(numbers)
+        open_names -= set(last.outputs)
+        open_names |= {name for name in last.inputs if name not in numbers}
+        if len(open_names) == 1:
+            (source,) = open_names
+            if network.shape(source) == network.shape(end.output):
+                yield _Spelled(source, tuple(layers), dict(constants))
+
+
+def _numbers(layer: Layer, rewriter: Rewriter) -> dict[str, float] | None:
+    """The constants that a layer reads, if it works number by number; None if it does not."""
+    network = rewriter.network
+    if not isinstance(layer, Neuron | Elementwise):
+        return None
+    if isinstance(layer, Elementwise) and layer.kind not in _COMPUTED:
+        return None
+    if network.tensors[layer.output].dtype != "float32":
+        return None
+    names = [name for name in layer.inputs if name in network.constants]
+    if any(rewriter.constant(name).elements != 1 for name in names):
+        return None
+    return {name: float(rewriter.constant(name).value().item()) for name in names}
+
+
+def _inside(layer: Layer, behind: Sequence[Layer], rewriter: Rewriter) -> bool:
+    """True if only the layers `behind` read what `layer` writes."""
+    network = rewriter.network
+    readers = {reader.name for reader in network.consumers.get(layer.output, ())}
+    names = {name for one in behind for name in (one.name, *one.fused)}
+    return layer.output not in network.outputs and readers <= names
+
+
+_COMPUTED: Mapping[ElementwiseKind, Callable[[Real, Real], Real]] = {
+    "sum": np.add,
+    "product": np.multiply,
+    "sub": np.subtract,
+    "div": np.divide,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+
+
+def _computed(layer: Layer, inputs: Sequence[Real]) -> Real:
+    if isinstance(layer, Neuron):
+        return layer.values(inputs[0])
+    assert isinstance(layer, Elementwise)
+    result, *others = inputs
+    for other in others:
+        result = _COMPUTED[layer.kind](result, other)
+    return np.clip(result, layer.clamp.low, layer.clamp.high)
+
+
+def _known(function: Function) -> Neuron | None:
+    """The function of ours that `function` is."""
+    near, far = function(_NEAR), function(_FAR)
+    for name, fit in _FITS.items():
+        neuron = fit(name, function)
+        if neuron is None or not np.allclose(
+            neuron.values(_NEAR), near, equal_nan=True, **_ROUNDING
+        ):
+            continue
+        there = np.isfinite(far)
+        if np.allclose(neuron.values(_FAR)[there], far[there], **_ROUNDING):
+            return neuron
+    return None
+
+
+def _neuron(function: NeuronFunction, alpha: float = 0.0, beta: float = 0.0) -> Neuron:
+    return Neuron(name="", inputs=(), outputs=(), function=function, alpha=alpha, beta=beta)
+
+
+def _plain(name: NeuronFunction, function: Function) -> Neuron | None:
+    return _neuron(name)
+
+
+def _clamp(name: NeuronFunction, function: Function) -> Neuron | None:
+    """Bounds are what a clamp makes of very large numbers."""
+    reach = 1e30
+    low, high = (float(one) for one in function(np.array([-reach, reach])))
+    clamp = Clamp(-math.inf if low <= -reach else low, math.inf if high >= reach else high)
+    if math.isnan(low) or math.isnan(high) or not clamp.limits:
+        return None
+    return _neuron(name).replace(clamp=clamp)
+
+
+def _silu(name: NeuronFunction, function: Function) -> Neuron | None:
+    """Of x = 1 it is the sigmoid of alpha."""
+    share = _at(function, 1.0)
+    return _neuron(name, _tidy(math.log(share / (1 - share)))) if 0 < share < 1 else None
+
+
+def _hard_sigmoid(name: NeuronFunction, function: Function) -> Neuron | None:
+    """A slope around zero, where it is beta."""
+    beta, step = _at(function, 0.0), 1e-3
+    slope = (_at(function, step) - _at(function, -step)) / (2 * step)
+    if not 0 < beta < 1 or not slope > 0:
+        return None
+    return _neuron(name, _tidy(slope), _tidy(beta))
+
+
+def _leaky_relu(name: NeuronFunction, function: Function) -> Neuron | None:
+    slope = -_at(function, -1.0)
+    return _neuron(name, _tidy(slope)) if slope > 0 and slope != 1 else None
+
+
+def _elu(name: NeuronFunction, function: Function) -> Neuron | None:
+    return _neuron(name, _tidy(_at(function, -1.0) / math.expm1(-1.0)))
+
+
+def _at(function: Function, x: float) -> float:
+    return float(function(np.array([x]))[0])
+
+
+def _tidy(number: float) -> float:
+    """The number without the last digits, which are those of its fit."""
+    return float(f"{number:.9g}")
+
+
+_FITS: Mapping[NeuronFunction, Callable[[NeuronFunction, Function], Neuron | None]] = {
+    "clamp": _clamp,
+    "sigmoid": _plain,
+    "tanh": _plain,
+    "hard_sigmoid": _hard_sigmoid,
+    "hard_swish": _plain,
+    "silu": _silu,
+    "mish": _plain,
+    "gelu": _plain,
+    "gelu_tanh": _plain,
+    "softplus": _plain,
+    "softsign": _plain,
+    "leaky_relu": _leaky_relu,
+    "elu": _elu,
+    "abs": _plain,
+    "square": _plain,
+    "rsqrt": _plain,
+}
+"""What is looked for, and how its attributes are found."""
