@@ -182,6 +182,10 @@ class Layer:
         """Multiply-accumulates of one inference; zero where the field counts none."""
         return 0
 
+    def elements_read(self, inputs: Sequence[Shape]) -> int:
+        """How many elements of its inputs one inference reads: all, or some of a table."""
+        return sum(math.prod(shape) for shape in inputs)
+
     @property
     def type(self) -> str:
         """Type name as the SNPE tools print it."""

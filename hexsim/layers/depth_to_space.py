@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import CPU, HTA, INTEGER, Support
 
+BlockMode = Literal["DCR", "CRD"]
 View = tuple[Shape, tuple[int, ...]]
 """A shape to see a tensor under, and the permutation of its axes that moves the elements."""
 
@@ -29,7 +30,7 @@ class DepthToSpace(Layer):
     moves_codes: ClassVar[bool] = True
 
     block: int
-    mode: Literal["DCR", "CRD"] = "DCR"
+    mode: BlockMode = "DCR"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """(N, H * block, W * block, C / block^2); ValueError if the channels do not divide."""

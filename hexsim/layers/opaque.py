@@ -19,7 +19,8 @@ class Opaque(Layer):
     are stored in source order, unless the operator is one of elements, to which every order is
     the same; permutes at its edges cost time. `inputs` leaves out the optional inputs that the node
     omits. The node takes `products` multiply-accumulates and `operations` on elements; where both
-    are zero, nobody counted them.
+    are zero, nobody counted them. Of its inputs it reads all or, if that is not zero, `picks`
+    elements.
     """
 
     support: ClassVar[Support] = NO_LAYER
@@ -33,6 +34,7 @@ class Opaque(Layer):
     shapes: tuple[Shape, ...]
     products: int = 0
     operations: int = 0
+    picks: int = 0
 
     @property
     def type(self) -> str:
@@ -46,3 +48,7 @@ class Opaque(Layer):
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
         """Those of the operator."""
         return self.products
+
+    def elements_read(self, inputs: Sequence[Shape]) -> int:
+        """All, or those that it picks."""
+        return self.picks or super().elements_read(inputs)

@@ -8,12 +8,15 @@ from typing import ClassVar
 
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import CPU, HTA, INTEGER, Support
-from hexsim.layers.depth_to_space import View
+from hexsim.layers.depth_to_space import BlockMode, View
 
 
 @dataclass(frozen=True, kw_only=True)
 class SpaceToDepth(Layer):
-    """An NHWC image 1 / `block` as high and wide; channels of a block lie pixel by pixel."""
+    """An NHWC image 1 / `block` as high and wide, with `block`^2 times the channels.
+
+    In the channels of a result the place in the block comes first ("DCR") or last ("CRD").
+    """
 
     type: ClassVar[str] = "space_to_depth"
     support: ClassVar[Support] = Support(
@@ -23,6 +26,7 @@ class SpaceToDepth(Layer):
     moves_codes: ClassVar[bool] = True
 
     block: int
+    mode: BlockMode = "DCR"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """(N, H / block, W / block, C * block^2); ValueError if the image does not divide."""
@@ -37,4 +41,4 @@ class SpaceToDepth(Layer):
         batch, height, width, channels = source
         block = self.block
         split = (batch, height // block, block, width // block, block, channels)
-        return split, (0, 1, 3, 2, 4, 5)
+        return split, (0, 1, 3, 2, 4, 5) if self.mode == "DCR" else (0, 1, 3, 5, 2, 4)

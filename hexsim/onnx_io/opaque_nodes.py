@@ -41,6 +41,7 @@ def add_opaque(node: Node, net: Importer, types: Mapping[str, tuple[Shape, str]]
         shapes=tuple(tensor.shape for tensor in outputs),
         products=work.macs,
         operations=work.operations,
+        picks=work.picks,
     )
     net.add_with(layer, outputs)
 

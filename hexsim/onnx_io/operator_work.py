@@ -3,7 +3,8 @@
 Multiply-accumulates where the field counts them (convolutions, matrix products, recurrent cells,
 attention), and operations on elements for all else; shapes and attributes tell both. Every operator
 of the standard is in a family; the numbers of operations of an element are ours (assumed), to the
-order of magnitude. Bytes follow from the shapes of a call.
+order of magnitude. Bytes follow from the shapes of a call, but of a table only what is picked is
+read.
 
 Left out: the bodies of control flow, and how many boxes or strings there turn out to be.
 """
@@ -29,10 +30,11 @@ _BOX = 10
 
 @dataclass(frozen=True)
 class Work:
-    """Multiply-accumulates, and operations on elements."""
+    """Multiply-accumulates, and operations on elements; elements that are read, 0 for all."""
 
     macs: int = 0
     operations: int = 0
+    picks: int = 0
 
 
 Inputs = Sequence[Shape | None]
@@ -80,6 +82,12 @@ def _written(times: int) -> Rule:
 def _read(times: int) -> Rule:
     """So many operations for every element of the first input."""
     return lambda node, inputs, outputs: Work(operations=times * _elements(inputs[:1]))
+
+
+def _picked(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    """What is written has been read, and so have the places: not all of a table."""
+    written = _elements(outputs)
+    return Work(operations=written, picks=written + _elements(inputs[1:]))
 
 
 def _sort(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
@@ -208,11 +216,12 @@ _OTHERS: Sequence[_Family] = (
     ),
     (
         _written(1),
-        "CenterCropPad Col2Im Concat ConcatFromSequence DepthToSpace Expand Flatten Gather "
-        "GatherElements GatherND MaxUnpool Pad Reshape ReverseSequence Scatter ScatterElements "
-        "ScatterND SequenceAt SequenceConstruct SequenceEmpty SequenceErase SequenceInsert Slice "
-        "SpaceToDepth Split SplitToSequence Squeeze TensorScatter Tile Transpose Unsqueeze",
+        "CenterCropPad Col2Im Concat ConcatFromSequence DepthToSpace Expand Flatten MaxUnpool Pad "
+        "Reshape ReverseSequence Scatter ScatterElements ScatterND SequenceAt SequenceConstruct "
+        "SequenceEmpty SequenceErase SequenceInsert SpaceToDepth Split SplitToSequence Squeeze "
+        "TensorScatter Tile Transpose Unsqueeze",
     ),
+    (_picked, "Gather GatherElements GatherND Slice"),
     (_written(0), "Optional OptionalGetElement OptionalHasElement SequenceLength Shape Size"),
     (
         _read(1),

@@ -15,6 +15,7 @@ from hexsim.passes.fold_flatten import fold_flatten
 from hexsim.passes.fold_pad import fold_pad
 from hexsim.passes.fuse_clamps import fuse_clamps
 from hexsim.passes.lift_lines import lift_lines
+from hexsim.passes.merge_axes import merge_axes
 from hexsim.passes.no_ops import remove_no_ops
 
 PASSES = (
@@ -27,6 +28,7 @@ PASSES = (
     fuse_clamps,
     find_channel_shuffles,
     fold_flatten,
+    merge_axes,
     remove_no_ops,
     remove_dead_code,
 )

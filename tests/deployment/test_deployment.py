@@ -108,7 +108,7 @@ def test_overrides_that_nothing_would_apply_are_refused(
 def test_a_layer_must_not_fall_back_unless_that_is_allowed() -> None:
     model = Model(with_erf())
     assert [engine for engine, _ in engines(deploy(model, SD835, "dsp"))] == ["hvx", "cpu", "hvx"]
-    with pytest.raises(HexsimError, match=r"'opaque1' \(opaque\) cannot run on dsp"):
+    with pytest.raises(HexsimError, match=r"'opaque1' \(Erf\) cannot run on dsp"):
         deploy(model, SD835, "dsp", cpu_fallback=False)
 
 

@@ -119,7 +119,7 @@ def _of_images() -> Iterator[Example]:
     yield _example(partial(Prelu, slope="s"), "", IMAGE, {"s": (8,)})
     for mode in ("DCR", "CRD"):
         yield _example(partial(DepthToSpace, block=2, mode=mode), mode, IMAGE)
-    yield _example(partial(SpaceToDepth, block=2), "", (1, 6, 4, 3))
+        yield _example(partial(SpaceToDepth, block=2, mode=mode), mode, (1, 6, 4, 3))
     for kind in ("nearest", "bilinear"):
         yield _example(partial(Resize, kind=kind, size=(12, 14)), kind, IMAGE)
 

@@ -89,6 +89,22 @@ def test_operations_on_elements(
     assert operator_work(what, inputs, [output]) == Work(0, operations)
 
 
+def test_of_a_table_only_what_is_picked_is_read(
+    onnx_model: Callable[..., onnx.ModelProto],
+) -> None:
+    """An embedding: one row of a thousand for each of seven numbers."""
+    nodes = [
+        helper.make_node("Cast", ["x"], ["at"], to=onnx.TensorProto.INT64),
+        helper.make_node("Gather", ["table", "at"], ["y"], name="n"),
+    ]
+    weights = {"table": np.zeros((1000, 64), np.float32)}
+    network = read(onnx_model(nodes, {"x": (7,)}, ["y"], weights, 17))
+    (layer,) = (layer for layer in network.layers if layer.name == "n")
+    assert layer.elements_read(network.input_shapes(layer)) == 7 * 64 + 7
+    (cast,) = (layer for layer in network.layers if layer.type == "Cast")
+    assert cast.elements_read(network.input_shapes(cast)) == 7
+
+
 def test_only_operators_without_axes_ignore_the_layout() -> None:
     image, channels = (1, 4, 5, 6), (4,)
     assert ignores_layout(node("Erf"), [image])

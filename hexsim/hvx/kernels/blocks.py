@@ -33,7 +33,7 @@ def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
     layer = call.layer
     assert isinstance(layer, DepthToSpace | SpaceToDepth)
     deep = min(call.operands[0][-1], call.results[0][-1])
-    if isinstance(layer, DepthToSpace) and layer.mode == "CRD":
+    if layer.mode == "CRD":
         run, sources = 1, layer.block + 1
     else:
         run = layer.block * deep

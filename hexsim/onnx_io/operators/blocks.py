@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hexsim.layers import DepthToSpace, SpaceToDepth
+from hexsim.layers.depth_to_space import BlockMode
 from hexsim.onnx_io.axis_order import channels_last
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node
@@ -11,23 +12,20 @@ from hexsim.onnx_io.node import Node
 def depth_to_space(node: Node, net: Importer) -> None:
     """DepthToSpace; before opset 11 it had one mode."""
     data = net.tensor(node.input(0), rank=4)
-    mode = node.text("mode", "DCR")
-    if mode not in ("DCR", "CRD"):
-        raise ValueError(f"attribute mode has the unknown value '{mode}'")
     net.add(
         DepthToSpace(
             name=node.name,
             inputs=(net.channels_last(data.name),),
             outputs=(node.output,),
             block=_block(node),
-            mode="CRD" if mode == "CRD" else "DCR",
+            mode=_mode(node),
         ),
         channels_last(4),
     )
 
 
 def space_to_depth(node: Node, net: Importer) -> None:
-    """SpaceToDepth."""
+    """SpaceToDepth; older opsets have one mode."""
     data = net.tensor(node.input(0), rank=4)
     net.add(
         SpaceToDepth(
@@ -35,9 +33,17 @@ def space_to_depth(node: Node, net: Importer) -> None:
             inputs=(net.channels_last(data.name),),
             outputs=(node.output,),
             block=_block(node),
+            mode=_mode(node),
         ),
         channels_last(4),
     )
+
+
+def _mode(node: Node) -> BlockMode:
+    mode = node.text("mode", "DCR")
+    if mode not in ("DCR", "CRD"):
+        raise ValueError(f"attribute mode has the unknown value '{mode}'")
+    return "CRD" if mode == "CRD" else "DCR"
 
 
 def _block(node: Node) -> int:
