@@ -10,8 +10,10 @@ from hexsim.graph.ir import Network
 from hexsim.passes.channel_shuffle import find_channel_shuffles
 from hexsim.passes.dead_code import remove_dead_code
 from hexsim.passes.find_functions import find_functions
+from hexsim.passes.find_normalizations import find_normalizations
 from hexsim.passes.fold_batch_norm import fold_batch_norm
 from hexsim.passes.fold_flatten import fold_flatten
+from hexsim.passes.fold_normalization import fold_normalization
 from hexsim.passes.fold_pad import fold_pad
 from hexsim.passes.fuse_clamps import fuse_clamps
 from hexsim.passes.lift_lines import lift_lines
@@ -21,8 +23,10 @@ from hexsim.passes.no_ops import remove_no_ops
 PASSES = (
     remove_no_ops,
     remove_dead_code,
-    lift_lines,
     find_functions,
+    find_normalizations,
+    lift_lines,
+    fold_normalization,
     fold_pad,
     fold_batch_norm,
     fuse_clamps,

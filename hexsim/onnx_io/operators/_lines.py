@@ -12,6 +12,8 @@ from functools import wraps
 import onnx
 
 from hexsim.graph.ir import Shape
+from hexsim.layers import Reshape
+from hexsim.onnx_io.axis_order import channels_last
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node
 
@@ -42,9 +44,14 @@ def of_lines_too(translate: Translate) -> Translate:
             net.reshape(image, name, with_height(net.source_shape(name)), image)
             result = net.unique(f"{node.name}.result")
             translate(_of_image(node, image, result), net)
-            batch, channels, _, length = net.source_shape(result)
-            line = net.unique(f"{node.name}.line")
-            net.reshape(line, result, (batch, channels, length), node.output)
+            batch, _, length, channels = net.tensor(result).shape
+            line = Reshape(
+                name=net.unique(f"{node.name}.line"),
+                inputs=(result,),
+                outputs=(node.output,),
+                shape=(batch, length, channels),
+            )
+            net.add(line, channels_last(_AXES))
 
     return wrapped
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import onnx
+
 from hexsim.graph.ir import Tensor
-from hexsim.layers import Elementwise, Normalization, Reshape
+from hexsim.layers import Elementwise, Neuron, Normalization, Reshape
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.normalization import NormalizationKind
 from hexsim.onnx_io.axis_order import channels_last, identity
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.known import Known
 from hexsim.onnx_io.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.operators.reduce import sum_of_squares
 
 
 def layer_normalization(node: Node, net: Importer) -> None:
@@ -32,6 +35,16 @@ def lp_normalization(node: Node, net: Importer) -> None:
         raise NotALayerError("p is not 2")
     axis = positive_axis(node.integer("axis", -1), len(data.shape))
     _normalize(node, net, data, "length", [axis], 0.0)
+
+
+def length(node: Node, net: Importer) -> None:
+    """ReduceL2: the root of the sum of squares."""
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    square = proto.output[0] = net.unique(f"{node.output}.square")
+    sum_of_squares(Node(proto, net.unique(f"{node.name}.squares"), node.opset), net)
+    root = Neuron(name=node.name, inputs=(square,), outputs=(node.output,), function="sqrt")
+    net.add(root, net.order(square))
 
 
 def instance_normalization(node: Node, net: Importer) -> None:
@@ -163,5 +176,6 @@ TRANSLATORS = {
     "LayerNormalization": layer_normalization,
     "LpNormalization": lp_normalization,
     "MeanVarianceNormalization": mean_variance_normalization,
+    "ReduceL2": length,
     "RMSNormalization": rms_normalization,
 }
