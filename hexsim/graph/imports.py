@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from hexsim.graph.ir import Layer, Network
 
 
 @dataclass(frozen=True)
@@ -41,3 +43,21 @@ class ImportReport:
     recognised: tuple[Recognised, ...] = ()
     opaque: tuple[OpaqueNode, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def what(layer: Layer) -> str:
+    """The type of a layer, or its function if it has one."""
+    return str(getattr(layer, "function", layer.type))
+
+
+def settled(
+    report: ImportReport, recognised: tuple[Recognised, ...], before: Network, after: Network
+) -> ImportReport:
+    """Return the report of `before`, the network as it was read, once it is optimised."""
+    left = {name for layer in after.layers for name in (layer.name, *layer.fused)}
+    return replace(
+        report,
+        recognised=recognised,
+        removed=tuple(layer.name for layer in before.layers if layer.name not in left),
+        opaque=tuple(one for one in report.opaque if one.name in left),
+    )

@@ -28,8 +28,8 @@ class Importer:
     `uses` counts how often each name is read in the file, graph outputs included; `readers` are
     the nodes that read it. `codes` is what nodes of the file said about integers, by the tensor
     or array they said it of, and `stripped` the same by the names of integers that nobody needs
-    any more. `labels` are the names of nodes, `folded` those of which nothing is left with their
-    operators, `reasons` say why others are opaque.
+    any more. `nodes` counts those of the file, `labels` are their names, `folded` those of which
+    nothing is left with their operators, `reasons` say why others are opaque.
     """
 
     def __init__(self, known: Mapping[str, Known]) -> None:
@@ -40,6 +40,7 @@ class Importer:
         self.folded: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
         self.notes: list[str] = []
+        self.nodes = 0
         self.codes: dict[str, NodeCodes] = {}
         self.stripped: dict[str, tuple[str, NodeCodes]] = {}
         self.tensors: dict[str, Tensor] = {}
@@ -97,7 +98,7 @@ class Importer:
             raise NotALayerError(f"'{name}' does not vary")
         found = self.tensors[name]
         if rank is not None and len(found.shape) != rank:
-            raise NotALayerError(f"'{name}' has {len(found.shape)} axes, not {rank}")
+            raise NotALayerError(f"its input has {len(found.shape)} axes, not {rank}")
         return found
 
     def array(self, name: str) -> Known:

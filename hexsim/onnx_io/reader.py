@@ -130,7 +130,7 @@ def _report(
     if net.codes:
         notes.append(f"the file's own encodings of {len(net.codes)} tensors are taken")
     return ImportReport(
-        nodes=len(source.graph.node),
+        nodes=net.nodes,
         expanded=expanded,
         folded=net.folded,
         opaque=tuple(OpaqueNode(la.name, la.op_type, net.reasons[la.name]) for la in opaque),
@@ -141,6 +141,7 @@ def _report(
 def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> dict[str, str]:
     """Read all nodes of a graph and return those that were expanded, with their operators."""
     nodes, gone = expanded(graph, source, net.labels)
+    net.nodes += len(graph.node)
     net.expect(nodes, (value.name for value in graph.output))
     found = {node.name: node.op_type for node in gone}
     for node in nodes:

@@ -6,6 +6,7 @@ layer that takes over another records its name in `fused`.
 
 from __future__ import annotations
 
+from hexsim.graph.imports import Recognised, what
 from hexsim.graph.ir import Network
 from hexsim.passes.channel_shuffle import find_channel_shuffles
 from hexsim.passes.dead_code import remove_dead_code
@@ -41,6 +42,18 @@ PASSES = (
 
 def optimize(network: Network) -> Network:
     """Return `network` as the converter leaves it: folded, fused, without no-ops."""
+    return optimize_reported(network)[0]
+
+
+def optimize_reported(network: Network) -> tuple[Network, tuple[Recognised, ...]]:
+    """Optimise, and tell which layers became one, in the order of the passes."""
+    found: list[Recognised] = []
     for change in PASSES:
+        before = {layer.name: layer.fused for layer in network.layers}
         network = change(network)
-    return network
+        rule = change.__name__.replace("_", " ")
+        for layer in network.layers:
+            taken = tuple(n for n in layer.fused if n not in before.get(layer.name, ()))
+            if taken:
+                found.append(Recognised(f"{rule}: {what(layer)}", layer.name, taken))
+    return network, tuple(found)
