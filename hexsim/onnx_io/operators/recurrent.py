@@ -1,7 +1,8 @@
 """LSTM, GRU and RNN with constant weights and their usual activations.
 
-Left out: peepholes, lengths of single sequences, clips, other activations, batch-first layout, and
-an LSTM whose last cell state somebody reads.
+An LSTM of one step whose cell state somebody reads is written in simpler layers. Left out: that
+state after several steps, peepholes, lengths of single sequences, clips, other activations, and
+batch-first layout.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from hexsim.onnx_io.axis_order import identity
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.known import Array, Known
 from hexsim.onnx_io.node import Node, NotALayerError
+from hexsim.onnx_io.operators._lstm_step import LstmStep
 
 _ACTIVATIONS: dict[Cell, tuple[str, ...]] = {
     "lstm": ("sigmoid", "tanh", "tanh"),
@@ -50,9 +52,16 @@ def recurrent(cell: Cell) -> Callable[[Node, Importer], None]:
                 f"{size} inputs"
             )
         _require_usual_form(node, net, cell, steps)
+        shows_cell = len(node.outputs) > 2 and net.uses[node.outputs[2]] > 0
+        if shows_cell and (steps, directions) != (1, 1):
+            raise NotALayerError("the last cell state of several steps is read")
         with net.attempt():
             columns = directions * rows
             initial, states = _states(node, net, (directions, batch, hidden))
+            if shows_cell:
+                given = dict(zip(initial, states, strict=True))
+                LstmStep(node, net).add(given.get("hidden"), given.get("cell"))
+                return
             every = node.outputs[0] or net.unique(f"{node.name}.all")
             layer = Recurrent(
                 name=node.name,
@@ -96,8 +105,6 @@ def _require_usual_form(node: Node, net: Importer, cell: Cell, steps: int) -> No
         raise NotALayerError("sequences differ in length")
     if node.input(7):
         raise NotALayerError("has peepholes")
-    if len(node.outputs) > 2 and node.outputs[2] and net.uses[node.outputs[2]]:
-        raise NotALayerError("the last cell state is read")
 
 
 def _by_columns(array: Array) -> Array:
