@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim.layers import Elementwise, Normalization
+from hexsim.layers import Elementwise, Normalization, Reshape
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
@@ -153,3 +153,37 @@ def test_shifts_before_scales(onnx_model: Make, agree: Callable) -> None:
     (layer,) = agree(model).optimized.layers
     assert isinstance(layer, Normalization)
     assert layer.clamp.limits
+
+
+def test_a_group_norm_in_the_form_of_an_instance_norm(onnx_model: Make, agree: Callable) -> None:
+    rows = rng.standard_normal((6, 6, 1, 1))
+    nodes = [
+        node("Conv", ["x", "w"], ["c"]),
+        node("Reshape", ["c", "split"], ["i"]),
+        node("InstanceNormalization", ["i", "ones", "zeros"], ["n"], name="norm", epsilon=1e-3),
+        node("Reshape", ["n", "whole"], ["j"]),
+        node("Mul", ["j", "g"], ["s"]),
+        node("Add", ["s", "b"], ["t"]),
+        node("Relu", ["t"], ["u"]),
+        node("Conv", ["u", "w"], ["y"]),
+    ]
+    weights = {
+        "w": rows,
+        "split": [0, 2, -1],
+        "whole": [1, 6, 4, 5],
+        "ones": np.array([1.0, 0.5]),
+        "zeros": np.array([0.0, 2.0]),
+        "g": rng.standard_normal((6, 1, 1)),
+        "b": rng.standard_normal((6, 1, 1)),
+    }
+    layers = agree(onnx_model(nodes, {"x": (1, 6, 4, 5)}, ["y"], weights)).optimized.layers
+    kinds = [layer.type for layer in layers]
+    assert kinds == [
+        "convolutional",
+        "reshape",
+        "normalization",
+        "reshape",
+        "neuron",
+        "convolutional",
+    ]
+    assert layers[2].axes == (1, 3)

@@ -48,12 +48,43 @@ def length(node: Node, net: Importer) -> None:
 
 
 def instance_normalization(node: Node, net: Importer) -> None:
-    """InstanceNormalization: every channel of every item by itself."""
+    """InstanceNormalization: every channel of every item by itself.
+
+    Groups of channels that were made channels by a reshape are normalised where they were.
+    """
     data = net.tensor(node.input(0))
     rank, channels = len(data.shape), data.source_shape[1:2]
-    scale, shift = (_by_channel(net, name, channels, rank) for name in node.inputs[1:3])
+    scale, shift = (net.array(name) for name in node.inputs[1:3])
+    if any(known.shape != channels for known in (scale, shift)):
+        raise ValueError(f"its parameters must have the shape {list(channels)} of the channels")
+    whole = _in_channels(data, net)
+    if whole is not None:
+        result = net.unique(f"{node.name}.whole")
+        _normalize_groups(node, net, whole, channels[0], (scale, shift), result)
+        net.reshape(net.unique(f"{node.name}.as_groups"), result, data.source_shape, node.output)
+        return
+    affine = tuple(_with_axes(net, known, rank - 2) for known in (scale, shift))
     axes = range(2, rank)
-    _normalize(node, net, data, "deviation", axes, node.real("epsilon", 1e-5), (scale, shift))
+    epsilon = node.real("epsilon", 1e-5)
+    _normalize(node, net, data, "deviation", axes, epsilon, (affine[0], affine[1]))
+
+
+def _in_channels(data: Tensor, net: Importer) -> Tensor | None:
+    """The tensor, channels last, whose groups of channels `data` is a reshape of; None if none."""
+    if len(data.shape) != 3:
+        return None
+    batch, groups, _ = data.source_shape
+    for name in net.reshaped_from(data.name)[:-1]:
+        before = net.tensors[name]
+        rank = len(before.shape)
+        if (
+            rank > 2
+            and before.order == channels_last(rank)
+            and before.source_shape[0] == batch
+            and before.source_shape[1] % groups == 0
+        ):
+            return before
+    return None
 
 
 def mean_variance_normalization(node: Node, net: Importer) -> None:
@@ -67,19 +98,30 @@ def mean_variance_normalization(node: Node, net: Importer) -> None:
 def group_normalization(node: Node, net: Importer) -> None:
     """GroupNormalization: the channels become groups of channels, which are normalised."""
     data = net.tensor(node.input(0))
-    groups = node.integer("num_groups", 1)
-    batch, channels, *size = data.source_shape
+    groups, channels = node.integer("num_groups", 1), data.source_shape[1]
     if channels % groups:
         raise ValueError(f"{groups} groups do not divide {channels} channels")
     scale, shift = (net.array(name) for name in node.inputs[1:3])
-    if any(math.prod(known.shape) != channels for known in (scale, shift)):
+    if any(known.shape != (channels,) for known in (scale, shift)):
         raise ValueError(f"its parameters are not those of {channels} channels")
+    _normalize_groups(node, net, data, groups, (scale, shift), node.output)
+
+
+def _normalize_groups(
+    node: Node, net: Importer, data: Tensor, groups: int, affine: tuple[Known, Known], output: str
+) -> None:
+    """Normalise `groups` of channels; scale and shift have a number for each, or each channel."""
+    batch, channels, *size = data.source_shape
     in_groups = (batch, math.prod(size), groups, channels // groups)
     split = net.unique(f"{node.name}.groups")
     source = net.channels_last(data.name)
     net.add(Reshape(name=split, inputs=(source,), outputs=(split,), shape=in_groups), identity(4))
     result = net.unique(f"{node.name}.result")
-    by_group = in_groups[2:]
+
+    def by_group(known: Known) -> str:
+        shape = (groups, math.prod(known.shape) // groups)
+        return net.constant(known.name, "groups", shape, lambda array: array.reshape(shape))
+
     net.add(
         Normalization(
             name=node.name,
@@ -88,19 +130,15 @@ def group_normalization(node: Node, net: Importer) -> None:
             kind="deviation",
             axes=(1, 3),
             epsilon=node.real("epsilon", 1e-5),
-            scale=net.constant(
-                scale.name, "groups", by_group, lambda array: array.reshape(by_group)
-            ),
-            shift=net.constant(
-                shift.name, "groups", by_group, lambda array: array.reshape(by_group)
-            ),
+            scale=by_group(affine[0]),
+            shift=by_group(affine[1]),
         ),
         identity(4),
     )
     joined = Reshape(
         name=net.unique(f"{node.name}.channels"),
         inputs=(result,),
-        outputs=(node.output,),
+        outputs=(output,),
         shape=(batch, *size, channels),
     )
     net.add(joined, channels_last(len(data.shape)))
@@ -159,13 +197,10 @@ def _normalize(
         output = result
 
 
-def _by_channel(net: Importer, name: str, channels: tuple[int, ...], rank: int) -> str:
-    """Name a known array that has a number for each channel, with axes behind it."""
-    known = net.array(name)
-    if known.shape != channels:
-        raise ValueError(f"its parameters must have the shape {list(channels)} of the channels")
-    shape = (*channels, *(1,) * (rank - 2))
-    label = net.unique(f"{name}.{rank}d")
+def _with_axes(net: Importer, known: Known, count: int) -> str:
+    """Name a known array with `count` axes of size one behind its own."""
+    shape = (*known.shape, *(1,) * count)
+    label = net.unique(f"{known.name}.{count + 2}d")
     net.known[label] = Known(label, shape, known.dtype, lambda: known.read().reshape(shape))
     return label
 
