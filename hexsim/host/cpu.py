@@ -14,7 +14,14 @@ from __future__ import annotations
 import math
 
 from hexsim.host._layer_cost import LayerCost
-from hexsim.layers import Convolution, Deconvolution, FullyConnected, Opaque
+from hexsim.layers import (
+    Convolution,
+    Deconvolution,
+    FullyConnected,
+    MatMul,
+    Opaque,
+    Recurrent,
+)
 from hexsim.planning.plan import KernelCall
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import Stack
@@ -55,8 +62,10 @@ def _efficiency(call: KernelCall, stack: Stack) -> float:
         if layer.is_depthwise(call.operands[0][-1]):
             return runtime.depthwise_efficiency
         return runtime.convolution_efficiency
+    if isinstance(layer, MatMul):
+        return runtime.convolution_efficiency
     if isinstance(layer, Deconvolution):
         return runtime.depthwise_efficiency
-    if isinstance(layer, FullyConnected | Opaque):
+    if isinstance(layer, FullyConnected | Recurrent | Opaque):
         return runtime.fully_connected_efficiency
     return runtime.other_efficiency

@@ -25,12 +25,15 @@ from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.fully_connected import FullyConnected
 from hexsim.layers.gather import Gather
 from hexsim.layers.local_response_norm import LocalResponseNorm
+from hexsim.layers.mat_mul import MatMul
 from hexsim.layers.neuron import Neuron
+from hexsim.layers.normalization import Normalization
 from hexsim.layers.opaque import Opaque
 from hexsim.layers.pad import Pad
 from hexsim.layers.permute import Permute
 from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
+from hexsim.layers.recurrent import Recurrent
 from hexsim.layers.reduce import Reduce
 from hexsim.layers.reshape import Reshape
 from hexsim.layers.resize import Resize
@@ -60,13 +63,16 @@ __all__ = [
     "FullyConnected",
     "Gather",
     "LocalResponseNorm",
+    "MatMul",
     "Neuron",
+    "Normalization",
     "Opaque",
     "Pad",
     "Permute",
     "Phases",
     "Pooling",
     "Prelu",
+    "Recurrent",
     "Reduce",
     "Reshape",
     "Resize",

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
 
 import numpy as np
 
@@ -51,6 +53,7 @@ class Importer:
         self._constants: dict[str, Constant] = {}
         self._forms: dict[tuple[str, str], str] = {}
         self._reordered: dict[tuple[str, Order], str] = {}
+        self._same: dict[str, tuple[str, ...]] = {}
         self._names: set[str] = set(known)
 
     def fork(self) -> Importer:
@@ -187,6 +190,16 @@ class Importer:
         self._producers.update(dict.fromkeys(layer.outputs, layer))
         self.tensors.update({tensor.name: tensor for tensor in outputs})
 
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Take back what was added meanwhile if it turns out to be no layer of ours."""
+        before = {name: copy(value) for name, value in vars(self).items()}
+        try:
+            yield
+        except NotALayerError:
+            vars(self).update(before)
+            raise
+
     # Axis order
 
     def in_order(self, name: str, order: Order) -> str:
@@ -213,9 +226,15 @@ class Importer:
         return self.in_order(name, identity(len(self.tensor(name).shape)))
 
     def reshape(self, layer_name: str, name: str, target: Shape, output: str) -> None:
-        """Add the Reshape of `name` to source shape `target`, moving data only if it must."""
+        """Add the Reshape of `name` to source shape `target`, moving data only if it must.
+
+        What had that shape before it was reshaped is taken as it is.
+        """
         if math.prod(target) != math.prod(self.source_shape(name)):
             raise ValueError(f"cannot reshape {list(self.source_shape(name))} to {list(target)}")
+        earlier = self.reshaped_from(name)
+        self._same[output] = earlier
+        name = next((one for one in earlier if self.source_shape(one) == target), name)
         order = reshaped(self.source_shape(name), self.order(name), target)
         if order is None:
             name = self.source_order(name)
@@ -223,6 +242,10 @@ class Importer:
             assert order is not None, "any reshape is possible in source order"
         shape = stored_shape(target, order)
         self.add(Reshape(name=layer_name, inputs=(name,), outputs=(output,), shape=shape), order)
+
+    def reshaped_from(self, name: str) -> tuple[str, ...]:
+        """The tensors that `name` is a Reshape of, first to last, and itself."""
+        return (*self._same.get(name, ()), name)
 
     def operand(self, name: str, order: Order) -> str:
         """Return `name`, tensor or array, with leading axes of size one added, in `order`."""

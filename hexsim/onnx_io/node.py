@@ -88,6 +88,11 @@ class Node:
         found = self._attributes.get(attribute)
         return None if found is None else tuple(found.floats)
 
+    def strings(self, attribute: str) -> tuple[bytes, ...]:
+        """A list of strings, empty if the attribute is absent."""
+        found = self._attributes.get(attribute)
+        return () if found is None else tuple(found.strings)
+
     def tensor(self, attribute: str) -> onnx.TensorProto | None:
         """A tensor attribute, None if absent."""
         found = self._attributes.get(attribute)

@@ -7,19 +7,24 @@ x + 3 divided by 6 and multiplied by x, need no list of their variants.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Clamp, Elementwise, Neuron
-from hexsim.layers.elementwise import ElementwiseKind
+from hexsim.layers import Clamp, Neuron
 from hexsim.layers.neuron import NeuronFunction
 from hexsim.passes._rewriter import Rewriter
+from hexsim.passes._spelled import (
+    Real,
+    Spelled,
+    computed,
+    number_by_number,
+    positions,
+    readings,
+)
 
-Real = npt.NDArray[np.float64]
 Function = Callable[[Real], Real]
 
 _MOST_LAYERS = 12
@@ -42,7 +47,7 @@ def find_functions(network: Network) -> Network:
     4. The Neuron takes the name of the first.
     """
     rewriter = Rewriter(network)
-    position = {layer.name: index for index, layer in enumerate(network.layers)}
+    position = positions(network)
     for layer in network.layers:
         rewriter.keep(layer)
         found = max(
@@ -53,115 +58,20 @@ def find_functions(network: Network) -> Network:
         if found is None:
             continue
         spelled, neuron = found
-        for one in spelled.layers:
-            rewriter.drop(one)
-        rewriter.keep(neuron)
+        spelled.replaced_by(neuron, rewriter)
     return rewriter.finish()
-
-
-@dataclass(frozen=True)
-class _Spelled:
-    """Layers in order that compute one tensor of another one, `source`, number by number."""
-
-    source: str
-    layers: tuple[Layer, ...]
-    constants: Mapping[str, float]
-
-    def __call__(self, x: Real) -> Real:
-        values: dict[str, Real] = {name: np.array(one) for name, one in self.constants.items()}
-        values[self.source] = x
-        with np.errstate(all="ignore"):
-            for layer in self.layers:
-                inputs = [values[name] for name in layer.inputs]
-                values[layer.output] = _computed(layer, inputs)
-        return np.broadcast_to(values[self.layers[-1].output], x.shape)
 
 
 def _candidates(
     layer: Layer, rewriter: Rewriter, position: Mapping[str, int]
-) -> Iterator[tuple[_Spelled, Neuron]]:
+) -> Iterator[tuple[Spelled, Neuron]]:
     """All ways to read `layer` as the end of a known function."""
-    for spelled in _readings(layer, rewriter, position):
+    for spelled in readings(layer, rewriter, position, number_by_number, _MOST_LAYERS):
         if len(spelled.layers) == 1 and isinstance(layer, Neuron):
             continue
-        known = _known(spelled)
+        known = _known(partial(spelled, computed=computed))
         if known is not None:
-            first, *others = spelled.layers
-            fused = (*first.fused, *(name for one in others for name in (one.name, *one.fused)))
-            yield (
-                spelled,
-                known.replace(
-                    name=first.name, inputs=(spelled.source,), outputs=layer.outputs, fused=fused
-                ),
-            )
-
-
-def _readings(end: Layer, rewriter: Rewriter, position: Mapping[str, int]) -> Iterator[_Spelled]:
-    """Yield `end` with ever more layers before it, whenever they depend on one tensor alone."""
-    network = rewriter.network
-    layers: list[Layer] = []
-    constants: dict[str, float] = {}
-    open_names: set[str] = set(end.outputs)
-    while len(layers) < _MOST_LAYERS:
-        producers = [rewriter.producer(name) for name in open_names]
-        known = [layer for layer in producers if layer is not None]
-        if not known:
-            return
-        last = max(known, key=lambda layer: position[layer.name])
-        numbers = _numbers(last, rewriter)
-        if numbers is None or not (last is end or _inside(last, layers, rewriter)):
-            return
-        layers.insert(0, last)
-        constants.update(numbers)
-        open_names -= set(last.outputs)
-        open_names |= {name for name in last.inputs if name not in numbers}
-        if len(open_names) == 1:
-            (source,) = open_names
-            if network.shape(source) == network.shape(end.output):
-                yield _Spelled(source, tuple(layers), dict(constants))
-
-
-def _numbers(layer: Layer, rewriter: Rewriter) -> dict[str, float] | None:
-    """The constants that a layer reads, if it works number by number; None if it does not."""
-    network = rewriter.network
-    if not isinstance(layer, Neuron | Elementwise):
-        return None
-    if isinstance(layer, Elementwise) and layer.kind not in _COMPUTED:
-        return None
-    if network.tensors[layer.output].dtype != "float32":
-        return None
-    names = [name for name in layer.inputs if name in network.constants]
-    if any(rewriter.constant(name).elements != 1 for name in names):
-        return None
-    return {name: float(rewriter.constant(name).value().item()) for name in names}
-
-
-def _inside(layer: Layer, behind: Sequence[Layer], rewriter: Rewriter) -> bool:
-    """True if only the layers `behind` read what `layer` writes."""
-    network = rewriter.network
-    readers = {reader.name for reader in network.consumers.get(layer.output, ())}
-    names = {name for one in behind for name in (one.name, *one.fused)}
-    return layer.output not in network.outputs and readers <= names
-
-
-_COMPUTED: Mapping[ElementwiseKind, Callable[[Real, Real], Real]] = {
-    "sum": np.add,
-    "product": np.multiply,
-    "sub": np.subtract,
-    "div": np.divide,
-    "max": np.maximum,
-    "min": np.minimum,
-}
-
-
-def _computed(layer: Layer, inputs: Sequence[Real]) -> Real:
-    if isinstance(layer, Neuron):
-        return layer.values(inputs[0])
-    assert isinstance(layer, Elementwise)
-    result, *others = inputs
-    for other in others:
-        result = _COMPUTED[layer.kind](result, other)
-    return np.clip(result, layer.clamp.low, layer.clamp.high)
+            yield spelled, known
 
 
 def _known(function: Function) -> Neuron | None:

@@ -1,16 +1,31 @@
 """The worked integers of docs/reference/arithmetic.md."""
 
+import math
+
 import numpy as np
+import pytest
 
 from hexsim.binding.arg_extremum import bind_arg_extremum
 from hexsim.binding.call import Operand
 from hexsim.binding.local_response_norm import bind_local_response_norm, power_knots
+from hexsim.binding.normalization import bind_normalization
 from hexsim.binding.quotient import bind_quotient
+from hexsim.binding.recurrent import bind_recurrent
 from hexsim.binding.reduce import bind_reduce
 from hexsim.binding.requantize import common_scale, requantize, rescale_table
 from hexsim.binding.softmax import bind_softmax
+from hexsim.binding.weights import Weights
 from hexsim.int8.dispatch import prepare
-from hexsim.layers import ArgExtremum, Elementwise, LocalResponseNorm, Pad, Reduce, Softmax
+from hexsim.layers import (
+    ArgExtremum,
+    Elementwise,
+    LocalResponseNorm,
+    Normalization,
+    Pad,
+    Recurrent,
+    Reduce,
+    Softmax,
+)
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import execute
 
@@ -54,6 +69,14 @@ def test_sixteen_bits():
     assert 88 * 1099511628 >> 24 == 5767
     assert (26152 * 1099511628 + (5767 << 16) + 2**30) >> 31 == 13390
     assert tail.apply(np.array([accumulator])) == 13390
+
+
+def test_matrix_product():
+    tail = requantize(0.125 * 0.02 * 0.05, encoding(0.01, 30))
+    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (26843546, 0, 2400)
+    products = (np.array([150, 90, 110]) - 100) @ (np.array([40, 10, 120]) - 20)
+    assert products == 2100
+    assert tail.apply(np.array([2400 + products])) == 56
 
 
 def test_reduce():
@@ -139,6 +162,47 @@ def test_local_response_norm():
     assert 114343 + ((-182 * 32 + 128) >> 8) == 114320
     assert (call.tail.multiplier[0], call.tail.shift[0]) == (16384, 0)
     assert result(call, [100, 100]) == [87, 87]
+
+
+def test_normalization():
+    layer = Normalization(
+        name="norm", inputs=("x",), outputs=("y",), kind="deviation", axes=(1,), epsilon=0.01
+    )
+    call = bind_normalization(layer, Between((1, 4), encoding(0.1, 20), encoding(0.02, 128)))
+    assert (call.epsilon, call.factors.tolist()) == (16, [32767])
+    d, w = np.array([-80, -40, 0, 120]), 4 * 1800 - 40**2 + 16
+    root = math.isqrt(w << 48)
+    assert (w, root, 2**61 // root) == (5616, 1257284164, 1833987156)
+    t = (d * 1833987156 + 2**16) >> 17
+    assert t.tolist() == [-1119377, -559688, 0, 1679065]
+    assert call.tail.apply(call.tail.preload + 32767 * t).tolist() == [75, 101, 128, 208]
+    assert result(call, [10, 20, 30, 60]) == [75, 101, 128, 208]
+
+
+def test_recurrent():
+    def columns(name, layer, source):
+        codes, step = {"w": ([100, 50, -20, 80], 0.005), "r": ([60, 10, 30, -50], 0.004)}[name]
+        return Weights(np.array([codes], np.int8), 0, np.full(4, step))
+
+    x, y = encoding(0.01, 100), encoding(1 / 128, 128)
+    layer = Recurrent(
+        name="n", inputs=("x", "h", "c"), outputs=("y",), cell="lstm", hidden=1,
+        initial=("hidden", "cell"), weight="w", recurrence="r",
+    )  # fmt: skip
+    source = Between((1, 1, 1), x, y)
+    source.operands = (
+        (Operand("x", (1, 1, 1), x), Operand("h", (1, 1, 1), y), Operand("c", (1, 1, 1), y)),
+        Operand("y", (1, 1, 1, 1), y),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hexsim.binding.recurrent.bind_weights", columns)
+        call = bind_recurrent(layer, source)
+    assert (call.of_input.multiplier[0], call.of_input.shift[0]) == (13743895, 18)
+    assert (call.of_output.multiplier[0], call.of_output.shift[0]) == (8388608, 46)
+    output = np.empty((1, 1, 1, 1), np.uint8)
+    given = [np.array([[[code]]], np.uint8) for code in (150, 160, 192)]
+    execute(prepare(call), given, output)
+    assert output.item() == 150
 
 
 def test_softmax():

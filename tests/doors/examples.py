@@ -30,12 +30,15 @@ from hexsim.layers import (
     FullyConnected,
     Gather,
     LocalResponseNorm,
+    MatMul,
     Neuron,
+    Normalization,
     Opaque,
     Pad,
     Permute,
     Pooling,
     Prelu,
+    Recurrent,
     Reduce,
     Reshape,
     Resize,
@@ -74,6 +77,8 @@ def examples() -> Iterator[Example]:
     yield from _of_images()
     yield from _of_any_rank()
     yield from _elementwise()
+    yield from _products()
+    yield from _sequences()
     yield from _special()
 
 
@@ -107,6 +112,11 @@ def _of_images() -> Iterator[Example]:
     for kind in ("max", "average"):
         pool = partial(Pooling, kind=kind, window=Window((2, 2), (2, 2)))
         yield _example(pool, kind, IMAGE)
+    norm = partial(Normalization, kind="deviation", epsilon=1e-3, scale="s", shift="t")
+    of_channels = {"s": (8,), "t": (8,)}
+    yield _example(partial(norm, axes=(3,)), "of pixels", IMAGE, of_channels)
+    yield _example(partial(norm, axes=(1, 2)), "of channels", IMAGE, of_channels)
+    yield _example(partial(norm, axes=(1, 3)), "across", IMAGE, {"s": (7, 8), "t": (7, 1)})
     yield _example(partial(Prelu, slope="s"), "", IMAGE, {"s": (8,)})
     for mode in ("DCR", "CRD"):
         yield _example(partial(DepthToSpace, block=2, mode=mode), mode, IMAGE)
@@ -127,6 +137,9 @@ def _of_any_rank() -> Iterator[Example]:
         if rank:
             last = rank - 1
             yield _example(partial(Softmax, axes=(last,)), _times(shape), shape)
+            norm = partial(Normalization, axes=(last,), epsilon=1e-3)
+            for kind in ("deviation", "mean_square", "length"):
+                yield _example(partial(norm, kind=kind), f"{kind} {_times(shape)}", shape)
             turned = partial(Permute, permutation=tuple(reversed(range(rank))))
             yield _example(turned, _times(shape), shape)
             part = partial(StridedSlice, parts=(AxisSlice(last, 1, shape[last], 2),))
@@ -169,6 +182,31 @@ def _elementwise() -> Iterator[Example]:
             operands = {"scalar": (), "channels": shape[-1:], "full": shape}
             for what, operand in operands.items():
                 yield _example(layer, f"{name} {what}", shape, operand=operand)
+
+
+def _products() -> Iterator[Example]:
+    for shape in ((5, 7), (2, 5, 7), (1, 3, 5, 7), (1, 2, 3, 5, 7)):
+        constant = (*shape[:-2], 7, 4)
+        yield _example(MatMul, f"{_times(shape)} constant", shape, operand=constant)
+        scores = partial(MatMul, transposed=True, alpha=0.25)
+        yield _example(scores, f"{_times(shape)} computed", shape, twice=True)
+
+
+def _sequences() -> Iterator[Example]:
+    for cell, gates in (("lstm", 4), ("gru", 3), ("rnn", 1)):
+        for direction, number in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            columns = number * gates * 6
+            layer = partial(
+                Recurrent, cell=cell, direction=direction, hidden=6, weight="w", recurrence="r",
+                bias="b", resets_late=(cell, direction) == ("gru", "reverse"),
+            )  # fmt: skip
+            constants = {"w": (5, columns), "r": (6, columns), "b": (2, columns)}
+            yield _example(layer, f"{cell} {direction}", (7, 2, 5), constants)
+    layer = partial(
+        Recurrent, cell="gru", hidden=5, weight="w", recurrence="r", initial=("hidden",)
+    )
+    constants = {"w": (5, 15), "r": (5, 15)}
+    yield _example(layer, "gru from a state", (1, 3, 5), constants, twice=True)
 
 
 def _quotients() -> Iterator[Example]:

@@ -148,7 +148,8 @@ def test_any_other_takes_them_as_the_file_has_them() -> None:
 def test_what_an_opaque_node_takes_is_told_by_the_network(
     onnx_model: Callable[..., onnx.ModelProto],
 ) -> None:
-    proto = helper.make_node("LSTM", ["x", "w", "r"], ["y"], name="n", hidden_size=16)
+    form = {"hidden_size": 16, "input_forget": 1}
+    proto = helper.make_node("LSTM", ["x", "w", "r"], ["y"], name="n", **form)
     weights = {
         "w": np.zeros((1, 64, 8), np.float32),
         "r": np.zeros((1, 64, 16), np.float32),

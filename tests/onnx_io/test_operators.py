@@ -18,12 +18,15 @@ from hexsim.layers import (
     FullyConnected,
     Gather,
     LocalResponseNorm,
+    MatMul,
     Neuron,
+    Normalization,
     Opaque,
     Pad,
     Permute,
     Pooling,
     Prelu,
+    Recurrent,
     Reduce,
     Reshape,
     Softmax,
@@ -57,6 +60,28 @@ def _assigned(sizes: tuple[int, ...], lows: tuple[int, ...]) -> dict[str, np.nda
     """The positions of a block of x, of those sizes along its first axes."""
     grid = np.moveaxis(np.indices(sizes), 0, -1)
     return {"i": grid + np.array(lows)}
+
+
+def sequences() -> dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]]:
+    """Every cell in every direction, with and without bias and initial states."""
+    cases = {}
+    for operator, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+        for direction, number in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            late = {"linear_before_reset": 1} if operator == "GRU" and number == 2 else {}
+            weights = {
+                "w": normal(number, gates * 4, 3),
+                "r": normal(number, gates * 4, 4),
+                "b": normal(number, gates * 8),
+                "h": normal(number, 2, 4),
+                "c": normal(number, 2, 4),
+            }
+            given = ["w", "r", *(["b", "", "h"] if direction != "reverse" else [])]
+            given += ["c"] if operator == "LSTM" and number == 2 else []
+            proto = node(operator, *given, hidden_size=4, direction=direction, **late)
+            named = {name: weights[name] for name in given if name}
+            case = (Recurrent, proto, {"x": (5, 2, 3)}, named, 14)
+            cases[f"{operator.lower()} {direction}"] = case
+    return cases
 
 
 CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
@@ -94,13 +119,79 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
         {"w": normal(6, 1, 3, 3)},
         17,
     ),
-    "conv 1-D": (Opaque, node("Conv", "w"), {"x": (1, 3, 8)}, {"w": normal(2, 3, 3)}, 17),
+    "conv 1-D": (Convolution, node("Conv", "w"), {"x": (1, 3, 8)}, {"w": normal(2, 3, 3)}, 17),
     "conv 3-D": (
         Opaque,
         node("Conv", "w"),
         {"x": (1, 2, 4, 4, 4)},
         {"w": normal(2, 2, 3, 3, 3)},
         17,
+    ),
+    "layer norm": (
+        Normalization,
+        node("LayerNormalization", "g", "b", epsilon=1e-3),
+        IMAGE,
+        {"g": normal(7), "b": normal(7)},
+        17,
+    ),
+    "layer norm of channels and all behind": (
+        Normalization,
+        node("LayerNormalization", "g", axis=1),
+        IMAGE,
+        {"g": normal(6, 9, 7)},
+        17,
+    ),
+    "layer norm of computed scale": (
+        Normalization,
+        node("LayerNormalization", "x", "b"),
+        MATRIX,
+        {"b": normal(10)},
+        17,
+    ),
+    "instance norm": (
+        Normalization,
+        node("InstanceNormalization", "g", "b", epsilon=1e-3),
+        IMAGE,
+        {"g": normal(6), "b": normal(6)},
+        8,
+    ),
+    "instance norm of lines": (
+        Normalization,
+        node("InstanceNormalization", "g", "b"),
+        {"x": (2, 3, 11)},
+        {"g": normal(3), "b": normal(3)},
+        17,
+    ),
+    "group norm": (
+        Normalization,
+        node("GroupNormalization", "g", "b", num_groups=3, epsilon=0.01),
+        {"x": (2, 6, 5)},
+        {"g": normal(6), "b": normal(6)},
+        21,
+    ),
+    "lp norm": (Normalization, node("LpNormalization", axis=1), IMAGE, {}, 17),
+    "lp norm of sums": (Opaque, node("LpNormalization", p=1), IMAGE, {}, 17),
+    "mean variance norm": (
+        Normalization,
+        node("MeanVarianceNormalization", axes=[0, 2]),
+        IMAGE,
+        {},
+        13,
+    ),
+    "rms norm": (
+        Normalization,
+        node("RMSNormalization", "g", axis=-2),
+        IMAGE,
+        {"g": normal(9, 7)},
+        23,
+    ),
+    **sequences(),
+    "lstm that forgets nothing": (
+        Opaque,
+        node("LSTM", "w", "r", hidden_size=4, input_forget=1),
+        {"x": (5, 2, 3)},
+        {"w": normal(1, 16, 3), "r": normal(1, 16, 4)},
+        14,
     ),
     "max pool": (Pooling, node("MaxPool", **POOL, pads=[1, 0, 1, 1]), IMAGE, {}, 8),
     "max pool ceil": (Pooling, node("MaxPool", **POOL, ceil_mode=1), IMAGE, {}, 12),
@@ -229,16 +320,51 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
         13,
     ),
     "gemm bias by row": (
-        Opaque,
+        FullyConnected,
         node("Gemm", "w", "b"),
         MATRIX,
         {"w": normal(10, 4), "b": normal(3, 1)},
         13,
     ),
-    "gemm transposed left": (Opaque, node("Gemm", "w", transA=1), MATRIX, {"w": normal(3, 4)}, 13),
+    "gemm transposed left": (
+        FullyConnected,
+        node("Gemm", "w", transA=1),
+        MATRIX,
+        {"w": normal(3, 4)},
+        13,
+    ),
+    "gemm computed": (
+        MatMul,
+        node("Gemm", "x", "b", transB=1, alpha=0.5, beta=2.0),
+        MATRIX,
+        {"b": normal(3, 3)},
+        13,
+    ),
+    "gemm of its transpose": (
+        MatMul,
+        node("Gemm", "x", "b", transA=1),
+        MATRIX,
+        {"b": normal(10)},
+        13,
+    ),
     "matmul": (FullyConnected, node("MatMul", "w"), MATRIX, {"w": normal(10, 4)}, 9),
     "matmul of image": (FullyConnected, node("MatMul", "w"), IMAGE, {"w": normal(7, 4)}, 13),
-    "matmul stacked": (Opaque, node("MatMul", "w"), IMAGE, {"w": normal(6, 7, 2)}, 13),
+    "matmul of a constant": (
+        MatMul,
+        helper.make_node("MatMul", ["w", "x"], ["y"], name="n"),
+        IMAGE,
+        {"w": normal(5, 9)},
+        13,
+    ),
+    "matmul by a vector": (MatMul, node("MatMul", "v"), IMAGE, {"v": normal(7)}, 13),
+    "matmul of a vector": (
+        MatMul,
+        helper.make_node("MatMul", ["v", "x"], ["y"], name="n"),
+        MATRIX,
+        {"v": normal(3)},
+        13,
+    ),
+    "matmul stacked": (MatMul, node("MatMul", "w"), IMAGE, {"w": normal(6, 7, 2)}, 13),
     "add": (Elementwise, node("Add", "x"), IMAGE, {}, 17),
     "add constant": (Elementwise, node("Add", "c"), IMAGE, {"c": normal(6, 1, 1)}, 7),
     "add scalar": (Elementwise, node("Add", "c"), IMAGE, {"c": 1.5}, 13),

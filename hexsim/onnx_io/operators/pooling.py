@@ -1,4 +1,4 @@
-"""MaxPool, AveragePool and their global forms."""
+"""MaxPool, AveragePool and their global forms over images and lines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hexsim.layers import Pooling, Window
 from hexsim.onnx_io.axis_order import channels_last
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node, NotALayerError
+from hexsim.onnx_io.operators._lines import of_lines_too
 from hexsim.onnx_io.operators._windows import read_window
 
 Kind = Literal["max", "average"]
@@ -73,8 +74,8 @@ def _add(
 
 
 TRANSLATORS = {
-    "MaxPool": windowed("max"),
-    "AveragePool": windowed("average"),
-    "GlobalMaxPool": whole_image("max"),
-    "GlobalAveragePool": whole_image("average"),
+    "MaxPool": of_lines_too(windowed("max")),
+    "AveragePool": of_lines_too(windowed("average")),
+    "GlobalMaxPool": of_lines_too(whole_image("max")),
+    "GlobalAveragePool": of_lines_too(whole_image("average")),
 }

@@ -9,6 +9,7 @@ from hexsim.layers import (
     Convert,
     Elementwise,
     Neuron,
+    Normalization,
     Prelu,
     Reduce,
     Softmax,
@@ -59,6 +60,29 @@ KINDS: Kinds = {
         ArgExtremum(name="argmax", inputs=("in",), outputs=("out",), kind="max", axis=3)
     ),
     "softmax": Kind(r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21", _softmax),
+    "layer_norm": plain(
+        Normalization(
+            name="norm",
+            inputs=("in",),
+            outputs=("out",),
+            kind="deviation",
+            axes=(3,),
+            epsilon=1e-5,
+            scale="scale",
+            shift="shift",
+        ),
+        lambda sizes: 2 * _per_channel(sizes),
+    ),
+    "instance_norm": plain(
+        Normalization(
+            name="norm",
+            inputs=("in",),
+            outputs=("out",),
+            kind="deviation",
+            axes=(1, 2),
+            epsilon=1e-5,
+        )
+    ),
     "narrow": Kind(
         IMAGE,
         "56x56x64",
