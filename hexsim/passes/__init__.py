@@ -19,7 +19,6 @@ from hexsim.passes.fold_pad import fold_pad
 from hexsim.passes.fuse_clamps import fuse_clamps
 from hexsim.passes.join_before_slices import join_before_slices
 from hexsim.passes.lift_lines import lift_lines
-from hexsim.passes.merge_axes import merge_axes
 from hexsim.passes.move_softmax_axis import move_softmax_axis
 from hexsim.passes.no_ops import remove_no_ops
 
