@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
@@ -115,20 +115,34 @@ class Datasheet(Table):
             raise unknown(f"constant of {self.name}", path, known)
         if known[path].unit == "B":
             value = round(value)
-        tree = copy.deepcopy(self._tree)
-        *tables, key = path.split(".")
-        table = tree
-        for step in tables:
-            table = table[step]
-        table[key] = {
-            "value": value,
-            "unit": known[path].unit,
-            "source": "set by the caller",
-            "confidence": "assumed",
-            "low": value,
-            "high": value,
-        }
+        constant = Quantity(
+            value=value,
+            unit=known[path].unit,
+            source="set by the caller",
+            confidence="assumed",
+            low=value,
+            high=value,
+        )
+        return self.restated({path: constant})
+
+    def restated(self, constants: Mapping[str, Quantity]) -> Self:
+        """Return a copy that states other constants, by their dotted paths, which must be known.
+
+        Raises HexsimError for a value the schema refuses.
+        """
+        tree = self.tree
+        for path, constant in constants.items():
+            *tables, key = path.split(".")
+            table = tree
+            for step in tables:
+                table = table[step]
+            table[key] = constant.model_dump(exclude_none=True)
         return type(self).from_tree(tree, self.name)
+
+    @property
+    def tree(self) -> Tree:
+        """A copy of the parsed file, filled up with what it shares with others."""
+        return copy.deepcopy(self._tree)
 
 
 SheetT = TypeVar("SheetT", bound=Datasheet)
