@@ -18,7 +18,7 @@ from typing import TypedDict, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.container.loading import load, load_container
+from hexsim.container.loading import import_report, load, load_container
 from hexsim.deployment import AtLoad, deploy
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.graph.ir import FloatArray, Network
@@ -29,7 +29,7 @@ from hexsim.platforms.background import load as load_background
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.overrides import Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.runtimes import Runtime
@@ -44,6 +44,7 @@ __all__ = [
     "QuantizationOptions",
     "Simulation",
     "compile_hta",
+    "import_report",
     "load",
     "quantize",
     "read_overrides",
@@ -98,7 +99,7 @@ def quantize(
     model: Model,
     inputs: Iterable[Inputs] | None = None,
     options: QuantizationOptions | None = None,
-    overrides: Overrides = NO_OVERRIDES,
+    overrides: Overrides | None = None,
     optimizations: Sequence[Optimization] = (),
 ) -> Model:
     """Quantise a float model.
@@ -106,7 +107,8 @@ def quantize(
     `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
     ONNX axis order; None takes seeded ones. `optimizations` are "cle", cross-layer equalization,
     and "bc", bias correction, which needs it. `overrides` (see `read_overrides`) replace what the
-    quantiser would choose; `Model.overrides` tells what became of them. Raises
+    quantiser would choose; None are the encodings of an ONNX file's own quantising nodes, and an
+    empty `Overrides()` is none at all. `Model.overrides` tells what became of them. Raises
     HexsimError if `model` is quantised already, or overrides are of no use to it.
     """
     network = require_float(model)
@@ -116,9 +118,8 @@ def quantize(
         feeds = (_stored(network, one) for one in inputs)
     if "bc" in optimizations:
         feeds = list(feeds)
-    return quantize_optimized(
-        network, lambda: feeds, options, optimizations, overrides=overrides
-    ).model
+    given = model.own_overrides if overrides is None else overrides
+    return quantize_optimized(network, lambda: feeds, options, optimizations, given).model
 
 
 def compile_hta(
@@ -158,20 +159,22 @@ def simulate(
     *,
     stack: str | Path | None = None,
     cpu_fallback: bool = True,
-    overrides: Overrides = NO_OVERRIDES,
+    overrides: Overrides | None = None,
     **circumstances: Unpack[Circumstances],
 ) -> Simulation:
     """Simulate one inference of `model` on `runtime` of `chip`.
 
     Without `inputs` only time is simulated and no weight is touched. A float network on dsp is
-    quantised at load, which lengthens its initialisation; `overrides` (see `read_overrides`) are
-    then applied, none otherwise. `circumstances` are those of the call: perf_profile, idle_ms,
+    quantised at load, which lengthens its initialisation; `overrides` (as for `quantize`) are
+    then applied. `circumstances` are those of the call: perf_profile, idle_ms,
     power_collapse, background. Raises HexsimError for anything that cannot be done, by name.
     """
     if isinstance(model, str | Path):
         model = load(model)
     platform, calling = _circumstances(Platform.load(chip, stack), **circumstances)
-    at_load = AtLoad(model.network, platform, overrides=overrides)
+    given = model.own_overrides if overrides is None else overrides
+    required = overrides is not None
+    at_load = AtLoad(model.network, platform, overrides=given, required=required)
     deployment = deploy(model, platform, runtime, cpu_fallback=cpu_fallback, at_load=at_load)
     timing = deployment.simulate(**calling)
     if inputs is None:

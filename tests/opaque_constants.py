@@ -75,17 +75,19 @@ def conv_integer() -> Network:
 
 
 def gather() -> Network:
-    """Rows picked by integers, and a table of floats that integers look up."""
+    """A triangle that an integer places, and a table of floats that integers look up."""
     return _between(
         [
             helper.make_node("Gather", ["a", "rows"], ["picked"], axis=2),
-            helper.make_node("ArgMax", ["picked"], ["index"], axis=1, keepdims=1),
+            helper.make_node("Trilu", ["picked", "diagonal"], ["triangle"]),
+            helper.make_node("ArgMax", ["triangle"], ["index"], axis=1, keepdims=1),
             helper.make_node("Gather", ["table", "index"], ["found"]),
             helper.make_node("Concat", ["picked", "found"], ["joined"], axis=1),
             helper.make_node("Slice", ["joined", "from", "to", "axes"], ["b"]),
         ],
         {
             "rows": np.array([5, 0, 3, 3]),
+            "diagonal": np.array(-1),
             "table": _normal((CHANNELS,), 3.0),
             "from": np.array([1]),
             "to": np.array([1 + CHANNELS]),

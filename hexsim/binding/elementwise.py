@@ -6,6 +6,7 @@ k = round(delta / coarsest * 2^14), with 2^20 for 16-bit codes, negative if it i
 requantised once however many operands there are.
 Product: acc = preload + product of (x - zx), at most three operands, which is what int32 holds;
 each operand of 16 bits adds eight fraction bits.
+Quotient: hexsim.binding.quotient.
 Maximum and minimum: operands are rescaled to the output's encoding and compared as codes.
 """
 
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hexsim.binding.call import BoundCall, Codes, Int32
+from hexsim.binding.quotient import BoundQuotient, bind_quotient
 from hexsim.binding.requantize import Requantize, common_scale, requantize, rescale_table
 from hexsim.binding.source import Binders, Source
 from hexsim.errors import HexsimError
@@ -48,9 +50,13 @@ class BoundExtremum(BoundCall):
     tables: tuple[Codes | None, ...]
 
 
-def bind_elementwise(layer: Elementwise, source: Source) -> BoundSum | BoundProduct | BoundExtremum:
+def bind_elementwise(
+    layer: Elementwise, source: Source
+) -> BoundSum | BoundProduct | BoundQuotient | BoundExtremum:
     """Turn an elementwise layer into integers; HexsimError for a product of more than three."""
     inputs, output = source.ends(layer)
+    if layer.kind == "div":
+        return bind_quotient(layer, inputs, output)
     if layer.kind == "max" or layer.kind == "min":
         return BoundExtremum(
             layer=layer.name,

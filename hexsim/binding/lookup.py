@@ -1,12 +1,13 @@
 """Neuron and Prelu: a function of one code is a table of all codes, 256 or 65536.
 
 The table is the function evaluated in float64 on the real values of the input's codes and coded
-with the output's encoding, so it is the best answer of that width there is.
+with the output's encoding, so it is the best answer of that width there is. An infinite result is
+the outermost code. A code without a result (a root of what is negative) has that of the nearest
+code with one, the smaller of two; a table without any is zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 from hexsim.binding.call import BoundCall, Codes, Operand, Real
 from hexsim.binding.source import Binders, Source
 from hexsim.layers import Neuron, Prelu
-from hexsim.layers.neuron import NeuronFunction
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,7 +27,7 @@ class BoundLookup(BoundCall):
 def bind_neuron(layer: Neuron, source: Source) -> BoundLookup:
     """Turn an activation function into a table."""
     inputs, output = source.ends(layer)
-    values = FUNCTIONS[layer.function](_reals(inputs[0]), layer)
+    values = _numbers(layer.values(_reals(inputs[0])))
     tables = output.encoding.quantize(values).astype(output.encoding.dtype).reshape(1, -1)
     return BoundLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
 
@@ -48,15 +48,16 @@ def _reals(operand: Operand) -> Real:
     ) * operand.delta
 
 
-FUNCTIONS: dict[NeuronFunction, Callable[[Real, Neuron], Real]] = {
-    "clamp": lambda x, n: np.clip(x, n.clamp.low, n.clamp.high),
-    "leaky_relu": lambda x, n: np.where(x >= 0, x, n.alpha * x),
-    "sigmoid": lambda x, n: 1 / (1 + np.exp(-np.clip(x, -700, 700))),
-    "tanh": lambda x, n: np.tanh(x),
-    "elu": lambda x, n: np.where(x >= 0, x, n.alpha * np.expm1(np.minimum(x, 0))),
-    "hard_sigmoid": lambda x, n: np.clip(n.alpha * x + n.beta, 0, 1),
-    "hard_swish": lambda x, n: x * np.clip(x / 6 + 0.5, 0, 1),
-}
+def _numbers(values: Real) -> Real:
+    """The results of codes in order, with one in place of each that is none."""
+    known = np.flatnonzero(~np.isnan(values))
+    if not known.size:
+        return np.zeros_like(values)
+    codes = np.arange(len(values))
+    above = known[np.minimum(np.searchsorted(known, codes), len(known) - 1)]
+    below = known[np.maximum(np.searchsorted(known, codes, "right") - 1, 0)]
+    nearest = np.where(np.abs(codes - below) <= np.abs(above - codes), below, above)
+    return values[nearest]
 
 
 BINDERS: Binders = {Neuron: bind_neuron, Prelu: bind_prelu}

@@ -1,4 +1,7 @@
-"""Pad: codes copied into a larger tensor, rescaled only if the output's encoding differs."""
+"""Pad: codes copied into a larger tensor, rescaled only if the output's encoding differs.
+
+What repeats the input takes every code from some position of it, so it is a gather.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hexsim.binding.call import BoundCall, Codes
+from hexsim.binding.gather import BoundGather, places
 from hexsim.binding.requantize import rescale_table
 from hexsim.binding.source import Binders, Source
 from hexsim.layers import Pad
@@ -21,9 +25,19 @@ class BoundPad(BoundCall):
     table: Codes | None
 
 
-def bind_pad(layer: Pad, source: Source) -> BoundPad:
+def bind_pad(layer: Pad, source: Source) -> BoundPad | BoundGather:
     """Turn padding into integers."""
     inputs, output = source.ends(layer)
+    if layer.mode != "constant":
+        sizes = enumerate(inputs[0].shape)
+        padded = [(axis, size) for axis, size in sizes if layer.begins[axis] or layer.ends[axis]]
+        return BoundGather(
+            layer=layer.name,
+            inputs=inputs,
+            output=output,
+            places=tuple((axis, places(layer.positions(axis, size))) for axis, size in padded),
+            table=rescale_table(inputs[0], output.encoding),
+        )
     return BoundPad(
         layer=layer.name,
         inputs=inputs,

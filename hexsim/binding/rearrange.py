@@ -1,6 +1,6 @@
-"""Reshape, permute and channel shuffle: codes take other places.
+"""Reshape, permute, channel shuffle, depth to space and back: codes take other places.
 
-All three are one movement: see the input under the shape `split`, permute its axes, see the
+All are one movement: see the input under the shape `split`, permute its axes, see the
 result under the output's shape. Codes are rescaled only if the output's encoding differs.
 """
 
@@ -12,7 +12,9 @@ from hexsim.binding.call import BoundCall, Codes
 from hexsim.binding.requantize import rescale_table
 from hexsim.binding.source import Binders, Source
 from hexsim.graph.ir import Shape
-from hexsim.layers import ChannelShuffle, Permute, Reshape
+from hexsim.layers import ChannelShuffle, DepthToSpace, Permute, Reshape, SpaceToDepth
+
+Rearrangement = Reshape | Permute | ChannelShuffle | DepthToSpace | SpaceToDepth
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -24,7 +26,7 @@ class BoundRearrange(BoundCall):
     table: Codes | None
 
 
-def bind_rearrange(layer: Reshape | Permute | ChannelShuffle, source: Source) -> BoundRearrange:
+def bind_rearrange(layer: Rearrangement, source: Source) -> BoundRearrange:
     """Turn a layer that moves codes into integers."""
     inputs, output = source.ends(layer)
     split = inputs[0].shape
@@ -35,6 +37,8 @@ def bind_rearrange(layer: Reshape | Permute | ChannelShuffle, source: Source) ->
         last = len(split) - 1
         split = (*split[:-1], layer.groups, split[-1] // layer.groups)
         permutation = (*range(last), last + 1, last)
+    elif isinstance(layer, DepthToSpace | SpaceToDepth):
+        split, permutation = layer.view(split)
     return BoundRearrange(
         layer=layer.name,
         inputs=inputs,
@@ -47,6 +51,8 @@ def bind_rearrange(layer: Reshape | Permute | ChannelShuffle, source: Source) ->
 
 BINDERS: Binders = {
     ChannelShuffle: bind_rearrange,
+    DepthToSpace: bind_rearrange,
     Permute: bind_rearrange,
     Reshape: bind_rearrange,
+    SpaceToDepth: bind_rearrange,
 }

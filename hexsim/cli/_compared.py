@@ -48,7 +48,7 @@ class Compared:
     input_dim: InputDimOption = None
     calibration_list: CalibrationListOption = None
     float_model: FloatModelOption = None
-    override_params: OverrideParamsOption = False
+    override_params: OverrideParamsOption = None
     no_hta: NoHtaOption = False
 
     @property

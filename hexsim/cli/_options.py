@@ -44,6 +44,10 @@ InputDimOption = Annotated[
     list[str] | None,
     typer.Option("--input-dim", help="NAME 1,3,224,224: shape of an input; repeatable."),
 ]
+InputValueOption = Annotated[
+    list[str] | None,
+    typer.Option("--input-value", help="NAME 16000: value that an input always has; repeatable."),
+]
 NoFallbackOption = Annotated[
     bool, typer.Option("--no-cpu-fallback", help="Refuse layers that the runtime does not take.")
 ]
@@ -90,8 +94,12 @@ QuantizeOption = Annotated[
     bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
 ]
 OverrideParamsOption = Annotated[
-    bool,
-    typer.Option("--override-params", help="Quantise with the overrides that the file holds."),
+    bool | None,
+    typer.Option(
+        "--override-params/--no-override-params",
+        help="Quantise with all overrides that the file holds, or with none; default: those of an "
+        "ONNX file's own quantising nodes.",
+    ),
 ]
 NoHtaOption = Annotated[
     bool, typer.Option("--no-hta", help="Compile no HTA sections into what is quantised here.")
@@ -155,3 +163,17 @@ def parse_input_dims(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
             raise HexsimError(f"--input-dim '{text}' is not of the form 'NAME 1,3,224,224'")
         dims[name.strip()] = shape
     return dims
+
+
+def parse_input_values(texts: list[str] | None) -> dict[str, float]:
+    """Read `NAME 16000` texts."""
+    values = {}
+    for text in texts or []:
+        name, _, number = text.strip().rpartition(" ")
+        try:
+            values[name.strip()] = float(number)
+        except ValueError:
+            name = ""
+        if not name:
+            raise HexsimError(f"--input-value '{text}' is not of the form 'NAME 16000'")
+    return values

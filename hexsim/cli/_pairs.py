@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-PAIRED = frozenset({"--input-dim", "--input-type", "--input-encoding"})
+PAIRED = frozenset({"--input-dim", "--input-encoding", "--input-type", "--input-value"})
 OPTIONAL = {"--use-enhanced-quantizer": (("weights", "activations", "both"), "both")}
 """Option -> the values it takes, and the one that is meant when none of them follows."""
 

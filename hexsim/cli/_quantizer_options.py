@@ -78,7 +78,7 @@ class Bits:
 class MixedPrecision:
     """Overrides, and how many bits the floats have that they ask for."""
 
-    override_params: OverrideParamsOption = False
+    override_params: OverrideParamsOption = None
     float_bitwidth: Annotated[
         int | None,
         typer.Option(

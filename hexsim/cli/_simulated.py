@@ -77,7 +77,7 @@ class Circumstances:
     buffer: BufferOption = None
     no_cpu_fallback: NoFallbackOption = False
     quantize: QuantizeOption = False
-    override_params: OverrideParamsOption = False
+    override_params: OverrideParamsOption = None
     no_hta: NoHtaOption = False
 
     def buffers(self, platform: Platform) -> BufferType | None:

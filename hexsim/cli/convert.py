@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from hexsim.cli._groups import grouped
-from hexsim.cli._options import InputDimOption, parse_choices, parse_input_dims
+from hexsim.cli._options import (
+    InputDimOption,
+    InputValueOption,
+    parse_choices,
+    parse_input_dims,
+    parse_input_values,
+)
 from hexsim.cli._output import Outputs, output_path
 from hexsim.errors import HexsimError
 
@@ -101,6 +107,7 @@ def convert(
     model: Annotated[str, typer.Argument(help="ONNX file or built-in network.")],
     outputs: ConvertedFile,
     input_dim: InputDimOption = None,
+    input_value: InputValueOption = None,
     formats: Formats,
     kept: Kept,
     dry_run: Annotated[
@@ -122,7 +129,8 @@ def convert(
     written = replace(outputs, output=None if dry_run else target)
     written.require(model, kept.quantization_overrides)
     types, encodings = formats.types(), formats.encodings()
-    source = load_container(model, input_dims=dims, overrides=kept.overrides())
+    values = parse_input_values(input_value)
+    source = load_container(model, input_dims=dims, input_values=values, overrides=kept.overrides())
     network = set_input_formats(
         require_float(source.model),
         cast("Mapping[str, InputType]", types),
@@ -136,6 +144,7 @@ def convert(
         input_dim=_pairs(shapes),
         input_encoding=_pairs(encodings),
         input_network=model,
+        input_value=_pairs({name: str(value) for name, value in values.items()}),
         input_type=_pairs(types),
         model_version=version,
         quantization_overrides=kept.quantization_overrides,

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._groups import grouped
-from hexsim.cli._options import InputDimOption, parse_input_dims
+from hexsim.cli._options import (
+    InputDimOption,
+    InputValueOption,
+    parse_input_dims,
+    parse_input_values,
+)
 from hexsim.cli._output import JsonCsv
 from hexsim.errors import HexsimError
 
@@ -24,23 +29,34 @@ def info(
         str | None,
         typer.Option("--chip", help="Also what rescaling the weights for its DSP would cost."),
     ] = None,
+    imports: Annotated[
+        bool,
+        typer.Option("--imports", help="What became of the nodes of an ONNX file, and why."),
+    ] = False,
     input_dim: InputDimOption = None,
+    input_value: InputValueOption = None,
     outputs: JsonCsv,
 ) -> None:
     """List the layers: shapes, runtimes, parameters, MACs, encodings.
 
     No weight is read, unless --chip asks for what becomes of them.
     """
-    from hexsim.container.loading import load_container
+    from hexsim.container.loading import load_container, required_imports
     from hexsim.reports.info_csv import info_csv
     from hexsim.reports.info_json import info_json
     from hexsim.reports.info_table import info_table
 
     outputs.require(model)
-    read = load_container(model, input_dims=parse_input_dims(input_dim))
+    dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
+    read = load_container(model, input_dims=dims, input_values=values)
     losses = None if chip is None else _losses(read.model, chip)
-    outputs.write(json=lambda: info_json(model, read, losses), csv=lambda: info_csv(read))
+    told = required_imports(read, model) if imports else None
+    outputs.write(json=lambda: info_json(model, read, losses, told), csv=lambda: info_csv(read))
     typer.echo(info_table(model, read))
+    if told is not None:
+        from hexsim.reports.imports_table import imports_table
+
+        typer.echo("\n" + imports_table(told))
     if losses is not None:
         from hexsim.reports.rescaling_table import rescaling_table
 

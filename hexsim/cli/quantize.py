@@ -66,8 +66,9 @@ def quantize(
     made_of = {"input_dlc": model, "input_list": input_list, "optimizations": ",".join(chosen)}
     command = _command(made_of, ranges, bits, precision, hta)
     written.store(compiled, replace(source.metadata, quantizer_command=command))
-    if source.overrides and not precision.override_params:
-        print(unused_line(source.overrides), file=sys.stderr)
+    unused = len(source.overrides) - len(overrides)
+    if unused and precision.override_params is None:
+        print(unused_line(unused), file=sys.stderr)
     written.log(replace(done, model=compiled), failures)
 
 

@@ -60,7 +60,7 @@ def roofline(
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
     quantize: QuantizeOption = False,
-    override_params: OverrideParamsOption = False,
+    override_params: OverrideParamsOption = None,
     outputs: Charts,
 ) -> None:
     """Set every layer under the roofs of the chip: multiply-adds per byte and per second."""

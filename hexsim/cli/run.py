@@ -62,7 +62,7 @@ class Loading:
 
     input_dim: InputDimOption = None
     no_cpu_fallback: NoFallbackOption = False
-    override_params: OverrideParamsOption = False
+    override_params: OverrideParamsOption = None
 
 
 @grouped
@@ -94,7 +94,8 @@ def run(
     network = read.model.network
     source = inputs.source(network)
     names = results.wanted(network, source)
-    at_load = AtLoad(network, platform, overrides=overrides)
+    asked = bool(loading.override_params)
+    at_load = AtLoad(network, platform, overrides=overrides, required=asked)
     fallback = not loading.no_cpu_fallback
     deployment = deploy(read.model, platform, runtime, cpu_fallback=fallback, at_load=at_load)
     observed = deployment.observing(names)

@@ -148,7 +148,7 @@ def _kind(layer: Layer) -> str:
     if isinstance(layer, Elementwise):
         return f"{layer.type}_{layer.kind}"
     if isinstance(layer, Opaque):
-        return f"{layer.type}_{layer.op_type}"
+        return f"opaque_{layer.type}"
     if isinstance(layer, Neuron):
         function = _clamp(layer.clamp) if layer.function == "clamp" else layer.function
         return f"{layer.type}_{function}"

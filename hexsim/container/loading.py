@@ -2,39 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy.typing as npt
 
 from hexsim import container, models
 from hexsim.container import Container, Metadata
 from hexsim.errors import HexsimError, nearest
+from hexsim.graph.imports import ImportReport, settled
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.stripped import followed, from_nodes
 from hexsim.quantization.overrides.targets import require_this_network
 
+if TYPE_CHECKING:
+    from hexsim.onnx_io.reader import Imported
+
 InputDims = Mapping[str, Sequence[int]]
+InputValues = Mapping[str, npt.ArrayLike]
 
 
 def load(
-    source: str | Path, *, input_dims: InputDims | None = None, optimized: bool = True
+    source: str | Path,
+    *,
+    input_dims: InputDims | None = None,
+    input_values: InputValues | None = None,
+    optimized: bool = True,
+    own_encodings: bool = True,
 ) -> Model:
     """Load a .dlc file, an ONNX file, or a built-in network by name.
 
     `input_dims` gives inputs their shapes (ONNX axis order): symbolic ones of an ONNX file, other
-    ones of a .dlc file. `optimized` False keeps the graph as an ONNX file has it: nothing
-    folded, nothing fused; a .dlc file is as it was converted. Only a .dlc file can hold a
-    quantised network. Raises HexsimError naming the file and what is wrong with it.
+    ones of a .dlc file. `input_values` makes inputs of an ONNX file constants. `own_encodings`
+    False forgets what quantising nodes of the file say about encodings. `optimized` False keeps the
+    graph as an ONNX file has it: nothing folded, nothing fused; a .dlc file is as it was converted.
+    Only a .dlc file can hold a quantised network. Raises HexsimError naming the file and what is
+    wrong with it.
     """
-    return load_container(source, input_dims=input_dims, optimized=optimized).model
+    read = load_container(
+        source, input_dims=input_dims, input_values=input_values, optimized=optimized
+    )
+    return read.model if own_encodings else replace(read.model, own_overrides=NO_OVERRIDES)
 
 
 def load_container(
     source: str | Path,
     *,
     input_dims: InputDims | None = None,
+    input_values: InputValues | None = None,
     optimized: bool = True,
     overrides: Overrides = NO_OVERRIDES,
 ) -> Container:
@@ -45,16 +65,49 @@ def load_container(
     Raises HexsimError, besides, if none of `overrides` belongs to the network.
     """
     if is_dlc(source) and Path(source).exists():
+        if input_values:
+            raise HexsimError(
+                f"'{source}' is converted already; give inputs a value when the ONNX file is"
+            )
         read = container.read(source)
-        return replace(read, model=_resized(read.model, input_dims or {}))
-    return _from_onnx(str(source), input_dims, optimized, overrides)
+        return _with_own(replace(read, model=_resized(read.model, input_dims or {})))
+    found = partial(_read, str(source), input_dims or {}, input_values or {})
+    return _from_onnx(found, optimized, overrides)
 
 
-def applied_overrides(read: Container, source: str | Path, *, asked: bool) -> Overrides:
-    """The overrides of what was `read` from `source`, if they are `asked` for, else none.
+def import_report(
+    source: str | Path,
+    *,
+    input_dims: InputDims | None = None,
+    input_values: InputValues | None = None,
+) -> ImportReport:
+    """Tell what became of the nodes of an ONNX file; arguments as for `load`.
 
-    Raises HexsimError if they are asked for and there is none, or nothing is left to quantise.
+    Raises HexsimError for a .dlc file, which does not keep that.
     """
+    return required_imports(
+        load_container(source, input_dims=input_dims, input_values=input_values), source
+    )
+
+
+def required_imports(read: Container, source: str | Path) -> ImportReport:
+    """What became of the nodes of the ONNX file that was `read`; HexsimError if it was none."""
+    if read.imports is None:
+        raise HexsimError(
+            f"'{source}' does not say what became of the nodes it was converted from; "
+            "give the ONNX file"
+        )
+    return read.imports
+
+
+def applied_overrides(read: Container, source: str | Path, *, asked: bool | None) -> Overrides:
+    """The overrides of what was `read` from `source`, if they are `asked` for, or none.
+
+    Nobody said (None): those that nodes of an ONNX file gave. Raises HexsimError if they are asked
+    for and there is none, or nothing is left to quantise.
+    """
+    if asked is None:
+        return NO_OVERRIDES if read.model.quantized else read.overrides.of_nodes()
     if not asked:
         return NO_OVERRIDES
     if read.model.quantized:
@@ -86,32 +139,50 @@ def _resized(model: Model, input_dims: InputDims) -> Model:
     return replace(model, network=resized(model.network, input_dims))
 
 
-def _from_onnx(
-    source: str, input_dims: InputDims | None, optimized: bool, overrides: Overrides
-) -> Container:
-    from hexsim.onnx_io.reader import read_with_codes
-    from hexsim.passes import optimize  # a .dlc file is read without onnx
+def _from_onnx(read: Callable[[], Imported], optimized: bool, overrides: Overrides) -> Container:
+    from hexsim.passes import optimize_reported  # a .dlc file is read without onnx
     from hexsim.passes.fate import fate
+
+    found = read()
+    network, report = found.network, found.report
+    if optimized:
+        network, recognised = optimize_reported(network)
+        report = settled(report, recognised, found.network, network)
+    changed = fate(found.network, network)
+    require_this_network(followed(overrides, changed), network)
+    given = overrides.over(from_nodes(found.codes, found.network))
+    return _with_own(
+        Container(Model(network), Metadata(), followed(given, changed), imports=report)
+    )
+
+
+def _read(source: str, input_dims: InputDims, input_values: InputValues) -> Imported:
+    """Read an ONNX file or a built-in network."""
+    from hexsim.onnx_io.reader import read_with_codes
 
     path = Path(source)
     if is_builtin(source):
         built = models.build(source)
-        read = read_with_codes(
-            built.proto, weights=built.weights, input_dims=input_dims, name=source
+        return read_with_codes(
+            built.proto,
+            weights=built.weights,
+            input_dims=input_dims,
+            input_values=input_values,
+            name=source,
         )
-    elif path.exists():
-        read = read_with_codes(path, input_dims=input_dims)
-    elif path.suffix or len(path.parts) > 1:
+    if path.exists():
+        return read_with_codes(path, input_dims=input_dims, input_values=input_values)
+    if path.suffix or len(path.parts) > 1:
         raise HexsimError(
             f"no such file: '{source}'; give a .dlc or ONNX file, or a network's name"
         )
-    else:
-        raise HexsimError(
-            f"'{source}' is neither a file nor a built-in network; "
-            f"{nearest(source, models.names())}"
-        )
-    network = optimize(read.network) if optimized else read.network
-    changed = fate(read.network, network)
-    require_this_network(followed(overrides, changed), network)
-    given = overrides.over(from_nodes(read.codes, read.network))
-    return Container(Model(network), Metadata(), followed(given, changed))
+    raise HexsimError(
+        f"'{source}' is neither a file nor a built-in network; {nearest(source, models.names())}"
+    )
+
+
+def _with_own(read: Container) -> Container:
+    """Let a model in floats know what nodes of its ONNX file said about its encodings."""
+    if read.model.quantized or not read.overrides:
+        return read
+    return replace(read, model=replace(read.model, own_overrides=read.overrides.of_nodes()))

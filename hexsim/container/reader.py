@@ -15,6 +15,7 @@ from hexsim.container.archive import Archive, open_archive
 from hexsim.container.document import Document, StoredArray
 from hexsim.container.metadata import Metadata
 from hexsim.errors import HexsimError
+from hexsim.graph.imports import ImportReport
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.model import HtaSection, Model, restored
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
@@ -25,11 +26,15 @@ Array = npt.NDArray[np.generic]
 
 @dataclass(frozen=True)
 class Container:
-    """What a .dlc file holds; `overrides` are those that the quantiser may apply."""
+    """What a .dlc file holds; `overrides` are those that the quantiser may apply.
+
+    Of a model that was just read from an ONNX file, `imports` tells what became of its nodes.
+    """
 
     model: Model
     metadata: Metadata
     overrides: Overrides = NO_OVERRIDES
+    imports: ImportReport | None = None
 
 
 def read(path: str | Path) -> Container:

@@ -21,13 +21,15 @@ class AtLoad:
     """A float network as the runtimes of a platform quantise it at load.
 
     It is quantised once, when somebody first asks, however many runtimes share this object.
-    `calibration` None takes seeded inputs.
+    `calibration` None takes seeded inputs. Where `required`, a runtime that does not quantise
+    refuses overrides; else it does without.
     """
 
     network: Network
     platform: Platform
     calibration: Calibration | None = None
     overrides: Overrides = NO_OVERRIDES
+    required: bool = True
 
     @cached_property
     def model(self) -> Model:

@@ -31,11 +31,12 @@ class Preparation:
 
     With `quantize` a float model is quantised before it meets a runtime that only loads quantised
     ones; with `hta` it then gets sections for the tensor engine. With `override_params` that, and
-    what a runtime does at load, applies the overrides that the file holds.
+    what a runtime does at load, applies the overrides that the file holds; None stands for those of
+    the nodes of an ONNX file, False for none.
     """
 
     quantize: bool = False
-    override_params: bool = False
+    override_params: bool | None = None
     hta: bool = True
     cpu_fallback: bool = True
 
@@ -61,7 +62,12 @@ class GivenModel:
         self._platform = platform
         self._preparation = preparation
         self._progress = progress
-        self._at_load = AtLoad(read.model.network, platform, overrides=overrides)
+        self._at_load = AtLoad(
+            read.model.network,
+            platform,
+            overrides=overrides,
+            required=bool(preparation.override_params),
+        )
 
     def deployment(self, runtime: Runtime) -> Deployment:
         """The model on a runtime; raise HexsimError if the runtime refuses it."""

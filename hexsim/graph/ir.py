@@ -164,10 +164,10 @@ class Layer:
     properties.
     """
 
-    type: ClassVar[str] = "layer"
-    """Type name as the SNPE tools print it."""
     limits: ClassVar[tuple[Rule, ...]] = ()
     """When those who take layers of this type refuse one of them."""
+    counts: ClassVar[bool] = False
+    """True if its output holds whole numbers from zero on, so that every code is its own number."""
     generic_cost: ClassVar[bool] = False
     """True if no kernel model tells what it costs on the vector unit, but a stand-in."""
 
@@ -183,6 +183,15 @@ class Layer:
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
         """Multiply-accumulates of one inference; zero where the field counts none."""
         return 0
+
+    def elements_read(self, inputs: Sequence[Shape]) -> int:
+        """How many elements of its inputs one inference reads: all, or some of a table."""
+        return sum(math.prod(shape) for shape in inputs)
+
+    @property
+    def type(self) -> str:
+        """Type name as the SNPE tools print it."""
+        return "layer"
 
     @property
     def support(self) -> Support:

@@ -2,8 +2,9 @@
 
 A layer's arithmetic runs on all big cores at the share of their peak that its class reaches; its
 tensors and weights come from memory. A layer without MACs counts one operation per element read
-or written; an opaque node is such a layer, whatever it computes. SNPE's documentation calls a
-deconvolution far slower than a convolution; the efficiency of depthwise ones stands in for it.
+or written. An opaque node counts what its operator takes, its MACs at the efficiency of a fully
+connected layer. SNPE's documentation calls a deconvolution far slower than a convolution; the
+efficiency of depthwise ones stands in for it.
 
 Left out: caches, scheduling, the small cores, clocks below the highest.
 """
@@ -13,7 +14,14 @@ from __future__ import annotations
 import math
 
 from hexsim.host._layer_cost import LayerCost
-from hexsim.layers import Convolution, Deconvolution, FullyConnected
+from hexsim.layers import (
+    Convolution,
+    Deconvolution,
+    FullyConnected,
+    MatMul,
+    Opaque,
+    Recurrent,
+)
 from hexsim.planning.plan import KernelCall
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import Stack
@@ -26,13 +34,21 @@ def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
     if not call.computes_float:
         macs_per_clk = cpu.int8_macs_per_clk / (_bytes(call.input_bits) * _bytes(call.weight_bits))
     peak = cpu.cores * cpu.clock_hz * macs_per_clk
-    operations = call.macs or sum(math.prod(shape) for shape in (*call.operands, *call.results))
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
     return LayerCost(
-        operations / (peak * _efficiency(call, stack)),
+        call.macs / (peak * _efficiency(call, stack))
+        + _operations(call) / (peak * runtime.other_efficiency),
         moved / cpu.bandwidth_bytes_per_s,
         runtime.layer_s,
     )
+
+
+def _operations(call: KernelCall) -> int:
+    """What a call does to elements beside its MACs."""
+    if isinstance(call.layer, Opaque) and (call.macs or call.layer.operations):
+        return call.layer.operations
+    touched = sum(math.prod(shape) for shape in (*call.operands, *call.results))
+    return 0 if call.macs else touched
 
 
 def _bytes(bits: int) -> int:
@@ -46,8 +62,10 @@ def _efficiency(call: KernelCall, stack: Stack) -> float:
         if layer.is_depthwise(call.operands[0][-1]):
             return runtime.depthwise_efficiency
         return runtime.convolution_efficiency
+    if isinstance(layer, MatMul):
+        return runtime.convolution_efficiency
     if isinstance(layer, Deconvolution):
         return runtime.depthwise_efficiency
-    if isinstance(layer, FullyConnected):
+    if isinstance(layer, FullyConnected | Recurrent | Opaque):
         return runtime.fully_connected_efficiency
     return runtime.other_efficiency

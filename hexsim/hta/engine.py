@@ -2,10 +2,8 @@
 
 Commands run in order. The DMA fetches the operands of the next command while the array works on
 this one (two buffers), across layers too, unless it has to wait for results that are still on
-their way to DDR. Each layer begins with the controller starting it. Of DDR the engine's DMA gets
-what a stream of the DSP gets, each way: weights cross at that rate in the measured rows (inferred).
-The engine runs one list at a time; lists of other inferences wait, the most
-urgent first.
+their way to DDR. Each layer begins with the controller starting it. The engine runs one list at a
+time; lists of other inferences wait, the most urgent first.
 
 Left out: preemption inside a list, interrupts of the command processor other than the last one.
 """
@@ -72,9 +70,7 @@ class TensorEngine:
         self._macs_per_clock = MacArray.of(hta).macs_per_clk
         self._command_clocks = hta.command_clk
         self._sequencing_ps = seconds_to_ps(rule.layer_s)
-        self.bytes_per_s = min(
-            hta.ddr_port_bytes_per_clk * rule.clock_hz, ddr.rule.stream_bytes_per_second
-        )
+        self.bytes_per_s = hta.ddr_port_bytes_per_clk * rule.clock_hz
         self.clock_hz = rule.clock_hz
 
     def macs_in(self, duration_ps: int) -> float:

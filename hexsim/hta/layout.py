@@ -17,6 +17,7 @@ from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.layout import PIXELS, SHEET, ceil_div
 
+
 def is_flat(shape: Shape) -> bool:
     """True for tensors of one pixel, which have no layout."""
     _, height, width, _ = as_nhwc(shape)

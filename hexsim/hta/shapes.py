@@ -1,7 +1,7 @@
 """A layer with multiply-accumulates as the tensor engine sees it: one loop nest.
 
-A fully connected layer is a convolution of one pixel, a deconvolution one of all its phases; the
-batch counts as rows.
+A fully connected layer is a 1x1 convolution of a row of pixels, one for each of its batch, a
+deconvolution one of all its phases; the batch of an image counts as rows.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class MacShape:
         if isinstance(layer, FullyConnected):
             depth = math.prod(source[1:])
             return cls(
-                source[0], 1, 1, layer.output_channels, 1, depth, 1, False, (1, 1), 1, 1,
-                source[0], source_bytes // source[0], size, call.weight_bits,
+                1, source[0], source[0], layer.output_channels, 1, depth, 1, False, (1, 1), 1, 1,
+                1, source_bytes, size, call.weight_bits,
             )  # fmt: skip
         if isinstance(layer, Deconvolution):
             phases = in_phases(call)

@@ -148,6 +148,7 @@ _ALL = [
         ("align", "{d:v} = valign({a:v},{b:v},{c:l})"),
         ("lalign", "{d:v} = vlalign({a:v},{b:v},{c:l})"),
         ("delta", "{d:v} = vdelta({a:v},{b:v})"),
+        ("rdelta", "{d:v} = vrdelta({a:v},{b:v})"),
         ("lut32", "{d:v}.b = vlut32({a:v}.b,{b:v}.b,{c:l})"),
     ),
     *_table(

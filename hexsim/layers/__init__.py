@@ -12,6 +12,7 @@ from hexsim.graph.ir import Layer
 from hexsim.layers._clamp import NO_CLAMP, RELU, RELU6, Clamp
 from hexsim.layers._weighted import Filtering, Weighted
 from hexsim.layers._window import Window
+from hexsim.layers.arg_extremum import ArgExtremum
 from hexsim.layers.batch_norm import BatchNorm
 from hexsim.layers.channel_shuffle import ChannelShuffle
 from hexsim.layers.colour_conversion import ColourConversion
@@ -19,25 +20,34 @@ from hexsim.layers.concat import Concat
 from hexsim.layers.convert import Convert
 from hexsim.layers.convolution import Convolution
 from hexsim.layers.deconvolution import Deconvolution, Phases
+from hexsim.layers.depth_to_space import DepthToSpace
 from hexsim.layers.elementwise import Elementwise
 from hexsim.layers.fully_connected import FullyConnected
+from hexsim.layers.gather import Gather
 from hexsim.layers.local_response_norm import LocalResponseNorm
+from hexsim.layers.mat_mul import MatMul
 from hexsim.layers.neuron import Neuron
+from hexsim.layers.normalization import Normalization
 from hexsim.layers.opaque import Opaque
 from hexsim.layers.pad import Pad
 from hexsim.layers.permute import Permute
 from hexsim.layers.pooling import Pooling
 from hexsim.layers.prelu import Prelu
+from hexsim.layers.recurrent import Recurrent
+from hexsim.layers.reduce import Reduce
 from hexsim.layers.reshape import Reshape
 from hexsim.layers.resize import Resize
 from hexsim.layers.softmax import Softmax
+from hexsim.layers.space_to_depth import SpaceToDepth
 from hexsim.layers.strided_slice import AxisSlice, StridedSlice
+from hexsim.layers.tile import Tile
 
 __all__ = [
     "NO_CLAMP",
     "RELU",
     "RELU6",
     "TYPES",
+    "ArgExtremum",
     "AxisSlice",
     "BatchNorm",
     "ChannelShuffle",
@@ -47,21 +57,29 @@ __all__ = [
     "Convert",
     "Convolution",
     "Deconvolution",
+    "DepthToSpace",
     "Elementwise",
     "Filtering",
     "FullyConnected",
+    "Gather",
     "LocalResponseNorm",
+    "MatMul",
     "Neuron",
+    "Normalization",
     "Opaque",
     "Pad",
     "Permute",
     "Phases",
     "Pooling",
     "Prelu",
+    "Recurrent",
+    "Reduce",
     "Reshape",
     "Resize",
     "Softmax",
+    "SpaceToDepth",
     "StridedSlice",
+    "Tile",
     "Weighted",
     "Window",
 ]

@@ -1,4 +1,4 @@
-"""Elementwise: sum, product, difference, maximum or minimum of tensors."""
+"""Elementwise: sum, product, difference, quotient, maximum or minimum of tensors."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from hexsim.graph.support import (
 )
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 
-ElementwiseKind = Literal["sum", "product", "sub", "max", "min"]
+ElementwiseKind = Literal["sum", "product", "sub", "div", "max", "min"]
 
 KINDS: Mapping[ElementwiseKind, tuple[Support, Sign]] = {
     "sum": (EVERYWHERE, "as inputs"),
     "product": (EVERYWHERE, "as inputs"),
     "sub": (EVERYWHERE, "signed"),
+    "div": (NO_HTA_FUNCTION, "as inputs"),
     "max": (NO_HTA_FUNCTION, "as inputs"),
     "min": (NO_HTA_FUNCTION, "as inputs"),
 }
@@ -39,7 +40,7 @@ def _constant_only(layer: Elementwise, network: Network) -> bool:
 class Elementwise(Layer):
     """Two or more operands, tensors or constants, broadcast as numpy does in stored order.
 
-    More than two operands are combined from left to right.
+    More than two operands are combined from left to right; a quotient has two.
     """
 
     type: ClassVar[str] = "elementwise_binary_op"

@@ -15,12 +15,14 @@ class Opaque(Layer):
     """One ONNX node in its own axis order.
 
     `node` is the serialised NodeProto, `op_type` its operator and `opset` the version of the
-    operator set it was written for; `shapes` are the output shapes that ONNX inferred. Its
-    tensors are stored in source order; permutes at its edges cost time. `inputs` leaves out the
-    optional inputs that the node omits.
+    operator set it was written for; `shapes` are the stored shapes of its outputs. Its tensors
+    are stored in source order, unless the operator is one of elements, to which every order is
+    the same; permutes at its edges cost time. `inputs` leaves out the optional inputs that the node
+    omits. The node takes `products` multiply-accumulates and `operations` on elements; where both
+    are zero, nobody counted them. Of its inputs it reads all or, if that is not zero, `picks`
+    elements.
     """
 
-    type: ClassVar[str] = "opaque"
     support: ClassVar[Support] = NO_LAYER
     sign: ClassVar[Sign] = "signed"
     moves_codes: ClassVar[bool] = False
@@ -30,7 +32,23 @@ class Opaque(Layer):
     node: bytes
     opset: int = 17
     shapes: tuple[Shape, ...]
+    products: int = 0
+    operations: int = 0
+    picks: int = 0
+
+    @property
+    def type(self) -> str:
+        """The operator, with its domain unless that is the standard one."""
+        return self.op_type
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """What ONNX inferred."""
         return self.shapes
+
+    def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
+        """Those of the operator."""
+        return self.products
+
+    def elements_read(self, inputs: Sequence[Shape]) -> int:
+        """All, or those that it picks."""
+        return self.picks or super().elements_read(inputs)

@@ -1,20 +1,23 @@
-"""Pad: a constant around a tensor."""
+"""Pad: a constant, or the tensor itself again, around a tensor."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import CPU, HTA, INTEGER, Support
 
+PadMode = Literal["constant", "reflect", "edge", "wrap"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pad(Layer):
-    """Adds `begins[i]` positions before stored axis i and `ends[i]` behind, all holding `value`.
+    """Adds `begins[i]` positions before stored axis i and `ends[i]` behind.
 
-    Reflected and repeated edges are left out.
+    They hold `value` ("constant"), the input mirrored at its first or last position, which is not
+    repeated ("reflect"), that position ("edge"), or the input over and over again ("wrap").
     """
 
     type: ClassVar[str] = "pad"
@@ -25,6 +28,7 @@ class Pad(Layer):
     begins: tuple[int, ...]
     ends: tuple[int, ...]
     value: float = 0.0
+    mode: PadMode = "constant"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The input's shape and what is added."""
@@ -34,12 +38,12 @@ class Pad(Layer):
     @property
     def sign(self) -> Sign:
         """What it adds may be negative."""
-        return "as inputs" if self.value >= 0 else "signed"
+        return "signed" if self.mode == "constant" and self.value < 0 else "as inputs"
 
     @property
     def moves_codes(self) -> bool:
-        """True if it adds zeros, for which every encoding has a code."""
-        return self.value == 0
+        """True if it adds its input, or zeros, for which every encoding has a code."""
+        return self.mode != "constant" or self.value == 0
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
         """True if it adds nothing."""
@@ -50,3 +54,16 @@ class Pad(Layer):
         return tuple(
             slice(begin, begin + size) for begin, size in zip(self.begins, source, strict=True)
         )
+
+    def positions(self, axis: int, size: int) -> tuple[int, ...]:
+        """Return the input's position at each of the output, along stored axis `axis` of `size`.
+
+        Of the modes that add no constant.
+        """
+        places = range(-self.begins[axis], size + self.ends[axis])
+        if self.mode == "wrap":
+            return tuple(at % size for at in places)
+        if self.mode == "edge":
+            return tuple(min(max(at, 0), size - 1) for at in places)
+        period = 2 * (size - 1) or 1
+        return tuple(min(at % period, -at % period) for at in places)

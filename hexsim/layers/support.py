@@ -35,7 +35,8 @@ def _more_than_four_axes(layer: Layer, network: Network) -> bool:
 
 
 def _batch(layer: Layer, network: Network) -> bool:
-    return any(len(s) > 1 and s[0] > 1 for s in network.layer_outputs(layer))
+    # the rows of a matrix are no batch: the engine takes them as pixels
+    return any(len(s) > 2 and s[0] > 1 for s in network.layer_outputs(layer))
 
 
 def _reads_opaque_input(layer: Layer, network: Network) -> bool:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.axis_order import Order, channels_last, identity, reshaped, stored_shape
 from hexsim.onnx_io.known import Array, Known
-from hexsim.onnx_io.node import Node, NotALayerError
+from hexsim.onnx_io.node import Node, NotALayerError, outer_names
 from hexsim.onnx_io.node_codes import NodeCodes
 
 
@@ -24,32 +26,58 @@ class Importer:
     """Tensors, constants and layers read so far.
 
     `uses` counts how often each name is read in the file, graph outputs included; `readers` are
-    the nodes that read it; `names` are all names that the file gives to anything. `codes` is
-    what nodes of the file said about integers, by the tensor or array they said it of, and
-    `stripped` the same by the names of integers that nobody needs any more.
+    the nodes that read it, `writers` that which writes it. `codes` is what nodes of the file said
+    about integers, by the tensor or array they said it of, and `stripped` the same by the names of
+    integers that nobody needs any more; `moved` are names of integers that are floats here, until
+    they are dequantised. `nodes` counts those of the file, `labels` are their names, `folded` those
+    of which nothing is left with their operators, `reasons` say why others are opaque, and `notes`
+    are sentences on what was changed.
     """
 
-    def __init__(
-        self,
-        known: Mapping[str, Known],
-        uses: Counter[str],
-        readers: Mapping[str, Sequence[Node]],
-        names: set[str],
-    ) -> None:
+    def __init__(self, known: Mapping[str, Known]) -> None:
         self.known = dict(known)
-        self.uses = uses
-        self.readers = readers
+        self.uses: Counter[str] = Counter()
+        self.readers: dict[str, list[Node]] = {}
+        self.writers: dict[str, Node] = {}
+        self.labels: set[str] = set()
+        self.folded: dict[str, str] = {}
+        self.reasons: dict[str, str] = {}
+        self.notes: list[str] = []
+        self.nodes = 0
         self.codes: dict[str, NodeCodes] = {}
         self.stripped: dict[str, tuple[str, NodeCodes]] = {}
+        self.moved: dict[str, NodeCodes] = {}
         self.tensors: dict[str, Tensor] = {}
         self._producers: dict[str, Layer] = {}
         self._layers: list[Layer] = []
         self._constants: dict[str, Constant] = {}
         self._forms: dict[tuple[str, str], str] = {}
         self._reordered: dict[tuple[str, Order], str] = {}
-        self._names = set(names)
+        self._same: dict[str, tuple[str, ...]] = {}
+        self._names: set[str] = set(known)
+
+    def fork(self) -> Importer:
+        """A copy that knows what is there, for a look at what nodes would become."""
+        other = Importer(self.known)
+        other.tensors.update(self.tensors)
+        other.stripped.update(self.stripped)
+        other.moved.update(self.moved)
+        other._constants.update(self._constants)
+        other._names |= self._names
+        other.labels |= self.labels
+        return other
 
     # What is there
+
+    def expect(self, nodes: Iterable[Node], outputs: Iterable[str]) -> None:
+        """Be told of nodes before they are read, and of the names that their graph hands out."""
+        for node in nodes:
+            self._names.update((node.name, *node.outputs))
+            self.writers.update(dict.fromkeys(filter(None, node.outputs), node))
+            for name in filter(None, (*node.inputs, *outer_names(node.proto))):
+                self.uses[name] += 1
+                self.readers.setdefault(name, []).append(node)
+        self.uses.update(outputs)
 
     def exists(self, name: str) -> bool:
         """True if `name` has been written by a node, or is an input or a known array."""
@@ -77,7 +105,7 @@ class Importer:
             raise NotALayerError(f"'{name}' does not vary")
         found = self.tensors[name]
         if rank is not None and len(found.shape) != rank:
-            raise NotALayerError(f"'{name}' has {len(found.shape)} axes, not {rank}")
+            raise NotALayerError(f"its input has {len(found.shape)} axes, not {rank}")
         return found
 
     def array(self, name: str) -> Known:
@@ -141,6 +169,7 @@ class Importer:
     def add_input(self, tensor: Tensor) -> None:
         """Declare an input of the network."""
         self.tensors[tensor.name] = tensor
+        self._names.add(tensor.name)
 
     def add(self, layer: Layer, order: Order) -> None:
         """Add a layer with one output, stored in `order`; its dtype is that of its input.
@@ -160,6 +189,16 @@ class Importer:
         self._layers.append(layer)
         self._producers.update(dict.fromkeys(layer.outputs, layer))
         self.tensors.update({tensor.name: tensor for tensor in outputs})
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Take back what was added meanwhile if it turns out to be no layer of ours."""
+        before = {name: copy(value) for name, value in vars(self).items()}
+        try:
+            yield
+        except NotALayerError:
+            vars(self).update(before)
+            raise
 
     # Axis order
 
@@ -187,9 +226,15 @@ class Importer:
         return self.in_order(name, identity(len(self.tensor(name).shape)))
 
     def reshape(self, layer_name: str, name: str, target: Shape, output: str) -> None:
-        """Add the Reshape of `name` to source shape `target`, moving data only if it must."""
+        """Add the Reshape of `name` to source shape `target`, moving data only if it must.
+
+        What had that shape before it was reshaped is taken as it is.
+        """
         if math.prod(target) != math.prod(self.source_shape(name)):
             raise ValueError(f"cannot reshape {list(self.source_shape(name))} to {list(target)}")
+        earlier = self.reshaped_from(name)
+        self._same[output] = earlier
+        name = next((one for one in earlier if self.source_shape(one) == target), name)
         order = reshaped(self.source_shape(name), self.order(name), target)
         if order is None:
             name = self.source_order(name)
@@ -197,6 +242,10 @@ class Importer:
             assert order is not None, "any reshape is possible in source order"
         shape = stored_shape(target, order)
         self.add(Reshape(name=layer_name, inputs=(name,), outputs=(output,), shape=shape), order)
+
+    def reshaped_from(self, name: str) -> tuple[str, ...]:
+        """The tensors that `name` is a Reshape of, first to last, and itself."""
+        return (*self._same.get(name, ()), name)
 
     def operand(self, name: str, order: Order) -> str:
         """Return `name`, tensor or array, with leading axes of size one added, in `order`."""

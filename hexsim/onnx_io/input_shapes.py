@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import onnx
 
@@ -19,11 +19,14 @@ from hexsim.onnx_io.source import OnnxSource
 
 
 def bind_input_shapes(
-    source: OnnxSource, given: Mapping[str, Sequence[int]] | None = None
+    source: OnnxSource,
+    given: Mapping[str, Sequence[int]] | None = None,
+    values: Collection[str] = (),
 ) -> dict[str, Shape]:
     """Return the shape (ONNX axis order) of every input that is not an initialiser, in order.
 
-    `given` maps input names to full shapes. Raises HexsimError for unknown names, wrong ranks,
+    `given` maps input names to full shapes; inputs named in `values` are none, as they have a
+    value once and for all. Raises HexsimError for unknown names, wrong ranks,
     sizes below one and dimensions that stay unknown.
     """
     weights = {tensor.name for tensor in source.graph.initializer}
@@ -31,6 +34,10 @@ def bind_input_shapes(
     if not inputs:
         raise HexsimError(f"{source.label} has no input; hexsim runs networks on inputs")
     shapes = {name: tuple(int(n) for n in shape) for name, shape in (given or {}).items()}
+    for name in values:
+        if name not in inputs:
+            raise unknown(f"input of {source.label}", name, inputs)
+        del inputs[name]
     symbols: dict[str, int] = {}
     for name, shape in shapes.items():
         if name not in inputs:

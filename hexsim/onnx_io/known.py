@@ -17,6 +17,7 @@ import onnx.numpy_helper
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
+from hexsim.onnx_io.halves import HALVES
 from hexsim.onnx_io.source import OnnxSource
 
 Array = npt.NDArray[Any]
@@ -54,16 +55,16 @@ class Known:
 
 
 def initializers(
-    source: OnnxSource, weights: Mapping[str, Callable[[], Array]]
+    graph: onnx.GraphProto, source: OnnxSource, weights: Mapping[str, Callable[[], Array]]
 ) -> dict[str, Known]:
-    """Return all initialisers of a model by name.
+    """Return all initialisers of a graph of a model by name.
 
     `weights` makes those whose data the file leaves to the caller. Raises HexsimError for data
     that is missing and for element types that are no numbers.
     """
     return {
         tensor.name: known_tensor(tensor, tensor.name, source, weights)
-        for tensor in source.graph.initializer
+        for tensor in graph.initializer
     }
 
 
@@ -74,12 +75,10 @@ def known_tensor(
     weights: Mapping[str, Callable[[], Array]],
 ) -> Known:
     """Return the array that `tensor` holds, wherever its data are."""
-    return Known(
-        name,
-        tuple(tensor.dims),
-        dtype_name(tensor.data_type, name),
-        _maker(tensor, name, source, weights),
-    )
+    make = _maker(tensor, name, source, weights)
+    if tensor.data_type in HALVES:
+        return Known(name, tuple(tensor.dims), "float32", lambda: make().astype(np.float32))
+    return Known(name, tuple(tensor.dims), dtype_name(tensor.data_type, name), make)
 
 
 def dtype_name(element_type: int, name: str) -> str:

@@ -14,6 +14,10 @@ class NotALayerError(Exception):
     """Raised by a translator: this form of the operator is no layer of ours."""
 
 
+class MisfitError(HexsimError):
+    """A node contradicts the shapes that it meets."""
+
+
 def positive_axis(axis: int, rank: int) -> int:
     """Return `axis` counted from the front; ValueError if a tensor of `rank` axes lacks it."""
     if not -rank <= axis < rank:
@@ -84,6 +88,11 @@ class Node:
         found = self._attributes.get(attribute)
         return None if found is None else tuple(found.floats)
 
+    def strings(self, attribute: str) -> tuple[bytes, ...]:
+        """A list of strings, empty if the attribute is absent."""
+        found = self._attributes.get(attribute)
+        return () if found is None else tuple(found.strings)
+
     def tensor(self, attribute: str) -> onnx.TensorProto | None:
         """A tensor attribute, None if absent."""
         found = self._attributes.get(attribute)
@@ -93,6 +102,10 @@ class Node:
         """True if the attribute is written in the file."""
         return attribute in self._attributes
 
+    def graph(self, attribute: str) -> onnx.GraphProto:
+        """A graph attribute, which must be there."""
+        return self._attributes[attribute].g
+
     @property
     def has_subgraph(self) -> bool:
         """True for control flow."""
@@ -101,8 +114,37 @@ class Node:
 
     def error(self, reason: str) -> HexsimError:
         """Build the error that names this node and its operator."""
-        return HexsimError(f"node '{self.name}' ({self.op_type}): {reason}")
+        return HexsimError(self._told(reason))
+
+    def misfit(self, reason: str) -> MisfitError:
+        """Build the error that says why this node cannot take what it is given."""
+        return MisfitError(self._told(reason))
+
+    def _told(self, reason: str) -> str:
+        return f"node '{self.name}' ({self.op_type}): {reason}"
 
     @cached_property
     def _attributes(self) -> dict[str, onnx.AttributeProto]:
         return {attribute.name: attribute for attribute in self.proto.attribute}
+
+
+def outer_names(proto: onnx.NodeProto) -> list[str]:
+    """Names that the subgraphs of a node read from the graph around it, in alphabetical order."""
+    names: set[str] = set()
+    for graph in subgraphs(proto):
+        own = {value.name for value in (*graph.input, *graph.initializer)}
+        own.update(output for node in graph.node for output in node.output)
+        read = {name for node in graph.node for name in node.input if name}
+        read.update(*(outer_names(node) for node in graph.node))
+        read.update(value.name for value in graph.output)
+        names |= read - own
+    return sorted(names)
+
+
+def subgraphs(proto: onnx.NodeProto) -> list[onnx.GraphProto]:
+    """The graphs among the attributes of a node."""
+    return [
+        graph
+        for attribute in proto.attribute
+        for graph in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs)
+    ]

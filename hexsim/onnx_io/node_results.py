@@ -94,7 +94,7 @@ def _inferred(
             schema, node.proto, types, data, opset_imports=imports, ir_version=source.ir_version
         )
     except onnx.shape_inference.InferenceError as error:
-        raise node.error(str(error).strip().splitlines()[0]) from None
+        raise node.misfit(str(error).strip().splitlines()[0]) from None
 
 
 def _type(operand: NodeInput) -> onnx.TypeProto:

@@ -7,7 +7,8 @@ The network stays float:
    quantiser does it. So where the codes begin at zero and the values may be negative, the clamp
    is at zero, and at six if the codes end there.
 3. A DequantizeLinear of a known array is a known array: the float weight or bias.
-4. Nodes that quantise and dequantise at once are treated as such a pair, or pass a weight on.
+4. What nodes in between only move is moved as floats (`moved_codes`).
+5. Nodes that quantise and dequantise at once are treated as such a pair, or pass a weight on.
 Anything else (integer operators, varying scales, codes per channel of an activation) stays as it
 is in the file.
 """
@@ -19,6 +20,7 @@ import numpy as np
 from hexsim.layers import NO_CLAMP, RELU, Clamp, Neuron
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.known import Array, Known
+from hexsim.onnx_io.moved_codes import moved_region
 from hexsim.onnx_io.node import Node
 from hexsim.onnx_io.node_codes import (
     DEQUANTIZE,
@@ -48,6 +50,8 @@ def strip(node: Node, net: Importer) -> bool:
 
 def _quantize(node: Node, net: Importer) -> bool:
     source = node.inputs[0]
+    if node.output in net.moved:
+        return _move(source, net.moved[node.output], node, net)
     codes = linear_codes(
         node, net.known, integer_type(node, net.known), len(net.source_shape(source))
     )
@@ -57,12 +61,25 @@ def _quantize(node: Node, net: Importer) -> bool:
     if source in net.tensors and (codes.axis is not None or _coded_otherwise(source, codes, net)):
         return False
     dtype, rank = integer_type(node, net.known), len(net.source_shape(source))
+    if codes.axis is None and any(not is_linear(reader, DEQUANTIZE) for reader in readers):
+        region = moved_region(node.output, codes, dtype, net)
+        if not region:
+            return False
+        net.moved.update(dict.fromkeys(region, codes))
+        return _move(source, codes, node, net)
     for reader in readers:
         if not is_linear(reader, DEQUANTIZE) or reader.inputs[0] != node.output:
             return False
         if linear_codes(reader, net.known, dtype, rank) != codes:
             return False
     net.stripped[node.output] = (source, codes)
+    return True
+
+
+def _move(source: str, codes: NodeCodes, node: Node, net: Importer) -> bool:
+    """Let the integers that `node` makes be the floats it reads (rule 4)."""
+    net.stripped[node.output] = (source, codes)
+    _pass_on(source, codes, node, net)
     return True
 
 
@@ -76,6 +93,9 @@ def _dequantize(node: Node, net: Importer) -> bool:
     if name in net.stripped:
         source, codes = net.stripped[name]
         _pass_on(source, codes, node, net)
+        return True
+    if name in net.moved:
+        _pass_on(name, net.moved[name], node, net)
         return True
     if name not in net.known:
         return False

@@ -4,30 +4,34 @@ One walk over the nodes, in order, with every shape known. A node that reads onl
 folded; a node that has a translator becomes layers; any other node whose output shapes onnx can
 infer becomes an opaque layer. Nothing is optimised here: `hexsim.passes` does that.
 
-Left out: control flow that reads tensors of the graph around it, sequences, strings, and outputs
-whose shape depends on values.
+Left out: sequences, strings, and outputs whose shape depends on values. Of control flow, an If
+whose condition is known is the branch that it takes; any other is opaque.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import onnx
 
 from hexsim.errors import HexsimError
+from hexsim.graph.imports import ImportReport, OpaqueNode
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Opaque
 from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.axis_order import channels_last, identity, stored_shape
+from hexsim.onnx_io.expansions import expanded
 from hexsim.onnx_io.importer import Importer, small_value
 from hexsim.onnx_io.input_shapes import bind_input_shapes
 from hexsim.onnx_io.known import Array, Known, dtype_name, initializers, known_tensor
-from hexsim.onnx_io.node import Node, NotALayerError
+from hexsim.onnx_io.node import MisfitError, Node, NotALayerError, outer_names
 from hexsim.onnx_io.node_codes import NodeCodes
+from hexsim.onnx_io.opaque_nodes import add_opaque
 from hexsim.onnx_io.operators import TRANSLATORS
 from hexsim.onnx_io.quantization_nodes import strip
 from hexsim.onnx_io.source import OnnxSource, open_source
@@ -44,16 +48,20 @@ _RANDOM = frozenset(
 )
 """Operators that are not folded although their inputs are known."""
 
+_PART = "it goes with a layer that is ours"
+"""Why there is an opaque layer that is no node of the file."""
+
 
 @dataclass(frozen=True)
 class Imported:
-    """A network, and what nodes of its file say about integer codes.
+    """A network, what nodes of its file say about integer codes, and what became of all nodes.
 
     `codes` are by the name of the tensor or constant.
     """
 
     network: Network
     codes: Mapping[str, NodeCodes]
+    report: ImportReport
 
 
 def read(
@@ -77,50 +85,124 @@ def read_with_codes(
     model: onnx.ModelProto | str | Path,
     *,
     input_dims: Mapping[str, Sequence[int]] | None = None,
+    input_values: Mapping[str, npt.ArrayLike] | None = None,
     weights: Mapping[str, Callable[[], Array]] | None = None,
     name: str | None = None,
 ) -> Imported:
-    """Read as `read` does, with the codes of the nodes that quantise and were stripped."""
+    """Read as `read` does, with the codes of the nodes that quantise and were stripped.
+
+    `input_values` gives inputs a value once and for all: they become constants.
+    """
     source = open_source(model)
     if name is None:
         name = source.graph.name if isinstance(model, onnx.ModelProto) else Path(model).stem
-    shapes = bind_input_shapes(source, input_dims)
-    nodes = _nodes(source)
-    net = Importer(
-        initializers(source, weights or {}), _uses(source), _readers(nodes), _names(source, nodes)
-    )
+    shapes = bind_input_shapes(source, input_dims, input_values or {})
+    net = Importer(initializers(source.graph, source, weights or {}))
     for value in source.graph.input:
         if value.name in shapes:
             net.add_input(_input(source, value, shapes[value.name]))
-    for node in nodes:
-        _read_node(node, net, source)
+    net.known.update(_given(source, input_values or {}))
+    expanded = _read_graph(source.graph, net, source)
     outputs = tuple(value.name for value in source.graph.output)
     for output in outputs:
         if output not in net.tensors:
             what = "does not depend on any input" if net.exists(output) else "is written by no node"
             raise HexsimError(f"output '{output}' of {source.label} {what}")
-    return Imported(net.network(name, tuple(shapes), outputs), net.codes)
+    network = net.network(name, tuple(shapes), outputs)
+    return Imported(network, net.codes, _report(network, net, source, expanded))
 
 
-def _uses(source: OnnxSource) -> Counter[str]:
-    uses = Counter(name for node in source.graph.node for name in node.input)
-    uses.update(value.name for value in source.graph.output)
-    return uses
+def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str, Known]:
+    """The inputs that have a value once and for all."""
+    found = {}
+    for value in source.graph.input:
+        if value.name in values:
+            dtype = dtype_name(value.type.tensor_type.elem_type, value.name)
+            array = np.asarray(values[value.name], dtype)
+            found[value.name] = Known(value.name, array.shape, dtype, partial(np.asarray, array))
+    return found
 
 
-def _readers(nodes: Sequence[Node]) -> dict[str, list[Node]]:
-    readers: dict[str, list[Node]] = {}
+def _report(
+    network: Network, net: Importer, source: OnnxSource, expanded: Mapping[str, str]
+) -> ImportReport:
+    opaque = (layer for layer in network.layers if isinstance(layer, Opaque))
+    notes = list(net.notes)
+    if source.was_half:
+        notes.insert(0, "the file holds halves, which are read as singles")
+    if net.codes:
+        notes.append(f"the file's own encodings of {len(net.codes)} tensors are taken")
+    return ImportReport(
+        nodes=net.nodes,
+        expanded=expanded,
+        folded=net.folded,
+        opaque=tuple(
+            OpaqueNode(la.name, la.op_type, net.reasons.get(la.name, _PART)) for la in opaque
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> dict[str, str]:
+    """Read all nodes of a graph and return those that were expanded, with their operators."""
+    nodes, gone = expanded(graph, source, net.labels)
+    net.nodes += len(graph.node)
+    net.expect(nodes, (value.name for value in graph.output))
+    found = {node.name: node.op_type for node in gone}
     for node in nodes:
-        for name in filter(None, node.inputs):
-            readers.setdefault(name, []).append(node)
-    return readers
+        if node.op_type == "If":
+            found |= _if(node, net, source)
+        else:
+            _read_node(node, net, source)
+    return found
 
 
-def _names(source: OnnxSource, nodes: Sequence[Node]) -> set[str]:
-    names = {node.name for node in nodes}
-    names.update(value.name for value in (*source.graph.input, *source.graph.initializer))
-    names.update(output for node in nodes for output in node.outputs)
-    return names
+def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
+    """Read the branch that an If takes in its place; leave it as it is if that is not known.
+
+    A branch that contradicts the shapes of this network is not taken.
+    """
+    _require_names(node, net)
+    condition = node.inputs[0]
+    if condition in net.known:
+        net.folded[node.name] = node.op_type
+        holds = bool(net.known[condition].read().item())
+        return _branch(node, "then_branch" if holds else "else_branch", net, source)
+    types, misfits = {}, []
+    for attribute in ("then_branch", "else_branch"):
+        looking = net.fork()
+        try:
+            _branch(node, attribute, looking, source)
+        except MisfitError as error:
+            misfits.append(error)
+            continue
+        types[attribute] = {n: (looking.source_shape(n), looking.dtype(n)) for n in node.outputs}
+    if not types:
+        raise misfits[0]
+    if misfits:
+        (only,) = types
+        net.notes.append(f"node '{node.name}' (If) is its {only}, as the other is for other shapes")
+        net.folded[node.name] = node.op_type
+        return _branch(node, only, net, source)
+    if types["then_branch"] != types["else_branch"]:
+        raise node.error("its branches make tensors of different shapes")
+    net.reasons[node.name] = (
+        f"its condition '{condition}' is not known before the network runs; if it depends on an "
+        "input alone, give that a value (--input-value)"
+    )
+    add_opaque(node, net, types["then_branch"])
+    return {}
+
+
+def _branch(node: Node, attribute: str, net: Importer, source: OnnxSource) -> dict[str, str]:
+    """Read a branch of an If in its place."""
+    graph = onnx.GraphProto()
+    graph.CopyFrom(node.graph(attribute))
+    net.known.update(initializers(graph, source, {}))
+    for inner, outer in zip(graph.output, node.outputs, strict=True):
+        if outer:
+            graph.node.add(op_type="Identity", input=[inner.name], output=[outer])
+    return _read_graph(graph, net, source)
 
 
 def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...]) -> Tensor:
@@ -134,44 +216,13 @@ def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...
     return Tensor(value.name, stored_shape(shape, order), order, dtype)
 
 
-def _nodes(source: OnnxSource) -> list[Node]:
-    """The nodes with unique names: their own, or that of their first output.
-
-    Constant nodes come first, so that whoever looks ahead knows their values.
-    """
-    taken: set[str] = set()
-    nodes = []
-    for proto in source.graph.node:
-        first = next((output for output in proto.output if output), proto.op_type)
-        label, count = proto.name or first, 1
-        while label in taken:
-            label, count = f"{proto.name or first}_{count}", count + 1
-        taken.add(label)
-        domain = "" if proto.domain == "ai.onnx" else proto.domain
-        if domain not in source.opsets:
-            raise HexsimError(
-                f"node '{label}' ({proto.op_type}): {source.label} does not say which version "
-                f"of operator set '{domain or 'ai.onnx'}' it uses"
-            )
-        nodes.append(Node(proto, label, source.opsets[domain]))
-    return sorted(nodes, key=lambda node: node.op_type != "Constant")
-
-
 def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
-    if node.has_subgraph and (names := _outer_names(node.proto)):
-        raise node.error(
-            f"its subgraph reads '{min(names)}' of the graph around it; "
-            "hexsim runs static graphs, simplify the model before loading it"
-        )
-    inference.check(node, source)
-    for name in filter(None, node.inputs):
-        if not net.exists(name):
-            raise node.error(f"reads '{name}', which no input, initialiser or earlier node writes")
-    for name in filter(None, node.outputs):
-        if net.exists(name):
-            raise node.error(f"writes '{name}', which exists already")
+    if not outer_names(node.proto):  # the checker does not know the graph around a subgraph
+        inference.check(node, source)
+    _require_names(node, net)
     try:
         if strip(node, net):
+            net.folded[node.name] = node.op_type
             return
         if all(name in net.known for name in filter(None, node.inputs)) and _folds(node):
             _fold(node, net, source)
@@ -181,12 +232,25 @@ def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
         )
         try:
             if translate is None:
-                raise NotALayerError("unknown operator")
+                raise NotALayerError("no layer of ours does what this operator does")
             translate(node, net)
-        except NotALayerError:
+            if node.output in net.known:
+                net.folded[node.name] = node.op_type
+        except NotALayerError as reason:
+            net.reasons[node.name] = str(reason)
             _opaque(node, net, source)
     except (ValueError, IndexError) as error:
-        raise node.error(str(error)) from None
+        raise node.misfit(str(error)) from None
+
+
+def _require_names(node: Node, net: Importer) -> None:
+    """Raise HexsimError unless all names are there that it reads, and none that it writes."""
+    for name in filter(None, (*node.inputs, *outer_names(node.proto))):
+        if not net.exists(name):
+            raise node.error(f"reads '{name}', which no input, initialiser or earlier node writes")
+    for name in filter(None, node.outputs):
+        if net.exists(name):
+            raise node.error(f"writes '{name}', which exists already")
 
 
 def _folds(node: Node) -> bool:
@@ -195,6 +259,7 @@ def _folds(node: Node) -> bool:
 
 def _fold(node: Node, net: Importer, source: OnnxSource) -> None:
     """Make the outputs known arrays, computed when first read."""
+    net.folded[node.name] = node.op_type
     value = node.tensor("value") if node.standard == "Constant" else None
     if value is not None:
         net.known[node.output] = known_tensor(value, node.output, source, {})
@@ -213,22 +278,7 @@ def _fold(node: Node, net: Importer, source: OnnxSource) -> None:
 
 
 def _opaque(node: Node, net: Importer, source: OnnxSource) -> None:
-    """Add the node as it is, its tensors in source order."""
-    types = inference.output_types(node, _operands(node, net), source)
-    layer = Opaque(
-        name=node.name,
-        inputs=tuple(
-            net.as_is(name) if name in net.known else net.source_order(name)
-            for name in node.inputs
-            if name
-        ),
-        outputs=tuple(types),
-        op_type=node.op_type,
-        node=node.proto.SerializeToString(deterministic=True),
-        opset=node.opset,
-        shapes=tuple(shape for shape, _ in types.values()),
-    )
-    net.add_with(layer, [Tensor(n, shape, dtype=dtype) for n, (shape, dtype) in types.items()])
+    add_opaque(node, net, inference.output_types(node, _operands(node, net), source))
 
 
 def _operands(node: Node, net: Importer) -> dict[str, inference.NodeInput]:
@@ -238,20 +288,6 @@ def _operands(node: Node, net: Importer) -> dict[str, inference.NodeInput]:
             net.dtype(name),
             small_value(net.known[name]) if name in net.known else None,
         )
-        for name in node.inputs
+        for name in (*node.inputs, *outer_names(node.proto))
         if name
     }
-
-
-def _outer_names(proto: onnx.NodeProto) -> set[str]:
-    """Names that the subgraphs of a node read from the graph around it."""
-    names: set[str] = set()
-    for attribute in proto.attribute:
-        for graph in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs):
-            own = {value.name for value in (*graph.input, *graph.initializer)}
-            own.update(output for node in graph.node for output in node.output)
-            read = {name for node in graph.node for name in node.input if name}
-            read.update(*(_outer_names(node) for node in graph.node))
-            read.update(value.name for value in graph.output)
-            names |= read - own
-    return names

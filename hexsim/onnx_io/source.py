@@ -1,7 +1,8 @@
 """Opens an ONNX model and brings it into a form the reader can rely on.
 
 What comes out has one graph without local functions, in an opset of at least 7, whose
-initialisers are dense. Weights stay where they are: nothing here reads one.
+initialisers are dense and whose tensors are no halves. Weights stay where they are: nothing here
+reads one.
 """
 
 from __future__ import annotations
@@ -15,18 +16,26 @@ import onnx
 import onnx.inliner
 
 from hexsim.errors import HexsimError
+from hexsim.onnx_io.halves import has_halves, in_singles
 from hexsim.onnx_io.old_opsets import OLDEST_OPSET, to_oldest_opset
+
+EXTENSIONS = "com.microsoft"
+"""A domain that is always known: some forms of standard nodes exist there in every opset."""
 
 
 @dataclass(frozen=True)
 class OnnxSource:
-    """A checked model: `label` names it in messages, `folder` is where external data lies."""
+    """A checked model: `label` names it in messages, `folder` is where external data lies.
+
+    `was_half` is true if the file spoke of halves.
+    """
 
     label: str
     graph: onnx.GraphProto
     opsets: Mapping[str, int]
     folder: Path | None
     ir_version: int
+    was_half: bool = False
 
     @property
     def opset(self) -> int:
@@ -71,6 +80,7 @@ def _source(model: onnx.ModelProto, label: str, folder: Path | None) -> OnnxSour
     if len(model.functions):
         model = onnx.inliner.inline_local_functions(model)
     opsets = {_domain(item.domain): item.version for item in model.opset_import}
+    opsets.setdefault(EXTENSIONS, 1)
     newest = onnx.defs.onnx_opset_version()
     if opsets.get("", 1) > newest:
         raise HexsimError(
@@ -78,10 +88,12 @@ def _source(model: onnx.ModelProto, label: str, folder: Path | None) -> OnnxSour
             "upgrade onnx or export with an older opset"
         )
     source = OnnxSource(label, model.graph, opsets, folder, model.ir_version)
-    if source.opset >= OLDEST_OPSET:
+    if source.opset < OLDEST_OPSET:
+        graph = to_oldest_opset(model, label).graph
+        source = dataclasses.replace(source, graph=graph, opsets={**opsets, "": OLDEST_OPSET})
+    if not has_halves(source.graph):
         return source
-    graph = to_oldest_opset(model, label).graph
-    return dataclasses.replace(source, graph=graph, opsets={**opsets, "": OLDEST_OPSET})
+    return dataclasses.replace(source, graph=in_singles(source.graph), was_half=True)
 
 
 def _domain(name: str) -> str:

@@ -6,22 +6,35 @@ layer that takes over another records its name in `fused`.
 
 from __future__ import annotations
 
+from hexsim.graph.imports import Recognised, what
 from hexsim.graph.ir import Network
-from hexsim.passes.channel_shuffle import find_channel_shuffles
 from hexsim.passes.dead_code import remove_dead_code
+from hexsim.passes.find_functions import find_functions
+from hexsim.passes.find_normalizations import find_normalizations
+from hexsim.passes.find_rearrangements import find_rearrangements
 from hexsim.passes.fold_batch_norm import fold_batch_norm
 from hexsim.passes.fold_flatten import fold_flatten
+from hexsim.passes.fold_normalization import fold_normalization
 from hexsim.passes.fold_pad import fold_pad
 from hexsim.passes.fuse_clamps import fuse_clamps
+from hexsim.passes.join_before_slices import join_before_slices
+from hexsim.passes.lift_lines import lift_lines
+from hexsim.passes.move_softmax_axis import move_softmax_axis
 from hexsim.passes.no_ops import remove_no_ops
 
 PASSES = (
     remove_no_ops,
     remove_dead_code,
+    find_functions,
+    find_normalizations,
+    lift_lines,
+    fold_normalization,
     fold_pad,
     fold_batch_norm,
     fuse_clamps,
-    find_channel_shuffles,
+    move_softmax_axis,
+    join_before_slices,
+    find_rearrangements,
     fold_flatten,
     remove_no_ops,
     remove_dead_code,
@@ -31,6 +44,18 @@ PASSES = (
 
 def optimize(network: Network) -> Network:
     """Return `network` as the converter leaves it: folded, fused, without no-ops."""
+    return optimize_reported(network)[0]
+
+
+def optimize_reported(network: Network) -> tuple[Network, tuple[Recognised, ...]]:
+    """Optimise, and tell which layers became one, in the order of the passes."""
+    found: list[Recognised] = []
     for change in PASSES:
+        before = {layer.name: layer.fused for layer in network.layers}
         network = change(network)
-    return network
+        rule = change.__name__.replace("_", " ")
+        for layer in network.layers:
+            taken = tuple(n for n in layer.fused if n not in before.get(layer.name, ()))
+            if taken:
+                found.append(Recognised(f"{rule}: {what(layer)}", layer.name, taken))
+    return network, tuple(found)

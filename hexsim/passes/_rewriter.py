@@ -83,3 +83,16 @@ def absorbed(layer: Layer, other: Layer) -> dict[str, object]:
         "outputs": other.outputs,
         "fused": (*layer.fused, other.name, *other.fused),
     }
+
+
+def names_of(network: Network) -> set[str]:
+    """All names of layers, tensors and constants."""
+    return {*network.tensors, *network.constants, *(layer.name for layer in network.layers)}
+
+
+def new_name(name: str, taken: set[str]) -> str:
+    """Return `name`, longer if it is `taken`, and take it."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

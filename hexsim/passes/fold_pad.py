@@ -37,7 +37,9 @@ def _padding(layer: Layer, network: Network) -> Pad | None:
     if not isinstance(layer, Convolution):
         return None
     pad = network.producers.get(layer.inputs[0])
-    if not isinstance(pad, Pad) or not is_private(network, pad.output) or pad.value != 0:
+    if not isinstance(pad, Pad) or not is_private(network, pad.output):
+        return None
+    if pad.mode != "constant" or pad.value != 0:
         return None
     outer = (pad.begins[0], pad.ends[0], pad.begins[-1], pad.ends[-1])
     return None if any(outer) else pad

@@ -1,15 +1,15 @@
-"""Removes layers that leave their input as it is, and permutes that undo each other."""
+"""Removes layers that leave their input as it is, and permutes and reshapes of each other."""
 
 from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Concat, Permute
+from hexsim.layers import Concat, Permute, Reshape
 
 
 def remove_no_ops(network: Network) -> Network:
     """Remove layers without effect (a dropout, an identity, a transpose that moves nothing).
 
-    1. A Permute of a Permute becomes one Permute.
+    1. A Permute of a Permute becomes one Permute, a Reshape of a Reshape one Reshape.
     2. What a no-op is, its layer type says (`Layer.is_no_op`); constants are none. Of a Concat,
        operands without elements do not count.
     3. Readers of a no-op's output read its input instead.
@@ -22,7 +22,7 @@ def remove_no_ops(network: Network) -> Network:
     writers: dict[str, str] = {}
     for original in network.layers:
         layer = original.replace(inputs=tuple(names.get(n, n) for n in original.inputs))
-        if isinstance(layer, Permute):
+        if isinstance(layer, Permute | Reshape):
             layer = _joined(layer, layers.get(writers.get(layer.inputs[0], "")))
         if isinstance(layer, Concat):
             layer = _with_elements(layer, network)
@@ -42,7 +42,9 @@ def remove_no_ops(network: Network) -> Network:
     return network.with_layers(layers.values())
 
 
-def _joined(layer: Permute, before: Layer | None) -> Permute:
+def _joined(layer: Permute | Reshape, before: Layer | None) -> Layer:
+    if isinstance(layer, Reshape):
+        return layer.replace(inputs=before.inputs) if isinstance(before, Reshape) else layer
     if not isinstance(before, Permute):
         return layer
     permutation = tuple(before.permutation[axis] for axis in layer.permutation)

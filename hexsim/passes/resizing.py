@@ -15,7 +15,15 @@ from dataclasses import replace
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
-from hexsim.layers import Concat, FullyConnected, Opaque, Pooling, Reshape, StridedSlice
+from hexsim.layers import (
+    Concat,
+    FullyConnected,
+    Gather,
+    Opaque,
+    Pooling,
+    Reshape,
+    StridedSlice,
+)
 
 
 def resized(network: Network, input_dims: Mapping[str, Sequence[int]]) -> Network:
@@ -73,6 +81,8 @@ def _fitted(layer: Layer, before: Sequence[Shape], after: Sequence[Shape]) -> La
         after[0][part.axis] != before[0][part.axis] for part in layer.parts
     ):
         raise _misfit(layer, "it takes a fixed part of an axis that changes")
+    if isinstance(layer, Gather) and after[0][layer.axis] != before[0][layer.axis]:
+        raise _misfit(layer, "it takes fixed positions of an axis that changes")
     if isinstance(layer, Pooling) and layer.is_global(*before[0][1:3]):
         height, width = after[0][1:3]
         return layer.replace(window=replace(layer.window, kernel=(height, width)))

@@ -51,8 +51,8 @@ class KernelCall:
 
     @property
     def operand_bytes(self) -> int:
-        """Bytes of all inputs, without padding."""
-        return sum(math.prod(shape) for shape in self.operands) * self.input_bits // 8
+        """Bytes that are read of all inputs, without padding."""
+        return self.layer.elements_read(self.operands) * self.input_bits // 8
 
     @property
     def result_bytes(self) -> int:

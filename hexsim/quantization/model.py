@@ -14,6 +14,7 @@ from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.onnx_io.precision import as_half
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
 from hexsim.quantization.overrides.outcome import KeyOutcome
+from hexsim.quantization.overrides.override import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
 
 
@@ -50,6 +51,8 @@ class Model:
     (hexsim.quantization.equalization), so that its tensors are not those of the network it was
     made from.
 
+    `own_overrides` are the encodings that nodes of the ONNX file gave a model in floats.
+
     A quantised model without encodings stands for one whose encodings nobody has chosen yet.
     """
 
@@ -66,6 +69,7 @@ class Model:
     equalized: bool = False
     floats: Mapping[str, FloatBits] = field(default_factory=dict)
     quantized: bool = False
+    own_overrides: Overrides = field(default=NO_OVERRIDES, repr=False, compare=False)
     _stored: dict[str, Constant] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

@@ -7,9 +7,9 @@ What is encoded how
    range 0 to 255 whatever was seen, one of type opaque no encoding.
 2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle, resize to the
    nearest pixel, colour conversion) keeps its input's encoding, so that the integer kernel does
-   not requantise.
-3. Weights of convolutions, deconvolutions and fully connected layers follow the weight rule of the
-   options.
+   not requantise. One that counts has steps of one from zero, whatever was seen.
+3. Weights of convolutions, deconvolutions, fully connected and recurrent layers follow the weight
+   rule of the options; biases of recurrent layers stay as they are.
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
    shifts a whole channel), or 32 bit at the accumulator's scale.
 5. What an override gives is taken instead (hexsim.quantization.overrides.settle).
@@ -26,7 +26,7 @@ import numpy as np
 from hexsim.errors import HexsimError
 from hexsim.graph.input_format import IMAGE_HIGH
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.layers import Weighted
+from hexsim.layers import Recurrent, Weighted
 from hexsim.quantization.calibration import observe
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.decision import Decision, encodings_of, origins_of
@@ -101,6 +101,7 @@ def _activations(
     """
     rule, words = activation_rule(options), activation_words(options)
     decided: dict[str, Decision[Encoding]] = {}
+    codes = (1 << options.activation_bits) - 1
 
     def calibrated(name: str) -> None:
         if name in observations:
@@ -127,6 +128,9 @@ def _activations(
                 decided[name] = Decision(
                     decided[layer.inputs[0]].encoding, f"that of '{layer.inputs[0]}'"
                 )
+            elif layer.counts and name in observations:
+                whole = Encoding.from_range(0, codes, options.activation_bits)
+                decided[name] = _given(name, given) or Decision(whole, "whole numbers")
             else:
                 calibrated(name)
     return decided
@@ -142,14 +146,15 @@ def _parameters(
     bias_rule = MinMax(minimum_range=options.minimum_range)
     decided: dict[str, Decision[Encoding | AxisEncoding]] = {}
     for layer in network.layers:
+        if isinstance(layer, Recurrent):
+            for name in (layer.weight, layer.recurrence):
+                decided[name] = _of_weight(network, name, options, given)
         if not isinstance(layer, Weighted) or layer.weight in floats:
             continue
         for name in layer.parameters:
             if name in given:
                 decided[name] = Decision(given[name].encoding, given[name].source)
-        if layer.weight not in decided:
-            encoding = weight_encoding(network.constants[layer.weight].finite(), options)
-            decided[layer.weight] = Decision(encoding, f"weight rule ({weight_words(options)})")
+        decided[layer.weight] = _of_weight(network, layer.weight, options, given)
         if layer.bias is None or layer.bias in decided:
             continue
         if options.bias_bits == 8:
@@ -158,6 +163,19 @@ def _parameters(
         else:
             decided[layer.bias] = Decision(None, "accumulator's scale")
     return decided
+
+
+def _of_weight(
+    network: Network,
+    name: str,
+    options: QuantizationOptions,
+    given: Mapping[str, GivenEncoding],
+) -> Decision[Encoding | AxisEncoding]:
+    """What an override says about a weight, else the weight rule."""
+    if name in given:
+        return Decision(given[name].encoding, given[name].source)
+    encoding = weight_encoding(network.constants[name].finite(), options)
+    return Decision(encoding, f"weight rule ({weight_words(options)})")
 
 
 def _require_halves(network: Network, floats: Mapping[str, FloatTensor]) -> None:

@@ -25,7 +25,7 @@ def fallback_table(network: Network) -> str:
 def opaque_lines(network: Network) -> list[str]:
     """Return a sentence per layer that no runtime but the CPU takes, because it is opaque."""
     return [
-        f"node '{layer.name}' ({layer.op_type}): {refusal(layer, 'dsp', network)}; "
+        f"node '{layer.name}' ({layer.type}): {refusal(layer, 'dsp', network)}; "
         "it falls back to the CPU runtime"
         for layer in network.layers
         if isinstance(layer, Opaque)
@@ -38,7 +38,6 @@ def _rows(layer: Layer, network: Network) -> list[tuple[str, str, str, str]]:
         reason = refusal(layer, runtime, network)
         if reason is not None:
             reasons.setdefault(reason, []).append(runtime)
-    operator = layer.op_type if isinstance(layer, Opaque) else layer.type
     return [
-        (layer.name, operator, " ".join(runtimes), reason) for reason, runtimes in reasons.items()
+        (layer.name, layer.type, " ".join(runtimes), reason) for reason, runtimes in reasons.items()
     ]

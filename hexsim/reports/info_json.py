@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from hexsim import __version__
 from hexsim.container import Container
 from hexsim.container.inspection import LETTERS, inspect
+from hexsim.graph.imports import ImportReport
 from hexsim.planning.sections.described import hta_sections
+from hexsim.reports.imports_table import imports_json
 from hexsim.reports.info_table import layers_used
 
 if TYPE_CHECKING:
@@ -18,11 +20,15 @@ if TYPE_CHECKING:
 
 
 def info_json(
-    source: str, container: Container, losses: Sequence[RescalingLoss] | None = None
+    source: str,
+    container: Container,
+    losses: Sequence[RescalingLoss] | None = None,
+    imports: ImportReport | None = None,
 ) -> str:
     """Return heading, layers and totals as a JSON document; encodings with every channel.
 
-    `losses` are those of rescaling the weights for a chip, None if no chip was named.
+    `losses` are those of rescaling the weights for a chip, None if no chip was named; `imports`
+    is what became of the nodes of an ONNX file, None if nobody asked.
     """
     network = container.model.network
     rows = inspect(container.model)
@@ -39,4 +45,6 @@ def info_json(
         "hta_sections": [asdict(section) for section in hta_sections(container.model)],
         "rescaled_weights": None if losses is None else [asdict(loss) for loss in losses],
     }
+    if imports is not None:
+        document["imports"] = imports_json(imports)
     return json.dumps(document, indent=1) + "\n"

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from hexsim.quantization.model import Model
-from hexsim.quantization.overrides import Overrides
 
 
 def override_log(model: Model) -> Iterator[str]:
@@ -25,11 +24,9 @@ def override_log(model: Model) -> Iterator[str]:
         yield f"[INFO] Encodings: {', '.join(f'{n} {o}' for o, n in origins.most_common())}"
 
 
-def unused_line(overrides: Overrides) -> str:
+def unused_line(count: int) -> str:
     """Say that there are overrides which nobody asked to apply."""
-    return (
-        f"[WARNING] the file holds {len(overrides)} overrides; give --override-params to use them"
-    )
+    return f"[WARNING] the file holds {count} overrides; give --override-params to use them"
 
 
 def _without_name(origin: str) -> str:

@@ -45,7 +45,8 @@ def dsp_work(
     """
     named = tuple(zip(subnet.inputs, subnet.input_shapes, strict=True))
     stay_flat = flat_tensors(subnet)
-    cold = tuple(n for n, shape in named if n in in_ddr and (n in stay_flat or not is_spatial(shape)))
+    as_they_came = stay_flat.union(name for name, shape in named if not is_spatial(shape))
+    cold = tuple(name for name in subnet.inputs if name in in_ddr and name in as_they_came)
     shares = [activation_l2_bytes(call, target) for call in subnet.calls]
     moved = subnet_traffic(subnet, target.l2_bytes, shares, tensor_sizes(subnet), cold)
     bits = subnet.bits

@@ -2,16 +2,18 @@
 
 Decided before time starts, by walking a subnet in the order of its calls. L2 holds tensors in
 part: a tensor of which half is there costs half. Room is made by the tensor that was not used for
-longest, byte by byte; a tensor never displaces itself, so of one that is larger than L2 as much
-stays as fits. Changed bytes that leave are written back. A tensor that nobody reads again is
-forgotten without writing: Hexagon NN puts the next tensors into its buffer.
+longest, byte by byte. Changed bytes that leave are written back. A tensor that nobody reads again
+is forgotten without writing: Hexagon NN puts the next tensors into its buffer.
+
+A tensor that is larger than L2 pushes out its own head while its tail is written, and the rest of
+it while the head is read again: nothing of it is ever found, and what else was there stays, as if
+such a tensor streamed past. The 1x1 convolution of one channel over 256x256 pixels in
+measured_latency.csv, whose 2 MB of d32 cost the way to DDR and back, says so too.
 
 Weights pass through L2 in slices and are never kept: no network of interest fits, so they come
 from DDR every time. While a layer runs, its weights take their share of L2 from the activations.
 
-Which lines really leave is up to a replacement policy that nobody published. Under strict
-least-recently-used lines, reading a tensor front to back would push out its own tail before it
-is reached, and nothing of a tensor larger than L2 would ever be reused: this model is the kind end.
+Which lines really leave is up to a replacement policy that nobody published.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ def kernel_call(kind: str, text: str) -> KernelCall:
     groups = sizes.get("g", 1)
     if sizes["c"] % groups or sizes.get("out", 0) % groups:
         raise HexsimError(f"--shape '{text}': {groups} groups do not divide both channel counts")
-    operands = (_source(sizes),) * known.inputs
+    alike = (_source(sizes),) * known.inputs
+    operands = alike if known.operands is None else known.operands(sizes)
     try:
         layer = known.layer(sizes)
         results = layer.output_shapes(operands)

@@ -124,7 +124,7 @@ def test_a_constant_operand_carries_its_codes():
                 shapes=((1, 4, 4, 2),),
             ),
             {},
-            r"layer 'o' \(opaque\) has no integer kernel",
+            r"layer 'o' \(Erf\) has no integer kernel",
         ),
     ],
 )

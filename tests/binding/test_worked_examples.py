@@ -1,13 +1,31 @@
 """The worked integers of docs/reference/arithmetic.md."""
 
-import numpy as np
+import math
 
+import numpy as np
+import pytest
+
+from hexsim.binding.arg_extremum import bind_arg_extremum
 from hexsim.binding.call import Operand
 from hexsim.binding.local_response_norm import bind_local_response_norm, power_knots
+from hexsim.binding.normalization import bind_normalization
+from hexsim.binding.quotient import bind_quotient
+from hexsim.binding.recurrent import bind_recurrent
+from hexsim.binding.reduce import bind_reduce
 from hexsim.binding.requantize import common_scale, requantize, rescale_table
 from hexsim.binding.softmax import bind_softmax
+from hexsim.binding.weights import Weights
 from hexsim.int8.dispatch import prepare
-from hexsim.layers import LocalResponseNorm, Softmax
+from hexsim.layers import (
+    ArgExtremum,
+    Elementwise,
+    LocalResponseNorm,
+    Normalization,
+    Pad,
+    Recurrent,
+    Reduce,
+    Softmax,
+)
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import execute
 
@@ -53,6 +71,65 @@ def test_sixteen_bits():
     assert tail.apply(np.array([accumulator])) == 13390
 
 
+def test_matrix_product():
+    tail = requantize(0.125 * 0.02 * 0.05, encoding(0.01, 30))
+    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (26843546, 0, 2400)
+    products = (np.array([150, 90, 110]) - 100) @ (np.array([40, 10, 120]) - 20)
+    assert products == 2100
+    assert tail.apply(np.array([2400 + products])) == 56
+
+
+def test_reduce():
+    x, y = encoding(0.1, 5), encoding(0.25, 10)
+    source = Between((3,), x, y)
+    source.operands = (Operand("x", (3,), x),), Operand("y", (1,), y)
+    made = {}
+    for kind in ("sum", "mean"):
+        layer = Reduce(name="r", inputs=("x",), outputs=("y",), kind=kind, axes=(0,))
+        call = bind_reduce(layer, source)
+        output = np.empty(1, np.uint8)
+        execute(prepare(call), [np.array([20, 30, 10], np.uint8)], output)
+        tail = call.tail
+        made[kind] = (tail.multiplier[0], tail.shift[0], tail.preload[0], output[0])
+    assert made == {"sum": (858993459, 0, 25, 28), "mean": (286331153, 0, 75, 16)}
+    assert 8421504 * 255 < 2**31 <= 8421505 * 255
+
+
+def test_places():
+    x, y = encoding(0.1, 5), encoding(1.0, 0)
+    source = Between((4,), x, y)
+    source.operands = (Operand("x", (4,), x),), Operand("y", (1,), y)
+    for kind, place in (("max", 1), ("min", 3)):
+        layer = ArgExtremum(name="a", inputs=("x",), outputs=("y",), kind=kind, axis=0)
+        output = np.empty(1, np.uint8)
+        codes = [np.array([7, 9, 9, 3], np.uint8)]
+        execute(prepare(bind_arg_extremum(layer, source)), codes, output)
+        assert output[0] == place
+
+
+def test_pad():
+    expected = {
+        "reflect": [3, 2, 1, 2, 3, 4, 3],
+        "edge": [1, 1, 1, 2, 3, 4, 4],
+        "wrap": [3, 4, 1, 2, 3, 4, 1],
+    }
+    for mode, codes in expected.items():
+        layer = Pad(name="p", inputs=("x",), outputs=("y",), begins=(2,), ends=(1,), mode=mode)
+        assert [(1, 2, 3, 4)[at] for at in layer.positions(0, 4)] == codes
+
+
+def test_quotient():
+    x, w, y = encoding(0.1, 0), encoding(0.02, 10), encoding(0.05, 20)
+    layer = Elementwise(name="d", inputs=("x", "w"), outputs=("y",), kind="div")
+    ends = (Operand("x", (1,), x), Operand("w", (1,), w))
+    call = bind_quotient(layer, ends, Operand("y", (1,), y))
+    assert (call.scale, call.shift) == (838860800, 23)
+    assert (62 * 838860800 + 70 * 2**23) // (140 * 2**23) == 44
+    output = np.empty(1, np.uint8)
+    execute(prepare(call), [np.array([31], np.uint8), np.array([80], np.uint8)], output)
+    assert output[0] == 64
+
+
 def test_average():
     tail = requantize(0.1 / np.array([1, 4]), encoding(0.1, 0))
     np.testing.assert_array_equal(tail.multiplier, [2**30, 2**29])
@@ -85,6 +162,47 @@ def test_local_response_norm():
     assert 114343 + ((-182 * 32 + 128) >> 8) == 114320
     assert (call.tail.multiplier[0], call.tail.shift[0]) == (16384, 0)
     assert result(call, [100, 100]) == [87, 87]
+
+
+def test_normalization():
+    layer = Normalization(
+        name="norm", inputs=("x",), outputs=("y",), kind="deviation", axes=(1,), epsilon=0.01
+    )
+    call = bind_normalization(layer, Between((1, 4), encoding(0.1, 20), encoding(0.02, 128)))
+    assert (call.epsilon, call.factors.tolist()) == (16, [32767])
+    d, w = np.array([-80, -40, 0, 120]), 4 * 1800 - 40**2 + 16
+    root = math.isqrt(w << 48)
+    assert (w, root, 2**61 // root) == (5616, 1257284164, 1833987156)
+    t = (d * 1833987156 + 2**16) >> 17
+    assert t.tolist() == [-1119377, -559688, 0, 1679065]
+    assert call.tail.apply(call.tail.preload + 32767 * t).tolist() == [75, 101, 128, 208]
+    assert result(call, [10, 20, 30, 60]) == [75, 101, 128, 208]
+
+
+def test_recurrent():
+    def columns(name, layer, source):
+        codes, step = {"w": ([100, 50, -20, 80], 0.005), "r": ([60, 10, 30, -50], 0.004)}[name]
+        return Weights(np.array([codes], np.int8), 0, np.full(4, step))
+
+    x, y = encoding(0.01, 100), encoding(1 / 128, 128)
+    layer = Recurrent(
+        name="n", inputs=("x", "h", "c"), outputs=("y",), cell="lstm", hidden=1,
+        initial=("hidden", "cell"), weight="w", recurrence="r",
+    )  # fmt: skip
+    source = Between((1, 1, 1), x, y)
+    source.operands = (
+        (Operand("x", (1, 1, 1), x), Operand("h", (1, 1, 1), y), Operand("c", (1, 1, 1), y)),
+        Operand("y", (1, 1, 1, 1), y),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hexsim.binding.recurrent.bind_weights", columns)
+        call = bind_recurrent(layer, source)
+    assert (call.of_input.multiplier[0], call.of_input.shift[0]) == (13743895, 18)
+    assert (call.of_output.multiplier[0], call.of_output.shift[0]) == (8388608, 46)
+    output = np.empty((1, 1, 1, 1), np.uint8)
+    given = [np.array([[[code]]], np.uint8) for code in (150, 160, 192)]
+    execute(prepare(call), given, output)
+    assert output.item() == 150
 
 
 def test_softmax():

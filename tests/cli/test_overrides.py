@@ -12,7 +12,7 @@ from onnx import helper
 from hexsim import api, container
 from hexsim.errors import HexsimError
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.overrides import IntegerOverride, Range
+from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Range
 
 Command = Callable[[str], tuple[int, str, str]]
 
@@ -291,3 +291,64 @@ def test_the_flag_is_refused_for_what_is_quantized(
     for line in ("bench --model q.dlc", "validate q.dlc", "profile q.dlc"):
         assert "'q.dlc' is quantised already" in refused(f"{line} --override-params")
     assert "computes in floats" in refused("validate m.dlc --runtime cpu --override-params")
+
+
+@pytest.fixture
+def qdq(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> Path:
+    """qdq.onnx: x, coded with a step of 0.25, -> Tanh -> y, coded with a step of 0.125."""
+    arrays = {"sx": 0.25, "zx": np.uint8(10), "sy": 0.125, "zy": np.uint8(8)}
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "sx", "zx"], ["xq"]),
+        helper.make_node("DequantizeLinear", ["xq", "sx", "zx"], ["xd"]),
+        helper.make_node("Tanh", ["xd"], ["t"]),
+        helper.make_node("QuantizeLinear", ["t", "sy", "zy"], ["tq"]),
+        helper.make_node("DequantizeLinear", ["tq", "sy", "zy"], ["y"]),
+    ]
+    onnx.save(onnx_model(nodes, {"x": (1, 4)}, ["y"], arrays), tmp_path / "qdq.onnx")
+    np.ones(4, np.float32).tofile(tmp_path / "x.raw")
+    (tmp_path / "x.txt").write_text("x.raw\n")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("qdq")
+@pytest.mark.parametrize("converted", [False, True])
+@pytest.mark.parametrize(
+    ("option", "deltas"), [("", (0.25, 0.125)), ("--no-override-params", None)]
+)
+def test_encodings_of_the_files_own_nodes_are_taken_unless_refused(
+    option: str, deltas: tuple[float, float] | None, converted: bool, command: Command
+) -> None:
+    if converted:
+        assert command("convert qdq.onnx -o m.dlc")[0] == 0
+    name = "m.dlc" if converted else "qdq.onnx"
+    code, _, err = command(f"quantize {name} --input-list x.txt {option} -o q.dlc")
+    assert code == 0, err
+    model = container.read("q.dlc").model
+    found = tuple(model.activations[name].delta for name in ("x", "y"))
+    assert found == deltas if deltas else found[0] < 0.1
+    assert "give --override-params" not in err
+
+
+def test_the_same_in_python(qdq: Path) -> None:
+    file = qdq / "qdq.onnx"
+    x = np.linspace(-1, 1, 4, dtype=np.float32).reshape(1, 4)
+    taken = api.quantize(api.load(file), [x])
+    assert taken.activations["x"].delta == 0.25
+    assert taken.overrides
+    for none in (
+        api.quantize(api.load(file, own_encodings=False), [x]),
+        api.quantize(api.load(file), [x], overrides=NO_OVERRIDES),
+    ):
+        assert none.activations["x"].delta < 0.1
+    on_load = api.simulate(file, "sd835", "dsp", x)
+    assert on_load.overrides
+    codes = on_load.outputs["y"] / 0.125  # type: ignore[index]
+    np.testing.assert_allclose(codes, np.round(codes), atol=1e-5)
+    assert not api.simulate(file, "sd835", "cpu", x).overrides
+
+
+@pytest.mark.usefixtures("qdq")
+def test_a_run_says_how_many_were_taken(command: Command) -> None:
+    code, _, err = command("run qdq.onnx --input-list x.txt --chip sd835 --runtime dsp -o out")
+    assert code == 0
+    assert "overrides of the file: 2 applied" in err

@@ -16,6 +16,7 @@ from onnx import helper
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import (
+    ArgExtremum,
     AxisSlice,
     BatchNorm,
     ChannelShuffle,
@@ -24,21 +25,30 @@ from hexsim.layers import (
     Convert,
     Convolution,
     Deconvolution,
+    DepthToSpace,
     Elementwise,
     FullyConnected,
+    Gather,
     LocalResponseNorm,
+    MatMul,
     Neuron,
+    Normalization,
     Opaque,
     Pad,
     Permute,
     Pooling,
     Prelu,
+    Recurrent,
+    Reduce,
     Reshape,
     Resize,
     Softmax,
+    SpaceToDepth,
     StridedSlice,
+    Tile,
     Window,
 )
+from hexsim.layers.neuron import NeuronFunction
 
 SHAPES: tuple[Shape, ...] = ((), (5,), (3, 5), (2, 3, 5), (1, 6, 7, 8), (1, 2, 3, 4, 5))
 """Stored shapes of rank 0 to 5."""
@@ -67,6 +77,8 @@ def examples() -> Iterator[Example]:
     yield from _of_images()
     yield from _of_any_rank()
     yield from _elementwise()
+    yield from _products()
+    yield from _sequences()
     yield from _special()
 
 
@@ -100,13 +112,22 @@ def _of_images() -> Iterator[Example]:
     for kind in ("max", "average"):
         pool = partial(Pooling, kind=kind, window=Window((2, 2), (2, 2)))
         yield _example(pool, kind, IMAGE)
+    norm = partial(Normalization, kind="deviation", epsilon=1e-3, scale="s", shift="t")
+    of_channels = {"s": (8,), "t": (8,)}
+    yield _example(partial(norm, axes=(3,)), "of pixels", IMAGE, of_channels)
+    yield _example(partial(norm, axes=(1, 2)), "of channels", IMAGE, of_channels)
+    yield _example(partial(norm, axes=(1, 3)), "across", IMAGE, {"s": (7, 8), "t": (7, 1)})
     yield _example(partial(Prelu, slope="s"), "", IMAGE, {"s": (8,)})
+    for mode in ("DCR", "CRD"):
+        yield _example(partial(DepthToSpace, block=2, mode=mode), mode, IMAGE)
+        yield _example(partial(SpaceToDepth, block=2, mode=mode), mode, (1, 6, 4, 3))
     for kind in ("nearest", "bilinear"):
         yield _example(partial(Resize, kind=kind, size=(12, 14)), kind, IMAGE)
 
 
 def _of_any_rank() -> Iterator[Example]:
     functions = ("clamp", "sigmoid", "tanh", "elu", "hard_swish", "leaky_relu", "hard_sigmoid")
+    functions += ("abs", "erf", "exp", "gelu", "mish", "neg", "silu", "square")
     for shape in SHAPES:
         size, rank = math.prod(shape), len(shape)
         for function in functions if rank == 4 else functions[:2]:
@@ -116,10 +137,14 @@ def _of_any_rank() -> Iterator[Example]:
         if rank:
             last = rank - 1
             yield _example(partial(Softmax, axes=(last,)), _times(shape), shape)
+            norm = partial(Normalization, axes=(last,), epsilon=1e-3)
+            for kind in ("deviation", "mean_square", "length"):
+                yield _example(partial(norm, kind=kind), f"{kind} {_times(shape)}", shape)
             turned = partial(Permute, permutation=tuple(reversed(range(rank))))
             yield _example(turned, _times(shape), shape)
             part = partial(StridedSlice, parts=(AxisSlice(last, 1, shape[last], 2),))
             yield _example(part, _times(shape), shape)
+            yield from _repeated(shape)
             for value in (0.0, 0.5):
                 ends = (*(0,) * last, 2)
                 pad = partial(Pad, begins=ends, ends=ends, value=value)
@@ -130,7 +155,25 @@ def _of_any_rank() -> Iterator[Example]:
             )
 
 
+def _repeated(shape: Shape) -> Iterator[Example]:
+    """Parts of a tensor again, and numbers made of several."""
+    last, name = len(shape) - 1, _times(shape)
+    yield _example(partial(Tile, repeats=(*(2,) * last, 3)), name, shape)
+    order = tuple((*reversed(range(shape[last])), 1, 1))
+    yield _example(partial(Gather, axis=last, indices=order), name, shape)
+    for mode in ("reflect", "edge", "wrap"):
+        pad = partial(Pad, begins=(2,) * len(shape), ends=(*(0,) * last, 3), mode=mode)
+        yield _example(pad, f"{mode} {name}", shape)
+    for kind in ("mean", "sum", "max", "min"):
+        yield _example(partial(Reduce, kind=kind, axes=(last,)), f"{kind} {name}", shape)
+    for kind in ("max", "min"):
+        yield _example(partial(ArgExtremum, kind=kind, axis=last), f"{kind} {name}", shape)
+    outer = partial(Reduce, kind="mean", axes=tuple(range(0, len(shape), 2)))
+    yield _example(outer, f"mean of every other axis {name}", shape)
+
+
 def _elementwise() -> Iterator[Example]:
+    yield from _quotients()
     for kind in ("sum", "product", "sub", "max", "min"):
         for shape in SHAPES if kind in ("sum", "product") else (IMAGE,):
             layer = partial(Elementwise, kind=kind)
@@ -139,6 +182,40 @@ def _elementwise() -> Iterator[Example]:
             operands = {"scalar": (), "channels": shape[-1:], "full": shape}
             for what, operand in operands.items():
                 yield _example(layer, f"{name} {what}", shape, operand=operand)
+
+
+def _products() -> Iterator[Example]:
+    for shape in ((5, 7), (2, 5, 7), (1, 3, 5, 7), (1, 2, 3, 5, 7)):
+        constant = (*shape[:-2], 7, 4)
+        yield _example(MatMul, f"{_times(shape)} constant", shape, operand=constant)
+        scores = partial(MatMul, transposed=True, alpha=0.25)
+        yield _example(scores, f"{_times(shape)} computed", shape, twice=True)
+
+
+def _sequences() -> Iterator[Example]:
+    for cell, gates in (("lstm", 4), ("gru", 3), ("rnn", 1)):
+        for direction, number in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            columns = number * gates * 6
+            layer = partial(
+                Recurrent, cell=cell, direction=direction, hidden=6, weight="w", recurrence="r",
+                bias="b", resets_late=(cell, direction) == ("gru", "reverse"),
+            )  # fmt: skip
+            constants = {"w": (5, columns), "r": (6, columns), "b": (2, columns)}
+            yield _example(layer, f"{cell} {direction}", (7, 2, 5), constants)
+    layer = partial(
+        Recurrent, cell="gru", hidden=5, weight="w", recurrence="r", initial=("hidden",)
+    )
+    constants = {"w": (5, 15), "r": (5, 15)}
+    yield _example(layer, "gru from a state", (1, 3, 5), constants, twice=True)
+
+
+def _quotients() -> Iterator[Example]:
+    """Tensors and constants over a sigmoid, which is not near zero."""
+    layer = partial(Elementwise, kind="div")
+    for shape in SHAPES:
+        yield _example(layer, f"div {_times(shape)}", shape, twice=True, first="sigmoid")
+    for what, operand in {"scalar": (), "channels": (8,)}.items():
+        yield _example(layer, f"div {what}", IMAGE, twice=True, first="sigmoid", operand=operand)
 
 
 def _special() -> Iterator[Example]:
@@ -159,10 +236,14 @@ def _example(
     parameters: dict[str, Shape] | None = None,
     *,
     twice: bool = False,
+    first: NeuronFunction = "tanh",
     operand: Shape | None = None,
     formats: dict[str, InputFormat] | None = None,
 ) -> Example:
-    """`make` on x and, if asked for, on a computed tensor or a constant of shape `operand`."""
+    """`make` on x and, if asked for, on a computed tensor or a constant of shape `operand`.
+
+    The computed tensor is the function `first` of x; with a constant it takes the place of x.
+    """
     rng = np.random.default_rng(5)
     tensors = {"x": Tensor("x", shape)}
     shapes = {**(parameters or {}), **({} if operand is None else {"k": operand})}
@@ -171,11 +252,11 @@ def _example(
     layers: list[Layer] = []
     inputs: tuple[str, ...] = ("x",)
     if twice:
-        layers.append(Neuron(name="first", inputs=("x",), outputs=("z",), function="tanh"))
+        layers.append(Neuron(name="first", inputs=("x",), outputs=("z",), function=first))
         tensors["z"] = Tensor("z", shape)
         inputs = ("x", "z")
     if operand is not None:
-        inputs = ("x", "k")
+        inputs = ("k", "z") if twice else ("x", "k")
     layer = make(name="layer", inputs=inputs, outputs=("y",))
     given = [(tensors.get(n) or constants[n]).shape for n in inputs]
     tensors["y"] = Tensor("y", layer.output_shapes(given)[0])

@@ -35,7 +35,7 @@ def network() -> Network:
     nodes = [
         helper.make_node("Conv", ["x", "w1"], ["a"], "conv1", pads=[1, 1, 1, 1]),
         helper.make_node("Relu", ["a"], ["b"], "relu1"),
-        helper.make_node("Erf", ["b"], ["c"], "erf"),
+        helper.make_node("Atan", ["b"], ["c"], "erf"),
         helper.make_node("Conv", ["c", "w2"], ["y"], "conv2"),
     ]
     graph = helper.make_graph(

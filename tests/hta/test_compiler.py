@@ -50,7 +50,7 @@ def writes_to_ddr(command_list: object, writers: dict[str, int], name: str) -> b
 
 
 def test_an_inner_tensor_that_fits_never_visits_ddr() -> None:
-    net = Sketch((1, 16, 16, 32))
+    net = Sketch((1, 32, 32, 32))
     inner = net.conv("in", 32)
     (subnet,) = on_hta(net.network(net.conv(inner, 64))).subnets
     command_list = compile_subnet(subnet, "sd855", HTA)
@@ -58,7 +58,7 @@ def test_an_inner_tensor_that_fits_never_visits_ddr() -> None:
     assert first.write_bytes == 0
     assert second.read_bytes == 64 * (32 + 4)
     assert {c.after_layer for c in second.commands} == {-1}
-    small = compile_subnet(subnet, "sd855", engine(local_bytes=8 * KB))
+    small = compile_subnet(subnet, "sd855", engine(local_bytes=32 * KB))
     assert small.layers[0].write_bytes == tensor_bytes(net.shape(inner), 8)
     assert 0 in {c.after_layer for c in small.layers[1].commands}
 

@@ -7,9 +7,11 @@ accumulate give their sums as a function of one byte of each code, which `finish
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 
+from hexsim.binding.arg_extremum import BoundArgExtremum
 from hexsim.binding.batch_norm import BoundBatchNorm
 from hexsim.binding.colour_conversion import BoundChannelPick, BoundNv21
 from hexsim.binding.concat import BoundConcat
@@ -17,14 +19,21 @@ from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.deconvolution import BoundDeconvolution
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
 from hexsim.binding.fully_connected import BoundFullyConnected
+from hexsim.binding.gather import BoundGather
 from hexsim.binding.local_response_norm import BoundLocalResponseNorm
 from hexsim.binding.lookup import BoundLookup
+from hexsim.binding.mat_mul import BoundMatMul
+from hexsim.binding.normalization import BoundNormalization
 from hexsim.binding.pad import BoundPad
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
+from hexsim.binding.quotient import BoundQuotient
 from hexsim.binding.rearrange import BoundRearrange
+from hexsim.binding.recurrent import BoundRecurrent
+from hexsim.binding.reduce import BoundReduceExtremum, BoundReduceSum
 from hexsim.binding.resize import BoundBilinear, BoundNearest
 from hexsim.binding.softmax import BoundSoftmax
 from hexsim.binding.strided_slice import BoundSlice
+from hexsim.binding.tile import BoundTile
 
 
 def run(call, inputs):
@@ -240,6 +249,72 @@ def strided_slice(call, inputs):
     return through(call.table, out)
 
 
+def gather(call, inputs):
+    codes = inputs[0]
+    for axis, places in call.places:
+        codes = np.stack([codes.take(int(at), axis) for at in places], axis)
+    return through(call.table, codes)
+
+
+def tile(call, inputs):
+    out = np.empty(call.output.shape, np.int64)
+    for index in np.ndindex(*out.shape):
+        out[index] = inputs[0][tuple(np.remainder(index, inputs[0].shape))]
+    return through(call.table, out)
+
+
+def reduced(call, codes):
+    """(index of the output, all codes that make it), for every number of the output."""
+    for index in np.ndindex(*call.output.shape):
+        yield (
+            index,
+            codes[tuple(slice(None) if a in call.axes else at for a, at in enumerate(index))],
+        )
+
+
+def reduce_sum(call, inputs):
+    x = call.inputs[0]
+    total = np.zeros(call.output.shape, np.int64)
+    for place, byte in pieces(inputs[0], x.zero_point, x.bits):
+        for index, codes in reduced(call, byte):
+            total[index] += int(wrap(sum(map(int, codes.ravel())))) * 2**place
+    return finish(total, call.tail)
+
+
+def reduce_extremum(call, inputs):
+    out = np.empty(call.output.shape, np.int64)
+    for index, codes in reduced(call, inputs[0]):
+        out[index] = codes.max() if call.kind == "max" else codes.min()
+    return through(call.table, out)
+
+
+def arg_extremum(call, inputs):
+    """Python's own search: the first of equal codes."""
+    rows = np.moveaxis(inputs[0], call.axis, -1)
+    choose = max if call.kind == "max" else min
+    places = [
+        choose(range(len(row)), key=row.__getitem__) for row in rows.reshape(-1, rows.shape[-1])
+    ]
+    return np.array([int(call.codes[at]) for at in places]).reshape(call.output.shape)
+
+
+def quotient(call, inputs):
+    """Of fractions, rounded once; halves go up."""
+
+    def one(n, d):
+        if d == 0:
+            return call.output.zero_point if n == 0 else call.high if n > 0 else call.low
+        exact = Fraction(int(n) * call.scale, int(d) * 2**call.shift)
+        return call.output.zero_point + math.floor(exact + Fraction(1, 2))
+
+    x, w = (codes - operand.zero_point for codes, operand in zip(inputs, call.inputs, strict=True))
+    pairs = np.broadcast_arrays(x, w)
+    codes = [
+        min(max(one(n, d), call.low), call.high) for n, d in zip(*map(np.ravel, pairs), strict=True)
+    ]
+    return np.array(codes, np.int64).reshape(pairs[0].shape)
+
+
 def lookup(call, inputs):
     out = np.empty(call.output.shape, np.int64)
     for index in np.ndindex(*out.shape):
@@ -301,6 +376,123 @@ def power(powers, squares):
     return below + math.floor(((above - below) * (squares % step) + step // 2) / step)
 
 
+def mat_mul(call, inputs):
+    a, b = (
+        codes.astype(object) - x.zero_point for codes, x in zip(inputs, call.inputs, strict=True)
+    )
+    return finish((a @ (b.swapaxes(-1, -2) if call.transposed else b)).astype(np.int64), call.tail)
+
+
+def normalization(call, inputs):
+    x, shape = (inputs[0] - call.inputs[0].zero_point).astype(object), call.output.shape
+    factors = np.broadcast_to(call.factors.astype(object).reshape(call.spread), shape)
+    preloads = np.broadcast_to(call.tail.preload.astype(object).reshape(call.spread), shape)
+    n = math.prod(shape[axis] for axis in call.axes)
+    s = x.sum(axis=tuple(call.axes), keepdims=True)
+    q = (x * x).sum(axis=tuple(call.axes), keepdims=True)
+    d, v = {
+        "deviation": (n * x - s, n * q - s * s),
+        "mean_square": (n * x, n * q),
+        "length": (x, q),
+    }[call.kind]
+    t = np.vectorize(over_root, otypes=[object])(d, v + call.epsilon)
+    tail = call.tail
+    constants = (tail.multiplier[0], tail.shift[0], tail.low, tail.high, tail.fraction_bits)
+    return requantize(preloads + factors * t, *constants)
+
+
+def over_root(d, w):
+    """d / sqrt(w) with twenty fraction bits."""
+    if w == 0:
+        return 0
+    e = next(e for e in range(0, 64, 2) if w << e >= 2**60)
+    r = 2**61 // math.isqrt(w << e)
+    s = 41 - e // 2
+    return (d * r + 2 ** (s - 1)) >> s
+
+
+def recurrent(call, inputs):
+    steps, directions, batch, units = call.output.shape
+    zero, most = call.output.zero_point, call.output.encoding.steps
+    given = dict(zip(call.initial, inputs[1:], strict=True))
+    hidden = np.full((directions, batch, units), zero)
+    if "hidden" in given:
+        hidden = through(call.hidden_table, given["hidden"])
+    cells = np.zeros((directions, batch, units), object)
+    if "cell" in given:
+        place = 1 + call.initial.index("cell")
+        distance = given["cell"].astype(object) - call.inputs[place].zero_point
+        cells = (distance * call.cell_factor + 2**15) // 2**16
+    out = np.empty(call.output.shape, np.int64)
+    for d, item in itertools.product(range(directions), range(batch)):
+        backwards = call.direction == "reverse" or d == 1
+        state = [int(code) - zero for code in hidden[d, item]]
+        cell = [int(c) for c in cells[d, item]]
+        for t in reversed(range(steps)) if backwards else range(steps):
+            x = [int(code) - call.inputs[0].zero_point for code in inputs[0][t, item]]
+            state, cell = one_step(call, d, x, state, cell)
+            state = [min(max(zero + h, 0), most) - zero for h in state]
+            out[t, d, item] = [zero + h for h in state]
+    return out
+
+
+def one_step(call, d, x, state, cell):
+    """Distances of the new codes from zero, unlimited, and the new cells."""
+    units = len(state)
+    gates = call.weights.codes.shape[1] // call.output.shape[1] // units
+
+    def sums(values, weights, scales, bias, gate, k):
+        column = (d * gates + gate) * units + k
+        total = sum(
+            v * (int(w) - weights.zero_point)
+            for v, w in zip(values, weights.codes[:, column], strict=True)
+        )
+        place = column if len(scales.shift) > 1 else 0
+        return scaled(total, scales, place) + int(bias[column])
+
+    def p(gate, k):
+        return sums(x, call.weights, call.of_input, call.bias[0], gate, k)
+
+    def q(gate, k, values=state):
+        return sums(values, call.recurrence, call.of_state, call.bias[1], gate, k)
+
+    def gate(number, k, knots):
+        return read_off(p(number, k) + q(number, k), knots)
+
+    one, new, new_cell = 2**15, [], list(cell)
+    resets = []
+    if call.cell == "gru":
+        resets = [gate(1, k, call.sigmoid) for k in range(units)]
+    held = [(r * h + 2**14) >> 15 for r, h in zip(resets, state, strict=False)]
+    for k in range(units):
+        if call.cell == "rnn":
+            new.append(scaled(gate(0, k, call.tanh), call.of_output))
+        elif call.cell == "gru":
+            z = gate(0, k, call.sigmoid)
+            of_last = (resets[k] * q(2, k) + 2**14) >> 15 if call.resets_late else q(2, k, held)
+            n = read_off(p(2, k) + of_last, call.tanh)
+            fresh = scaled((one - z) * n, call.of_output)
+            new.append((fresh + ((z * state[k] + 2**6) >> 7) + 2**7) >> 8)
+        else:
+            i, o, f = (gate(number, k, call.sigmoid) for number in range(3))
+            c = ((f * cell[k] + 2**14) >> 15) + ((i * gate(3, k, call.tanh) + 2**9) >> 10)
+            new_cell[k] = int(saturate(c))
+            new.append(scaled(o * read_off(new_cell[k], call.tanh), call.of_output))
+    return new, new_cell
+
+
+def scaled(number, scales, place=0):
+    shift = int(scales.shift[place])
+    return (number * int(scales.multiplier[place]) + 2 ** (shift - 1)) >> shift
+
+
+def read_off(total, knots):
+    """A function at a sum of twenty fraction bits."""
+    place, rest = divmod(min(max((total + 2**7) >> 8, -(2**15)), 2**15 - 1), 256)
+    below, above = int(knots[place + 128]), int(knots[place + 129])
+    return below + (((above - below) * rest + 2**7) >> 8)
+
+
 def softmax(call, inputs):
     axes = tuple(call.axes)
     e = call.exponentials[inputs[0].max(axis=axes, keepdims=True) - inputs[0]].astype(object)
@@ -324,10 +516,19 @@ TWINS = {
     BoundRearrange: rearrange,
     BoundPad: pad,
     BoundSlice: strided_slice,
+    BoundGather: gather,
+    BoundTile: tile,
+    BoundReduceSum: reduce_sum,
+    BoundReduceExtremum: reduce_extremum,
+    BoundQuotient: quotient,
+    BoundArgExtremum: arg_extremum,
     BoundChannelPick: channel_pick,
     BoundNv21: nv21,
     BoundLookup: lookup,
     BoundBatchNorm: batch_norm,
     BoundLocalResponseNorm: local_response_norm,
+    BoundMatMul: mat_mul,
+    BoundNormalization: normalization,
+    BoundRecurrent: recurrent,
     BoundSoftmax: softmax,
 }

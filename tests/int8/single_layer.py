@@ -31,9 +31,10 @@ def quantized(layers, inputs, constants, encodings, outputs):
     )
     network.check()
     parameters = {
-        layer.weight: Encoding.from_range(*_range(constants[layer.weight]))
+        name: Encoding.from_range(*_range(constants[name]))
         for layer in layers
-        if hasattr(layer, "weight")
+        for name in (getattr(layer, "weight", None), getattr(layer, "recurrence", None))
+        if name is not None
     }
     return Model(network, encodings, parameters, quantized=True)
 

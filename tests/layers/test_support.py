@@ -46,6 +46,11 @@ SIX_AXES = Reshape(**IO, shape=(1,) * 6)
     [
         (OPAQUE, (2, 3), {"gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu"}),
         (ELU, (2, 3), {"dsp", "aip", "fxp_cpu"}),
+        (Neuron(**IO, function="sqrt"), (2, 3), set()),
+        (Neuron(**IO, function="gelu"), (2, 3), set()),
+        (Neuron(**IO, function="ceil"), (2, 3), {"gpu", "gpu_fp16"}),
+        (Neuron(**IO, function="sin"), (2, 3), {"dsp", "aip", "fxp_cpu"}),
+        (Neuron(**IO, function="erf"), (2, 3), {*RUNTIMES} - {"cpu"}),
         (SPATIAL_SOFTMAX, (1, 5, 4), {"dsp", "aip", "fxp_cpu"}),
         (Softmax(**IO, axes=(1,)), (1, 5), set()),
         (Pad(**IO, begins=(0, 1), ends=(1, 0)), (2, 3), {"gpu", "gpu_fp16"}),
@@ -77,6 +82,7 @@ POOL = Pooling(**IO, kind="max", window=Window((1, 1)))
         (OPAQUE, (2, 3), "no layer type"),
         (ELU, (1, 3), "Elu runs on CPU and GPU"),
         (LRN, (1, 4, 4, 8), "no layer of this type"),
+        (Neuron(**IO, function="exp"), (1, 8), "no such function"),
         (Permute(**IO, permutation=(0, 1)), (1, 8), "no layer of this type"),
         (Neuron(**IO, function="hard_sigmoid"), (1, 8), "no such function"),
         (
@@ -137,7 +143,7 @@ def test_inputs_that_are_no_codes_stay_off_the_integer_runtimes(kind: InputType,
 @pytest.mark.parametrize(
     ("layer", "refusing"),
     [
-        (Neuron(**IO, function="gelu"), {*RUNTIMES, "hta"} - {"cpu"}),
+        (Neuron(**IO, function="selu"), {*RUNTIMES, "hta"} - {"cpu"}),
         (Elementwise(**IO, kind="power"), {*RUNTIMES, "hta"} - {"cpu"}),
         (Layer(**IO), {*RUNTIMES, "hta"} - {"cpu"}),
     ],

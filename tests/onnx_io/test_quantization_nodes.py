@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import helper, numpy_helper
 
@@ -116,7 +117,8 @@ def test_a_relu_that_only_the_codes_do_comes_back() -> None:
 
 @pytest.mark.parametrize("before", ["Relu", "Sigmoid", "Softmax"])
 def test_no_relu_is_added_where_nothing_is_negative(before: str) -> None:
-    nodes = [node(before, "x", "r"), *pair("r", "a", "scale lowest"),
+    along = {"axis": 1} if before == "Softmax" else {}
+    nodes = [node(before, "x", "r", **along), *pair("r", "a", "scale lowest"),
              node("MaxPool", "a", "p", kernel_shape=[2, 2]), *pair("p", "b", "scale lowest"),
              node("Add", "b b", "s"), *pair("s", "d", "scale lowest"),
              node("Tanh", "d", "y")]  # fmt: skip
@@ -256,3 +258,76 @@ def test_nodes_that_do_both_at_once(fake: onnx.NodeProto, codes: NodeCodes) -> N
     read = read_with_codes(proto)
     assert read.codes == {"x": codes}
     assert [layer.name for layer in optimize(read.network).layers] == ["n_y"]
+
+
+def moved(*movers: onnx.NodeProto) -> list[onnx.NodeProto]:
+    """Codes of x, moved until they are m, and floats of those."""
+    return [
+        node("QuantizeLinear", "x scale zero", "q"),
+        *movers,
+        node("DequantizeLinear", "m scale zero", "d"),
+        node("Tanh", "d", "y"),
+    ]
+
+
+MOVED = {
+    "reshape": moved(node("Reshape", "q flat", "m")),
+    "several": moved(
+        node("Transpose", "q", "t", perm=[0, 2, 3, 1]), node("Reshape", "t flat", "m")
+    ),
+    "slices joined": moved(
+        helper.make_node("Split", ["q"], ["a", "b"], axis=1, num_outputs=2),
+        node("Concat", "b a", "m", axis=2),
+    ),
+    "maximum": moved(node("MaxPool", "q", "m", kernel_shape=[2, 2])),
+    "gather": moved(node("Gather", "q one", "m", axis=1)),
+    "two sources": [
+        node("Relu", "x", "r"),
+        node("QuantizeLinear", "r scale zero", "p"),
+        *moved(node("Concat", "p q", "m", axis=1)),
+    ],
+}
+
+
+@pytest.mark.parametrize("case", MOVED)
+def test_codes_that_are_only_moved_are_floats(case: str) -> None:
+    arrays = {"flat": np.array([1, -1]), "one": np.array(1)}
+    proto = model(MOVED[case], arrays)
+    read = read_with_codes(proto)
+    assert opaque(read) == []
+    assert all(tensor.dtype == "float32" for tensor in read.network.tensors.values())
+    assert read.codes["x"] == NodeCodes(8, (0.5,), (-3,), symmetric=False)
+    x = np.random.default_rng(1).integers(-1, 2, (1, 2, 4, 4)).astype(np.float32) / 2
+    (want,) = run(proto, x)
+    network = optimize(read.network)
+    got = FloatEngine(network).run({"x": network.tensors["x"].from_source(x)})["y"]
+    np.testing.assert_allclose(network.tensors["y"].to_source(got), want, atol=1e-6)
+
+
+def run(proto: onnx.ModelProto, x: np.ndarray) -> list[np.ndarray]:
+    session = onnxruntime.InferenceSession(proto.SerializeToString())
+    return session.run(None, {"x": x})
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        moved(node("Reshape", "q flat", "m"), node("Cast", "m", "z", to=1)),  # read as integers
+        moved(node("Concat", "q integers", "m", axis=1)),  # joined with integers of the file
+        [
+            *moved(node("Concat", "q p", "m", axis=1))[:1],
+            node("QuantizeLinear", "x other zero", "p"),
+            *moved(node("Concat", "q p", "m", axis=1))[1:],
+        ],  # joined with other codes
+        [
+            node("QuantizeLinear", "x scale zero", "q"), node("Reshape", "q flat", "m"),
+            node("DequantizeLinear", "m other zero", "y"),
+        ],  # read with another scale
+    ],
+    ids=["integers", "constant", "codes", "scale"],
+)  # fmt: skip
+def test_codes_that_are_more_than_moved_stay(nodes: list[onnx.NodeProto]) -> None:
+    arrays = {"flat": np.array([1, -1]), "integers": np.full((1, 1, 4, 4), 7, np.uint8)}
+    outputs = ("y", "z") if any("z" in one.output for one in nodes) else ("y",)
+    proto = model(nodes, arrays, outputs=outputs)
+    assert "QuantizeLinear" in opaque(read_with_codes(proto))

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import helper, numpy_helper
 
@@ -32,7 +31,7 @@ def test_layers_are_named_by_node_or_output_and_unique(onnx_model: Make) -> None
 
 def test_added_permutes_keep_clear_of_names_in_the_file(onnx_model: Make) -> None:
     nodes = [
-        node("Erf", ["x"], ["a"], name="x.nchw_1"),
+        node("Hardmax", ["x"], ["a"], name="x.nchw_1"),
         node("Relu", ["a"], ["x.nchw"]),
     ]
     network = read(onnx_model(nodes, {"x": (1, 3, 4, 4)}, ["x.nchw"]))
@@ -167,29 +166,28 @@ def test_opaque_nodes_work_in_source_order(onnx_model: Make, agree: Agree) -> No
 
 
 def test_a_permute_is_shared(onnx_model: Make, agree: Agree) -> None:
-    nodes = [node("Erf", ["x"], ["a"]), node("Exp", ["x"], ["b"]), node("Add", ["a", "b"], ["y"])]
+    nodes = [
+        node("Hardmax", ["x"], ["a"]),
+        node("LogSoftmax", ["x"], ["b"]),
+        node("Add", ["a", "b"], ["y"]),
+    ]
     network = agree(onnx_model(nodes, {"x": (1, 3, 5, 4)}, ["y"])).read  # type: ignore[attr-defined]
     assert [type(layer) for layer in network.layers] == [Permute, Opaque, Opaque, Elementwise]
 
 
 def test_operators_of_other_domains_use_the_shapes_in_the_file(onnx_model: Make) -> None:
     model = onnx_model(
-        [node("Gelu", ["x"], ["a"], domain="com.microsoft"), node("Relu", ["a"], ["y"])],
+        [node("Wave", ["x"], ["a"], domain="com.microsoft"), node("Relu", ["a"], ["y"])],
         {"x": (1, 4)},
         ["y"],
     )
     model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
-    with pytest.raises(HexsimError, match=r"node 'a' \(com.microsoft.Gelu\).*unknown to onnx"):
+    with pytest.raises(HexsimError, match=r"node 'a' \(com.microsoft.Wave\).*unknown to onnx"):
         read(model)
     model.graph.value_info.append(helper.make_tensor_value_info("a", 1, [1, 4]))
     layer = read(model).layers[0]
     assert isinstance(layer, Opaque)
-    assert layer.op_type == "com.microsoft.Gelu"
-
-
-def _branch(reads: str) -> onnx.GraphProto:
-    out = helper.make_tensor_value_info("o", 1, None)
-    return helper.make_graph([node("Relu", [reads], ["o"])], "branch", [], [out])
+    assert layer.op_type == "com.microsoft.Wave"
 
 
 @pytest.mark.parametrize(
@@ -198,14 +196,6 @@ def _branch(reads: str) -> onnx.GraphProto:
         (
             [node("NonZero", ["x"], ["i"]), node("Cast", ["i"], ["y"], to=1)],
             r"node 'i' \(NonZero\): the shape of output 'i' cannot be inferred: its shape depends",
-        ),
-        (
-            [
-                node("ReduceSum", ["x"], ["sum"], keepdims=0),
-                node("Cast", ["sum"], ["b"], to=9),
-                node("If", ["b"], ["y"], then_branch=_branch("x"), else_branch=_branch("x")),
-            ],
-            r"node 'y' \(If\): its subgraph reads 'x'",
         ),
         ([node("SequenceConstruct", ["x"], ["y"])], r"\(SequenceConstruct\): .* is a sequence"),
         ([node("Relu", ["nowhere"], ["y"])], r"\(Relu\): reads 'nowhere', which no input"),
@@ -238,16 +228,16 @@ def test_control_flow_of_its_own_is_an_opaque_layer(onnx_model: Make, agree: Agr
     out = helper.make_tensor_value_info("o", 1, [1, 3])
     branch = helper.make_graph([node("Constant", [], ["o"], value=value)], "b", [], [out])
     nodes = [
-        node("ReduceSum", ["x"], ["s"], keepdims=0),
+        node("ReduceProd", ["x"], ["s"], keepdims=0),
         node("Cast", ["s"], ["b"], to=9),
         node("If", ["b"], ["one"], then_branch=branch, else_branch=branch),
         node("Add", ["x", "one"], ["y"]),
     ]
     network = agree(onnx_model(nodes, {"x": (1, 3)}, ["y"], opset=13)).read  # type: ignore[attr-defined]
     assert [layer.type for layer in network.layers] == [
-        "opaque",
-        "opaque",
-        "opaque",
+        "ReduceProd",
+        "Cast",
+        "If",
         Elementwise.type,
     ]
 
@@ -257,30 +247,6 @@ def test_broken_weights_are_named_when_read(onnx_model: Make) -> None:
     network = read(onnx_model([node("MatMul", ["x", "w"], ["y"])], {"x": (1, 3)}, ["y"], weights))
     with pytest.raises(HexsimError, match="weight tensor 'w' holds NaN values"):
         FloatEngine(network)
-
-
-def test_half_tensors_keep_their_type(onnx_model: Make) -> None:
-    weights = {"w": np.random.default_rng(0).standard_normal((2, 3, 1, 1)), "top": 1.0}
-    nodes = [node("Conv", ["x", "w"], ["a"]), node("Clip", ["a", "", "top"], ["y"])]
-    model = onnx_model(nodes, {"x": (1, 3, 4, 4)}, ["y"], weights)
-    half = onnx.TensorProto.FLOAT16
-    for value in (*model.graph.input, *model.graph.output):
-        value.type.tensor_type.elem_type = half
-    for tensor in model.graph.initializer:
-        array = numpy_helper.to_array(tensor).astype(np.float16)
-        tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
-    network = optimize(read(model))
-    assert network.tensors["y"].dtype == "float16"
-    x = np.random.default_rng(1).standard_normal((1, 3, 4, 4)).astype(np.float16)
-    stored = {"x": network.tensors["x"].from_source(x)}
-    y = network.tensors["y"].to_source(FloatEngine(network).run(stored)["y"])  # type: ignore[arg-type]
-    assert y.dtype == np.float32
-    np.testing.assert_allclose(y, run_half(model, x), rtol=2**-9)
-
-
-def run_half(model: onnx.ModelProto, x: np.ndarray) -> np.ndarray:
-    session = onnxruntime.InferenceSession(model.SerializeToString())
-    return session.run(["y"], {"x": x})[0]
 
 
 def test_integer_tensors_keep_their_type(onnx_model: Make) -> None:

@@ -37,7 +37,7 @@ def test_refused_layers_are_cut_out_with_their_reasons() -> None:
 
 
 def test_without_fallback_the_layer_is_named() -> None:
-    with pytest.raises(HexsimError, match=r"layer 'l1' \(opaque\) cannot run on dsp"):
+    with pytest.raises(HexsimError, match=r"layer 'l1' \(Erf\) cannot run on dsp"):
         partition(Model(_chain("sigmoid", "opaque")), "dsp", cpu_fallback=False)
 
 

@@ -203,7 +203,7 @@ def test_an_override_of_what_stays_as_it_is_is_ignored(
     overrides = Overrides({"else": override, "mask": override})
     model = quantize(network, feeds(network), overrides=overrides)
     assert {(one.key, one.outcome, one.reason) for one in model.overrides} == {
-        ("else", "ignored", "layer 'kept' (opaque) computes with it as it is"),
+        ("else", "ignored", "layer 'kept' (Where) computes with it as it is"),
         ("mask", "ignored", "it holds bool numbers"),
     }
     assert "else" not in {**model.activations, **model.floats, **model.origins}

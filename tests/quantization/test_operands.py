@@ -48,7 +48,7 @@ def test_what_stays_as_it_is_says_why() -> None:
     network = _network()
     reasons = {name: stays_as_it_is(name, network) for name in (*network.constants, "x", "add.y")}
     assert {name: reason for name, reason in reasons.items() if reason} == {
-        "alone": "layer 'first' (opaque) computes with it as it is",
+        "alone": "layer 'first' (If) computes with it as it is",
         "axes": "it holds int64 numbers",
         "numbers": "it holds int64 numbers",
     }

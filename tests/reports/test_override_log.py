@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from hexsim.quantization.overrides import FloatOverride, Overrides
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.reports.override_log import override_log, unused_line
 from tests.container.made import small_network, with_encodings
@@ -27,5 +26,5 @@ def test_lines() -> None:
 
 
 def test_unused() -> None:
-    line = unused_line(Overrides({"a": FloatOverride(16)}))
+    line = unused_line(1)
     assert line == "[WARNING] the file holds 1 overrides; give --override-params to use them"

@@ -36,8 +36,8 @@ def test_the_ways_in_and_out_move_what_l2_cannot_hold() -> None:
     work = dsp_work(subnet, target(256 * KB))
     ((_, way_in),) = work.way_in
     ((_, way_out),) = work.way_out
-    assert (way_in.read_bytes, way_in.write_bytes) == (0, 256 * KB)
-    assert (way_out.read_bytes, way_out.write_bytes) == (256 * KB, 0)
+    assert (way_in.read_bytes, way_in.write_bytes) == (0, 512 * KB)
+    assert (way_out.read_bytes, way_out.write_bytes) == (512 * KB, 0)
 
 
 def test_codes_that_the_cpu_left_in_ddr_are_read_once() -> None:

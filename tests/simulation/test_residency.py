@@ -44,17 +44,20 @@ def test_what_fits_in_l2_moves_nothing() -> None:
 
 
 def test_half_a_tensor_in_l2_costs_half() -> None:
-    """Half of the input has left on its way in: it is read when the first layer asks for it."""
+    """`b` pushes half of `a` out, which is read again by the last layer."""
+    moved = traffic(250, b=200).calls
+    assert moved[1] == Traffic(0, 50)
+    assert moved[2].read_bytes == 50
+
+
+def test_a_tensor_larger_than_l2_streams_past() -> None:
     moved = traffic(1000, **{"in": 2000})
-    assert moved.inputs == (Traffic(0, 1000),)
-    assert moved.calls[0] == Traffic(1000, 100, 1000)  # `a` pushes out changed bytes of it
-
-
-def test_a_tensor_larger_than_l2_keeps_there_what_fits() -> None:
-    moved = traffic(300, a=1000).calls
-    assert moved[0] == Traffic(0, 700 + 100)  # the rest of `a`, and `in` that it displaces
-    assert moved[1] == Traffic(700, 100, 700)
-    assert moved[2].read_bytes == 800
+    assert moved.inputs == (Traffic(0, 2000),)
+    assert moved.calls[0] == Traffic(2000, 0, 2000)
+    moved = traffic(300, a=1000)
+    assert moved.calls[0] == Traffic(0, 1000)
+    assert moved.calls[1] == Traffic(1000, 0, 1000)
+    assert moved.calls[2] == Traffic(1000, 0, 1000)
 
 
 def test_the_least_recently_used_bytes_leave_and_come_back() -> None:
@@ -73,10 +76,10 @@ def test_nothing_is_kept_without_a_cache() -> None:
 
 
 def test_weights_take_their_share_while_their_layer_runs() -> None:
-    """The second layer leaves 50 bytes to activations: half of `a` goes and is read again."""
+    """The second layer leaves 50 bytes to activations: half of `a` goes, the rest streams past."""
     moved = shared(300, [300, 50, 300])
     assert moved.calls[0] == Traffic()
-    assert moved.calls[1] == Traffic(50, 50 + 50 + 50, 50)  # half of `a` twice, and half of `b`
+    assert moved.calls[1] == Traffic(50, 50 + 100, 100)  # half of `a` goes, all of `b`
     assert moved.calls[2] == Traffic(50 + 100, 0)
 
 
@@ -94,6 +97,9 @@ class ByteByByte:
 
     def use(self, name: str, size: int, *, reading: bool) -> None:
         held = self.order.count(name)
+        if size > self.capacity:  # streams past
+            self.read_bytes += (size - held) * reading
+            return
         others = [byte for byte in self.order if byte != name]
         for _ in range(size - held):
             self.read_bytes += reading

@@ -22,7 +22,7 @@ from tests.small_networks import Sketch, networks, plan
 SD855 = Platform.load("sd855")
 
 
-def chain(layers: int = 8) -> Network:
+def chain(layers: int = 24) -> Network:
     net = Sketch((1, 28, 28, 32))
     last = "in"
     for _ in range(layers):
@@ -130,7 +130,7 @@ def test_the_more_urgent_of_three_is_served_in_every_turn() -> None:
     equal, urgent, late = (
         throughput(
             SD855,
-            [caller(chain(16), priority=mine), caller(chain(16), priority=others, instances=2)],
+            [caller(chain(48), priority=mine), caller(chain(48), priority=others, instances=2)],
             ClosedLoop(duration_ms=40),
         ).instances
         for mine, others in (("normal", "normal"), ("high", "low"), ("low", "high"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.streams import Kernel, depthwise, fully_connected, pooling
 
+
 def max_pool(machine: Machine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
     """The three windows with a loop of their own, else one vector per window element."""
     if kernel == (3, 3) and strides == (2, 2):

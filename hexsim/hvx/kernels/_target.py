@@ -16,8 +16,8 @@ class Target:
     worker threads; `l2_bytes` what a network may use of L2, `vtcm_bytes` the tightly coupled
     memory (0 where there is none). `restart_slots` are lost when a thread leaves a loop by a jump
     that was predicted to stay: the packets in flight, and, because the queue of vector loads has
-    run dry, the first load's way to L2. `depthwise_stall` stretches depthwise loops; `each_row` says
-    that matrix products bring their weights anew for every row.
+    run dry, the first load's way to L2. `depthwise_stall` stretches depthwise loops; `each_row`
+    says that matrix products bring their weights anew for every row.
     """
 
     machine: Machine

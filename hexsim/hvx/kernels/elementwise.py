@@ -1,6 +1,7 @@
-"""Elementwise: a loop of sums and one of products.
+"""Elementwise: a loop of sums, one of products and one of quotients.
 
-A difference is a sum with a negative scale; maximum and minimum take the place of the sum.
+A difference is a sum with a negative scale; maximum and minimum take the place of the sum. A
+quotient of 16-bit codes, whose reciprocals are no table, costs twice that of 8 bits.
 
 Operands beyond the second are combined one after another, each in a node of its own.
 Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c.
@@ -11,7 +12,7 @@ from __future__ import annotations
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import is_wide
+from hexsim.hvx.kernels._wide import is_wide, twice
 from hexsim.hvx.streams import Kernel, elementwise, halfwords
 from hexsim.layers import Elementwise
 from hexsim.planning.plan import KernelCall
@@ -22,6 +23,8 @@ from hexsim.timing.work import NodeWork
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """One pair of operands."""
     assert isinstance(call.layer, Elementwise)
+    if call.layer.kind == "div":
+        return (elementwise.divide(target.machine),)
     loops = halfwords if is_wide(call) else elementwise
     is_product = call.layer.kind == "product"
     return ((loops.multiply if is_product else loops.add)(target.machine),)
@@ -41,7 +44,8 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         )
         for step in range(steps)
     )
-    return NodeWork(stages, "kernel", nodes=steps)
+    work = NodeWork(stages, "kernel", nodes=steps)
+    return twice(work) if is_wide(call) and kernel.name == "divide" else work
 
 
 MODELS: Models = {Elementwise: KernelModel(streams, work, takes_16_bits=True)}

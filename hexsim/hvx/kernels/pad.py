@@ -1,4 +1,8 @@
-"""Pad: the vectors of the result are copied or constant, whole ones if the input begins one."""
+"""Pad: the vectors of the result are copied or constant, whole ones if the input begins one.
+
+What repeats the input along an axis of which a vector holds several positions turns these round or
+spreads them: that is moving elements.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +28,12 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
 
 
 def _whole_vectors(call: KernelCall) -> bool:
-    """True if the input begins at the first byte of a vector of the result."""
+    """True if the input begins at the first byte of a vector of the result, and stays as it is."""
     layer = call.layer
     assert isinstance(layer, Pad)
     inside = vector_sizes(call.results[0])
+    if layer.mode != "constant":
+        return not any(layer.begins[axis] or layer.ends[axis] for axis in inside)
     return all(layer.begins[axis] % size == 0 for axis, size in inside.items())
 
 

@@ -55,6 +55,30 @@ def multiply(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
+def divide(machine: Machine) -> Kernel:
+    """Quotient of two tensors: a difference times the reciprocal of the other, requantised.
+
+    The reciprocals of the 256 divisors are a table of 16 bits, two of bytes, as the exponentials of
+    a Softmax are. Small divisors want more bits than these, which is left out of the cost.
+    """
+    s = Stream()
+    s("load", "x", "x_in")
+    s("load", "y", "y_in")
+    s("sub.ub.h", "x16", "x", "zero_x")
+    for byte in ("low", "high"):
+        s("lut32", byte, "y", f"{byte}0", "part0")
+        for k in range(1, TABLE_PARTS):
+            s("lut32.or", byte, "y", f"{byte}{k // 4}", f"part{k % 4}")
+    s("shuffoe.b", "r", "high", "low")
+    words = []
+    for half in _halves():
+        s("mpy.h.h", f"p{half}", f"x16.{half}", f"r.{half}")
+        words += [s("add.w", f"q{half}{k}", f"p{half}.{k}", "offset") for k in _halves()]
+    s("store.new", "", "output", requantized(s, words, "out", track=False))
+    return tile_loop("divide", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
 def rescale(machine: Machine) -> Kernel:
     """Codes of one encoding to another (concat, permuted inputs)."""
     s = Stream()

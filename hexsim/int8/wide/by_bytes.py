@@ -22,6 +22,7 @@ from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.elementwise import BoundSum
 from hexsim.binding.fully_connected import BoundFullyConnected
 from hexsim.binding.pooling import BoundAveragePool
+from hexsim.binding.reduce import BoundReduceSum
 from hexsim.binding.requantize import Requantize
 from hexsim.binding.resize import BoundBilinear
 from hexsim.int8.machine_code.jit import kernel, template
@@ -37,6 +38,7 @@ Linear = (
     | BoundBatchNorm
     | BoundAveragePool
     | BoundBilinear
+    | BoundReduceSum
     | BoundSum
 )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import onnx
 
 from hexsim.layers import Opaque
 from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
+from hexsim.onnx_io.node import outer_names, subgraphs
 
 _MISPLACED = ("Pad", "Resize")
 """Operators past which onnxruntime (1.23 to 1.31) moves transposes wrongly: as if `axes` did not
@@ -23,7 +24,11 @@ def emit_opaque(layer: Opaque, graph: GraphBuilder) -> None:
     node.name = layer.name
     if node.op_type == "Resize":
         _count_from_the_front(node, len(layer.shapes[0]))
-    inputs = _renamed(node.input, (graph.read(name) for name in layer.inputs))
+    names = [graph.read(name) for name in layer.inputs]
+    inputs = _renamed(node.input, names)
+    around = outer_names(node)
+    if around:
+        _rename_inside(node, dict(zip(around, names[-len(around) :], strict=True)))
     if node.op_type in _MISPLACED and graph.opset >= _FIRST_WITH_SEQUENCES:
         inputs[0] = _out_of_reach(inputs[0], graph)
     outputs = _renamed(node.output, layer.outputs)
@@ -37,6 +42,16 @@ def _renamed(old: Sequence[str], new: Iterable[str]) -> list[str]:
     """Replace the names that are not empty, in order."""
     names = iter(new)
     return [next(names) if name else "" for name in old]
+
+
+def _rename_inside(node: onnx.NodeProto, names: Mapping[str, str]) -> None:
+    """Rename what the subgraphs of `node` read from the graph around it."""
+    for graph in subgraphs(node):
+        for inner in graph.node:
+            inner.input[:] = [names.get(name, name) for name in inner.input]
+            _rename_inside(inner, names)
+        for value in graph.output:
+            value.name = names.get(value.name, value.name)
 
 
 def _count_from_the_front(node: onnx.NodeProto, rank: int) -> None:

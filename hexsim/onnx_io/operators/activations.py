@@ -1,4 +1,4 @@
-"""Functions of one number: Relu, Clip, LeakyRelu, Sigmoid and the like, and PRelu."""
+"""Functions of one number: Relu, Clip, LeakyRelu, Sigmoid, Exp and the like, and PRelu."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ from hexsim.onnx_io.node import Node, NotALayerError
 
 _UNBOUNDED = float(np.finfo(np.float32).max)
 """Clip of old opsets writes the largest float where there is no bound."""
+
+_POWERS: dict[float, NeuronFunction] = {
+    2.0: "square",
+    0.5: "sqrt",
+    -0.5: "rsqrt",
+    -1.0: "reciprocal",
+}
 
 
 def relu(node: Node, net: Importer) -> None:
@@ -40,6 +47,42 @@ def function(
     return translate
 
 
+def real_function(kind: NeuronFunction) -> Callable[[Node, Importer], None]:
+    """A function of real numbers; one of integers is no layer of ours."""
+
+    def translate(node: Node, net: Importer) -> None:
+        _require_real(node, net)
+        _add(node, net, kind)
+
+    return translate
+
+
+def gelu(node: Node, net: Importer) -> None:
+    """Gelu in the form that `approximate` names."""
+    _add(node, net, "gelu_tanh" if node.text("approximate", "none") == "tanh" else "gelu")
+
+
+def swish(node: Node, net: Importer) -> None:
+    """Swish is x * sigmoid(alpha * x)."""
+    _add(node, net, "silu", alpha=node.real("alpha", 1.0))
+
+
+def power(node: Node, net: Importer) -> None:
+    """Pow with one constant exponent; those with a name of their own have it."""
+    _require_real(node, net)
+    exponent = net.array(node.input(1))
+    if math.prod(exponent.shape) != 1 or len(exponent.shape) > len(net.tensor(node.input(0)).shape):
+        raise NotALayerError("the exponent is not one number")
+    value = float(exponent.read().item())
+    kind = _POWERS.get(value)
+    if value == 1:
+        _add(node, net, "clamp")
+    elif kind is not None:
+        _add(node, net, kind)
+    else:
+        _add(node, net, "pow", alpha=value)
+
+
 def prelu(node: Node, net: Importer) -> None:
     """PRelu with one constant slope per channel, or one for all."""
     data = net.tensor(node.input(0))
@@ -63,6 +106,11 @@ def prelu(node: Node, net: Importer) -> None:
         ),
         channels_last(rank),
     )
+
+
+def _require_real(node: Node, net: Importer) -> None:
+    if not net.tensor(node.input(0)).dtype.startswith("float"):
+        raise NotALayerError("a function of integers")
 
 
 def _bound(node: Node, net: Importer, name: str, position: int, default: float) -> float:
@@ -105,4 +153,22 @@ TRANSLATORS = {
     "Sigmoid": function("sigmoid"),
     "Tanh": function("tanh"),
     "PRelu": prelu,
+    "Abs": real_function("abs"),
+    "Ceil": real_function("ceil"),
+    "Cos": real_function("cos"),
+    "Erf": real_function("erf"),
+    "Exp": real_function("exp"),
+    "Floor": real_function("floor"),
+    "Gelu": gelu,
+    "Log": real_function("log"),
+    "Mish": real_function("mish"),
+    "Neg": real_function("neg"),
+    "Pow": power,
+    "Reciprocal": real_function("reciprocal"),
+    "Round": real_function("round"),
+    "Sin": real_function("sin"),
+    "Softplus": real_function("softplus"),
+    "Softsign": real_function("softsign"),
+    "Sqrt": real_function("sqrt"),
+    "Swish": swish,
 }

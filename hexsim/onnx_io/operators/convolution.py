@@ -1,4 +1,4 @@
-"""Conv and ConvTranspose: 2-D with constant weights."""
+"""Conv and ConvTranspose with constant weights: 2-D, or 1-D as images of height one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from hexsim.onnx_io.axis_order import channels_last
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.known import Array, Known
 from hexsim.onnx_io.node import Node, NotALayerError
+from hexsim.onnx_io.operators._lines import of_lines_too, with_height
 from hexsim.onnx_io.operators._windows import pair, read_pads, read_window
 
 
 def conv(node: Node, net: Importer) -> None:
     """Conv becomes Convolution; the weight O x I x H x W becomes H x W x I x O."""
     data, weight, groups = _operands(node, net)
-    outputs, inputs, height, width = weight.shape
+    full = with_height(weight.shape)
+    outputs, inputs, height, width = full
     _, channels, *size = data.source_shape
     if channels != inputs * groups or outputs % groups:
         raise _misfit(weight, groups, channels)
@@ -31,7 +33,7 @@ def conv(node: Node, net: Importer) -> None:
                 weight.name,
                 "hwio",
                 (height, width, inputs, outputs),
-                lambda array: array.transpose(2, 3, 1, 0),
+                lambda array: array.reshape(full).transpose(2, 3, 1, 0),
             ),
             bias=bias,
             window=window,
@@ -48,7 +50,7 @@ def conv_transpose(node: Node, net: Importer) -> None:
     Pads that crop more than a window, and negative ones, are left out.
     """
     data, weight, groups = _operands(node, net)
-    inputs, outputs, height, width = weight.shape
+    inputs, outputs, height, width = with_height(weight.shape)
     _, channels, *size = data.source_shape
     if channels != inputs or inputs % groups:
         raise _misfit(weight, groups, channels)
@@ -90,10 +92,11 @@ def _operands(node: Node, net: Importer) -> tuple[Tensor, Known, int]:
     """The image, the weight and the number of groups."""
     data = net.tensor(node.input(0), rank=4)
     weight = net.array(node.input(1))
-    if len(weight.shape) != 4:
+    full = with_height(weight.shape)
+    if len(full) != 4:
         raise ValueError(f"the weight has shape {list(weight.shape)}, expected four axes")
-    kernel = node.integers("kernel_shape") or weight.shape[2:]
-    if kernel != weight.shape[2:]:
+    kernel = node.integers("kernel_shape") or full[2:]
+    if kernel != full[2:]:
         raise ValueError(f"kernel_shape {list(kernel)} does not fit weight {list(weight.shape)}")
     return data, weight, node.integer("group", 1)
 
@@ -133,4 +136,4 @@ def _cropped(
     return begins[0], begins[1], ends[0], ends[1]
 
 
-TRANSLATORS = {"Conv": conv, "ConvTranspose": conv_transpose}
+TRANSLATORS = {"Conv": of_lines_too(conv), "ConvTranspose": of_lines_too(conv_transpose)}

@@ -1,4 +1,4 @@
-"""Sums, products, differences, maxima and minima with broadcasting."""
+"""Sums, products, differences, quotients, maxima and minima with broadcasting."""
 
 from __future__ import annotations
 
@@ -29,11 +29,14 @@ def elementwise(kind: ElementwiseKind) -> Callable[[Node, Importer], None]:
 
 
 def divide(node: Node, net: Importer) -> None:
-    """Division by a constant is the product with its reciprocal."""
+    """Division by a constant is the product with its reciprocal, other divisions stay one."""
+    if not net.dtype(node.input(0)).startswith("float"):
+        raise NotALayerError("integer division")
+    if node.input(1) not in net.known:
+        elementwise("div")(node, net)
+        return
     data = net.tensor(node.input(0))
     divisor = net.array(node.input(1))
-    if not data.dtype.startswith("float"):
-        raise NotALayerError("integer division")
     reciprocal = net.derived(divisor.name, "reciprocal", np.reciprocal)
     order = common_order(node.inputs, net)
     net.add(

@@ -1,4 +1,4 @@
-"""Gemm and MatMul with a constant right side."""
+"""Gemm and MatMul: with a constant right side FullyConnected, else a product of two operands."""
 
 from __future__ import annotations
 
@@ -10,35 +10,62 @@ from hexsim.layers import FullyConnected
 from hexsim.onnx_io.axis_order import identity
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.known import Array
-from hexsim.onnx_io.node import Node, NotALayerError
+from hexsim.onnx_io.node import Node
+from hexsim.onnx_io.operators._computed_matrices import matrix_operand, product, sum_with
 
 
 def gemm(node: Node, net: Importer) -> None:
-    """Gemm becomes FullyConnected; alpha and beta go into weight and bias."""
-    data = net.tensor(node.input(0), rank=2)
-    matrix = net.array(node.input(1))
-    if node.integer("transA", 0) or len(matrix.shape) != 2:
-        raise NotALayerError("not a matrix applied to a vector")
-    swap = bool(node.integer("transB", 0))
+    """Gemm of constant weights becomes FullyConnected, any other a MatMul; what is added a sum.
+
+    Alpha, beta and a bias that is the same for all rows go into weight and bias.
+    """
+    data, matrix = node.inputs[:2]
+    alpha, beta, added = node.real("alpha", 1.0), node.real("beta", 1.0), node.input(2)
+    if any(len(net.source_shape(name)) != 2 for name in (data, matrix)):
+        raise ValueError("its operands are not matrices")
+    turned = bool(node.integer("transA", 0)), bool(node.integer("transB", 0))
+    weighted = _applies_weights(node, net)
+    in_layer = weighted and _is_bias(net, added, matrix, turned[1])
+    if added and not in_layer and beta != 1.0:
+        net.array(added)
+    result = node.output if in_layer or not added else net.unique(f"{node.name}.product")
+    if weighted:
+        bias = (added, beta) if added and in_layer else None
+        _weighted(node, net, result, turned, alpha, bias)
+    else:
+        product(node, net, result, turned, alpha)
+    if added and not in_layer:
+        sum_with(node, net, result, beta)
+
+
+def _weighted(
+    node: Node,
+    net: Importer,
+    output: str,
+    turned: tuple[bool, bool],
+    alpha: float,
+    bias: tuple[str, float] | None,
+) -> None:
+    """Add the FullyConnected layer of a Gemm; `bias` is a known array and its factor."""
+    data, matrix = net.tensor(node.input(0)), net.array(node.input(1))
+    swap = turned[1]
     inputs, outputs = matrix.shape[::-1] if swap else matrix.shape
-    if data.source_shape[1] != inputs:
-        raise ValueError(f"matrix {list(matrix.shape)} does not fit {data.source_shape[1]} inputs")
-    alpha, beta = node.real("alpha", 1.0), node.real("beta", 1.0)
+    if data.source_shape[0 if turned[0] else 1] != inputs:
+        raise ValueError(f"matrix {list(matrix.shape)} does not fit {list(data.source_shape)}")
 
     def weight(array: Array) -> Array:
         oriented = array.T if swap else array
         return oriented if alpha == 1.0 else oriented * np.asarray(alpha, array.dtype)
 
-    bias = _bias(net, node.input(2), outputs, beta) if node.input(2) else None
     net.add(
         FullyConnected(
             name=node.name,
-            inputs=(net.source_order(data.name),),
-            outputs=(node.output,),
+            inputs=(matrix_operand(net, node, 0, data.source_shape, turned[0]),),
+            outputs=(output,),
             weight=net.constant(
                 matrix.name, f"fully_connected {swap} {alpha}", (inputs, outputs), weight
             ),
-            bias=bias,
+            bias=None if bias is None else _bias(net, bias[0], outputs, bias[1]),
             output_channels=outputs,
         ),
         identity(2),
@@ -47,11 +74,12 @@ def gemm(node: Node, net: Importer) -> None:
 
 def matmul(node: Node, net: Importer) -> None:
     """MatMul with a constant matrix becomes FullyConnected, one row per leading position."""
+    if not _applies_weights(node, net):
+        product(node, net, node.output)
+        return
     data = net.tensor(node.input(0))
     matrix = net.array(node.input(1))
     shape = data.source_shape
-    if len(matrix.shape) != 2 or len(shape) < 2:
-        raise NotALayerError("not one matrix applied to vectors")
     inputs, outputs = matrix.shape
     if shape[-1] != inputs:
         raise ValueError(f"matrix {list(matrix.shape)} does not fit {shape[-1]} inputs")
@@ -73,11 +101,27 @@ def matmul(node: Node, net: Importer) -> None:
         net.reshape(net.unique(f"{node.name}.shape"), result, (*shape[:-1], outputs), node.output)
 
 
+def _applies_weights(node: Node, net: Importer) -> bool:
+    """True if one constant matrix is on the right, and rows of something computed on the left."""
+    data, matrix = node.inputs[:2]
+    return (
+        data in net.tensors
+        and matrix in net.known
+        and len(net.source_shape(matrix)) == 2
+        and len(net.source_shape(data)) > 1
+    )
+
+
+def _is_bias(net: Importer, name: str, matrix: str, swap: bool) -> bool:
+    """True if the array `name` is the same for all rows of a product with `matrix`."""
+    if name not in net.known:
+        return False
+    shape, outputs = net.source_shape(name), net.source_shape(matrix)[0 if swap else 1]
+    return math.prod(shape[:-1]) == 1 and shape[-1:] in ((), (1,), (outputs,))
+
+
 def _bias(net: Importer, name: str, outputs: int, beta: float) -> str:
-    """Name the bias, which must be the same for all rows."""
-    known = net.array(name)
-    if math.prod(known.shape[:-1]) != 1 or known.shape[-1:] not in ((), (1,), (outputs,)):
-        raise NotALayerError("bias differs from row to row")
+    """Name the bias, one number for each output."""
 
     def vector(array: Array) -> Array:
         scaled = array if beta == 1.0 else array * np.asarray(beta, array.dtype)

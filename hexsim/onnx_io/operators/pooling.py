@@ -1,4 +1,4 @@
-"""MaxPool, AveragePool, their global forms, and ReduceMean over an image."""
+"""MaxPool, AveragePool and their global forms over images and lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from hexsim.graph.ir import Tensor
 from hexsim.layers import Pooling, Window
 from hexsim.onnx_io.axis_order import channels_last
 from hexsim.onnx_io.importer import Importer
-from hexsim.onnx_io.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.node import Node, NotALayerError
+from hexsim.onnx_io.operators._lines import of_lines_too
 from hexsim.onnx_io.operators._windows import read_window
 
 Kind = Literal["max", "average"]
@@ -45,20 +46,6 @@ def whole_image(kind: Kind) -> Callable[[Node, Importer], None]:
     return translate
 
 
-def reduce_mean(node: Node, net: Importer) -> None:
-    """ReduceMean over height and width becomes a global average pooling."""
-    data = net.tensor(node.input(0), rank=4)
-    axes = net.integers(node, "axes", 1) or ()
-    if sorted(positive_axis(axis, 4) for axis in axes) != [2, 3]:
-        raise NotALayerError("not the mean of an image")
-    if node.integer("keepdims", 1):
-        _add(node, net, data, "average", _whole(data), node.output)
-        return
-    pooled = net.unique(f"{node.output}.pooled")
-    _add(node, net, data, "average", _whole(data), pooled)
-    net.reshape(net.unique(f"{node.name}.squeeze"), pooled, data.source_shape[:2], node.output)
-
-
 def _whole(data: Tensor) -> Window:
     height, width = data.source_shape[2:]
     return Window((height, width))
@@ -87,9 +74,8 @@ def _add(
 
 
 TRANSLATORS = {
-    "MaxPool": windowed("max"),
-    "AveragePool": windowed("average"),
-    "GlobalMaxPool": whole_image("max"),
-    "GlobalAveragePool": whole_image("average"),
-    "ReduceMean": reduce_mean,
+    "MaxPool": of_lines_too(windowed("max")),
+    "AveragePool": of_lines_too(windowed("average")),
+    "GlobalMaxPool": of_lines_too(whole_image("max")),
+    "GlobalAveragePool": of_lines_too(whole_image("average")),
 }

@@ -6,7 +6,7 @@ Nothing is computed here; `apply` turns an override into an encoding or says why
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from hexsim.quantization.encodings import FloatBits
@@ -81,6 +81,16 @@ class Overrides:
     def sections(self) -> tuple[tuple[Section, Mapping[str, Override]], ...]:
         """Both sections with their names."""
         return ("activation", self.activations), ("parameter", self.parameters)
+
+    def of_nodes(self) -> Overrides:
+        """Those that nodes of the ONNX file gave."""
+        mine = {
+            section: {name: one for name, one in given.items() if one.source == "QDQ node"}
+            for section, given in self.sections()
+        }
+        if not any(mine.values()):
+            return NO_OVERRIDES
+        return replace(self, activations=mine["activation"], parameters=mine["parameter"])
 
     def over(self, other: Overrides) -> Overrides:
         """These and those of `other`; where both speak of a tensor, these win."""

@@ -23,7 +23,8 @@ def _none(sizes: Sizes) -> tuple[Shape, ...]:
 class Kind:
     """One kind of kernel: how its shape is written, and the layer it makes of it.
 
-    Inputs are `n` x `c`, or images `h` x `w` x `c`, `inputs` of them alike. `layer` raises
+    Inputs are `n` x `c`, or images `h` x `w` x `c`, `inputs` of them alike, if `operands` does not
+    say otherwise. `layer` raises
     ValueError, in words for the user, for sizes that are none. Operands have `operand_bits`.
     """
 
@@ -33,6 +34,7 @@ class Kind:
     parameters: Callable[[Sizes], tuple[Shape, ...]] = _none
     inputs: int = 1
     operand_bits: int = 8
+    operands: Callable[[Sizes], tuple[Shape, ...]] | None = None
 
 
 Kinds = dict[str, Kind]

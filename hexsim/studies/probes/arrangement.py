@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from hexsim.layers import AxisSlice, ChannelShuffle, Concat, Pad, Permute, Reshape, StridedSlice
+from hexsim.layers import (
+    AxisSlice,
+    ChannelShuffle,
+    Concat,
+    DepthToSpace,
+    Gather,
+    Pad,
+    Permute,
+    Reshape,
+    SpaceToDepth,
+    StridedSlice,
+    Tile,
+)
 from hexsim.studies.probes._kind import IMAGE, Kind, Kinds, Sizes, plain
 
 
@@ -27,6 +39,16 @@ def _shuffle(sizes: Sizes) -> ChannelShuffle:
     return ChannelShuffle(name="shuffle", inputs=("in",), outputs=("out",), groups=sizes["g"])
 
 
+def _blocks(sizes: Sizes) -> DepthToSpace:
+    return DepthToSpace(name="blocks", inputs=("in",), outputs=("out",), block=sizes["b"])
+
+
+def _reversed(sizes: Sizes) -> Gather:
+    """The channels from the last to the first."""
+    indices = tuple(reversed(range(sizes["c"])))
+    return Gather(name="gather", inputs=("in",), outputs=("out",), axis=3, indices=indices)
+
+
 KINDS: Kinds = {
     "concat": Kind(
         IMAGE,
@@ -41,6 +63,19 @@ KINDS: Kinds = {
         Pad(name="pad", inputs=("in",), outputs=("out",), begins=(0, 1, 1, 0), ends=(0, 1, 1, 0))
     ),
     "shuffle": Kind(IMAGE + r":g(?P<g>\d+)", "28x28x64:g2", _shuffle),
+    "depth_to_space": Kind(IMAGE + r":b(?P<b>\d+)", "28x28x64:b2", _blocks),
+    "pixel_shuffle": Kind(
+        IMAGE + r":b(?P<b>\d+)", "28x28x64:b2", lambda sizes: _blocks(sizes).replace(mode="CRD")
+    ),
+    "space_to_depth": Kind(
+        IMAGE + r":b(?P<b>\d+)",
+        "56x56x16:b2",
+        lambda sizes: SpaceToDepth(
+            name="blocks", inputs=("in",), outputs=("out",), block=sizes["b"]
+        ),
+    ),
+    "tile": plain(Tile(name="tile", inputs=("in",), outputs=("out",), repeats=(1, 2, 2, 1))),
+    "gather": Kind(IMAGE, "28x28x64", _reversed),
     "reshape": Kind(IMAGE, "56x56x64", _flat),
     "slice": Kind(IMAGE, "56x56x64", _half),
     "to_d32": Kind(IMAGE, "56x56x64", _same),

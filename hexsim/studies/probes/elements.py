@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Shape
-from hexsim.layers import BatchNorm, Convert, Elementwise, Neuron, Prelu, Softmax
+from hexsim.layers import (
+    ArgExtremum,
+    BatchNorm,
+    Convert,
+    Elementwise,
+    Neuron,
+    Normalization,
+    Prelu,
+    Reduce,
+    Softmax,
+)
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import NeuronFunction
 from hexsim.studies.probes._kind import IMAGE, Kind, Kinds, Sizes, plain
@@ -30,6 +40,7 @@ def _per_channel(sizes: Sizes) -> tuple[Shape, ...]:
 KINDS: Kinds = {
     "add": _pairs("sum"),
     "multiply": _pairs("product"),
+    "divide": _pairs("div"),
     "relu": _function("relu", "clamp"),
     "sigmoid": _function("sigmoid", "sigmoid"),
     "prelu": plain(
@@ -39,7 +50,39 @@ KINDS: Kinds = {
         BatchNorm(name="norm", inputs=("in",), outputs=("out",), scale="scale", shift="shift"),
         lambda sizes: 2 * _per_channel(sizes),
     ),
+    "reduce_mean": plain(
+        Reduce(name="mean", inputs=("in",), outputs=("out",), kind="mean", axes=(3,))
+    ),
+    "reduce_max": plain(
+        Reduce(name="max", inputs=("in",), outputs=("out",), kind="max", axes=(1,))
+    ),
+    "argmax": plain(
+        ArgExtremum(name="argmax", inputs=("in",), outputs=("out",), kind="max", axis=3)
+    ),
     "softmax": Kind(r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21", _softmax),
+    "layer_norm": plain(
+        Normalization(
+            name="norm",
+            inputs=("in",),
+            outputs=("out",),
+            kind="deviation",
+            axes=(3,),
+            epsilon=1e-5,
+            scale="scale",
+            shift="shift",
+        ),
+        lambda sizes: 2 * _per_channel(sizes),
+    ),
+    "instance_norm": plain(
+        Normalization(
+            name="norm",
+            inputs=("in",),
+            outputs=("out",),
+            kind="deviation",
+            axes=(1, 2),
+            epsilon=1e-5,
+        )
+    ),
     "narrow": Kind(
         IMAGE,
         "56x56x64",

@@ -1,4 +1,4 @@
-"""What brings a depthwise layer to the vector loops, and that no window falls back to scalar code."""
+"""What brings a depthwise layer to the vector loops, so that no window needs scalar code."""
 
 from __future__ import annotations
 

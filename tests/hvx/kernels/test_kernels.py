@@ -14,7 +14,7 @@ from hexsim.graph.ir import Network
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
 from hexsim.hvx.layout import tensor_sizes
-from hexsim.hvx.streams import Kernel, elementwise, pooling, reference
+from hexsim.hvx.streams import Kernel, elementwise, pooling
 from hexsim.layers import (
     AxisSlice,
     BatchNorm,

@@ -1,0 +1,49 @@
+"""MatMul: codes by codes with both zero points, int32 sums, one requantise.
+
+8 bits:  acc = preload + sum of (a - za) * (b - zb)     wraps modulo 2^32
+16 bits: A = preload + sum of (a - za) * (b - zb)       in 64 bits, sixteen of them fraction bits
+step = alpha * delta_a * delta_b
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.binding.call import BoundCall
+from hexsim.binding.requantize import Requantize, requantize
+from hexsim.binding.source import Binders, Source
+from hexsim.errors import HexsimError
+from hexsim.layers import MatMul
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundMatMul(BoundCall):
+    """`transposed` says that the second operand is stored by columns; `tail` has one entry."""
+
+    transposed: bool
+    tail: Requantize
+
+
+def bind_mat_mul(layer: MatMul, source: Source) -> BoundMatMul:
+    """Turn a product into integers; HexsimError for a factor that is not above zero."""
+    inputs, output = source.ends(layer)
+    if layer.alpha <= 0:
+        raise HexsimError(
+            f"layer '{layer.name}' multiplies its product by {layer.alpha:g}; the integer kernel "
+            "takes factors above zero, run the layer on the cpu"
+        )
+    return BoundMatMul(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        transposed=layer.transposed,
+        tail=requantize(
+            layer.alpha * inputs[0].delta * inputs[1].delta,
+            output.encoding,
+            layer.clamp,
+            fraction_bits=sum(x.bits - 8 for x in inputs),
+        ),
+    )
+
+
+BINDERS: Binders = {MatMul: bind_mat_mul}

@@ -1,0 +1,59 @@
+"""Layers that move elements in flat memory: out of d32, moved, and back into d32.
+
+Tensors without spatial axes are flat already. The number of threads is that of layout changes
+(assumed). Source of the changes: Hexagon NN, from_d32_h.S, to_d32_h.S.
+"""
+
+from __future__ import annotations
+
+from hexsim.graph.ir import Shape
+from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.streams import Kernel, layout_change
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import CostModel, NodeWork
+
+THREADS = 2
+
+FlatStep = tuple[Shape, Kernel]
+"""A shape, and the loop over its vectors."""
+
+
+def flat_steps(call: KernelCall, machine: Machine, move: Kernel | None) -> list[FlatStep]:
+    """Return the changes of layout around `move`, which makes the result; perhaps none."""
+    source, result = call.operands[0], call.results[0]
+    steps: list[FlatStep] = []
+    if _is_spatial(source):
+        steps.append((source, layout_change.from_d32(machine)))
+    if move is not None:
+        steps.append((result, move))
+    if _is_spatial(result):
+        steps.append((result, layout_change.to_d32(machine)))
+    return steps
+
+
+def flat_work(
+    steps: list[FlatStep], target: Target, traffic: Traffic, cost_model: CostModel
+) -> NodeWork:
+    """One stage, and one node, for each step."""
+    threads = min(THREADS, target.workers)
+    last = len(steps) - 1
+    stages = tuple(
+        per_vector_stage(
+            shape,
+            kernel.cost,
+            threads,
+            traffic.part(is_first=number == 0, is_last=number == last),
+            target.l2_bytes,
+        )
+        for number, (shape, kernel) in enumerate(steps)
+    )
+    return NodeWork(stages, cost_model, nodes=len(stages))
+
+
+def _is_spatial(shape: Shape) -> bool:
+    _, height, width, _ = as_nhwc(shape)
+    return height * width > 1

@@ -1,0 +1,33 @@
+"""ArgExtremum: a pass over all vectors of the input, and one end for each vector of the result."""
+
+from __future__ import annotations
+
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.layout import ceil_div, vectors
+from hexsim.hvx.streams import Kernel, reduce
+from hexsim.layers import ArgExtremum
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The pass and the end."""
+    layer, last = call.layer, len(call.operands[0]) - 1
+    assert isinstance(layer, ArgExtremum)
+    inside = reduce.inside_of((layer.axis,), last)
+    return reduce.place_pass(target.machine), reduce.place_end(target.machine, inside)
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Vectors of the result over the workers."""
+    each, end = streams(call, target)
+    results = max(1, vectors(call.results[0]))
+    row = RowCost.of(each.cost, ceil_div(vectors(call.operands[0]), results), 1)
+    row += RowCost.of(end.cost, 1)
+    return NodeWork((row_stage(results, row, target.workers, traffic, target.l2_bytes),), "kernel")
+
+
+MODELS: Models = {ArgExtremum: KernelModel(streams, work)}

@@ -1,0 +1,54 @@
+"""Gather at known positions: whole vectors copied, or runs moved in flat memory.
+
+Along an axis of which a vector holds one position, whole vectors are copied. Else a position is a
+run of everything behind its axis; a vector of short runs is out of those that the whole axis takes.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._moved import move_stream, move_work
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._through_flat import FlatStep, flat_steps, flat_work
+from hexsim.hvx.layout import ceil_div, vector_sizes
+from hexsim.hvx.streams import Kernel
+from hexsim.hvx.streams.movement import VECTOR_BYTES, moved
+from hexsim.layers import Gather
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """A copy, or the steps around a move."""
+    if _whole_vectors(call):
+        return (move_stream(target, whole_vectors=True),)
+    return tuple(kernel for _, kernel in _steps(call, target))
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Rows of the result."""
+    if _whole_vectors(call):
+        return move_work(call, target, traffic, whole_vectors=True)
+    return flat_work(_steps(call, target), target, traffic, "kernel")
+
+
+def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
+    source, axis = call.operands[0], _axis(call)
+    run = math.prod(source[axis + 1 :])
+    sources = ceil_div(source[axis] * run, VECTOR_BYTES) + 1
+    return flat_steps(call, target.machine, moved(target.machine, run, sources))
+
+
+def _whole_vectors(call: KernelCall) -> bool:
+    return _axis(call) not in vector_sizes(call.operands[0])
+
+
+def _axis(call: KernelCall) -> int:
+    assert isinstance(call.layer, Gather)
+    return call.layer.axis
+
+
+MODELS: Models = {Gather: KernelModel(streams, work)}

@@ -1,0 +1,137 @@
+"""MatMul: the right side is packed as weights are, then runs the loop of a fully connected layer.
+
+Weights are packed when a network is loaded; a computed operand has to be packed in every inference.
+Jobs are sheets of 32 outputs of one product, and parts of its rows where there are too few sheets
+for all workers. Operands with spatial axes leave d32 first, and such a result goes back.
+
+Left out: that a constant operand could be packed beforehand. No hand-written kernel is known: the
+blocking is that of Hexagon NN's fully connected layer, the packing that of its layout changes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+from hexsim.graph.ir import Shape
+from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.kernels import _loops
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, sheets
+from hexsim.hvx.streams import Kernel, layout_change, mat_mul
+from hexsim.layers import MatMul
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork, Stage
+
+_THREADS = 2
+"""Of layout changes and of packing (assumed, as for other layers that move codes)."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """`batch` products of `rows` x `depth` by `depth` x `columns`, of `packed` right sides."""
+
+    batch: int
+    packed: int
+    rows: int
+    depth: int
+    columns: int
+    transposed: bool
+
+    @classmethod
+    def of(cls, call: KernelCall) -> Sizes:
+        """Those of a call."""
+        assert isinstance(call.layer, MatMul)
+        first, second = call.operands
+        *outer, rows, columns = call.results[0]
+        packed = math.prod(second[:-2])
+        return cls(math.prod(outer), packed, rows, first[-1], columns, call.layer.transposed)
+
+    def parts(self, workers: int) -> int:
+        """Parts that the rows of a product are cut in, so that all workers have a job."""
+        return min(ceil_div(workers, self.batch * sheets(self.columns)), self.rows)
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The packing, the products, and changes of layout around them."""
+    sizes = Sizes.of(call)
+    kernels = [_packing(sizes, target)[0], mat_mul.row_sums(target.machine)]
+    kernels += [kernel for kernel, _ in _rows(sizes, target)]
+    if any(map(_is_spatial, call.operands)):
+        kernels.append(layout_change.from_d32(target.machine))
+    if _is_spatial(call.results[0]):
+        kernels.append(layout_change.to_d32(target.machine))
+    return tuple(kernels)
+
+
+def _rows(sizes: Sizes, target: Target) -> tuple[tuple[Kernel, int], ...]:
+    """Streams for 32 columns of one job, with how often each runs."""
+    part = ceil_div(sizes.rows, sizes.parts(target.workers))
+    return _loops.matrix_rows(target.machine, sizes.depth, part)
+
+
+def _packing(sizes: Sizes, target: Target) -> tuple[Kernel, int]:
+    """The loop that packs one matrix, and how often it runs."""
+    if sizes.transposed:
+        vectors = sheets(sizes.columns) * ceil_div(sizes.depth, mat_mul.ROWS)
+        return mat_mul.turned(target.machine), ceil_div(vectors, mat_mul.ROWS)
+    across = ceil_div(sizes.columns, VECTOR_BYTES)
+    return mat_mul.woven(target.machine), ceil_div(sizes.depth, mat_mul.ROWS) * across
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Operands flat, the right one packed, the products, the result in its layout."""
+    sizes, threads = Sizes.of(call), min(_THREADS, target.workers)
+    stages = [
+        _moved(shape, layout_change.from_d32(target.machine), threads, target)
+        for shape in call.operands
+        if _is_spatial(shape)
+    ]
+    packing, times = _packing(sizes, target)
+    sums = sizes.rows * ceil_div(sizes.depth, VECTOR_BYTES)
+    packed = RowCost.of(packing.cost, times, 1)
+    packed += RowCost.of(mat_mul.row_sums(target.machine).cost, sums, 1)
+    stages.append(row_stage(sizes.packed, packed, threads, Traffic(), target.l2_bytes))
+    one = RowCost()
+    for kernel, repeats in _rows(sizes, target):
+        one += RowCost.of(kernel.cost, repeats)
+    jobs = sizes.batch * sheets(sizes.columns) * sizes.parts(target.workers)
+    stages.append(row_stage(jobs, one, target.workers, Traffic(), target.l2_bytes))
+    if _is_spatial(call.results[0]):
+        back = layout_change.to_d32(target.machine)
+        stages.append(_moved(call.results[0], back, threads, target))
+    return NodeWork(_with_traffic(stages, traffic), "kernel", nodes=len(stages))
+
+
+def _moved(shape: Shape, kernel: Kernel, threads: int, target: Target) -> Stage:
+    return per_vector_stage(shape, kernel.cost, threads, Traffic(), target.l2_bytes)
+
+
+def _with_traffic(stages: list[Stage], traffic: Traffic) -> tuple[Stage, ...]:
+    """The first stage reads from DDR, the last one writes to it."""
+
+    def grown(stage: Stage, at: int, read: int, write: int) -> Stage:
+        slices = list(stage.slices)
+        slices[at] = dataclasses.replace(
+            slices[at],
+            read_bytes=slices[at].read_bytes + read,
+            write_bytes=slices[at].write_bytes + write,
+        )
+        return dataclasses.replace(stage, slices=tuple(slices))
+
+    stages[0] = grown(stages[0], 0, traffic.read_bytes, 0)
+    stages[-1] = grown(stages[-1], -1, 0, traffic.write_bytes)
+    return tuple(stages)
+
+
+def _is_spatial(shape: Shape) -> bool:
+    _, height, width, _ = as_nhwc(shape)
+    return height * width > 1
+
+
+MODELS: Models = {MatMul: KernelModel(streams, work)}

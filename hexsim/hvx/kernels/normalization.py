@@ -1,0 +1,45 @@
+"""Normalization: sums, a join, then the scaled codes; rows over all workers (assumed).
+
+If all that shares a statistic lies in one pixel, both passes are one: the pixel is still in the
+cache. Else the second reads the tensor again, from DDR if it came from there.
+"""
+
+from __future__ import annotations
+
+from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.streams import Kernel
+from hexsim.hvx.streams.normalization import scaled, sums
+from hexsim.layers import Normalization
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """Both passes over one vector."""
+    return sums(target.machine), scaled(target.machine)
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """A stage for each pass, the second reading what the first has read."""
+    shape, parameters = call.results[0], Traffic(call.parameter_bytes)
+    again = 0 if _in_a_pixel(call) else traffic.read_bytes
+    moved = (Traffic(traffic.read_bytes), Traffic(again, traffic.write_bytes) + parameters)
+    stages = tuple(
+        per_vector_stage(shape, kernel.cost, target.workers, part, target.l2_bytes)
+        for kernel, part in zip(streams(call, target), moved, strict=True)
+    )
+    return NodeWork(stages, "kernel")
+
+
+def _in_a_pixel(call: KernelCall) -> bool:
+    assert isinstance(call.layer, Normalization)
+    shape = call.operands[0]
+    _, height, width, _ = as_nhwc(shape)
+    return call.layer.axes == (len(shape) - 1,) or height * width == 1
+
+
+MODELS: Models = {Normalization: KernelModel(streams, work)}

@@ -1,0 +1,90 @@
+"""Recurrent: products with the whole sequence at once, then step by step, a thread a direction.
+
+The first product has a row for each step and item: its sheets of 32 gates go over all workers. The
+rest is a chain: each step multiplies the state by the recurrence and makes the gates, and the two
+directions know nothing of each other. The recurrence stays in L2, if it fits there; else every step
+brings it from DDR.
+
+Left out: that the gates of one step could be shared by several threads, with a join in every step.
+"""
+
+from __future__ import annotations
+
+from hexsim.hvx.kernels import _loops
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.layout import SHEET, ceil_div, sheets
+from hexsim.hvx.streams import Kernel, recurrent
+from hexsim.layers import Recurrent
+from hexsim.layers.recurrent import GATES
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork, Slice, Stage
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The products with the input and with the state, and the gates."""
+    layer = _layer(call)
+    return (
+        *(kernel for kernel, _ in _of_input(call, target)),
+        *(kernel for kernel, _ in _of_state(call, target)),
+        recurrent.gates(target.machine, layer.cell),
+    )
+
+
+def _layer(call: KernelCall) -> Recurrent:
+    assert isinstance(call.layer, Recurrent)
+    return call.layer
+
+
+def _of_input(call: KernelCall, target: Target) -> tuple[tuple[Kernel, int], ...]:
+    """Streams for 32 gates of all steps and items."""
+    steps, batch, inputs = call.operands[0]
+    return _loops.matrix_rows(target.machine, inputs, steps * batch)
+
+
+def _of_state(call: KernelCall, target: Target) -> tuple[tuple[Kernel, int], ...]:
+    """Streams for 32 gates of one step."""
+    _, batch, _ = call.operands[0]
+    return _loops.matrix_rows(target.machine, _layer(call).hidden, batch)
+
+
+def weight_bytes(call: KernelCall, target: Target) -> int:
+    """The recurrence of all directions, if it fits."""
+    size = _recurrence_bytes(call)
+    return size if size <= target.l2_bytes else target.l2_bytes
+
+
+def _recurrence_bytes(call: KernelCall) -> int:
+    """As it is packed: whole sheets of gates and of units."""
+    layer = _layer(call)
+    gates = sheets(GATES[layer.cell] * layer.hidden) * SHEET
+    return layer.directions * gates * ceil_div(layer.hidden, 4) * 4
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """One stage for the input of all steps, one with a job for each direction."""
+    layer = _layer(call)
+    steps, batch, inputs = call.operands[0]
+    of_input = RowCost()
+    for kernel, times in _of_input(call, target):
+        of_input += RowCost.of(kernel.cost, times)
+    read = traffic.read_bytes + inputs * layer.columns
+    together = row_stage(
+        sheets(layer.columns), of_input, target.workers, Traffic(read), target.l2_bytes
+    )
+    own = GATES[layer.cell] * layer.hidden
+    step = RowCost()
+    for kernel, times in _of_state(call, target):
+        step += RowCost.of(kernel.cost, times * sheets(own))
+    gates = recurrent.gates(target.machine, layer.cell).cost
+    step += RowCost.of(gates, batch * sheets(layer.hidden))
+    recurrence = _recurrence_bytes(call)
+    brought = recurrence if recurrence <= target.l2_bytes else steps * recurrence
+    jobs = (step.item(steps),) * layer.directions
+    chain = Stage((Slice(jobs, brought, traffic.write_bytes),), target.workers)
+    return NodeWork((together, chain), "kernel")
+
+
+MODELS: Models = {Recurrent: KernelModel(streams, work, weight_bytes)}

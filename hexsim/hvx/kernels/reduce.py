@@ -1,0 +1,47 @@
+"""Reduce: a pass over all vectors of the input, and one end for each vector of the result.
+
+The vectors of the result are shared by the workers, as sheets are by those of a pooling; one vector
+is made by one worker.
+"""
+
+from __future__ import annotations
+
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.layout import ceil_div, vectors
+from hexsim.hvx.streams import Kernel, reduce
+from hexsim.layers import Reduce
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """The pass and the end."""
+    layer, machine = _layer(call), target.machine
+    inside = reduce.inside_of(layer.axes, len(call.operands[0]) - 1)
+    if layer.kind in ("max", "min"):
+        largest = layer.kind == "max"
+        return (
+            reduce.extremum_pass(machine, largest=largest),
+            reduce.extremum_end(machine, inside, largest=largest),
+        )
+    return reduce.sum_pass(machine, inside), reduce.sum_end(machine, inside)
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Vectors of the result over the workers."""
+    each, end = streams(call, target)
+    results = max(1, vectors(call.results[0]))
+    row = RowCost.of(each.cost, ceil_div(vectors(call.operands[0]), results), 1)
+    row += RowCost.of(end.cost, 1)
+    return NodeWork((row_stage(results, row, target.workers, traffic, target.l2_bytes),), "kernel")
+
+
+def _layer(call: KernelCall) -> Reduce:
+    assert isinstance(call.layer, Reduce)
+    return call.layer
+
+
+MODELS: Models = {Reduce: KernelModel(streams, work)}

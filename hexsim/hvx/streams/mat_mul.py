@@ -1,0 +1,68 @@
+"""Packing a computed matrix as the loop of a fully connected layer reads its weights.
+
+That loop wants four inputs of 32 outputs in a vector. Rows that hold neighbouring outputs are woven
+four at a time; rows that hold neighbouring inputs are turned over, words at a time. Both add up
+what every output has to take off for the zero point of the other operand.
+
+No hand-written kernel is known: the instructions are those of the layout changes of Hexagon NN.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.streams._kernel import Kernel, tile_loop
+from hexsim.hvx.streams._stream import Stream
+
+ROWS = 4
+"""Rows of outputs that are woven at a time."""
+OUTPUTS = 32
+"""Rows of inputs that are turned over at a time, four words from each."""
+_TURNED = 4
+
+
+@lru_cache(maxsize=16)
+def woven(machine: Machine) -> Kernel:
+    """Four rows of 128 outputs become four vectors of 32 outputs and four inputs."""
+    s = Stream()
+    for k in range(ROWS):
+        s("load", f"x{k}", f"row{k}")
+    s("shuff.pair", "a", "x1", "x0", "byte")
+    s("shuff.pair", "b", "x3", "x2", "byte")
+    s("shuff.pair", "c", "b.lo", "a.lo", "halfword")
+    s("shuff.pair", "d", "b.hi", "a.hi", "halfword")
+    for k, part in enumerate(("c.lo", "c.hi", "d.lo", "d.hi")):
+        s("dot.ub.Rub.acc", f"sum{k}", part, "ones")
+        s("store", "", f"out{k}", part)
+    return tile_loop("weave rows", machine, s.insns, pixels=ROWS)
+
+
+@lru_cache(maxsize=16)
+def turned(machine: Machine) -> Kernel:
+    """Four vectors of 32 rows of inputs: words are exchanged between them in two of five steps.
+
+    All 32 take five; a pass of this loop stands for two and a half times its exchanges, so it has
+    five exchanges of pairs for four vectors.
+    """
+    s = Stream()
+    parts = [s("load", f"x{k}", f"row{k}") for k in range(_TURNED)]
+    for step in range(5):
+        upper = []
+        for k in range(0, _TURNED, 2):
+            pair = s("shuff.pair", f"p{step}_{k}", parts[k + 1], parts[k], f"words{step}")
+            upper += [f"{pair}.lo", f"{pair}.hi"]
+        parts = [upper[0], upper[2], upper[1], upper[3]]
+    for k, part in enumerate(parts):
+        s("dot.ub.Rub.acc", "sum", part, "ones")
+        s("store", "", f"out{k}", part)
+    return tile_loop("turn rows over", machine, s.insns, pixels=_TURNED)
+
+
+@lru_cache(maxsize=16)
+def row_sums(machine: Machine) -> Kernel:
+    """A vector of the left operand added to the sum of its row."""
+    s = Stream()
+    s("load", "x", "row")
+    s("dot.ub.Rub.acc", "sum", "x", "ones")
+    return tile_loop("row sums", machine, s.insns, pixels=1)

@@ -1,0 +1,78 @@
+"""Elements moved in flat memory, 128 bytes of the result at a time.
+
+Three loops, for the three ways in which such a vector can come about:
+
+- Runs of at least a vector lie anywhere in the source: an unaligned load and a store.
+- Shorter runs: each is loaded from where it begins and shifted in from above (`valign` by the
+  length of a run), so a vector of n runs takes n unaligned loads.
+- Many short runs out of few vectors: each of these goes through a network (`vdelta` and `vrdelta`,
+  which together permute and repeat bytes as they like), and what is not wanted is masked away. The
+  controls of the networks depend on the shapes alone and are read from memory.
+
+No hand-written kernels are known: Hexagon NN moves short runs in C. The loops are ours.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.pipelining import pipelined
+from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches, tile_loop
+from hexsim.hvx.streams._stream import Stream
+
+VECTOR_BYTES = 128
+
+
+@lru_cache(maxsize=16)
+def rows(machine: Machine) -> Kernel:
+    """Runs of a vector or more."""
+    s = Stream()
+    s("loadu", "x", "x_in")
+    s("store", "", "output", "x")
+    return tile_loop("move rows", machine, s.insns)
+
+
+@lru_cache(maxsize=256)
+def runs(machine: Machine, count: int) -> Kernel:
+    """A vector of `count` runs."""
+    s, tail, head = Stream(), Stream(), Stream()
+    s("loadu", "x", "run")
+    s("align", "out", "x", "out", "length")
+    s("r.add", "run", "run", "step")
+    tail("store", "", "output", "out")
+    head("r.mov", "run", "start")
+    head("loop0", "", "runs")
+    made = pipelined(machine, s.insns, count, tail.insns, head.insns)
+    return Kernel("move runs", machine, pipelined_stretches("runs", made), call=call(machine))
+
+
+@lru_cache(maxsize=256)
+def networks(machine: Machine, sources: int) -> Kernel:
+    """A vector out of `sources` vectors."""
+    s, tail, head = Stream(), Stream(), Stream()
+    s("load", "x", "x_in")
+    s("load", "first", "controls")
+    s("load", "second", "controls")
+    s("load", "mask", "controls")
+    s("delta", "half", "x", "first")
+    s("rdelta", "moved", "half", "second")
+    s("and", "wanted", "moved", "mask")
+    s("or", "out", "out", "wanted")
+    tail("store", "", "output", "out")
+    head("xor", "out", "zero", "zero")
+    head("r.mov", "x_in", "start")
+    head("r.mov", "controls", "table")
+    head("loop0", "", "sources")
+    made = pipelined(machine, s.insns, sources, tail.insns, head.insns)
+    stretches = pipelined_stretches("networks", made)
+    return Kernel("move through networks", machine, stretches, call=call(machine))
+
+
+def moved(machine: Machine, run: int, sources: int) -> Kernel:
+    """The loop for runs of `run` bytes, a vector of the result being out of `sources` vectors."""
+    if run >= VECTOR_BYTES:
+        return rows(machine)
+    count = -(-VECTOR_BYTES // run)
+    one_by_one, at_once = runs(machine, count), networks(machine, sources)
+    return min(one_by_one, at_once, key=lambda kernel: kernel.cost.tile)

@@ -1,0 +1,73 @@
+"""What a recurrent layer does to its gates between two products with its state.
+
+For a vector of 32 units: two sums are scaled and added, the result becomes halfwords, and a
+function is read off tables of knots and of differences between them, low and high bytes each, in
+eight parts. The cell is a few products of words. The products with the weights are those of a
+fully connected layer (hexsim.hvx.streams.fully_connected), whose tail is not taken off.
+
+No hand-written kernel is known.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.scheduling import straight
+from hexsim.hvx.streams._kernel import Kernel, Stretch, call
+from hexsim.hvx.streams._stream import Stream
+from hexsim.hvx.streams.softmax import TABLE_PARTS
+from hexsim.layers.recurrent import GATES, Cell
+
+_FUNCTIONS = {"lstm": 5, "gru": 3, "rnn": 1}
+"""Functions of each unit: an LSTM has one for its output besides its gates."""
+_PRODUCTS = {"lstm": 3, "gru": 3, "rnn": 0}
+"""Products of gates with each other, the cell or the state."""
+
+
+@lru_cache(maxsize=16)
+def gates(machine: Machine, cell: Cell) -> Kernel:
+    """All gates of 32 units, their cells and their new codes."""
+    s = Stream()
+    for k in range(GATES[cell]):
+        for part in ("input", "state"):
+            s("load", f"{part}{k}", f"sums_of_{part}")
+            _multiplied(s, f"{part}{k}_scaled", f"{part}{k}", "multipliers")
+        s("add.w", f"total{k}", f"input{k}_scaled", f"state{k}_scaled")
+        s("add.w", f"biased{k}", f"total{k}", "bias")
+    for k in range(_FUNCTIONS[cell]):
+        _function(s, k, f"biased{min(k, GATES[cell] - 1)}")
+    last = f"gate{_FUNCTIONS[cell] - 1}"
+    for k in range(_PRODUCTS[cell]):
+        last = _multiplied(s, f"product{k}", f"gate{k}", last)
+    code = _multiplied(s, "scaled", last, "output_multiplier")
+    s("add.w", "shown", code, "zero_out")
+    s("pack.w.h", "halves", "shown", "shown")
+    s("pack.h.ub", "codes", "halves", "halves")
+    s("storeu", "", "output", "codes")
+    done = straight(machine, s.insns)
+    tile = (Stretch("32 units", done, 1, done.length),)
+    return Kernel(f"{cell} gates", machine, tile, call=call(machine))
+
+
+def _multiplied(s: Stream, name: str, a: str, b: str) -> str:
+    s("mpye", name, a, b)
+    return s("mpyo.acc", name, a, b)
+
+
+def _function(s: Stream, k: int, total: str) -> None:
+    """A function of 32 words, interpolated between knots."""
+    s("asr.w.R", f"short{k}", total, "eight")
+    s("pack.w.h", f"half{k}", f"short{k}", f"short{k}")
+    s("shuffo.b", f"place{k}", f"half{k}", f"half{k}")
+    s("and", f"rest{k}", f"half{k}", "low_byte")
+    for table in ("knot", "slope"):
+        for byte in ("low", "high"):
+            name = f"{table}_{byte}{k}"
+            s("lut32", name, f"place{k}", f"{table}_{byte}0", "part0")
+            for part in range(1, TABLE_PARTS):
+                s("lut32.or", name, f"place{k}", f"{table}_{byte}{part // 4}", f"part{part % 4}")
+        s("shuffoe.b", f"{table}{k}", f"{table}_high{k}", f"{table}_low{k}")
+    s("mpy.h.h.frac", f"more{k}", f"slope{k}.lo", f"rest{k}")
+    s("add.h.sat", f"value{k}", f"knot{k}.lo", f"more{k}")
+    s("asl.w.R", f"gate{k}", f"value{k}", "sixteen")

@@ -1,0 +1,118 @@
+"""Reductions: a pass over the vectors of the input, then what is left inside those of the result.
+
+Sums of pixels are kept in 16 bits, those of channels in words of four (`vrmpy` by ones); a maximum
+or minimum compares bytes. Where the reduced axes lie inside a vector, its 32 channels or four
+pixels, the last steps turn it against itself: half of what is left each time.
+
+The place of an extremum is found with it: a halfword of the code above a count that falls from
+place to place is largest for the first largest code.
+
+Hexagon NN has such kernels in C. The loops are ours, after its average pooling; sums of 16 bits
+that are widened every 256 vectors are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal
+
+from hexsim.hvx.isa import Machine
+from hexsim.hvx.streams._kernel import Kernel, tile_loop
+from hexsim.hvx.streams._requantize import requantize
+from hexsim.hvx.streams._stream import Stream
+
+Inside = Literal["nothing", "pixels", "channels"]
+"""What is reduced inside a vector."""
+_STEPS: dict[Inside, int] = {"nothing": 0, "pixels": 2, "channels": 5}
+"""Halvings: four pixels or 32 channels to one."""
+_WORD_STEPS = 3
+"""Of the eight words that hold the sums of 32 channels."""
+
+
+def inside_of(axes: Sequence[int], last: int) -> Inside:
+    """Return what is reduced inside a vector: channels (axis `last`), or the pixels of a row."""
+    if last in axes:
+        return "channels"
+    return "pixels" if last - 1 in axes else "nothing"
+
+
+@lru_cache(maxsize=16)
+def sum_pass(machine: Machine, inside: Inside) -> Kernel:
+    """One vector of the input added up."""
+    s = Stream()
+    if inside == "channels":
+        s("load.tmp", "x", "x_in")
+        s("dot.ub.Rub.acc", "sum", "x", "ones")
+    elif inside == "pixels":
+        s("load.tmp", "raw", "x_in")
+        s("shuff.b", "half", "raw")
+        s("shuff.b", "words", "half")
+        s("dot.ub.Rub.acc", "sum", "words", "ones")
+    else:
+        s("load", "x", "x_in")
+        s("mpy.ub.Rub.acc", "sum", "x", "ones")
+    return tile_loop(f"sum, {inside} inside", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def sum_end(machine: Machine, inside: Inside) -> Kernel:
+    """One vector of the result: the rest of its sums, requantised."""
+    s = Stream()
+    words = [s("load", f"sum{k}", "sums") for k in range(4)]
+    if inside == "channels":
+        for step in range(_WORD_STEPS):
+            for k, word in enumerate(words):
+                s("align", f"turned{k}{step}", word, word, f"by{step}")
+                words[k] = s("add.w", f"half{k}{step}", word, f"turned{k}{step}")
+    s("store.new", "", "output", requantize(s, words, "out", track=False))
+    return tile_loop("end of a sum", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def extremum_pass(machine: Machine, *, largest: bool) -> Kernel:
+    """One vector of the input compared with the best so far."""
+    s = Stream()
+    s("load", "x", "x_in")
+    s("max.ub" if largest else "min.ub", "best", "best", "x")
+    return tile_loop("maximum" if largest else "minimum", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def extremum_end(machine: Machine, inside: Inside, *, largest: bool) -> Kernel:
+    """One vector of the result: the best inside it."""
+    s = Stream()
+    best = s("load", "x", "best_in")
+    for step in range(_STEPS[inside]):
+        s("align", f"turned{step}", best, best, f"by{step}")
+        best = s("max.ub" if largest else "min.ub", f"best{step}", best, f"turned{step}")
+    s("store", "", "output", best)
+    return tile_loop("end of an extremum", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def place_pass(machine: Machine) -> Kernel:
+    """One vector of the input: codes and counts as halfwords, compared with the best so far."""
+    s = Stream()
+    s("load", "x", "x_in")
+    s("xor", "signed", "x", "sign")
+    s("shuffoe.b", "keys", "signed", "count")
+    for half in ("lo", "hi"):
+        s("max.h", f"best_{half}", f"best_{half}", f"keys.{half}")
+    s("sub.h", "count", "count", "ones")
+    return tile_loop("place of an extremum", machine, s.insns)
+
+
+@lru_cache(maxsize=16)
+def place_end(machine: Machine, inside: Inside) -> Kernel:
+    """One vector of the result: the best keys inside it, and the counts in them."""
+    s = Stream()
+    best = [s("load", f"x_{half}", "best_in") for half in ("lo", "hi")]
+    for step in range(_STEPS[inside]):
+        for k, keys in enumerate(best):
+            s("align", f"turned{k}{step}", keys, keys, f"by{step}")
+            best[k] = s("max.h", f"best{k}{step}", keys, f"turned{k}{step}")
+    s("shuffe.b", "counts", best[1], best[0])
+    s("sub.ub.sat", "places", "most", "counts")
+    s("store", "", "output", "places")
+    return tile_loop("end of a search", machine, s.insns)

@@ -1,0 +1,49 @@
+"""DepthToSpace: blocks of channels become blocks of pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import CPU, HTA, INTEGER, Support
+
+BlockMode = Literal["DCR", "CRD"]
+View = tuple[Shape, tuple[int, ...]]
+"""A shape to see a tensor under, and the permutation of its axes that moves the elements."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DepthToSpace(Layer):
+    """An NHWC image `block` times as high and wide, with `block`^2 times fewer channels.
+
+    In a pixel's channels the place in the block comes first and the new channel last ("DCR"), or
+    the other way round ("CRD", pixel shuffle).
+    """
+
+    type: ClassVar[str] = "depth_to_space"
+    support: ClassVar[Support] = Support(
+        CPU | INTEGER - HTA, "Depth to Space runs on CPU and DSP only (SNPE layer support table)"
+    )
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = True
+
+    block: int
+    mode: BlockMode = "DCR"
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """(N, H * block, W * block, C / block^2); ValueError if the channels do not divide."""
+        batch, height, width, channels = inputs[0]
+        deep, rest = divmod(channels, self.block**2)
+        if rest:
+            raise ValueError(f"{channels} channels are no blocks of {self.block}x{self.block}")
+        return ((batch, height * self.block, width * self.block, deep),)
+
+    def view(self, source: Shape) -> View:
+        """Return how an input of shape `source` is split, and the permutation to the output."""
+        batch, height, width, channels = source
+        block, deep = self.block, channels // self.block**2
+        if self.mode == "DCR":
+            return (batch, height, width, block, block, deep), (0, 1, 3, 2, 4, 5)
+        return (batch, height, width, deep, block, block), (0, 1, 4, 2, 5, 3)

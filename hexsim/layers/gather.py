@@ -1,0 +1,41 @@
+"""Gather: positions of one axis in any order, known before the network runs.
+
+Positions that the network computes are integers, which no integer runtime takes: such a node stays
+opaque.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import CPU, HTA, INTEGER, Support
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gather(Layer):
+    """Position i of stored axis `axis` is position `indices[i]` of the input (not negative)."""
+
+    type: ClassVar[str] = "gather"
+    support: ClassVar[Support] = Support(
+        CPU | INTEGER - HTA, "Gather runs on CPU and DSP only (SNPE layer support table)"
+    )
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = True
+
+    axis: int
+    indices: tuple[int, ...]
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """The input's shape with as many positions as indices; ValueError if one is beyond it."""
+        shape = list(inputs[0])
+        if max(self.indices, default=0) >= shape[self.axis]:
+            raise ValueError(f"position {max(self.indices)} asked of axis {self.axis} of {shape}")
+        shape[self.axis] = len(self.indices)
+        return (tuple(shape),)
+
+    def is_no_op(self, inputs: Sequence[Shape]) -> bool:
+        """True if it takes every position where it is."""
+        return self.indices == tuple(range(inputs[0][self.axis]))

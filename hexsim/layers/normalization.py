@@ -1,0 +1,65 @@
+"""Normalization: elements over their root mean square, root of the sum of squares, or deviation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from hexsim.graph.ir import Layer, Network, Shape, Sign
+from hexsim.graph.support import INTEGER, NO_HTA_LAYER, Rule, Support
+from hexsim.layers._clamp import NO_CLAMP, Clamp
+
+NormalizationKind = Literal["deviation", "mean_square", "length"]
+
+KINDS: Mapping[NormalizationKind, str] = {
+    "deviation": "(x - mean) / sqrt(variance + epsilon)",
+    "mean_square": "x / sqrt(mean of x^2 + epsilon)",
+    "length": "x / sqrt(sum of x^2 + epsilon)",
+}
+"""What each kind computes; layer, instance and group norms are the first, RMS and L2 the others."""
+
+MOST = 1 << 22
+"""Elements that a statistic is taken of at most: the contract's numbers fit 32 and 64 bits."""
+
+
+def _too_many(layer: Normalization, network: Network) -> bool:
+    shape = network.shape(layer.inputs[0])
+    return layer.count(shape) > MOST
+
+
+@dataclass(frozen=True, kw_only=True)
+class Normalization(Layer):
+    """One of KINDS along the stored axes `axes`, then times `scale`, plus `shift`.
+
+    Both are constants that broadcast to the input as numpy does; None is one, and zero.
+    """
+
+    type: ClassVar[str] = "normalization"
+    support: ClassVar[Support] = NO_HTA_LAYER
+    sign: ClassVar[Sign] = "signed"
+    moves_codes: ClassVar[bool] = False
+    limits: ClassVar[tuple[Rule, ...]] = (
+        Rule(INTEGER, _too_many, f"it normalises more than {MOST} elements at a time"),
+    )
+
+    kind: NormalizationKind
+    axes: tuple[int, ...]
+    epsilon: float
+    scale: str | None = None
+    shift: str | None = None
+    clamp: Clamp = NO_CLAMP
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """Unchanged."""
+        return (inputs[0],)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Scale, then shift."""
+        return tuple(name for name in (self.scale, self.shift) if name is not None)
+
+    def count(self, shape: Shape) -> int:
+        """Elements of an input of `shape` that share a statistic."""
+        return math.prod(shape[axis] for axis in self.axes)

@@ -1,0 +1,72 @@
+"""Recurrent: LSTM, GRU or simple RNN over a sequence, in one or both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.support import NO_HTA_LAYER, Support
+
+Cell = Literal["lstm", "gru", "rnn"]
+Direction = Literal["forward", "reverse", "bidirectional"]
+State = Literal["hidden", "cell"]
+
+GATES: Mapping[Cell, int] = {"lstm": 4, "gru": 3, "rnn": 1}
+"""Rows of gates: i o f c of an LSTM, z r h of a GRU, in the order of ONNX."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recurrent(Layer):
+    """Steps x batch x inputs becomes steps x directions x batch x hidden, every hidden state.
+
+    Behind the sequence, `inputs` has what `initial` names: states of the shape directions x batch
+    x hidden; else they are zero. `weight` is (inputs, directions * gates * hidden), `recurrence`
+    (hidden, directions * gates * hidden), `bias` (2, directions * gates * hidden) or None: what is
+    added to the products with the input, and with the state. If it `resets_late`, a GRU applies
+    its reset gate behind the product with the state and not before it.
+
+    SNPE lists LSTM for CPU and GPU, and for the DSP since 1.59; its converter unrolls the others.
+    That releases differ is left out.
+    """
+
+    type: ClassVar[str] = "recurrent"
+    support: ClassVar[Support] = NO_HTA_LAYER
+    sign: ClassVar[Sign] = "signed"
+    moves_codes: ClassVar[bool] = False
+
+    cell: Cell
+    direction: Direction = "forward"
+    hidden: int
+    initial: tuple[State, ...] = ()
+    weight: str
+    recurrence: str
+    bias: str | None = None
+    resets_late: bool = False
+
+    @property
+    def directions(self) -> int:
+        """One or two."""
+        return 2 if self.direction == "bidirectional" else 1
+
+    @property
+    def columns(self) -> int:
+        """Gates of all units and directions."""
+        return self.directions * GATES[self.cell] * self.hidden
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """(steps, directions, batch, hidden)."""
+        steps, batch, _ = inputs[0]
+        return ((steps, self.directions, batch, self.hidden),)
+
+    def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
+        """Both products of every step."""
+        steps, batch, size = inputs[0]
+        return steps * batch * (size + self.hidden) * self.columns
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Weight, recurrence, bias."""
+        names = (self.weight, self.recurrence)
+        return names if self.bias is None else (*names, self.bias)

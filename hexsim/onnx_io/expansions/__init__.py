@@ -1,0 +1,45 @@
+"""Expansions: nodes that stand for several standard ones, one file per family.
+
+A file says in its table EXPANSIONS which operators it expands, with their domain. What an
+expansion writes computes in floats what the node does; codes stay in QuantizeLinear and
+DequantizeLinear nodes, from which they are taken. An expansion that returns None leaves its node as
+it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import onnx
+
+from hexsim.discovery import joined
+from hexsim.onnx_io.file_graph import FileGraph, constants_first, named
+from hexsim.onnx_io.node import Node
+from hexsim.onnx_io.source import OnnxSource
+
+Expansion = Callable[[Node, FileGraph], Sequence[onnx.NodeProto] | None]
+
+EXPANSIONS: Mapping[str, Expansion] = joined(__name__, "EXPANSIONS")
+"""By operator, with its domain unless that is the standard one."""
+
+
+def expanded(
+    graph: onnx.GraphProto, source: OnnxSource, taken: set[str]
+) -> tuple[list[Node], list[Node]]:
+    """Return the nodes of `graph` with all expansions, constants first, and those expanded.
+
+    Names of nodes become `taken`.
+    """
+    nodes: list[Node] = []
+    gone: list[Node] = []
+    whole = FileGraph(graph, named(graph.node, source, taken), source.opset)
+    for node in whole.nodes:
+        expand = EXPANSIONS.get(node.op_type)
+        parts = None if expand is None else expand(node, whole)
+        if parts is None:
+            nodes.append(node)
+            continue
+        gone.append(node)
+        taken.discard(node.name)
+        nodes += named(parts, source, taken)
+    return constants_first(nodes), gone

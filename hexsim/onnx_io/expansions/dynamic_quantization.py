@@ -1,0 +1,82 @@
+"""Dynamic quantisation: what an activation's range decides when the network runs.
+
+As SNPE has no such layers, the network becomes one of floats, quantised like any other. A
+DynamicQuantizeLinear hands on its input with scale 1 and zero point 0, as long as nobody reads its
+codes but products of integers; those become products of floats with the weights' codes. What scales
+their results is 1 times the scale of the weights, which is folded into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx
+
+from hexsim.onnx_io.expansions._parts import Parts
+from hexsim.onnx_io.file_graph import FileGraph
+from hexsim.onnx_io.node import Node
+
+_PRODUCTS = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
+
+
+def dynamic_quantize_linear(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """Hand the floats on, if only products of integers read the codes."""
+    if not _hands_on_floats(node, graph):
+        return None
+    _, scale, zero = node.outputs
+    parts = Parts(node)
+    parts.constant(1.0, output=scale)
+    parts.constant(0.0, output=zero)
+    return parts.finish(parts.add("Identity", [node.inputs[0]]))
+
+
+def integer_product(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """ConvInteger and MatMulInteger of such floats are Conv and MatMul of floats."""
+    quantize = graph.producers.get(node.inputs[0])
+    if quantize is None or not _hands_on_floats(quantize, graph):
+        return None
+    parts = Parts(node)
+    weight = parts.add("Cast", [node.inputs[1]], to=onnx.TensorProto.FLOAT)
+    if node.input(3):
+        zero = parts.add("Cast", [node.input(3)], to=onnx.TensorProto.FLOAT)
+        rank = graph.rank(node.inputs[1])
+        if node.standard == "ConvInteger" and graph.rank(node.input(3)) != 0:
+            if rank is None:
+                return None
+            shape = parts.constant([-1, *(1,) * (rank - 1)], "int64")
+            zero = parts.add("Reshape", [zero, shape])
+        weight = parts.add("Sub", [weight, zero])
+    return parts.finish(parts.copy(_PRODUCTS[node.standard], [node.inputs[0], weight]))
+
+
+def dynamic_quantize_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """DynamicQuantizeMatMul is a product with dequantised weights, and a sum with its bias."""
+    parts = Parts(node)
+    data, *weights = (node.input(position) for position in range(4))
+    codes = [name for name in weights if name]
+    axis = {} if graph.rank(weights[1]) == 0 else {"axis": 1}
+    weight = parts.add("DequantizeLinear", codes, domain="com.microsoft", **axis)
+    result = parts.add("MatMul", [data, weight])
+    return parts.finish(parts.add("Add", [result, node.input(4)]) if node.input(4) else result)
+
+
+def _hands_on_floats(node: Node, graph: FileGraph) -> bool:
+    """True if nobody could tell the floats from codes times scale."""
+    if node.op_type != "DynamicQuantizeLinear" or len(node.outputs) != 3:
+        return False
+    values, _, zero = node.outputs
+    if {values, zero} & graph.outputs:
+        return False
+    return all(
+        reader.op_type in _PRODUCTS and reader.inputs[0] == values and reader.input(2) == zero
+        for name in (values, zero)
+        for reader in graph.readers.get(name, ())
+    )
+
+
+EXPANSIONS = {
+    "DynamicQuantizeLinear": dynamic_quantize_linear,
+    "ConvInteger": integer_product,
+    "MatMulInteger": integer_product,
+    "com.microsoft.DynamicQuantizeMatMul": dynamic_quantize_matmul,
+}

@@ -1,0 +1,126 @@
+"""Layers that together compute one tensor of another one, found backwards from their end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.graph.ir import Layer, Network
+from hexsim.layers import Elementwise, Neuron
+from hexsim.layers.elementwise import ElementwiseKind
+from hexsim.passes._rewriter import Rewriter
+
+Real = npt.NDArray[np.float64]
+Numbers = Callable[[Layer, Rewriter], dict[str, float] | None]
+"""The constants that a layer reads, by name; None if it is of no such kind."""
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """Layers in order that compute one tensor of another one, `source`."""
+
+    source: str
+    layers: tuple[Layer, ...]
+    constants: Mapping[str, float]
+
+    def __call__(self, x: Real, computed: Callable[[Layer, Sequence[Real]], Real]) -> Real:
+        """What they make of x, if `computed` is what each of them makes of its inputs."""
+        values: dict[str, Real] = {name: np.array(one) for name, one in self.constants.items()}
+        values[self.source] = x
+        with np.errstate(all="ignore"):
+            for layer in self.layers:
+                values[layer.output] = computed(layer, [values[name] for name in layer.inputs])
+        return np.broadcast_to(values[self.layers[-1].output], x.shape)
+
+    def replaced_by(self, layer: Layer, rewriter: Rewriter) -> None:
+        """Let `layer`, under the name of the first of them, take their place."""
+        first, *others = self.layers
+        fused = (*first.fused, *(name for one in others for name in (one.name, *one.fused)))
+        for one in self.layers:
+            rewriter.drop(one)
+        outputs = self.layers[-1].outputs
+        rewriter.keep(
+            layer.replace(name=first.name, inputs=(self.source,), outputs=outputs, fused=fused)
+        )
+
+
+def positions(network: Network) -> dict[str, int]:
+    """Number of each layer, by name."""
+    return {layer.name: index for index, layer in enumerate(network.layers)}
+
+
+def readings(
+    end: Layer, rewriter: Rewriter, position: Mapping[str, int], numbers: Numbers, most: int
+) -> Iterator[Spelled]:
+    """Yield `end` with ever more layers before it, whenever they depend on one tensor alone.
+
+    That tensor has the shape of what `end` writes; all layers have `numbers`, and are `most`.
+    """
+    network = rewriter.network
+    layers: list[Layer] = []
+    constants: dict[str, float] = {}
+    open_names: set[str] = set(end.outputs)
+    while len(layers) < most:
+        producers = [rewriter.producer(name) for name in open_names]
+        known = [layer for layer in producers if layer is not None]
+        if not known:
+            return
+        last = max(known, key=lambda layer: position[layer.name])
+        found = numbers(last, rewriter)
+        if found is None or not (last is end or _inside(last, layers, rewriter)):
+            return
+        layers.insert(0, last)
+        constants.update(found)
+        open_names -= set(last.outputs)
+        open_names |= {name for name in last.inputs if name not in found}
+        if len(open_names) == 1:
+            (source,) = open_names
+            if network.shape(source) == network.shape(end.output):
+                yield Spelled(source, tuple(layers), dict(constants))
+
+
+def number_by_number(layer: Layer, rewriter: Rewriter) -> dict[str, float] | None:
+    """The constants that a layer reads, if it works number by number; None if it does not."""
+    network = rewriter.network
+    if not isinstance(layer, Neuron | Elementwise):
+        return None
+    if isinstance(layer, Elementwise) and layer.kind not in _COMPUTED:
+        return None
+    if network.tensors[layer.output].dtype != "float32":
+        return None
+    names = [name for name in layer.inputs if name in network.constants]
+    if any(rewriter.constant(name).elements != 1 for name in names):
+        return None
+    return {name: float(rewriter.constant(name).value().item()) for name in names}
+
+
+def _inside(layer: Layer, behind: Sequence[Layer], rewriter: Rewriter) -> bool:
+    """True if only the layers `behind` read what `layer` writes."""
+    network = rewriter.network
+    readers = {reader.name for reader in network.consumers.get(layer.output, ())}
+    names = {name for one in behind for name in (one.name, *one.fused)}
+    return layer.output not in network.outputs and readers <= names
+
+
+_COMPUTED: Mapping[ElementwiseKind, Callable[[Real, Real], Real]] = {
+    "sum": np.add,
+    "product": np.multiply,
+    "sub": np.subtract,
+    "div": np.divide,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+
+
+def computed(layer: Layer, inputs: Sequence[Real]) -> Real:
+    """What a layer that works number by number makes of its inputs."""
+    if isinstance(layer, Neuron):
+        return layer.values(inputs[0])
+    assert isinstance(layer, Elementwise)
+    result, *others = inputs
+    for other in others:
+        result = _COMPUTED[layer.kind](result, other)
+    return np.clip(result, layer.clamp.low, layer.clamp.high)

@@ -1,0 +1,113 @@
+"""Lets a Normalization scale and shift what it has normalised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from hexsim.graph.ir import Constant, Layer, Network
+from hexsim.layers import NO_CLAMP, Elementwise, Normalization, Reshape
+from hexsim.passes._rewriter import Array, Rewriter
+
+Join = Callable[[Array, Array], Array]
+
+
+def fold_normalization(network: Network) -> Network:
+    """Fold products with constants, and sums of them, into the Normalization before.
+
+    1. A product, sum or difference of what only it reads and a constant goes into the scale and
+       the shift of the Normalization that writes it.
+    2. So does one number for each channel behind a Reshape that makes channels of groups of them.
+    3. Not if the Normalization already ends in a clamp, or the constant makes the result larger.
+
+    The new constants are computed when first needed, in single.
+    """
+    rewriter = Rewriter(network)
+    for layer in network.layers:
+        operands = _operands(layer, network)
+        before = rewriter.private_producer(operands[0]) if operands else None
+        joined = before if isinstance(before, Reshape) else None
+        if operands is None or before is None:
+            rewriter.keep(layer)
+            continue
+        constant: Constant | None = rewriter.constant(operands[1])
+        if joined is not None:
+            before = rewriter.private_producer(joined.inputs[0])
+            constant = _by_group(constant, joined, network)
+        if (
+            not isinstance(before, Normalization)
+            or constant is None
+            or before.clamp != NO_CLAMP
+            or network.shape(operands[0]) != network.shape(layer.outputs[0])
+        ):
+            rewriter.keep(layer)
+            continue
+        assert isinstance(layer, Elementwise)
+        changes = _changes(before, layer, constant, rewriter)
+        fused = (*before.fused, layer.name, *layer.fused)
+        if joined is None:
+            rewriter.keep(before.replace(**changes, fused=fused, outputs=layer.outputs))
+        else:
+            rewriter.keep(before.replace(**changes, fused=fused))
+            rewriter.keep(joined.replace(outputs=layer.outputs))
+    return rewriter.finish()
+
+
+def _operands(layer: Layer, network: Network) -> tuple[str, str] | None:
+    """The tensor and the constant of a layer that scales or shifts, None for any other."""
+    if (
+        not isinstance(layer, Elementwise)
+        or layer.kind not in ("product", "sum", "sub")
+        or len(layer.inputs) != 2
+        or layer.clamp != NO_CLAMP
+    ):
+        return None
+    data, constant = sorted(layer.inputs, key=lambda name: name in network.constants)
+    fits = data in network.tensors and constant in network.constants
+    if not fits or (layer.kind == "sub" and data != layer.inputs[0]):
+        return None
+    return data, constant
+
+
+def _by_group(constant: Constant | None, joined: Reshape, network: Network) -> Constant | None:
+    """A constant of channels as one of groups, None if it is not of channels or there are none."""
+    groups = network.shape(joined.inputs[0])[-2:]
+    if constant is None or math.prod(groups) != joined.shape[-1]:
+        return None
+    if constant.elements == 1:
+        return constant.derive((), lambda array: array.reshape(()))
+    if constant.elements != joined.shape[-1] or constant.shape[-1] != constant.elements:
+        return None
+    return constant.derive(groups, lambda array: array.reshape(groups))
+
+
+def _changes(
+    before: Normalization, layer: Elementwise, constant: Constant, rewriter: Rewriter
+) -> dict[str, object]:
+    """Scale and shift with those of `layer`."""
+    scale, shift = f"{layer.name}.scale", f"{layer.name}.shift"
+    if layer.kind != "product":
+        add = np.add if layer.kind == "sum" else _less
+        return {"shift": _joined(before.shift, constant, add, shift, rewriter)}
+    changes: dict[str, object] = {
+        "scale": _joined(before.scale, constant, np.multiply, scale, rewriter)
+    }
+    if before.shift is not None:
+        changes["shift"] = _joined(before.shift, constant, np.multiply, shift, rewriter)
+    return changes
+
+
+def _less(shift: Array, constant: Array) -> Array:
+    return np.asarray(shift - constant)
+
+
+def _joined(own: str | None, constant: Constant, join: Join, name: str, rewriter: Rewriter) -> str:
+    """Name what is made of a scale or shift, 1 or 0 if there is none, and a constant."""
+    if own is None and join is not _less:
+        return rewriter.new_constant(constant.derive(constant.shape, np.asarray, name))
+    mine = Constant(name, (), np.zeros(())) if own is None else rewriter.constant(own)
+    shape = np.broadcast_shapes(mine.shape, constant.shape)
+    made = Constant(name, shape, lambda: join(mine.value(), constant.value()), constant.dtype)
+    return rewriter.new_constant(made)

@@ -1,0 +1,58 @@
+"""What became of the nodes of an ONNX file, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from hexsim.graph.imports import ImportReport
+from hexsim.reports.text import table
+
+
+def imports_table(report: ImportReport) -> str:
+    """Return totals, then what was recognised, expanded and folded, by rule, and what is opaque."""
+    lines = [
+        f"Nodes of the file: {report.nodes}",
+        f"Expanded into standard operators: {_counted(report.expanded.values())}",
+        f"Known before the network runs: {_counted(report.folded.values())}",
+        f"Without effect: {len(report.removed)}",
+        *(f"Note: {note}" for note in report.notes),
+    ]
+    by_rule = defaultdict(list)
+    for found in report.recognised:
+        by_rule[found.rule].append(f"{found.layer} ({', '.join(found.nodes)})")
+    if by_rule:
+        rows = [(rule, f"{len(names)}", "; ".join(names)) for rule, names in by_rule.items()]
+        lines += [
+            "",
+            table(
+                ("Recognised", "layers", "layer (nodes it took in)"), rows, left=frozenset({0, 2})
+            ),
+        ]
+    by_reason = defaultdict(list)
+    for node in report.opaque:
+        by_reason[node.operator, node.reason].append(node.name)
+    if by_reason:
+        cells = [(op, f"{len(n)}", why, ", ".join(n)) for (op, why), n in by_reason.items()]
+        lines += ["", table(("Opaque", "nodes", "why", "names"), cells, left=frozenset({0, 2, 3}))]
+    return "\n".join(lines)
+
+
+def imports_json(report: ImportReport) -> dict[str, Any]:
+    """The report as a JSON object: every list by name."""
+    return asdict(report)
+
+
+def _counted(operators: Iterable[str]) -> str:
+    """`7 (3 Constant, 4 Shape)`."""
+    counts: dict[str, int] = defaultdict(int)
+    for operator in operators:
+        counts[operator] += 1
+    return f"{sum(counts.values())}{''.join(_listed(counts))}"
+
+
+def _listed(counts: dict[str, int]) -> Iterator[str]:
+    if counts:
+        yield " (" + ", ".join(f"{n} {op}" for op, n in sorted(counts.items())) + ")"

@@ -1,0 +1,37 @@
+"""Recurrent layers over a sequence, both directions."""
+
+from __future__ import annotations
+
+from hexsim.graph.ir import Shape
+from hexsim.layers import Recurrent
+from hexsim.layers.recurrent import Cell
+from hexsim.studies.probes._kind import Kind, Kinds, Sizes
+
+
+def _recurrent(cell: Cell) -> Kind:
+    def layer(sizes: Sizes) -> Recurrent:
+        return Recurrent(
+            name=cell,
+            inputs=("in",),
+            outputs=("out",),
+            cell=cell,
+            direction="bidirectional",
+            hidden=sizes["hidden"],
+            weight="weight",
+            recurrence="recurrence",
+        )
+
+    def parameters(sizes: Sizes) -> tuple[Shape, ...]:
+        columns = layer(sizes).columns
+        return (sizes["c"], columns), (sizes["hidden"], columns)
+
+    return Kind(
+        r"(?P<n>\d+)x(?P<c>\d+):(?P<hidden>\d+)",
+        "80x288:64",
+        layer,
+        parameters,
+        operands=lambda sizes: ((sizes["n"], 1, sizes["c"]),),
+    )
+
+
+KINDS: Kinds = {"lstm": _recurrent("lstm"), "gru": _recurrent("gru"), "rnn": _recurrent("rnn")}

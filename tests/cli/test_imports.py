@@ -1,0 +1,78 @@
+"""`hexsim info --imports` and `hexsim.import_report`: what became of the nodes of a file."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+import hexsim
+from hexsim.errors import HexsimError
+
+Command = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture
+def file(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> Path:
+    """m.onnx: Shape arithmetic, a fused convolution, SiLU, a Dropout and an opaque operator."""
+    nodes = [
+        helper.make_node("FusedConv", ["x", "w"], ["c"], "conv", "", "com.microsoft",
+                         activation="Relu"),
+        helper.make_node("Sigmoid", ["c"], ["g"], "gate"),
+        helper.make_node("Mul", ["c", "g"], ["m"], "swish"),
+        helper.make_node("Dropout", ["m"], ["d"], "drop"),
+        helper.make_node("Shape", ["d"], ["s"], "shape"),
+        helper.make_node("Reshape", ["d", "s"], ["r"], "same"),
+        helper.make_node("Hardmax", ["r"], ["h"], "hard"),
+        helper.make_node("Mul", ["h", "rate"], ["y"], "scaled"),
+    ]  # fmt: skip
+    weights = {"w": np.ones((4, 3, 1, 1))}
+    model = onnx_model(nodes, {"x": (1, 3, 4, 4), "rate": ()}, ["y"], weights)
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    onnx.save(model, tmp_path / "m.onnx")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("file")
+def test_every_node_is_accounted_for(command: Command) -> None:
+    code, out, err = command("info m.onnx --imports --input-value rate 2 --json m.json")
+    assert code == 0, err
+    told = json.loads(Path("m.json").read_text())["imports"]
+    assert told["nodes"] == 8
+    assert told["expanded"] == {"conv": "com.microsoft.FusedConv"}
+    assert told["folded"] == {"shape": "Shape"}
+    assert set(told["removed"]) >= {"drop", "same"}
+    (silu,) = (one for one in told["recognised"] if "silu" in one["rule"])
+    assert (silu["layer"], silu["nodes"]) == ("gate", ["swish"])
+    (opaque,) = told["opaque"]
+    assert (opaque["name"], opaque["operator"]) == ("hard", "Hardmax")
+    assert "Expanded into standard operators: 1 (1 com.microsoft.FusedConv)" in out
+    assert "find functions: silu" in out
+    assert opaque["reason"] in out
+
+
+def test_the_same_in_python(file: Path) -> None:
+    report = hexsim.import_report(file / "m.onnx", input_values={"rate": 2})
+    assert [one.name for one in report.opaque] == ["hard"]
+    assert hexsim.load(file / "m.onnx", input_values={"rate": 2}).network.inputs == ("x",)
+
+
+@pytest.mark.usefixtures("file")
+def test_a_converted_file_does_not_know(command: Command) -> None:
+    assert command("convert m.onnx --input-value rate 2")[0] == 0
+    code, _, err = command("info m.dlc --imports")
+    assert (code, "give the ONNX file" in err) == (2, True)
+    code, _, err = command("info m.dlc --input-value rate 2")
+    assert (code, "converted already" in err) == (2, True)
+    with pytest.raises(HexsimError, match="does not say what became"):
+        hexsim.import_report("m.dlc")
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize("text", ["rate", "rate two", "2"])
+def test_a_value_must_be_a_number(text: str, command: Command) -> None:
+    code, _, err = command(f'info m.onnx --input-value "{text}"')
+    assert (code, "'NAME 16000'" in err) == (2, True)

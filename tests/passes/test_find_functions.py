@@ -1,0 +1,175 @@
+"""A function of one number is found however a file spells it, and nothing else is."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import helper
+
+from hexsim.layers import Elementwise, Neuron
+from tests.conftest import compare, make_model
+
+Make = Callable[..., onnx.ModelProto]
+Agree = Callable[..., object]
+Steps = list[tuple[str, str, str] | tuple[str, str, str, dict[str, float]]]
+
+
+def nodes_of(steps: Steps) -> list[onnx.NodeProto]:
+    """Nodes from (operator, inputs, output, attributes)."""
+    return [
+        helper.make_node(op, inputs.split(), [out], name=out, **(rest[0] if rest else {}))
+        for op, inputs, out, *rest in steps
+    ]
+
+
+C = {
+    "half": 0.5, "one": 1.0, "two": 2.0, "three": 3.0, "six": 6.0, "zero": 0.0, "minus": -1.0,
+    "sixth": 1 / 6, "root": math.sqrt(2), "inverse": math.sqrt(0.5), "cubic": 0.044715,
+    "steep": math.sqrt(2 / math.pi), "quick": 1.702, "slope": 0.1,
+}  # fmt: skip
+
+SPELLED: dict[str, tuple[str, Steps]] = {
+    "hard swish, gate": (
+        "hard_swish",
+        [("HardSigmoid", "x", "g", {"alpha": 1 / 6, "beta": 0.5}), ("Mul", "g x", "y")],
+    ),
+    "hard swish, clip": (
+        "hard_swish",
+        [("Add", "x three", "a"), ("Clip", "a zero six", "b"), ("Mul", "x b", "c"),
+         ("Div", "c six", "y")],
+    ),
+    "hard swish, divided first": (
+        "hard_swish",
+        [("Add", "three x", "a"), ("Clip", "a zero six", "b"), ("Div", "b six", "c"),
+         ("Mul", "c x", "y")],
+    ),
+    "hard swish, multiplied": (
+        "hard_swish",
+        [("Add", "x three", "a"), ("Max", "a zero", "b"), ("Min", "b six", "c"),
+         ("Mul", "c sixth", "d"), ("Mul", "d x", "y")],
+    ),
+    "hard sigmoid": (
+        "hard_sigmoid",
+        [("Add", "x three", "a"), ("Clip", "a zero six", "b"), ("Div", "b six", "y")],
+    ),
+    "silu": ("silu", [("Sigmoid", "x", "g"), ("Mul", "x g", "y")]),
+    "quick gelu": ("silu", [("Mul", "x quick", "a"), ("Sigmoid", "a", "g"), ("Mul", "x g", "y")]),
+    "mish": ("mish", [("Softplus", "x", "a"), ("Tanh", "a", "b"), ("Mul", "x b", "y")]),
+    "mish in parts": (
+        "mish",
+        [("Exp", "x", "e"), ("Add", "e one", "a"), ("Log", "a", "b"), ("Tanh", "b", "c"),
+         ("Mul", "x c", "y")],
+    ),
+    "gelu": (
+        "gelu",
+        [("Div", "x root", "a"), ("Erf", "a", "b"), ("Add", "b one", "c"), ("Mul", "x c", "d"),
+         ("Mul", "d half", "y")],
+    ),
+    "gelu, other order": (
+        "gelu",
+        [("Mul", "x half", "h"), ("Mul", "x inverse", "a"), ("Erf", "a", "b"),
+         ("Add", "one b", "c"), ("Mul", "h c", "y")],
+    ),
+    "gelu by tanh": (
+        "gelu_tanh",
+        [("Pow", "x three", "p"), ("Mul", "p cubic", "a"), ("Add", "x a", "b"),
+         ("Mul", "b steep", "c"), ("Tanh", "c", "d"), ("Add", "d one", "e"),
+         ("Mul", "x half", "h"), ("Mul", "h e", "y")],
+    ),
+    "gelu by tanh, products": (
+        "gelu_tanh",
+        [("Mul", "x x", "s"), ("Mul", "s cubic", "a"), ("Add", "a one", "b"), ("Mul", "b x", "c"),
+         ("Mul", "c steep", "d"), ("Tanh", "d", "e"), ("Add", "e one", "f"), ("Mul", "f x", "g"),
+         ("Mul", "g half", "y")],
+    ),
+    "softplus": ("softplus", [("Exp", "x", "e"), ("Add", "one e", "a"), ("Log", "a", "y")]),
+    "sigmoid": (
+        "sigmoid",
+        [("Neg", "x", "n"), ("Exp", "n", "e"), ("Add", "e one", "a"), ("Reciprocal", "a", "y")],
+    ),
+    "softsign": ("softsign", [("Abs", "x", "a"), ("Add", "a one", "b"), ("Div", "x b", "y")]),
+    "leaky relu": ("leaky_relu", [("Mul", "x slope", "a"), ("Max", "x a", "y")]),
+    "square": ("square", [("Mul", "x x", "y")]),
+    "absolute value": ("abs", [("Neg", "x", "n"), ("Max", "x n", "y")]),
+    "relu": ("clamp", [("Max", "x zero", "y")]),
+    "bounds": ("clamp", [("Max", "x minus", "a"), ("Min", "a half", "y")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SPELLED)
+@pytest.mark.parametrize("behind", ["Identity", "Tanh"])
+def test_what_a_file_spells(case: str, behind: str, onnx_model: Make, agree: Agree) -> None:
+    function, steps = SPELLED[case]
+    before = helper.make_node("Conv", ["i", "w"], ["x"], name="conv")
+    after = helper.make_node(behind, ["y"], ["o"], name="behind")
+    weights = {**C, "w": np.eye(3)[:, :, None, None] * 1.5}
+    model = onnx_model([before, *nodes_of(steps), after], {"i": (1, 3, 8, 9)}, ["o"], weights)
+    network = agree(model).optimized  # type: ignore[attr-defined]
+    if function == "clamp":  # goes on into the convolution
+        assert network.layers[0].clamp.limits
+        return
+    found = network.layers[1]
+    assert isinstance(found, Neuron)
+    assert found.function == function
+    assert found.name == steps[0][2]
+    assert found.fused[: len(steps) - 1] == tuple(out for _, _, out, *_ in steps[1:])
+    assert len(network.layers) == (3 if behind == "Tanh" else 2)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [("Sigmoid", "x", "g"), ("Mul", "x g", "y"), ("Mul", "y g", "o")],  # read again
+        [("Sigmoid", "x", "g"), ("Mul", "u g", "o")],  # another tensor
+        [("Sigmoid", "x", "g"), ("Add", "x g", "o")],
+        [("Mul", "x channels", "a"), ("Sigmoid", "a", "g"), ("Mul", "x g", "o")],
+        [("Add", "x two", "a"), ("Clip", "a zero six", "b"), ("Mul", "x b", "c"),
+         ("Div", "c six", "o")],
+        [("Div", "x root", "a"), ("Erf", "a", "b"), ("Add", "b two", "c"), ("Mul", "x c", "o")],
+    ],
+)  # fmt: skip
+def test_what_is_no_function_of_ours(steps: Steps, onnx_model: Make, agree: Agree) -> None:
+    weights = {**C, "channels": np.array([1.0, 2.0, 3.0]).reshape(3, 1, 1)}
+    inputs = {"x": (1, 3, 8, 9), "u": (1, 3, 8, 9)}
+    nodes = [*nodes_of(steps), helper.make_node("Identity", ["u"], ["p"])]
+    network = agree(onnx_model(nodes, inputs, ["o", "p"], weights)).optimized  # type: ignore[attr-defined]
+    functions = {layer.function for layer in network.layers if isinstance(layer, Neuron)}
+    assert not functions & {"silu", "hard_swish", "gelu"}
+
+
+def test_an_output_inside_keeps_the_parts(onnx_model: Make, agree: Agree) -> None:
+    nodes = nodes_of([("Sigmoid", "x", "g"), ("Mul", "x g", "y")])
+    network = agree(onnx_model(nodes, {"x": (1, 4)}, ["y", "g"])).optimized  # type: ignore[attr-defined]
+    assert [type(layer) for layer in network.layers] == [Neuron, Elementwise]
+
+
+def test_quick_gelu_keeps_its_factor(onnx_model: Make, agree: Agree) -> None:
+    nodes = nodes_of(SPELLED["quick gelu"][1])
+    (layer,) = agree(onnx_model(nodes, {"x": (1, 4)}, ["y"], C)).optimized.layers  # type: ignore[attr-defined]
+    assert layer.alpha == pytest.approx(1.702, rel=1e-7)
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_any_tree_of_functions_stays_what_it_computes(data: st.DataObject) -> None:
+    tensors = ["x"]
+    steps: Steps = []
+    for number in range(data.draw(st.integers(1, 6))):
+        out = f"t{number}"
+        kind = data.draw(st.sampled_from(["unary", "constant", "both"]))
+        first = data.draw(st.sampled_from(tensors))
+        if kind == "unary":
+            ops = ["Sigmoid", "Tanh", "Relu", "Neg", "Abs", "Softplus", "Erf", "HardSigmoid"]
+            steps.append((data.draw(st.sampled_from(ops)), first, out))
+        else:
+            second = data.draw(st.sampled_from([*C] if kind == "constant" else tensors))
+            operator = data.draw(st.sampled_from(["Add", "Mul", "Sub", "Max", "Min"]))
+            pair = [first, second] if data.draw(st.booleans()) else [second, first]
+            steps.append((operator, " ".join(pair), out))
+        tensors.append(out)
+    found = compare(make_model(nodes_of(steps), {"x": (2, 3, 4)}, [tensors[-1]], C))
+    assert found.error_optimized <= 1e-5
