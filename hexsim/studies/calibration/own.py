@@ -341,8 +341,6 @@ class _Update:
         factor = math.exp(STANDARD_ERRORS * one.error_after)
         value = float(f"{one.after:.4g}")
         low, high = (float(f"{end:.3g}") for end in (value / factor, value * factor))
-        if constant.unit == "B":
-            value = round(value)
         return Quantity(
             value=value,
             unit=constant.unit,
