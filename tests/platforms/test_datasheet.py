@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
+from hexsim.platforms import chips
 from hexsim.platforms.datasheet import Datasheet, Shelf, Table, recorded
 from hexsim.platforms.quantity import Bytes, Hertz
 
