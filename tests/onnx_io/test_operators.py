@@ -50,6 +50,15 @@ CONV = {"w": normal(4, 6, 3, 2), "b": normal(4)}
 POOL = {"kernel_shape": [3, 2], "strides": [2, 2]}
 NORM = {"g": normal(6), "b": normal(6), "m": normal(6), "v": np.abs(normal(6)) + 0.1}
 
+SCATTER = helper.make_node("ScatterND", ["x", "i", "u"], ["y"], name="n")
+
+
+def _assigned(sizes: tuple[int, ...], lows: tuple[int, ...]) -> dict[str, np.ndarray]:
+    """The positions of a block of x, of those sizes along its first axes."""
+    grid = np.moveaxis(np.indices(sizes), 0, -1)
+    return {"i": grid + np.array(lows)}
+
+
 CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     # name: expected layer type, node, inputs, weights, opset
     "conv": (Convolution, node("Conv", "w", "b", strides=[2, 1]), IMAGE, CONV, 17),
@@ -280,6 +289,25 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     "argmax": (ArgExtremum, node("ArgMax", axis=1), IMAGE, {}, 13),
     "argmin": (ArgExtremum, node("ArgMin", axis=-1, keepdims=0), IMAGE, {}, 7),
     "argmax of the last": (Opaque, node("ArgMax", select_last_index=1), IMAGE, {}, 13),
+    "assign to rows": (Concat, SCATTER, IMAGE, _assigned((2, 6, 3), (0, 0, 4)), 13),
+    "assign to the first": (Concat, SCATTER, IMAGE, _assigned((1,), (0,)), 11),
+    "assign to the last": (Concat, SCATTER, IMAGE, _assigned((2, 2), (0, 4)), 16),
+    "assign everything": (Reshape, SCATTER, IMAGE, _assigned((2, 6, 9, 7), (0, 0, 0, 0)), 13),
+    "assign to a corner": (Opaque, SCATTER, IMAGE, _assigned((1, 3), (0, 2)), 13),
+    "assign out of order": (
+        Opaque,
+        SCATTER,
+        IMAGE,
+        {"i": np.array([[1], [0]])},
+        13,
+    ),
+    "add to rows": (
+        Opaque,
+        helper.make_node("ScatterND", ["x", "i", "u"], ["y"], name="n", reduction="add"),
+        IMAGE,
+        _assigned((1,), (1,)),
+        16,
+    ),
     "tile": (Tile, node("Tile", "r"), IMAGE, {"r": [1, 2, 1, 3]}, 13),
     "expand": (Tile, node("Expand", "s"), {"x": (2, 1, 9, 1)}, {"s": [3, 1, 6, 1, 4]}, 13),
     "expand to less": (Tile, node("Expand", "s"), {"x": (2, 1, 9, 1)}, {"s": [5]}, 8),
@@ -368,6 +396,18 @@ def test_operator(
 ) -> None:
     expected, proto, inputs, weights, opset = CASES[case]
     model = onnx_model([proto], inputs, ["y"], weights, opset)
+    if proto.op_type == "ScatterND":  # what is written: parts of x, in the shape it wants
+        size, shape = weights["i"][..., 0].size, weights["i"].shape
+        wanted = np.array([*shape[:-1], *inputs["x"][shape[-1] :]])
+        nodes = [
+            helper.make_node("Flatten", ["x"], ["flat"], axis=0),
+            helper.make_node("Slice", ["flat", "zero", "end", "one"], ["part"]),
+            helper.make_node("Reshape", ["part", "wanted"], ["u"]),
+            proto,
+        ]
+        more = {"zero": [0], "end": [int(np.prod(wanted))], "one": [1], "wanted": wanted}
+        model = onnx_model(nodes, inputs, ["y"], {**weights, **more}, opset)
+        assert size == np.prod(shape[:-1])
     if proto.op_type in ("ArgMax", "ArgMin"):
         model.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.INT64
     if case == "cast to double":

@@ -1,6 +1,7 @@
 """Reductions: mean, sum, maximum and minimum along any axes, and the sum of squares.
 
-The product, the logarithms of sums and the norms are left out: their integers are not stated.
+Norms and logarithms of sums are expanded (hexsim.onnx_io.expansions.reductions). The product is
+left out: its integers are not stated.
 """
 
 from __future__ import annotations

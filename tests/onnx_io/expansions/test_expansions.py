@@ -232,3 +232,31 @@ def test_operators_on_codes_become_floats_with_their_codes(case: str, opset: int
     if "w" in arrays:
         weight = next(la for la in network.layers if isinstance(la, Convolution | FullyConnected))
         assert found.codes[weight.weight].bits == 8
+
+
+@pytest.mark.parametrize("operator", ["ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"])
+@pytest.mark.parametrize("opset", [11, 13, 18])
+@pytest.mark.parametrize("axes", [[1], [2, 3], None], ids=str)
+def test_norms_and_logarithms_of_sums(operator: str, opset: int, axes: list[int] | None) -> None:
+    square = node("Mul", "x x", "s")  # what logarithms want is not negative
+    attributes = {} if opset == 18 or axes is None else {"axes": axes}
+    named = "s axes" if opset == 18 and axes is not None else "s"
+    proto = node(operator, named, keepdims=1, **attributes)
+    model = make_model([square, proto], IMAGE, ["y"], {}, opset)
+    _, network, got, want = both(with_arrays(model, {"axes": np.array(axes or [1])}))
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+    assert sum(layer.type == "reduce" for layer in network.layers) >= 1
+
+
+def test_exponentials_of_large_numbers_do_not_overflow() -> None:
+    model = make_model(
+        [node("Mul", "x big", "s"), node("ReduceLogSumExp", "s", axes=[1])], IMAGE, ["y"], {}, 13
+    )
+    _, _, got, want = both(with_arrays(model, {"big": np.array(1000, np.float32)}))
+    assert np.isfinite(got).all()
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_a_logarithm_of_exponentials_that_drops_its_axes_stays_one_node() -> None:
+    model = make_model([node("ReduceLogSumExp", "x", axes=[1], keepdims=0)], IMAGE, ["y"], {}, 13)
+    assert [layer.type for layer in read_with_codes(model).network.layers][-1] == "ReduceLogSumExp"
