@@ -64,7 +64,9 @@ def conv_integer() -> Network:
             helper.make_node("ConvInteger", ["q", "wq", "zero", "wz"], ["sums"], pads=[1] * 4),
             helper.make_node("Cast", ["sums"], ["reals"], to=onnx.TensorProto.FLOAT),
             helper.make_node("Mul", ["scale", "ws"], ["both"]),
-            helper.make_node("Mul", ["reals", "both"], ["b"]),
+            helper.make_node("Mul", ["reals", "both"], ["products"]),
+            helper.make_node("Cast", ["q"], ["codes"], to=onnx.TensorProto.FLOAT),
+            helper.make_node("Add", ["products", "codes"], ["b"]),  # so the codes stay codes
         ],
         {
             "wq": rng.integers(0, 256, (CHANNELS, CHANNELS, 3, 3), np.uint8),
