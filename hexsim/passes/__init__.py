@@ -13,11 +13,13 @@ from hexsim.passes.dead_code import remove_dead_code
 from hexsim.passes.find_functions import find_functions
 from hexsim.passes.find_normalizations import find_normalizations
 from hexsim.passes.fold_batch_norm import fold_batch_norm
+from hexsim.passes.fold_factor import fold_factor
 from hexsim.passes.fold_flatten import fold_flatten
 from hexsim.passes.fold_normalization import fold_normalization
 from hexsim.passes.fold_pad import fold_pad
 from hexsim.passes.fuse_clamps import fuse_clamps
 from hexsim.passes.lift_lines import lift_lines
+from hexsim.passes.lift_rows import lift_rows
 from hexsim.passes.merge_axes import merge_axes
 from hexsim.passes.no_ops import remove_no_ops
 
@@ -27,6 +29,8 @@ PASSES = (
     find_functions,
     find_normalizations,
     lift_lines,
+    lift_rows,
+    fold_factor,
     fold_normalization,
     fold_pad,
     fold_batch_norm,
