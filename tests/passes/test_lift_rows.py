@@ -1,4 +1,4 @@
-"""Biases, functions and factors go into products of matrices, whatever axes lie between."""
+"""Biases and functions go into products with weights, whatever axes lie between."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim.layers import FullyConnected, MatMul, Neuron, Reshape
+from hexsim.layers import FullyConnected, Reshape
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
@@ -50,25 +50,3 @@ def test_what_knows_more_than_outputs_stays(
     layers = agree(onnx_model([PRODUCT, *behind], X, ["y"], weights)).optimized.layers
     places = [type(layer) for layer in layers]
     assert places.index(FullyConnected) + 1 == places.index(Reshape, 1)
-
-
-def test_a_factor_goes_into_the_product(onnx_model: Make, agree: Callable) -> None:
-    nodes = [
-        node("MatMul", ["x", "z"], ["m"]),
-        node("Mul", ["m", "k"], ["f"]),
-        node("Mul", ["three", "f"], ["g"]),
-        node("Softmax", ["g"], ["y"]),
-    ]
-    inputs = {**X, "z": (2, 6, 7)}
-    first, _ = agree(onnx_model(nodes, inputs, ["y"], {**W, "three": 3.0})).optimized.layers
-    assert isinstance(first, MatMul)
-    assert first.alpha == 1.5
-    assert len(first.fused) == 2
-
-
-def test_a_factor_below_zero_stays(onnx_model: Make, agree: Callable) -> None:
-    nodes = [node("MatMul", ["x", "z"], ["m"]), node("Mul", ["m", "n"], ["y"])]
-    inputs = {**X, "z": (2, 6, 7)}
-    layers = agree(onnx_model(nodes, inputs, ["y"], {"n": -2.0})).optimized.layers
-    assert not any(isinstance(layer, Neuron) for layer in layers)
-    assert len(layers) == 2
