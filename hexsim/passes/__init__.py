@@ -9,6 +9,7 @@ from __future__ import annotations
 from hexsim.graph.imports import Recognised, what
 from hexsim.graph.ir import Network
 from hexsim.passes.dead_code import remove_dead_code
+from hexsim.passes.find_dilations import find_dilations
 from hexsim.passes.find_functions import find_functions
 from hexsim.passes.find_normalizations import find_normalizations
 from hexsim.passes.find_rearrangements import find_rearrangements
@@ -27,6 +28,7 @@ from hexsim.passes.no_ops import remove_no_ops
 PASSES = (
     remove_no_ops,
     remove_dead_code,
+    find_dilations,
     find_functions,
     find_normalizations,
     lift_lines,
