@@ -5,8 +5,8 @@ rows that have just been made, so they are not moved through DDR in between. Gro
 slices, convolutions and a concat before that, as a grouped convolution is.
 
 Steps above four along a row have no loop that weaves them: a table lookup per vector of the result
-stands in, and the cost is generic. SNPE's documentation calls such strides slow without a figure. How
-Hexagon NN does any of this is not in its published kernels; that it reduces deconvolutions to
+stands in, and the cost is generic. SNPE's documentation calls such strides slow, without a figure.
+How Hexagon NN does any of this is not in its published kernels; that it reduces deconvolutions to
 convolutions is assumed.
 """
 
