@@ -137,7 +137,9 @@ class Beside:
         clocks_ps = sum(layer.duration_ps * layer.array_utilisation for layer in hta)
         subnets = sum(overhead.name == "hta_subnet" for overhead in aip.overheads)
         others = sum(overhead.name == "hnn_subnet" for overhead in aip.overheads)
-        hand_overs = _overheads_ms(aip, ("hta_subnet", "hnn_subnet", "hta_interrupt"))
+        hand_overs = _overheads_ms(
+            aip, ("hta_subnet", "hnn_subnet", "hta_tensors", "hta_interrupt")
+        )
         layout = _overheads_ms(aip, ("to_", "from_"))
         rest = aip.total_us / 1e3 - engine_ms - hand_overs - layout
         rest -= sum(la.duration_ps for la in aip.layers if la.engine != "hta") / 1e9

@@ -75,6 +75,7 @@ def record(best: Fit, values: Values) -> Calibration:
             for (p, value), both in zip(values.items(), errors, strict=True)
         ),
         correlation=tuple(tuple(map(float, line)) for line in found.correlation),
+        scatter=found.scatter,
         trades=trades(rows, best),
         columns=tuple(columns),
         predictions=tuple(tuple(column[row] for column in columns.values()) for row in rows),

@@ -37,12 +37,13 @@ def feeds(network: Network, count: int = 3) -> list[dict[str, FloatArray]]:
 
 
 def lstm() -> Network:
-    """A sequence of four steps through an LSTM: weights of a megabyte in a real network."""
+    """Four steps through an LSTM that clips, which no layer of ours does."""
     hidden, width = 5, SIZE * SIZE
+    given = {"hidden_size": hidden, "clip": 3.0}
     return _between(
         [
             helper.make_node("Reshape", ["a", "steps"], ["sequence"]),
-            helper.make_node("LSTM", ["sequence", "W", "R", "B"], ["states"], hidden_size=hidden),
+            helper.make_node("LSTM", ["sequence", "W", "R", "B"], ["states"], **given),
             helper.make_node("Reshape", ["states", "image"], ["b"]),
         ],
         {
@@ -64,7 +65,9 @@ def conv_integer() -> Network:
             helper.make_node("ConvInteger", ["q", "wq", "zero", "wz"], ["sums"], pads=[1] * 4),
             helper.make_node("Cast", ["sums"], ["reals"], to=onnx.TensorProto.FLOAT),
             helper.make_node("Mul", ["scale", "ws"], ["both"]),
-            helper.make_node("Mul", ["reals", "both"], ["b"]),
+            helper.make_node("Mul", ["reals", "both"], ["products"]),
+            helper.make_node("Cast", ["q"], ["codes"], to=onnx.TensorProto.FLOAT),
+            helper.make_node("Add", ["products", "codes"], ["b"]),  # so the codes stay codes
         ],
         {
             "wq": rng.integers(0, 256, (CHANNELS, CHANNELS, 3, 3), np.uint8),

@@ -108,6 +108,15 @@ UncertaintyOption = Annotated[
     bool,
     typer.Option("--uncertainty", help="Sweep assumed and calibrated constants: intervals."),
 ]
+DrawsOption = Annotated[
+    int,
+    typer.Option(
+        "--draws",
+        min=0,
+        max=100_000,
+        help="Draw all constants in doubt at once, so often: intervals, and how sure orders are.",
+    ),
+]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results as JSON.")]
 TraceOption = Annotated[
     Path | None,

@@ -11,6 +11,7 @@ import typer
 from hexsim import __version__
 from hexsim.cli import (
     bench,
+    calibrate,
     chips,
     convert,
     diff,
@@ -46,6 +47,7 @@ for _panel, _commands in (
             throughput.throughput,
             roofline.roofline,
             kernel.kernel,
+            calibrate.calibrate,
         ),
     ),
     ("Models", (convert.convert, quantize.quantize, info.info, diff.diff, partition.partition)),

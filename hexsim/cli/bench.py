@@ -10,6 +10,7 @@ import typer
 
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
+    DrawsOption,
     InputDimOption,
     UncertaintyOption,
     parse_input_dims,
@@ -34,6 +35,7 @@ class Scope:
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
     ] = False
     uncertainty: UncertaintyOption = False
+    draws: DrawsOption = 0
 
 
 @grouped
@@ -67,6 +69,7 @@ def bench(
         platform,
         power,
         sweep="everything" if scope.uncertainty else "tensor engine",
+        draws=scope.draws,
         accuracy=not scope.timing_only,
         preparation=circumstances.preparation(quantize=runtimes is None),
         input_dims=parse_input_dims(input_dim),
@@ -90,11 +93,13 @@ def bench(
 def _show(cases: Sequence[Case], refusals: Sequence[Refusal], *, background: bool) -> None:
     from hexsim.reports.background_table import background_tables
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
-    from hexsim.reports.recommendation import recommendations
+    from hexsim.reports.recommendation import orders_text, recommendations
 
     typer.echo(benchmark_tables(cases))
     if advice := recommendations(cases):
         typer.echo("\n" + advice)
+    if sure := orders_text(cases):
+        typer.echo("\n" + sure)
     if background:
         typer.echo("\n" + background_tables(cases))
     typer.echo("\n" + footnotes(cases, refusals))

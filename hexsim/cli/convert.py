@@ -21,7 +21,7 @@ from hexsim.cli._output import Outputs, output_path
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hexsim.graph.input_format import InputEncoding, InputType
     from hexsim.graph.ir import Network
@@ -139,21 +139,23 @@ def convert(
     if dry_run:
         typer.echo(fallback_table(network))
         return
+    given = {"input_value": _pairs({n: f"{v:g}" for n, v in values.items()})} if values else {}
     shapes = {name: ",".join(map(str, shape)) for name, shape in dims.items()}
     command = _command(
         input_dim=_pairs(shapes),
         input_encoding=_pairs(encodings),
         input_network=model,
-        input_value=_pairs({name: str(value) for name, value in values.items()}),
         input_type=_pairs(types),
         model_version=version,
         quantization_overrides=kept.quantization_overrides,
+        **given,
     )
     metadata = container.Metadata(
         model_version=version, converter_command=command, converter_version=__version__
     )
     container.write(target, Model(network), metadata, source.overrides)
-    _log(network, source.overrides, target)
+    notes = source.imports.notes if source.imports else ()
+    _log(network, source.overrides, target, notes)
 
 
 def _command(**words: object) -> str:
@@ -165,9 +167,11 @@ def _pairs(values: Mapping[str, str]) -> str | None:
     return " ".join(f"{name} {value}" for name, value in values.items()) or None
 
 
-def _log(network: Network, overrides: Overrides, target: Path) -> None:
+def _log(network: Network, overrides: Overrides, target: Path, notes: Sequence[str]) -> None:
     from hexsim.reports.fallback_table import opaque_lines
 
+    for note in notes:
+        print(f"INFO - {note}", file=sys.stderr)
     for line in opaque_lines(network):
         print(f"WARNING - {line}", file=sys.stderr)
     if overrides:

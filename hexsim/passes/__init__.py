@@ -9,25 +9,31 @@ from __future__ import annotations
 from hexsim.graph.imports import Recognised, what
 from hexsim.graph.ir import Network
 from hexsim.passes.dead_code import remove_dead_code
+from hexsim.passes.find_dilations import find_dilations
 from hexsim.passes.find_functions import find_functions
 from hexsim.passes.find_normalizations import find_normalizations
 from hexsim.passes.find_rearrangements import find_rearrangements
 from hexsim.passes.fold_batch_norm import fold_batch_norm
+from hexsim.passes.fold_factor import fold_factor
 from hexsim.passes.fold_flatten import fold_flatten
 from hexsim.passes.fold_normalization import fold_normalization
 from hexsim.passes.fold_pad import fold_pad
 from hexsim.passes.fuse_clamps import fuse_clamps
 from hexsim.passes.join_before_slices import join_before_slices
 from hexsim.passes.lift_lines import lift_lines
+from hexsim.passes.lift_rows import lift_rows
 from hexsim.passes.move_softmax_axis import move_softmax_axis
 from hexsim.passes.no_ops import remove_no_ops
 
 PASSES = (
     remove_no_ops,
     remove_dead_code,
+    find_dilations,
     find_functions,
     find_normalizations,
     lift_lines,
+    lift_rows,
+    fold_factor,
     fold_normalization,
     fold_pad,
     fold_batch_norm,

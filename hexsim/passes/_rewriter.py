@@ -72,6 +72,20 @@ class Rewriter:
         return self.network.with_layers(self._layers.values(), constants=self._constants.values())
 
 
+def names_of(network: Network) -> set[str]:
+    """All names that a network gives to tensors, constants and layers."""
+    return {*network.tensors, *network.constants, *(layer.name for layer in network.layers)}
+
+
+def new_name(taken: set[str], wanted: str) -> str:
+    """Return `wanted`, with a number if it is taken, and take it."""
+    name, count = wanted, 1
+    while name in taken:
+        name, count = f"{wanted}_{count}", count + 1
+    taken.add(name)
+    return name
+
+
 def is_private(network: Network, name: str) -> bool:
     """True if exactly one layer reads tensor `name` and it is no output of the network."""
     return len(network.consumers.get(name, ())) == 1 and name not in network.outputs
@@ -83,16 +97,3 @@ def absorbed(layer: Layer, other: Layer) -> dict[str, object]:
         "outputs": other.outputs,
         "fused": (*layer.fused, other.name, *other.fused),
     }
-
-
-def names_of(network: Network) -> set[str]:
-    """All names of layers, tensors and constants."""
-    return {*network.tensors, *network.constants, *(layer.name for layer in network.layers)}
-
-
-def new_name(name: str, taken: set[str]) -> str:
-    """Return `name`, longer if it is `taken`, and take it."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name

@@ -110,9 +110,13 @@ def _clamp(name: NeuronFunction, function: Function) -> Neuron | None:
 
 
 def _silu(name: NeuronFunction, function: Function) -> Neuron | None:
-    """Of x = 1 it is the sigmoid of alpha."""
+    """Of x = 1 it is the sigmoid of alpha, which is not zero: half of x is a product."""
     share = _at(function, 1.0)
-    return _neuron(name, _tidy(math.log(share / (1 - share)))) if 0 < share < 1 else None
+    return (
+        _neuron(name, _tidy(math.log(share / (1 - share))))
+        if 0 < share < 1 and share != 0.5
+        else None
+    )
 
 
 def _hard_sigmoid(name: NeuronFunction, function: Function) -> Neuron | None:

@@ -203,11 +203,11 @@ def _around_a_permute(
     layer = _in_place_of(chain, Permute(**_NOWHERE, permutation=permutation))
     layers: list[Layer] = [layer]
     if shape != chain.source:
-        split = new_name(f"{layer.name}.split", taken)
+        split = new_name(taken, f"{layer.name}.split")
         reshape = Reshape(name=split, inputs=layer.inputs, outputs=(split,), shape=shape)
         layers = [reshape, layer.replace(inputs=(split,))]
     if tuple(shape[axis] for axis in permutation) != chain.result:
-        join, last = new_name(f"{layer.name}.moved", taken), layers.pop()
+        join, last = new_name(taken, f"{layer.name}.moved"), layers.pop()
         reshape = Reshape(name=join, inputs=(join,), outputs=last.outputs, shape=chain.result)
         layers += [last.replace(outputs=(join,)), reshape]
     return layers

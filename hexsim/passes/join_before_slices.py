@@ -33,7 +33,7 @@ def join_before_slices(network: Network) -> Network:
         (source,) = layer.inputs
         shape = _joined(network.shape(source), axis)
         if (source, axis) not in shared:
-            name = new_name(f"{layer.name}.joined", taken)
+            name = new_name(taken, f"{layer.name}.joined")
             shared[source, axis] = name
             tensors.append(Tensor(name, shape, dtype=network.tensors[source].dtype))
             layers.append(Reshape(name=name, inputs=(source,), outputs=(name,), shape=shape))

@@ -23,6 +23,7 @@ from hexsim.layers import (
     StridedSlice,
 )
 from hexsim.layers._per_pixel import PerPixel
+from hexsim.passes._rewriter import names_of, new_name
 from hexsim.passes.dead_code import remove_dead_code
 
 _AT = 1
@@ -59,6 +60,7 @@ class _Walk:
         self.images: dict[str, str] = {}
         self.tensors: dict[str, Tensor] = {}
         self._network = network
+        self._names = names_of(network)
         self._again: dict[str, str] = {}
         self._written: set[str] = set()
 
@@ -77,7 +79,7 @@ class _Walk:
         self._keep(on_images.replace(outputs=(image.name,)))
         self._written.add(image.name)
         shape = self._network.shape(layer.output)
-        name = f"{image.name}.line"
+        name = new_name(self._names, f"{layer.name}.line")
         self._keep(Reshape(name=name, inputs=(image.name,), outputs=layer.outputs, shape=shape))
 
     def _keep(self, layer: Layer) -> None:
@@ -120,7 +122,8 @@ class _Walk:
     def _image_of(self, line: str) -> Tensor:
         tensor = self._network.tensors[line]
         shape, order = _with_height(tensor.shape), _ORDERS[tensor.order]
-        image = Tensor(f"{line}.image", shape, order, tensor.dtype)
+        name = new_name(self._names, f"{line}.image")
+        image = Tensor(name, shape, order, tensor.dtype)
         self.tensors[image.name] = image
         return image
 

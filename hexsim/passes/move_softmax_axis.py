@@ -24,7 +24,7 @@ def move_softmax_axis(network: Network) -> Network:
             continue
         shape = network.shape(layer.output)
         order = (*(a for a in range(len(shape)) if a not in layer.axes), *sorted(layer.axes))
-        before, after = (new_name(f"{layer.name}.{w}", taken) for w in ("last", "moved"))
+        before, after = (new_name(taken, f"{layer.name}.{w}") for w in ("last", "moved"))
         moved = tuple(shape[axis] for axis in order)
         dtype = network.tensors[layer.output].dtype
         tensors += [Tensor(before, moved, dtype=dtype), Tensor(after, moved, dtype=dtype)]

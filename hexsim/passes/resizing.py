@@ -13,12 +13,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import (
     Concat,
     FullyConnected,
     Gather,
+    Normalization,
     Opaque,
     Pooling,
     Reshape,
@@ -45,12 +48,23 @@ def resized(network: Network, input_dims: Mapping[str, Sequence[int]]) -> Networ
         )
         if after != before:
             layer = _fitted(layer, before, after)
+            if isinstance(layer, Normalization) and not _is_spread(layer, network, after[0]):
+                raise _misfit(layer, "its scale and shift are for other sizes")
             for name, shape in zip(layer.outputs, layer.output_shapes(after), strict=True):
                 if min(shape, default=1) < 1:
                     raise _misfit(layer, "its window is larger than its input")
                 tensors[name] = replace(tensors[name], shape=shape)
         layers.append(layer)
     return replace(network, layers=tuple(layers), tensors=tensors)
+
+
+def _is_spread(layer: Normalization, network: Network, shape: Shape) -> bool:
+    """True if scale and shift still broadcast to an input of `shape`."""
+    given = [network.constants[name].shape for name in layer.parameters]
+    try:
+        return np.broadcast_shapes(*given, shape) == shape
+    except ValueError:
+        return False
 
 
 def _input(tensor: Tensor, dims: Sequence[int]) -> Tensor:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
@@ -107,28 +107,42 @@ class Datasheet(Table):
     def with_value(self, path: str, value: float) -> Self:
         """Return a copy in which the constant at the dotted `path` has another value.
 
-        The copy says that its caller set the value. There are no parts of a byte: such a value
-        is rounded. Raises HexsimError for an unknown path and for a value the schema refuses.
+        The copy says that its caller set the value. What the schema counts in whole numbers is
+        rounded. Raises HexsimError for an unknown path and for a value the schema refuses.
         """
         known = dict(self.quantities())
         if path not in known:
             raise unknown(f"constant of {self.name}", path, known)
-        if known[path].unit == "B":
-            value = round(value)
-        tree = copy.deepcopy(self._tree)
-        *tables, key = path.split(".")
-        table = tree
-        for step in tables:
-            table = table[step]
-        table[key] = {
-            "value": value,
-            "unit": known[path].unit,
-            "source": "set by the caller",
-            "confidence": "assumed",
-            "low": value,
-            "high": value,
-        }
+        constant = Quantity(
+            value=value,
+            unit=known[path].unit,
+            source="set by the caller",
+            confidence="assumed",
+            low=value,
+            high=value,
+        )
+        return self.restated({path: constant})
+
+    def restated(self, constants: Mapping[str, Quantity]) -> Self:
+        """Return a copy that states other constants, by their dotted paths, which must be known.
+
+        Values are rounded as in `with_value`. Raises HexsimError for one the schema refuses.
+        """
+        tree = self.tree
+        for path, constant in constants.items():
+            *tables, key = path.split(".")
+            table = tree
+            for step in tables:
+                table = table[step]
+            table[key] = constant.model_dump(exclude_none=True)
+            if _is_whole(type(self), path):
+                table[key] |= _rounded(constant)
         return type(self).from_tree(tree, self.name)
+
+    @property
+    def tree(self) -> Tree:
+        """A copy of the parsed file, filled up with what it shares with others."""
+        return copy.deepcopy(self._tree)
 
 
 SheetT = TypeVar("SheetT", bound=Datasheet)
@@ -191,6 +205,26 @@ def _read(path: Path) -> Tree:
         raise HexsimError(f"{path}: cannot be read ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise HexsimError(f"{path}: not valid TOML: {error}") from None
+
+
+def _is_whole(model: type[BaseModel], path: str) -> bool:
+    """True if the schema of the constant at the dotted `path` takes whole numbers only."""
+    name, _, rest = path.partition(".")
+    fields = {info.alias or known: info for known, info in model.model_fields.items()}
+    types = [fields[name].annotation, *get_args(fields[name].annotation)]
+    if rest:
+        (table,) = (one for one in types if isinstance(one, type) and issubclass(one, BaseModel))
+        return _is_whole(table, rest)
+    return any(int in (one, *get_args(one)) for one in types)
+
+
+def _rounded(constant: Quantity) -> Tree:
+    """The numbers of a constant that is counted; its bounds hold the value still."""
+    value = float(round(constant.value))
+    bounds = {"low": constant.low, "high": constant.high}
+    if constant.low is not None and constant.high is not None:
+        bounds = {"low": min(constant.low, value), "high": max(constant.high, value)}
+    return {"value": value, **{key: end for key, end in bounds.items() if end is not None}}
 
 
 def _is_quantity(node: object) -> bool:

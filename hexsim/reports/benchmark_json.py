@@ -12,7 +12,9 @@ from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
 from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.measured import is_outside, measured, measured_ms
+from hexsim.reports.recommendation import orders
 from hexsim.studies.benchmark import Case, Refusal
+from hexsim.studies.draws import Drawn
 from hexsim.studies.interference import Interference
 from hexsim.studies.uncertainty import Uncertainty
 from hexsim.timing.results import ClientTiming
@@ -25,6 +27,7 @@ def benchmark_json(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> s
         "hexsim_version": __version__,
         "results": [_case(case) for case in cases],
         "refused": [asdict(refusal) for refusal in refusals],
+        "orders": [asdict(order) for order in orders(cases)],
     }
     return json.dumps(document, indent=1) + "\n"
 
@@ -47,6 +50,7 @@ def _case(case: Case) -> dict[str, Any]:
             "forward_propagate": measured_ms(case, forward=True),
         },
         "uncertainty": _uncertainty(case, case.uncertainty),
+        "draws": _draws(case.drawn),
         "initialisation_total_us": timing.init_ps / PS_PER_US,
         "initialisation_us": {part.name: part.us for part in timing.init},
         "overheads_us": {part.name: part.us for part in timing.overheads},
@@ -126,6 +130,16 @@ def _uncertainty(case: Case, found: Uncertainty | None) -> dict[str, Any] | None
             }
             for swing, share in zip(found.swings, found.shares, strict=True)
         ],
+    }
+
+
+def _draws(found: Drawn | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "count": len(found.times),
+        "total_inference_us": [found.low.total_us, found.high.total_us],
+        "forward_propagate_us": [found.low.forward_us, found.high.forward_us],
     }
 
 

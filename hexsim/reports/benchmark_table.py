@@ -21,6 +21,10 @@ _SWEPT: dict[Scope, str] = {
     "known of the HTA, of whose inside nothing is published, and of handing subnets to it; "
     "--uncertainty sweeps the other constants too; shares are of the squared width.",
 }
+_DRAWN = (
+    "9 in 10 draws: 5th and 95th percentile of {} draws of all assumed and calibrated constants at "
+    "once, the same for every network and runtime."
+)
 _DOMINANT = 3
 """Constants named as those that matter most."""
 
@@ -39,6 +43,7 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
     if any(measured(c, forward=f) for c in cases for f in (False, True)):
         notes.append("[x]: measured on the device; its sources are in measured_latency.csv.")
     notes += [_SWEPT[case.uncertainty.scope] for case in cases if case.uncertainty]
+    notes += [_DRAWN.format(len(case.drawn.times)) for case in cases if case.drawn]
     if any(
         _mark(case, row)
         for case in cases
@@ -92,6 +97,8 @@ def _network_table(cases: list[Case]) -> str:
         rows.append((name, *(_time(case, forward=forward) for case in cases)))
         if any(case.uncertainty for case in cases):
             rows.append(("  between", *(_interval(case, forward=forward) for case in cases)))
+        if any(case.drawn for case in cases):
+            rows.append(("  9 in 10 draws", *(_drawn(case, forward=forward) for case in cases)))
     if any(case.agreement for case in cases):
         rows += [
             ("SQNR against float (dB)", *(_sqnr(case.agreement) for case in cases)),
@@ -118,6 +125,13 @@ def _interval(case: Case, *, forward: bool) -> str:
     if case.uncertainty is None:
         return ""
     ends = (case.uncertainty.low, case.uncertainty.high)
+    return " .. ".join(f"{(t.forward_us if forward else t.total_us) / 1e3:.2f}" for t in ends)
+
+
+def _drawn(case: Case, *, forward: bool) -> str:
+    if case.drawn is None:
+        return ""
+    ends = (case.drawn.low, case.drawn.high)
     return " .. ".join(f"{(t.forward_us if forward else t.total_us) / 1e3:.2f}" for t in ends)
 
 

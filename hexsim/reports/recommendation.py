@@ -1,9 +1,10 @@
-"""Which runtime is the fastest for a network, and with which cut, in one line per network."""
+"""Which runtime is the fastest for a network, with which cut, and how sure their order is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 from hexsim.studies.benchmark import Case
 from hexsim.studies.cuts import Found
@@ -12,6 +13,44 @@ from hexsim.studies.cuts import Found
 def recommendations(cases: Sequence[Case]) -> str:
     """Return a line per network that ran on aip and on another runtime."""
     return "\n".join(_lines(cases))
+
+
+@dataclass(frozen=True)
+class Order:
+    """Two runtimes of a network, the one that is faster as constants are stated first.
+
+    `share` (0 .. 1) is in how many draws of the constants that holds.
+    """
+
+    network: str
+    first: str
+    second: str
+    share: float
+    draws: int
+
+
+def orders(cases: Sequence[Case]) -> list[Order]:
+    """Return how sure the order of each two neighbours in time is, where constants were drawn.
+
+    Times are those of the table, without what another cut would save.
+    """
+    found = []
+    for network, group in groupby(cases, key=lambda case: case.network):
+        ranked = sorted(group, key=lambda case: case.timing.total_us)
+        for one, next_one in pairwise(ranked):
+            if one.drawn and next_one.drawn:
+                share, count = one.drawn.before(next_one.drawn), len(one.drawn.times)
+                found.append(Order(network, one.runtime, next_one.runtime, share, count))
+    return found
+
+
+def orders_text(cases: Sequence[Case]) -> str:
+    """Return a line per network that ran on several runtimes with drawn constants."""
+    lines = []
+    for network, group in groupby(orders(cases), key=lambda order: order.network):
+        told = [f"{one.first} before {one.second} in {one.share:.0%} of draws" for one in group]
+        lines.append(f"{network}: {', '.join(told)}")
+    return "\n".join(lines)
 
 
 def _lines(cases: Sequence[Case]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.cuts import Found, LayerTimes, Prices, compiled_sections, search
+from hexsim.studies.draws import Drawn, drawn, draws
 from hexsim.studies.interference import Interference, interference
 from hexsim.studies.uncertainty import Scope, Uncertainty, sweep
 from hexsim.timing.results import Result
@@ -38,6 +39,7 @@ class Case:
     `cut` is the fastest cut of aip, if other runtimes were asked for too; it would save `saved_us`.
     `overrides` says what became of those of a float file that is quantised, here or at load.
     `timing` is that of the network alone; `interference` tells how it fares beside other clients.
+    `drawn` are times with all constants drawn at once, the same draws for all cases of a platform.
     """
 
     network: str
@@ -57,6 +59,7 @@ class Case:
     cut: Found | None = None
     saved_us: float = 0.0
     overrides: OverrideUse | None = None
+    drawn: Drawn | None = None
 
     @property
     def fastest_us(self) -> float:
@@ -87,6 +90,7 @@ class BenchmarkConditions:
     """What all cases of one benchmark share.
 
     `sweep` gives times an interval: everything, or only those of the tensor engine (None: none).
+    `draws` is how often all constants are drawn at once, 0 for not.
     """
 
     perf_profile: str | None = None
@@ -94,6 +98,7 @@ class BenchmarkConditions:
     buffer: BufferType | None = None
     preparation: Preparation = field(default_factory=Preparation)
     sweep: Scope | None = None
+    draws: int = 0
     accuracy: bool = True
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
@@ -111,8 +116,9 @@ def run_benchmark(
 
     `progress` is told what is going on.
     """
+    drawn_platforms = draws(platform, conditions.draws)
     for source in dict.fromkeys(sources):
-        cases = _Cases.load(source, platform, conditions, progress)
+        cases = _Cases.load(source, platform, conditions, progress, drawn_platforms)
         for runtime in runtimes:
             try:
                 deployment = cases.given.deployment(runtime)
@@ -131,8 +137,14 @@ def run_case(
     progress: Callable[[str], None] = lambda what: None,
 ) -> Case:
     """Return the one case of `run_benchmark`; raise HexsimError if the runtime refuses it."""
-    cases = _Cases.load(source, platform, conditions, progress)
+    drawn_platforms = draws(platform, conditions.draws)
+    cases = _Cases.load(source, platform, conditions, progress, drawn_platforms)
     return cases.case(cases.given.deployment(runtime))
+
+
+def _alone(workload: Workload) -> Workload:
+    """The workload without other clients and without a trace."""
+    return replace(workload, background=(), recorded=False)
 
 
 def _fastest(deployment: Deployment, perf_profile: str | None) -> tuple[Found, float]:
@@ -153,6 +165,7 @@ class _Cases:
         platform: Platform,
         conditions: BenchmarkConditions,
         progress: Callable[[str], None],
+        drawn_platforms: Sequence[Platform],
     ) -> None:
         self.given = given
         self.network = given.model.network
@@ -160,6 +173,7 @@ class _Cases:
         self._platform = platform
         self._conditions = conditions
         self._progress = progress
+        self._drawn_platforms = drawn_platforms
 
     @classmethod
     def load(
@@ -168,12 +182,13 @@ class _Cases:
         platform: Platform,
         conditions: BenchmarkConditions,
         progress: Callable[[str], None],
+        drawn_platforms: Sequence[Platform],
     ) -> _Cases:
         """Load the network that `source` names."""
         progress(f"loading {source}")
         read = load_container(source, input_dims=conditions.input_dims)
         given = GivenModel(source, read, platform, conditions.preparation, progress)
-        return cls(source, given, platform, conditions, progress)
+        return cls(source, given, platform, conditions, progress, drawn_platforms)
 
     def case(self, deployment: Deployment, *, choose_cut: bool = False) -> Case:
         """Time a deployment and compare answers, as far as the conditions ask for it.
@@ -213,6 +228,7 @@ class _Cases:
             cut=cut,
             saved_us=saved_us,
             overrides=self.given.use(runtime),
+            drawn=self._drawn(workload, runtime),
         )
 
     def _interval(self, workload: Workload, timing: Result, runtime: Runtime) -> Uncertainty | None:
@@ -221,8 +237,16 @@ class _Cases:
         if scope is None or not (scope == "everything" or timing.uses_hta):
             return None
         self._progress(f"{self.network.name} on {runtime}: uncertainty")
-        alone = replace(workload, background=(), recorded=False)
+        alone = _alone(workload)
         return sweep(self._platform, lambda changed: changed.simulate(alone), scope)
+
+    def _drawn(self, workload: Workload, runtime: Runtime) -> Drawn | None:
+        """Times of a workload alone on the drawn platforms, if the conditions ask for them."""
+        if not self._drawn_platforms:
+            return None
+        self._progress(f"{self.network.name} on {runtime}: {len(self._drawn_platforms)} draws")
+        alone = _alone(workload)
+        return drawn(self._drawn_platforms, lambda changed: changed.simulate(alone))
 
     def _agreement(self, deployment: Deployment) -> Agreement:
         """How near the class scores of a runtime and what it loaded come to those in float."""

@@ -153,7 +153,7 @@ def intervals(sheet: Datasheet) -> Iterator[tuple[str, Quantity, float, float]]:
 
 def _fitted(sheet: str, path: str, constant: Quantity) -> int | None:
     """The constant's index in the record of the fit, None if it is not what was fitted."""
-    return calibration().find(sheet, path) if constant.confidence == "calibrated" else None
+    return calibration().stated(sheet, path, constant)
 
 
 def combined(nominal: Times, swings: Sequence[Swing]) -> Uncertainty:

@@ -70,7 +70,7 @@ def test_bench_writes_table_json_and_csv(command: Command, files: Path) -> None:
         "--quantize --json out.json --csv out.csv"
     )
     assert (code, err) == (0, "")
-    assert "conv1x1_1to1 on sd865, qnn-2.45, burst" in out
+    assert "conv1x1_1to1 on sd865, qnn-2.45, default" in out
     assert "[0.367]" in out, "the measured dispatch floor stands beside ours"
     document = json.loads((files / "out.json").read_text())
     assert document["hexsim_version"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import onnx
 import pytest
 from onnx import helper
@@ -127,3 +128,15 @@ def test_wrong_names_and_ranks() -> None:
         resized(network, {"on": (1, 3, 8, 8)})
     with pytest.raises(HexsimError, match="'in' has 4 dimensions, 1,8,8 has 3"):
         resized(network, {"in": (1, 8, 8)})
+
+
+def test_a_scale_of_positions_is_for_their_number(
+    onnx_model: Callable[..., onnx.ModelProto],
+) -> None:
+    nodes = [helper.make_node("LayerNormalization", ["x", "g"], ["y"], axis=-2)]
+    network = read(onnx_model(nodes, {"x": (1, 5, 4)}, ["y"], {"g": np.ones((5, 4))}))
+    with pytest.raises(HexsimError, match="its scale and shift are for other sizes"):
+        resized(network, {"x": (1, 6, 4)})
+    nodes = [helper.make_node("LayerNormalization", ["x", "g"], ["y"])]
+    network = read(onnx_model(nodes, {"x": (1, 5, 4)}, ["y"], {"g": np.ones(4)}))
+    assert resized(network, {"x": (1, 6, 4)}).tensors["y"].shape == (1, 6, 4)

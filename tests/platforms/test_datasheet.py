@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
+from hexsim.platforms import chips
 from hexsim.platforms.datasheet import Datasheet, Shelf, Table, recorded
 from hexsim.platforms.quantity import Bytes, Hertz
 
@@ -156,3 +157,21 @@ def test_recorded_names_the_constants_that_were_read(shelf: Shelf[Box]) -> None:
     _ = full.core.size_bytes
     assert reads.of(full) == {"core.clock_hz", "extra.size_bytes"}
     assert reads.of(other) == frozenset()
+
+
+def test_what_is_counted_is_rounded() -> None:
+    chip = chips.load("sd865")
+    assert chip.with_value("dsp.l2_bytes", 1000.4).dsp.l2_bytes == 1000
+    assert chip.with_value("dsp.hvx.contexts", 3.6).dsp.hvx.contexts == 4
+    assert chip.with_value("memory.efficiency", 0.61).memory.efficiency == 0.61
+
+
+def test_a_sheet_is_restated_with_its_owners() -> None:
+    chip = chips.load("sd865")
+    stated = dict(chip.quantities())
+    own = stated["memory.efficiency"].model_copy(update={"value": 0.7, "source": "mine"})
+    found = dict(chip.restated({"memory.efficiency": own}).quantities())
+    assert found.pop("memory.efficiency") == own
+    assert found == {path: one for path, one in stated.items() if path != "memory.efficiency"}
+    chip.tree["memory"].clear()
+    assert dict(chip.quantities()) == stated

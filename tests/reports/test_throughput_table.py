@@ -9,7 +9,7 @@ from tests.small_networks import Sketch, plan
 def text(instances: int) -> str:
     net = Sketch((1, 28, 28, 32))
     last = "in"
-    for _ in range(8):
+    for _ in range(24):
         last = net.conv(last, 64, 3)
     caller = Caller(plan(net.network(last)), instances, "high")
     return throughput_text(throughput(Platform.load("sd855"), [caller], ClosedLoop(inferences=4)))

@@ -6,19 +6,22 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm, qmc
 
 from hexsim.container.loading import load
 from hexsim.platform import Platform
-from hexsim.platforms import chips
+from hexsim.platforms import chips, stacks
 from hexsim.platforms.measurements.calibration import STANDARD_ERRORS, calibration
 from hexsim.platforms.quantity import Quantity
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload
+from hexsim.studies.draws import drawn, draws
 from hexsim.studies.uncertainty import Swing, Times, Uncertainty, combined, sweep
 from tests.deployed import deployed
 
 NETWORK = "squeezenet1_1"
+
+
+MADE_UP = Quantity(value=1.5, unit="1", source="made up", confidence="assumed", low=1.0, high=3.0)
 
 
 def case(runtime: Runtime = "dsp", chip: str = "sd835") -> tuple[Platform, Workload]:
@@ -36,14 +39,8 @@ def paths(found: Uncertainty) -> set[str]:
 
 def swing(path: str, low: float, high: float, *, calibrated: bool = False) -> Swing:
     """A made-up constant between 1 and e that scales both times by `low` and `high`."""
-    constant = Quantity(
-        value=1.5,
-        unit="1",
-        source="made up",
-        confidence="calibrated" if calibrated else "assumed",
-        low=1.0,
-        high=3.0,
-    )
+    stated = dict(stacks.load("snpe-1.23").quantities())
+    constant = stated[path] if calibrated else MADE_UP
     ends = (Times(100 * factor, 50 * factor) for factor in (low, high))
     return Swing("snpe-1.23", path, constant, 1.0, math.e, *ends)
 
@@ -119,42 +116,6 @@ def test_an_assumed_constant_takes_the_calibrated_ones_along() -> None:
     assert abs(math.log(peak.at_low.total_us / nominal)) < 0.5 * abs(math.log(held / nominal))
 
 
-def sampled_us(
-    platform: Platform, workload: Workload, found: Uncertainty, count: int
-) -> list[float]:
-    """Total times with all constants drawn at once: a Latin hypercube, the fit's covariance."""
-    record = calibration()
-    draws = qmc.LatinHypercube(len(found.swings) + len(record.constants), rng=0).random(count)
-    errors = np.array([constant.log_error for constant in record.constants])
-    root = np.linalg.cholesky(np.array(record.correlation))
-    result = []
-    for draw in draws:
-        chip, stack = platform.chip, platform.stack
-        steps = errors * (root @ norm.ppf(draw[len(found.swings) :]))
-        for share, one in zip(draw, found.swings, strict=False):
-            if one.constant.confidence == "calibrated":
-                continue
-            value = one.low + share * (one.high - one.low)
-            trade, middle = record.trade(one.sheet, one.path), one.constant.value
-            if trade is not None:
-                end, steepest = (
-                    (one.low, trade.at_low) if value < middle else (one.high, trade.at_high)
-                )
-                steps += (value - middle) / ((end - middle) or 1.0) * np.array(steepest)
-            if one.sheet == chip.name:
-                chip = chip.with_value(one.path, value)
-            else:
-                stack = stack.with_value(one.path, value)
-        for constant, step in zip(record.constants, steps, strict=True):
-            value = min(max(constant.value * math.exp(step), constant.low), constant.high)
-            if stack.name in constant.sheets:
-                stack = stack.with_value(constant.path, value)
-            if chip.name in constant.sheets:
-                chip = chip.with_value(constant.path, value)
-        result.append(Platform(chip, stack).simulate(workload).total_us)
-    return result
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("chip", "runtime"), [("sd835", "dsp"), ("sd835", "gpu"), ("sd855", "dsp")]
@@ -162,7 +123,8 @@ def sampled_us(
 def test_about_nine_in_ten_samples_of_all_constants_are_inside(chip: str, runtime: Runtime) -> None:
     platform, workload = case(runtime, chip)
     found = swept(platform, workload)
-    times = np.array(sampled_us(platform, workload, found, 200))
+    samples = drawn(draws(platform, 200), lambda changed: changed.simulate(workload))
+    times = np.array([sample.total_us for sample in samples.times])
     inside = np.mean((times >= found.low.total_us) & (times <= found.high.total_us))
     assert 0.85 <= inside <= 0.99
     middle = np.percentile(times, 95) - np.percentile(times, 5)

@@ -1,7 +1,7 @@
-"""Layers that only move codes: every vector of the result is written, copied or put together.
+"""Layers that only move codes inside d32: every vector of the result is written.
 
-Where elements move between vectors of d32, a table lookup per vector of the result stands in for
-what moves them, and the cost is generic.
+Whole vectors are copied. Where positions of an axis that share a vector move, a vector of the
+result is out of neighbours of the source, as many as it skips (`movement.networks`).
 Source of the copy: Hexagon NN, vmemcpy_2d_h.S. The number of threads is that of layout changes
 (assumed).
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.hvx.streams.movement import networks
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
@@ -18,17 +19,14 @@ from hexsim.timing.work import NodeWork
 _THREADS = 2
 
 
-def move_stream(target: Target, *, whole_vectors: bool) -> Kernel:
-    """A copy, or what stands for moving elements."""
-    stream = elementwise.copy if whole_vectors else elementwise.table
-    return stream(target.machine)
+def move_stream(target: Target, sources: int) -> Kernel:
+    """A copy of one vector, or what makes it out of several."""
+    return elementwise.copy(target.machine) if sources == 1 else networks(target.machine, sources)
 
 
-def move_work(
-    call: KernelCall, target: Target, traffic: Traffic, *, whole_vectors: bool
-) -> NodeWork:
+def move_work(call: KernelCall, target: Target, traffic: Traffic, sources: int) -> NodeWork:
     """Rows of the result."""
-    kernel = move_stream(target, whole_vectors=whole_vectors)
+    kernel = move_stream(target, sources)
     threads = min(_THREADS, target.workers)
     stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)
-    return NodeWork((stage,), "kernel" if whole_vectors else "generic")
+    return NodeWork((stage,), "kernel")

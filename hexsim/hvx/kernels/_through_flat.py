@@ -6,38 +6,45 @@ Tensors without spatial axes are flat already. The number of threads is that of 
 
 from __future__ import annotations
 
+import math
+
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.layout import ceil_div
 from hexsim.hvx.streams import Kernel, layout_change
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import CostModel, NodeWork
+from hexsim.timing.work import NodeWork
 
 THREADS = 2
+_ROWS = 8
+"""Parts of flat memory that threads share."""
 
 FlatStep = tuple[Shape, Kernel]
 """A shape, and the loop over its vectors."""
 
 
-def flat_steps(call: KernelCall, machine: Machine, move: Kernel | None) -> list[FlatStep]:
-    """Return the changes of layout around `move`, which makes the result; perhaps none."""
+def flat_steps(call: KernelCall, machine: Machine, move: FlatStep | None) -> list[FlatStep]:
+    """Return the changes of layout around `move`, which makes the result; perhaps none.
+
+    What is moved is flat: its shape is seen as rows of bytes without padding.
+    """
     source, result = call.operands[0], call.results[0]
     steps: list[FlatStep] = []
     if _is_spatial(source):
         steps.append((source, layout_change.from_d32(machine)))
     if move is not None:
-        steps.append((result, move))
+        shape, kernel = move
+        steps.append(((_ROWS, 1, 1, ceil_div(math.prod(shape), _ROWS)), kernel))
     if _is_spatial(result):
         steps.append((result, layout_change.to_d32(machine)))
     return steps
 
 
-def flat_work(
-    steps: list[FlatStep], target: Target, traffic: Traffic, cost_model: CostModel
-) -> NodeWork:
+def flat_work(steps: list[FlatStep], target: Target, traffic: Traffic) -> NodeWork:
     """One stage, and one node, for each step."""
     threads = min(THREADS, target.workers)
     last = len(steps) - 1
@@ -51,7 +58,7 @@ def flat_work(
         )
         for number, (shape, kernel) in enumerate(steps)
     )
-    return NodeWork(stages, cost_model, nodes=len(stages))
+    return NodeWork(stages, "kernel", nodes=len(stages))
 
 
 def _is_spatial(shape: Shape) -> bool:

@@ -2,17 +2,16 @@
 
 With the place in the block before the channel ("DCR"), and on the way back, all channels of one row
 of a block lie together on both sides: one run. With the channel first ("CRD") every byte goes its
-own way, a vector of the result being out of as many vectors as a block has rows. See
-hexsim.hvx.streams.movement for the loops.
+own way. See hexsim.hvx.streams.movement for the loops.
 """
 
 from __future__ import annotations
 
 from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._scattered import permuting
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._through_flat import FlatStep, flat_steps, flat_work
 from hexsim.hvx.streams import Kernel
-from hexsim.hvx.streams.movement import VECTOR_BYTES, moved
 from hexsim.layers import DepthToSpace, SpaceToDepth
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -26,19 +25,14 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """One stage per step."""
-    return flat_work(_steps(call, target), target, traffic, "kernel")
+    return flat_work(_steps(call, target), target, traffic)
 
 
 def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
     layer = call.layer
     assert isinstance(layer, DepthToSpace | SpaceToDepth)
-    deep = min(call.operands[0][-1], call.results[0][-1])
-    if layer.mode == "CRD":
-        run, sources = 1, layer.block + 1
-    else:
-        run = layer.block * deep
-        sources = -(-VECTOR_BYTES // run) + 1
-    return flat_steps(call, target.machine, moved(target.machine, run, sources))
+    split, permutation = layer.view(call.operands[0])
+    return flat_steps(call, target.machine, permuting(target.machine, split, permutation))
 
 
 MODELS: Models = dict.fromkeys((DepthToSpace, SpaceToDepth), KernelModel(streams, work))

@@ -4,8 +4,10 @@ Channels of each phase begin a sheet of their own, so that weaving moves whole p
 rows that have just been made, so they are not moved through DDR in between. Grouped ones are
 slices, convolutions and a concat before that, as a grouped convolution is.
 
-Strides above four run as scalar code: SNPE's documentation calls them slow. How Hexagon NN does
-the others is not in its published kernels; that it reduces them to convolutions is assumed.
+Steps above four along a row have no loop that weaves them: a table lookup per vector of the result
+stands in, and the cost is generic. SNPE's documentation calls such strides slow without a figure. How
+Hexagon NN does any of this is not in its published kernels; that it reduces deconvolutions to
+convolutions is assumed.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import any_convolution, grouped_convolution
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._reference import reference_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.kernels.convolution import (
@@ -28,7 +29,7 @@ from hexsim.hvx.kernels.convolution import (
     dense_streams,
 )
 from hexsim.hvx.layout import PIXELS, SHEET, ceil_div, row_vectors, sheets
-from hexsim.hvx.streams import Kernel, elementwise, reference
+from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.hvx.streams.weave import MOST, weave_pixels
 from hexsim.layers import Convolution, Deconvolution
 from hexsim.planning.deconvolution_phases import in_phases
@@ -38,9 +39,7 @@ from hexsim.timing.work import NodeWork, Stage
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """The loops of the convolution, then the weaving; or scalar code."""
-    if not _has_vector_code(call):
-        return (reference.multiply_add(target.machine),)
+    """The loops of the convolution, then the weaving."""
     if _layer(call).groups > 1:
         return (*grouped_convolution.streams(in_phases(call), target), *_weaving(call, target))
     return (*dense_streams(_dense_shape(call), target), *_weaving(call, target))
@@ -48,11 +47,6 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Blocks of the convolution, then rows of the result."""
-    if not _has_vector_code(call):
-        (slow,) = streams(call, target)
-        moved = traffic.reading(call.parameter_bytes)
-        stage = reference_stage(slow, call.macs, math.prod(call.results[0]), moved)
-        return NodeWork((stage,), "generic")
     weaving = _weaving(call, target)
     reading = replace(traffic, write_bytes=0) if weaving else traffic
     if _layer(call).groups > 1:
@@ -62,22 +56,21 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         shape = _dense_shape(call)
         made = NodeWork((dense_stage(shape, target, reading),), cost_model(shape, target))
     woven = tuple(_woven(call, kernel, target, traffic) for kernel in weaving)
+    made = made if _has_loop(call) else replace(made, cost_model="generic")
     return replace(made, stages=(*made.stages, *woven), nodes=made.nodes + len(woven))
 
 
 def weight_bytes(call: KernelCall, target: Target) -> int:
-    """Those of the convolution; scalar code keeps none."""
-    if not _has_vector_code(call):
-        return 0
+    """Those of the convolution."""
     if _layer(call).groups > 1:
         inner = in_phases(call)
         return any_convolution.form(inner).weight_bytes(inner, target)
     return Blocking(_dense_shape(call), target).weight_bytes
 
 
-def _has_vector_code(call: KernelCall) -> bool:
-    """False for the strides that SNPE calls slow."""
-    return max(_layer(call).window.strides) <= MOST
+def _has_loop(call: KernelCall) -> bool:
+    """False for steps along a row that no loop weaves."""
+    return _layer(call).window.strides[1] <= MOST
 
 
 def _dense_shape(call: KernelCall) -> DenseShape:
@@ -97,6 +90,8 @@ def _layer(call: KernelCall) -> Deconvolution:
 def _weaving(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """What puts pixels of a row in turn; rows alone are copied; nothing for a stride of one."""
     down, right = _layer(call).window.strides
+    if right > MOST:
+        return (elementwise.table(target.machine),)
     if right > 1:
         return (weave_pixels(target.machine, right),)
     return (elementwise.copy(target.machine),) if down > 1 else ()

@@ -24,22 +24,23 @@ from hexsim.timing.work import NodeWork
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """A copy, or the steps around a move."""
     if _whole_vectors(call):
-        return (move_stream(target, whole_vectors=True),)
+        return (move_stream(target, 1),)
     return tuple(kernel for _, kernel in _steps(call, target))
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Rows of the result."""
     if _whole_vectors(call):
-        return move_work(call, target, traffic, whole_vectors=True)
-    return flat_work(_steps(call, target), target, traffic, "kernel")
+        return move_work(call, target, traffic, 1)
+    return flat_work(_steps(call, target), target, traffic)
 
 
 def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
     source, axis = call.operands[0], _axis(call)
     run = math.prod(source[axis + 1 :])
     sources = ceil_div(source[axis] * run, VECTOR_BYTES) + 1
-    return flat_steps(call, target.machine, moved(target.machine, run, sources))
+    move = moved(target.machine, run, sources)
+    return flat_steps(call, target.machine, (call.results[0], move))
 
 
 def _whole_vectors(call: KernelCall) -> bool:

@@ -1,14 +1,15 @@
 """Reshape, permute and channel shuffle: out of d32, moved, and back into d32.
 
 A reshape between tensors without spatial axes is a copy. Inside the flat form a reshape moves
-nothing more; a permute gathers elements and a shuffle interleaves channels: for both a table
-lookup per vector stands in, so their cost is generic.
-Source: Hexagon NN, vmemcpy_2d_h.S.
+nothing more. A permute moves runs of bytes, takes vectors through networks, or turns blocks of
+bytes over, whatever is cheapest (`hexsim.hvx.kernels._scattered`). A shuffle permutes groups.
+Source of the copy: Hexagon NN, vmemcpy_2d_h.S.
 """
 
 from __future__ import annotations
 
 from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._scattered import permuting
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._through_flat import FlatStep, flat_steps, flat_work
 from hexsim.hvx.streams import Kernel, elementwise
@@ -25,16 +26,20 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
     """Shape and loop of each step."""
-    machine = target.machine
-    move = None if isinstance(call.layer, Reshape) else elementwise.table(machine)
+    layer, source, machine = call.layer, call.operands[0], target.machine
+    move = None
+    if isinstance(layer, Permute):
+        move = permuting(machine, source, layer.permutation)
+    elif isinstance(layer, ChannelShuffle):
+        last = len(source) - 1
+        split = (*source[:-1], layer.groups, source[-1] // layer.groups)
+        move = permuting(machine, split, (*range(last), last + 1, last))
     return flat_steps(call, machine, move) or [(call.results[0], elementwise.copy(machine))]
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """One stage per conversion, and one for the move itself if it is not a reshape."""
-    is_reshape = isinstance(call.layer, Reshape)
-    steps = _steps(call, target)
-    return flat_work(steps, target, traffic, "kernel" if is_reshape else "generic")
+    return flat_work(_steps(call, target), target, traffic)
 
 
 MODELS: Models = dict.fromkeys((ChannelShuffle, Permute, Reshape), KernelModel(streams, work))

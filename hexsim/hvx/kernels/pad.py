@@ -1,7 +1,7 @@
 """Pad: the vectors of the result are copied or constant, whole ones if the input begins one.
 
-What repeats the input along an axis of which a vector holds several positions turns these round or
-spreads them: that is moving elements.
+Else a vector of the result is out of two neighbours of the input. So it is where the input is
+repeated along an axis of which a vector holds several positions.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """A copy, or what stands for moving elements."""
-    return (move_stream(target, whole_vectors=_whole_vectors(call)),)
+    """A copy, or a move."""
+    return (move_stream(target, _sources(call)),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Rows of the result."""
-    return move_work(call, target, traffic, whole_vectors=_whole_vectors(call))
+    return move_work(call, target, traffic, _sources(call))
 
 
-def _whole_vectors(call: KernelCall) -> bool:
-    """True if the input begins at the first byte of a vector of the result, and stays as it is."""
+def _sources(call: KernelCall) -> int:
+    """How many vectors of the input make one of the result."""
     layer = call.layer
     assert isinstance(layer, Pad)
     inside = vector_sizes(call.results[0])
     if layer.mode != "constant":
-        return not any(layer.begins[axis] or layer.ends[axis] for axis in inside)
-    return all(layer.begins[axis] % size == 0 for axis, size in inside.items())
+        return 2 if any(layer.begins[axis] or layer.ends[axis] for axis in inside) else 1
+    return 1 if all(layer.begins[axis] % size == 0 for axis, size in inside.items()) else 2
 
 
 MODELS: Models = {Pad: KernelModel(streams, work)}

@@ -11,11 +11,10 @@ of nearest pixels are ours.
 from __future__ import annotations
 
 from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._moved import move_stream
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.layout import VECTOR_BYTES
-from hexsim.hvx.streams import Kernel, pooling, resize
+from hexsim.hvx.streams import Kernel, elementwise, pooling, resize
 from hexsim.layers import Resize
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -54,7 +53,7 @@ def _by_two(call: KernelCall, target: Target) -> Kernel | None:
 
 def _any(call: KernelCall, target: Target) -> Kernel:
     if _layer(call).kind == "nearest":
-        return move_stream(target, whole_vectors=False)
+        return elementwise.table(target.machine)
     return pooling.average_any(target.machine, _TAPS)
 
 

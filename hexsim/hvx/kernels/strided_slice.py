@@ -1,4 +1,8 @@
-"""Strided slice: the vectors of the part are copied, whole ones if it begins at one."""
+"""Strided slice: the vectors of the part are copied, whole ones if it begins at one.
+
+Else a vector of the result is out of two neighbours of the input, or, where positions inside
+vectors are skipped, out of as many as a step passes over.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +18,24 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """A copy, or what stands for moving elements."""
-    return (move_stream(target, whole_vectors=_whole_vectors(call)),)
+    """A copy, or a move."""
+    return (move_stream(target, _sources(call)),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Rows of the result."""
-    return move_work(call, target, traffic, whole_vectors=_whole_vectors(call))
+    return move_work(call, target, traffic, _sources(call))
 
 
-def _whole_vectors(call: KernelCall) -> bool:
-    """True if the part begins at the first byte of a vector and skips none inside it."""
+def _sources(call: KernelCall) -> int:
+    """How many vectors of the input make one of the result."""
     layer, inside = call.layer, vector_sizes(call.operands[0])
     assert isinstance(layer, StridedSlice)
-    return all(
-        part.step == 1 and part.start % inside[part.axis] == 0
-        for part in layer.parts
-        if part.axis in inside
-    )
+    sources = 1
+    for part in layer.parts:
+        if part.axis in inside and (part.step > 1 or part.start % inside[part.axis]):
+            sources *= max(2, part.step)
+    return sources
 
 
 MODELS: Models = {StridedSlice: KernelModel(streams, work)}

@@ -26,22 +26,23 @@ _SOURCES = 2
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """A copy, or the steps around a move."""
     if _whole_vectors(call):
-        return (move_stream(target, whole_vectors=True),)
+        return (move_stream(target, 1),)
     return tuple(kernel for _, kernel in _steps(call, target))
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Rows of the result."""
     if _whole_vectors(call):
-        return move_work(call, target, traffic, whole_vectors=True)
-    return flat_work(_steps(call, target), target, traffic, "kernel")
+        return move_work(call, target, traffic, 1)
+    return flat_work(_steps(call, target), target, traffic)
 
 
 def _steps(call: KernelCall, target: Target) -> list[FlatStep]:
     repeats, source = _repeats(call), call.operands[0]
     innermost = max((axis for axis, times in enumerate(repeats) if times > 1), default=0)
     run = math.prod(source[innermost:])
-    return flat_steps(call, target.machine, moved(target.machine, run, _SOURCES))
+    move = moved(target.machine, run, _SOURCES)
+    return flat_steps(call, target.machine, (call.results[0], move))
 
 
 def _whole_vectors(call: KernelCall) -> bool:

@@ -21,7 +21,6 @@ from hexsim.hvx.streams import (
     layout_change,
     local_response_norm,
     pooling,
-    reference,
     resize,
 )
 from hexsim.hvx.streams._kernel import Kernel
@@ -73,7 +72,6 @@ def comparison() -> Iterator[Comparison]:
     yield Comparison(layout_change.activation_sums(V60), "128 bytes", 1, "gsum_h.S")
     yield Comparison(input_quantize.value_range(V66), "32 floats", 1, "autoquantize_h.S")
     yield Comparison(input_quantize.codes(V66), "128 floats", 16, "autoquantize_h.S")
-    yield Comparison(reference.multiply_add(V66), "1 multiply-add", 3, "C, inferred")
 
 
 def _convolutions() -> Iterator[Comparison]:

@@ -1,6 +1,6 @@
 """Elements moved in flat memory, 128 bytes of the result at a time.
 
-Three loops, for the three ways in which such a vector can come about:
+Four loops, for the ways in which such vectors can come about:
 
 - Runs of at least a vector lie anywhere in the source: an unaligned load and a store.
 - Shorter runs: each is loaded from where it begins and shifted in from above (`valign` by the
@@ -8,6 +8,9 @@ Three loops, for the three ways in which such a vector can come about:
 - Many short runs out of few vectors: each of these goes through a network (`vdelta` and `vrdelta`,
   which together permute and repeat bytes as they like), and what is not wanted is masked away. The
   controls of the networks depend on the shapes alone and are read from memory.
+- Rows that become columns, byte by byte: a block of 128 x 128 bytes is turned over in seven steps,
+  each of which shuffles pairs of vectors. Sixteen vectors go through four steps in registers, so
+  that a block is read and written twice; the step too many is counted.
 
 No hand-written kernels are known: Hexagon NN moves short runs in C. The loops are ours.
 """
@@ -18,10 +21,23 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._kernel import Kernel, call, pipelined_stretches, tile_loop
+from hexsim.hvx.scheduling import straight
+from hexsim.hvx.streams._kernel import (
+    Kernel,
+    Stretch,
+    call,
+    pipelined_stretches,
+    tile_loop,
+)
 from hexsim.hvx.streams._stream import Stream
 
 VECTOR_BYTES = 128
+_HELD = 16
+"""Vectors in registers at a time, half of them."""
+_STEPS_HELD = 4
+"""Steps among these."""
+_PASSES = 2
+"""Four steps each, of which seven are needed."""
 
 
 @lru_cache(maxsize=16)
@@ -67,6 +83,24 @@ def networks(machine: Machine, sources: int) -> Kernel:
     made = pipelined(machine, s.insns, sources, tail.insns, head.insns)
     stretches = pipelined_stretches("networks", made)
     return Kernel("move through networks", machine, stretches, call=call(machine))
+
+
+@lru_cache(maxsize=16)
+def turned(machine: Machine) -> Kernel:
+    """Sixteen vectors of a block of 128 x 128 bytes that is turned over."""
+    s = Stream()
+    held = [s("load", f"x{k}", "block") for k in range(_HELD)]
+    for step in range(_STEPS_HELD):
+        apart, made = 1 << step, list(held)
+        for low in (k for k in range(_HELD) if not k & apart):
+            pair = s("shuff.pair", f"p{step}_{low}", held[low | apart], held[low], f"by{step}")
+            made[low], made[low | apart] = f"{pair}.lo", f"{pair}.hi"
+        held = made
+    for value in held:
+        s("store", "", "turned", value)
+    code = straight(machine, s.insns)
+    tile = (Stretch("four steps", code, _PASSES, code.length),)
+    return Kernel("turn blocks over", machine, tile, call=call(machine), pixels=_HELD * 4)
 
 
 def moved(machine: Machine, run: int, sources: int) -> Kernel:

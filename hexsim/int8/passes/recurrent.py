@@ -55,20 +55,26 @@ class Rules(NamedTuple):
     cell_factor: int
 
 
+@record("Product,Product,int64[::1],int64[::1],Rules")
+class Model(NamedTuple):
+    """All that does not change from step to step."""
+
+    of_input: Product
+    of_state: Product
+    sigmoid: Int64
+    tanh: Int64
+    rules: Rules
+
+
 class PreparedRecurrent:
     """Weights and tables as the kernel reads them."""
 
     def __init__(self, call: BoundRecurrent) -> None:
         _, self._directions, self._batch, self._hidden = call.output.shape
-        self._products = (
-            _product(call.weights, call.of_input, call.bias[0]),
-            _product(call.recurrence, call.of_state, call.bias[1]),
-        )
-        self._tables = call.sigmoid, call.tanh
         self._places = {name: place for place, name in enumerate(call.initial, start=1)}
         self._table = call.hidden_table
         cell = self._places.get("cell")
-        self._rules = Rules(
+        rules = Rules(
             call.inputs[0].zero_point,
             call.output.zero_point,
             call.output.encoding.steps,
@@ -79,6 +85,13 @@ class PreparedRecurrent:
             {"forward": 2, "reverse": 0, "bidirectional": 1}[call.direction],
             0 if cell is None else call.inputs[cell].zero_point,
             call.cell_factor,
+        )
+        self._model = Model(
+            _product(call.weights, call.of_input, call.bias[0]),
+            _product(call.recurrence, call.of_state, call.bias[1]),
+            call.sigmoid,
+            call.tanh,
+            rules,
         )
         self._still = np.full(
             (self._directions * self._batch, self._hidden),
@@ -96,11 +109,10 @@ class PreparedRecurrent:
             hidden = codes.reshape(hidden.shape)
         if "cell" in self._places:
             cell = inputs[self._places["cell"]].reshape(cell.shape)
-        columns = self._products[0].weights.shape[1] // self._directions
+        columns = self._model.of_input.weights.shape[1] // self._directions
         size = 3 * self._hidden + 2 * columns
         arguments = (
-            inputs[0], hidden, cell, *self._products, *self._tables, self._rules, output,
-            FIRST, LAST, Scratch(size, np.int64),
+            inputs[0], hidden, cell, self._model, output, FIRST, LAST, Scratch(size, np.int64),
         )  # fmt: skip
         return [*work, Step(_walk(output.dtype), arguments, len(self._still))]
 
@@ -149,78 +161,6 @@ def _multiply(distances: Int64, product: Product, start: int, first: int, sums: 
         sums[k] = _scaled(sums[k], product.multiplier[at], product.shift[at]) + product.bias[at]
 
 
-@template(
-    "void({0}[:,:,::1],{0}[:,::1],{0}[:,::1],Product,Product,int64[::1],int64[::1],Rules,"
-    "{0}[:,:,:,::1],int64,int64,int64[::1])"
-)
-def _walk(
-    x: Codes,
-    hidden: Codes,
-    initial_cell: Codes,
-    of_input: Product,
-    of_state: Product,
-    sigmoid: Int64,
-    tanh: Int64,
-    rules: Rules,
-    out: Codes,
-    first: int,
-    last: int,
-    scratch: Int64,
-) -> None:
-    steps, batch, units = out.shape[0], out.shape[2], out.shape[3]
-    columns = of_input.weights.shape[1] // out.shape[1]
-    state, kept = scratch[:units], scratch[units : 2 * units]
-    reset = scratch[2 * units : 3 * units]
-    p = scratch[3 * units : 3 * units + columns]
-    q = scratch[3 * units + columns : 3 * units + 2 * columns]
-    one, half = np.int64(1 << GATE_BITS), np.int64(1 << GATE_BITS - 1)
-    for row in range(first, last):
-        direction, item = row // batch, row % batch
-        start = direction * columns
-        for k in range(units):
-            state[k] = np.int64(hidden[row, k]) - rules.zero_out
-            distance = np.int64(initial_cell[row, k]) - rules.zero_cell
-            kept[k] = (distance * rules.cell_factor + np.int64(1 << 15)) >> np.int64(16)
-        for number in range(steps):
-            step = steps - 1 - number if direction >= rules.reversed_from else number
-            _multiply_codes(x[step, item], rules.zero_in, of_input, start, p)
-            late = rules.cell != _GRU or rules.resets_late != 0
-            known = q if late else q[: 2 * units]
-            _multiply(state, of_state, start, 0, known)
-            if not late:
-                for k in range(units):
-                    gate = _gate(p[units + k] + q[units + k], sigmoid)
-                    reset[k] = (gate * state[k] + half) >> np.int64(GATE_BITS)
-                _multiply(reset, of_state, start, 2 * units, q)
-            for k in range(units):
-                if rules.cell == _LSTM:
-                    i = _gate(p[k] + q[k], sigmoid)
-                    o = _gate(p[units + k] + q[units + k], sigmoid)
-                    f = _gate(p[2 * units + k] + q[2 * units + k], sigmoid)
-                    g = _gate(p[3 * units + k] + q[3 * units + k], tanh)
-                    total = (f * kept[k] + half) >> np.int64(GATE_BITS)
-                    total += (i * g + np.int64(512)) >> np.int64(10)
-                    kept[k] = min(max(total, np.int64(-_INT32 - 1)), np.int64(_INT32))
-                    number_of = _scaled(o * _gate(kept[k], tanh), rules.multiplier, rules.shift)
-                elif rules.cell == _GRU:
-                    z = _gate(p[k] + q[k], sigmoid)
-                    of_last = q[2 * units + k]
-                    if late:
-                        r = _gate(p[units + k] + q[units + k], sigmoid)
-                        of_last = (r * of_last + half) >> np.int64(GATE_BITS)
-                    n = _gate(p[2 * units + k] + of_last, tanh)
-                    fresh = _scaled((one - z) * n, rules.multiplier, rules.shift)
-                    old = (z * state[k] + np.int64(64)) >> np.int64(7)
-                    number_of = (fresh + old + np.int64(128)) >> np.int64(8)
-                else:
-                    number_of = _scaled(_gate(p[k] + q[k], tanh), rules.multiplier, rules.shift)
-                code = min(max(rules.zero_out + number_of, np.int64(0)), rules.most)
-                reset[k] = code - rules.zero_out
-                out[step, direction, item, k] = code
-            for k in range(units):
-                state[k] = reset[k]
-
-
 @inlined
 def _multiply_codes(
     codes: Codes, zero_point: int, product: Product, start: int, sums: Int64
@@ -236,6 +176,94 @@ def _multiply_codes(
     for k in range(sums.size):
         at = start + k
         sums[k] = _scaled(sums[k], product.multiplier[at], product.shift[at]) + product.bias[at]
+
+
+@inlined
+def _lstm(k: int, p: Int64, q: Int64, kept: Int64, model: Model) -> Any:
+    """The new state of a unit of an LSTM, from zero, unlimited."""
+    units = kept.size
+    i = _gate(p[k] + q[k], model.sigmoid)
+    o = _gate(p[units + k] + q[units + k], model.sigmoid)
+    f = _gate(p[2 * units + k] + q[2 * units + k], model.sigmoid)
+    g = _gate(p[3 * units + k] + q[3 * units + k], model.tanh)
+    total = (f * kept[k] + np.int64(1 << GATE_BITS - 1)) >> np.int64(GATE_BITS)
+    total += (i * g + np.int64(512)) >> np.int64(10)
+    kept[k] = min(max(total, np.int64(-_INT32 - 1)), np.int64(_INT32))
+    shown = o * _gate(kept[k], model.tanh)
+    return _scaled(shown, model.rules.multiplier, model.rules.shift)
+
+
+@inlined
+def _gru(k: int, p: Int64, q: Int64, state: Int64, model: Model) -> Any:
+    """The same of a GRU."""
+    units = state.size
+    z = _gate(p[k] + q[k], model.sigmoid)
+    of_last = q[2 * units + k]
+    if model.rules.resets_late:
+        r = _gate(p[units + k] + q[units + k], model.sigmoid)
+        of_last = (r * of_last + np.int64(1 << GATE_BITS - 1)) >> np.int64(GATE_BITS)
+    n = _gate(p[2 * units + k] + of_last, model.tanh)
+    share = (np.int64(1 << GATE_BITS) - z) * n
+    fresh = _scaled(share, model.rules.multiplier, model.rules.shift)
+    old = (z * state[k] + np.int64(64)) >> np.int64(7)
+    return (fresh + old + np.int64(128)) >> np.int64(8)
+
+
+@inlined
+def _of_state(state: Int64, reset: Int64, model: Model, start: int, p: Int64, q: Int64) -> None:
+    """The product with the state; for an early reset gate that of new gates with what it leaves."""
+    units = state.size
+    if model.rules.cell != _GRU or model.rules.resets_late != 0:
+        _multiply(state, model.of_state, start, 0, q)
+        return
+    _multiply(state, model.of_state, start, 0, q[: 2 * units])
+    for k in range(units):
+        gate = _gate(p[units + k] + q[units + k], model.sigmoid)
+        reset[k] = (gate * state[k] + np.int64(1 << GATE_BITS - 1)) >> np.int64(GATE_BITS)
+    _multiply(reset, model.of_state, start, 2 * units, q)
+
+
+@template("void({0}[:,:,::1],{0}[:,::1],{0}[:,::1],Model,{0}[:,:,:,::1],int64,int64,int64[::1])")
+def _walk(
+    x: Codes,
+    hidden: Codes,
+    initial_cell: Codes,
+    model: Model,
+    out: Codes,
+    first: int,
+    last: int,
+    scratch: Int64,
+) -> None:
+    rules, (steps, _, batch, units) = model.rules, out.shape
+    columns = model.of_input.weights.shape[1] // out.shape[1]
+    state, kept = scratch[:units], scratch[units : 2 * units]
+    new = scratch[2 * units : 3 * units]
+    p = scratch[3 * units : 3 * units + columns]
+    q = scratch[3 * units + columns : 3 * units + 2 * columns]
+    for row in range(first, last):
+        direction, item = row // batch, row % batch
+        start = direction * columns
+        for k in range(units):
+            state[k] = np.int64(hidden[row, k]) - rules.zero_out
+            distance = np.int64(initial_cell[row, k]) - rules.zero_cell
+            kept[k] = (distance * rules.cell_factor + np.int64(1 << 15)) >> np.int64(16)
+        for number in range(steps):
+            step = steps - 1 - number if direction >= rules.reversed_from else number
+            _multiply_codes(x[step, item], rules.zero_in, model.of_input, start, p)
+            _of_state(state, new, model, start, p, q)
+            for k in range(units):
+                if rules.cell == _LSTM:
+                    number_of = _lstm(k, p, q, kept, model)
+                elif rules.cell == _GRU:
+                    number_of = _gru(k, p, q, state, model)
+                else:
+                    gate = _gate(p[k] + q[k], model.tanh)
+                    number_of = _scaled(gate, rules.multiplier, rules.shift)
+                code = min(max(rules.zero_out + number_of, np.int64(0)), rules.most)
+                new[k] = code - rules.zero_out
+                out[step, direction, item, k] = code
+            for k in range(units):
+                state[k] = new[k]
 
 
 PREPARERS: Preparers = {BoundRecurrent: PreparedRecurrent}

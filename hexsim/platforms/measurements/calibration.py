@@ -12,7 +12,10 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hexsim.platforms.quantity import Quantity
 
 FILE = Path(__file__).with_name("calibration.json")
 
@@ -72,13 +75,15 @@ class Trade:
 class Calibration:
     """The record of one fit.
 
-    `correlation[i][j]` is that of the errors of constants i and j; `columns` names the
+    `correlation[i][j]` is that of the errors of constants i and j; `scatter` the mean square of the
+    rows' errors, in units of what each row was granted and at least 1. `columns` names the
     predictions, and `predictions[row]` holds one time in ms for each, row being a fitted row, or
     None where a column says nothing of the row.
     """
 
     constants: tuple[Calibrated, ...]
     correlation: tuple[tuple[float, ...], ...]
+    scatter: float
     trades: tuple[Trade, ...]
     columns: tuple[str, ...]
     predictions: tuple[tuple[float | None, ...], ...]
@@ -89,6 +94,22 @@ class Calibration:
             if path == constant.path and sheet in constant.sheets:
                 return index
         return None
+
+    def stated(self, sheet: str, path: str, constant: Quantity) -> int | None:
+        """Return the index of a constant as a sheet states it, None if that was not fitted.
+
+        A calibration of one's own states other values and bounds under the same name.
+        """
+        index = self.find(sheet, path) if constant.confidence == "calibrated" else None
+        if index is None:
+            return None
+        fitted = self.constants[index]
+        same = (fitted.low, fitted.value, fitted.high) == (
+            constant.low,
+            constant.value,
+            constant.high,
+        )
+        return index if same else None
 
     def trade(self, sheet: str, path: str) -> Trade | None:
         """Return what the fit makes of an assumed constant, None if it moves no fitted row."""
@@ -105,6 +126,7 @@ def calibration() -> Calibration:
     return Calibration(
         tuple(Calibrated(**_frozen(record)) for record in document["constants"]),
         _frozen(document["correlation"]),
+        document["scatter"],
         tuple(Trade(**_frozen(record)) for record in document["trades"]),
         _frozen(document["columns"]),
         _frozen(document["predictions"]),

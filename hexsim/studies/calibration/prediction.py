@@ -66,7 +66,7 @@ class Predictions:
         model: Callable[[str], Model] = load,
     ) -> None:
         self._load_platform = platform
-        self._load_model = model
+        self.load_model = model
         self._platforms: dict[tuple[str, str], Platform] = {}
         self._workloads: dict[Run, Workload] = {}
         self._reads: dict[Run, dict[str, set[str]]] = {}
@@ -122,7 +122,7 @@ class Predictions:
     def _workload(self, run: Run) -> Workload:
         """Plans depend on no constant, so one serves all evaluations."""
         if run not in self._workloads:
-            model = self._load_model(run.model)
+            model = self.load_model(run.model)
             self._workloads[run] = deployed(model, self.platform(run), run.runtime).workload(
                 idle_ms=run.idle_ms, perf_profile=run.perf_profile, buffer=run.buffer
             )

@@ -4,17 +4,13 @@ import pytest
 
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
-from hexsim.hvx.streams import elementwise, reference
+from hexsim.hvx.streams import elementwise
 from hexsim.hvx.streams.weave import weave_pixels
 from hexsim.timing.memory import Traffic
 from tests.small_networks import Sketch, only_call
 
 V66 = Machine(66)
 TARGET = Target(V66, 4, 1 << 20, 1 << 18)
-
-
-def slots(work) -> int:
-    return sum(item.packets + item.stalls for item in work.items)
 
 
 @pytest.mark.parametrize("channels", [64, 20])
@@ -37,14 +33,16 @@ def test_a_stride_of_one_is_a_convolution() -> None:
     assert (len(work.stages), work.nodes) == (1, 1)
 
 
-def test_strides_above_four_are_scalar_code() -> None:
+def test_steps_above_four_are_a_convolution_and_a_stand_in_for_weaving() -> None:
     net = Sketch((1, 4, 4, 8))
     call = only_call(net, net.deconv("in", 4, kernel=5, stride=5))
     work = node_work(call, TARGET, Traffic(10, 20))
-    cost = reference.multiply_add(V66).cost
-    assert slots(work) == cost.tile * call.macs + cost.row * 20 * 20 * 4
-    assert (work.cost_model, work.write_bytes) == ("generic", 20)
-    assert work.read_bytes == 10 + call.parameter_bytes
+    one = node_work(only_call(net, net.conv("in", 25 * 32)), TARGET, Traffic(10))
+    cost = elementwise.table(V66).cost
+    assert work.stages[0] == one.stages[0]
+    woven = sum(item.packets + item.stalls for item in work.stages[1].items)
+    assert woven == 20 * (cost.tile * 5 + cost.row)
+    assert (work.nodes, work.cost_model, work.write_bytes) == (2, "generic", 20)
 
 
 def test_groups_are_slices_convolutions_a_concat_and_the_weaving() -> None:

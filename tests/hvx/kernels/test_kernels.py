@@ -14,7 +14,7 @@ from hexsim.graph.ir import Network
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
 from hexsim.hvx.layout import tensor_sizes
-from hexsim.hvx.streams import Kernel, elementwise, pooling
+from hexsim.hvx.streams import Kernel, elementwise, movement, pooling
 from hexsim.layers import (
     AxisSlice,
     BatchNorm,
@@ -133,8 +133,8 @@ def test_softmax_and_layout_changes_run_on_two_threads_at_most() -> None:
     norm = net.add(BatchNorm, "in", scale=net.weight((64,)), shift=net.weight((64,)))
     for output, model in (
         (net.add(Softmax, "in", axes=(3,)), "kernel"),
-        (net.add(Permute, "in", permutation=(0, 2, 1, 3)), "generic"),
-        (net.add(ChannelShuffle, "in", groups=2), "generic"),
+        (net.add(Permute, "in", permutation=(0, 2, 1, 3)), "kernel"),
+        (net.add(ChannelShuffle, "in", groups=2), "kernel"),
         (norm, "kernel"),
     ):
         work = work_of(net, output)
@@ -158,33 +158,33 @@ def test_concat_rescales_every_vector_of_its_inputs() -> None:
     assert slots(work) == 2 * (cost.tile * VECTORS + 16 * cost.row)
 
 
-def test_a_slice_of_whole_vectors_is_copied_and_others_are_generic() -> None:
+def test_a_slice_of_whole_vectors_is_copied_and_others_are_out_of_neighbours() -> None:
     net = Sketch(SHAPE)
-    for part, model in (
-        (AxisSlice(3, 32, 64), "kernel"),
-        (AxisSlice(1, 3, 9, 2), "kernel"),
-        (AxisSlice(2, 4, 16), "kernel"),
-        (AxisSlice(3, 16, 48), "generic"),
-        (AxisSlice(2, 1, 5), "generic"),
-        (AxisSlice(3, 0, 64, 2), "generic"),
+    for part, sources in (
+        (AxisSlice(3, 32, 64), 1),
+        (AxisSlice(1, 3, 9, 2), 1),
+        (AxisSlice(2, 4, 16), 1),
+        (AxisSlice(3, 16, 48), 2),
+        (AxisSlice(2, 1, 5), 2),
+        (AxisSlice(3, 0, 64, 2), 2),
+        (AxisSlice(2, 0, 16, 5), 5),
     ):
         out = net.add(StridedSlice, "in", parts=(part,))
-        work = work_of(net, out)
-        loop = elementwise.copy if model == "kernel" else elementwise.table
-        assert work.cost_model == model
-        assert kernel_streams(only_call(net, out), TARGET) == (loop(V66),)
+        loop = elementwise.copy(V66) if sources == 1 else movement.networks(V66, sources)
+        assert work_of(net, out).cost_model == "kernel"
+        assert kernel_streams(only_call(net, out), TARGET) == (loop,)
 
 
-def test_padding_in_front_of_a_vector_is_generic() -> None:
+def test_padding_in_front_of_a_vector_shifts_what_is_in_it() -> None:
     net = Sketch(SHAPE)
-    for begins, model in (
-        ((0, 1, 0, 0), "kernel"),
-        ((0, 1, 4, 32), "kernel"),
-        ((0, 0, 1, 0), "generic"),
-        ((0, 0, 0, 1), "generic"),
+    for begins, loop in (
+        ((0, 1, 0, 0), elementwise.copy(V66)),
+        ((0, 1, 4, 32), elementwise.copy(V66)),
+        ((0, 0, 1, 0), movement.networks(V66, 2)),
+        ((0, 0, 0, 1), movement.networks(V66, 2)),
     ):
         out = net.add(Pad, "in", begins=begins, ends=(0, 1, 1, 0))
-        assert work_of(net, out).cost_model == model
+        assert kernel_streams(only_call(net, out), TARGET) == (loop,)
 
 
 def test_an_unknown_layer_gets_the_generic_cost() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
+from hexsim.hvx.kernels._scattered import origin, permuting
 from hexsim.hvx.streams import elementwise, layout_change, movement
 from hexsim.layers import DepthToSpace, Gather, Pad, SpaceToDepth, Tile
 from hexsim.timing.memory import Traffic
@@ -25,7 +26,7 @@ def call_of(shape, kind, **attributes):
         ((1, 8, 8, 256), DepthToSpace, {"block": 2}, movement.rows(V66)),
         ((1, 8, 8, 64), SpaceToDepth, {"block": 2}, movement.rows(V66)),
         ((1, 8, 8, 128), DepthToSpace, {"block": 2}, movement.runs(V66, 2)),
-        ((1, 8, 8, 64), DepthToSpace, {"block": 2, "mode": "CRD"}, movement.networks(V66, 3)),
+        ((1, 8, 8, 64), DepthToSpace, {"block": 2, "mode": "CRD"}, movement.networks(V66, 2)),
         ((1, 8, 8, 16), Tile, {"repeats": (1, 1, 1, 3)}, movement.networks(V66, 2)),
         ((1, 6, 6, 64), Tile, {"repeats": (1, 1, 2, 1)}, movement.rows(V66)),
         ((1, 8, 8, 64), Gather, {"axis": 3, "indices": (5, 9)}, movement.networks(V66, 2)),
@@ -61,6 +62,36 @@ def test_flat_tensors_need_no_change_of_layout() -> None:
     assert kernel_streams(call, TARGET) == (movement.networks(V66, 3),)
 
 
-def test_edges_inside_a_vector_are_generic() -> None:
+def test_edges_inside_a_vector_are_out_of_two() -> None:
     call = call_of((1, 8, 8, 64), Pad, begins=(0, 0, 4, 0), ends=(0, 0, 4, 0), mode="edge")
-    assert node_work(call, TARGET, Traffic()).cost_model == "generic"
+    assert kernel_streams(call, TARGET) == (movement.networks(V66, 2),)
+
+
+@pytest.mark.parametrize(
+    ("split", "permutation", "run", "sources"),
+    [
+        ((1, 8, 8, 64), (0, 2, 1, 3), 64, 2),
+        ((1, 8, 8, 256), (0, 2, 1, 3), 256, 1),
+        ((1, 16, 4, 2), (0, 1, 3, 2), 1, 1),
+        ((1024, 1024), (1, 0), 1, 128),
+        ((64, 3), (1, 0), 1, 2),
+        ((5, 1, 7), (0, 1, 2), 35, 1),
+    ],
+)
+def test_bytes_of_a_result_are_followed_to_their_source(split, permutation, run, sources) -> None:
+    assert origin(split, permutation) == (run, sources)
+
+
+def test_large_matrices_are_turned_over_in_blocks() -> None:
+    shape, loop = permuting(V66, (1024, 1024), (1, 0))
+    assert (shape, loop) == ((1, 1024 * 1024), movement.turned(V66))
+    shape, loop = permuting(V66, (200, 130), (1, 0))
+    assert (shape, loop) == ((1, 4 * 128 * 128), movement.turned(V66))
+    assert permuting(V66, (64, 3), (1, 0))[1] == movement.networks(V66, 2)
+
+
+def test_a_block_is_read_and_written_twice() -> None:
+    cost = movement.turned(V66).cost
+    assert cost.l2_vectors == 2 * 2 * 16
+    assert cost.tile >= 2 * 32, "a shuffle of a pair a packet"
+    assert cost.pixels == 16 * 4

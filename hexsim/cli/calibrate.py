@@ -1,0 +1,95 @@
+"""`hexsim calibrate`: constants of a chip or a stack by rows measured on one's own phone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from hexsim.cli._groups import grouped
+from hexsim.cli._options import ChipOption, StackOption
+from hexsim.cli._output import Json
+from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from hexsim.studies.calibration.own import OwnCalibration
+
+Adjust = Literal["stack", "chip", "both"]
+
+
+@dataclass(frozen=True)
+class Calibrated(Json):
+    """The files that hold what was found."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="TOML file of the stack, or the chip, to write."),
+    ] = None
+    chip_output: Annotated[
+        Path | None, typer.Option("--chip-output", help="With --adjust both: that of the chip.")
+    ] = None
+
+    def check(self, adjust: Adjust) -> None:
+        """Raise HexsimError unless the files are those that `adjust` makes."""
+        if self.output is None:
+            raise HexsimError("give the file to write with --output")
+        if adjust == "both" and self.chip_output is None:
+            raise HexsimError("--adjust both makes two files; name the chip's with --chip-output")
+        if adjust != "both" and self.chip_output is not None:
+            raise HexsimError("--chip-output is for --adjust both; the one file is --output's")
+        for file in (self.output, self.chip_output):
+            if file is not None and file.suffix != ".toml":
+                raise HexsimError(f"'{file}' must end in .toml, by which commands know such a file")
+
+
+@grouped
+def calibrate(
+    *,
+    rows: Annotated[Path, typer.Argument(help="CSV file in the format of measured_latency.csv.")],
+    chip: ChipOption,
+    stack: StackOption = None,
+    adjust: Annotated[
+        Adjust, typer.Option("--adjust", help="Which constants the rows may move.")
+    ] = "stack",
+    outputs: Calibrated,
+) -> None:
+    """Fit a stack or a chip to latencies measured on your phone, from what is published."""
+    from hexsim.cli._progress import status
+    from hexsim.reports.calibration_json import calibration_json
+    from hexsim.reports.calibration_table import calibration_text
+    from hexsim.studies.calibration.own import calibrate as run_calibration
+
+    outputs.check(adjust)
+    outputs.require(rows, *(name for name in (chip, stack) if name and name.endswith(".toml")))
+    with status() as progress:
+        found = run_calibration(rows, chip, stack, adjust, progress)
+    chip_text, stack_text = _files(found, rows.name)
+    outputs.write(
+        json=lambda: calibration_json(found),
+        output=lambda: chip_text if adjust == "chip" else stack_text,
+        chip_output=lambda: chip_text,
+    )
+    typer.echo(calibration_text(found))
+    typer.echo(f"\nUse it: {_use(adjust, outputs, chip, stack)}")
+
+
+def _files(found: OwnCalibration, rows: str) -> tuple[str, str]:
+    """The texts of the chip's and of the stack's file."""
+    from hexsim.platforms.sheet_text import sheet_text
+
+    chip, stack = found.after.chip, found.after.stack
+    return (
+        sheet_text(chip, f"{chip.title}, calibrated with {rows}"),
+        sheet_text(stack, f"{stack.title}, calibrated with {rows}"),
+    )
+
+
+def _use(adjust: Adjust, outputs: Calibrated, chip: str, stack: str | None) -> str:
+    """The options that take the files."""
+    if adjust == "both":
+        return f"--chip {outputs.chip_output} --stack {outputs.output}"
+    if adjust == "chip":
+        return f"--chip {outputs.output}" + (f" --stack {stack}" if stack else "")
+    return f"--chip {chip} --stack {outputs.output}"

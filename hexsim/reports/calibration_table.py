@@ -1,0 +1,86 @@
+"""What rows of a user's own say of a platform's constants, as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+
+from hexsim.reports.text import quantity, table
+from hexsim.studies.calibration.own import OwnCalibration, Told
+
+
+def calibration_text(found: OwnCalibration) -> str:
+    """Return the constants that moved, then each row before and after, then the errors."""
+    chip, stack = found.before.chip.name, found.before.stack.name
+    told = [one for one in found.constants if one.told]
+    constants = [
+        (
+            one.path,
+            one.sheet,
+            quantity(one.before, one.unit),
+            _factor(one.error_before),
+            quantity(one.after, one.unit),
+            _factor(one.error_after),
+        )
+        for one in told
+    ]
+    header = ("constant", "stated by", "before", "one sigma", "after", "one sigma")
+    return "\n".join(
+        [
+            f"{chip}, {stack}: {len(found.rows)} rows, {len(told)} of {len(found.constants)} "
+            "constants that they read say something else or are surer now",
+            table(header, constants, left=frozenset({0, 1})),
+            "",
+            _rows_table(found.rows),
+            "",
+            _errors(found),
+        ]
+    )
+
+
+def _rows_table(rows: Sequence[Told]) -> str:
+    lines = [
+        (
+            one.row.runtime,
+            one.row.network,
+            "forward" if one.row.forward else "total",
+            f"{one.row.latency_ms:g}",
+            *(_with_error(ms, one) for ms in (one.before_ms, one.after_ms, one.left_out_ms)),
+        )
+        for one in rows
+    ]
+    header = ("runtime", "network", "figure", "measured (ms)", "before", "after", "left out")
+    return table(header, lines, left=frozenset({0, 1, 2}))
+
+
+def _errors(found: OwnCalibration) -> str:
+    """One sentence per way to ask how far off the rows are."""
+    rows = found.rows
+    before, after = (
+        median(abs(ms / one.row.latency_ms - 1) for one, ms in pairs)
+        for pairs in (
+            [(one, one.before_ms) for one in rows],
+            [(one, one.after_ms) for one in rows],
+        )
+    )
+    lines = [f"Median error of the rows: {before:.1%} before, {after:.1%} after."]
+    unseen = [
+        abs(one.left_out_ms / one.row.latency_ms - 1) for one in rows if one.left_out_ms is not None
+    ]
+    if unseen:
+        lines.append(f"Each predicted by a calibration with the others: {median(unseen):.1%}.")
+    if found.one_run is not None:
+        without, with_one = found.one_run
+        lines.append(
+            f"One run alone leaves {with_one:.1%} on the others, which is {without:.1%} without it."
+        )
+    return "\n".join(lines)
+
+
+def _with_error(ms: float | None, one: Told) -> str:
+    return "" if ms is None else f"{ms:.2f} ({ms / one.row.latency_ms - 1:+.0%})"
+
+
+def _factor(log_error: float) -> str:
+    return f"x/ {math.exp(log_error):.2f}"

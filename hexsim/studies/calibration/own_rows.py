@@ -1,0 +1,224 @@
+"""Reads rows that a user measured: a file in the format of measured_latency.csv.
+
+Required are `runtime`, `model` (or `network`, if that is a built-in one's name) and `latency_ms`.
+The other columns may be left out: then the call is in a loop, with the stack's own profile and
+buffers, the figure is the wall clock's, and its resolution the last digit that is given.
+A `model` is the name of a built-in network, or a file's path as seen from the rows' folder.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from hexsim.container.loading import is_builtin
+from hexsim.errors import HexsimError, nearest, unknown
+from hexsim.platform import Platform
+from hexsim.platforms.measurements import Measurement
+from hexsim.quantization.model import Model
+from hexsim.runtimes import RUNTIMES
+
+COLUMNS = tuple(
+    "idle_ms_before_call" if name == "idle_ms" else name
+    for name in Measurement.__dataclass_fields__
+)
+_UNKNOWN = "unknown"
+_REQUIRED = ("runtime", "latency_ms")
+
+Record = dict[str, str]
+
+
+class Names(NamedTuple):
+    """What a row may call its chip and its stack."""
+
+    chip: frozenset[str]
+    stack: frozenset[str]
+
+
+def read_rows(
+    source: Path, platform: Platform, names: Names, load: Callable[[str], Model]
+) -> list[Measurement]:
+    """Read the rows of one platform.
+
+    `load` loads a model. Raises HexsimError that names file, line and the first mistake.
+    """
+    found = []
+    for line, record in _records(source):
+        try:
+            found.append(_Row(record, source.parent, platform, load).measurement(names))
+        except HexsimError as error:
+            raise HexsimError(f"{source}, line {line}: {error}") from None
+    if not found:
+        raise HexsimError(f"{source}: no rows below the header; give at least one measured row")
+    return found
+
+
+def _records(source: Path) -> Iterator[tuple[int, Record]]:
+    """Line number and fields of each row, with a header that makes sense."""
+    try:
+        text = source.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise HexsimError(f"{source}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise HexsimError(f"{source}: not a text file in UTF-8; save it as CSV") from None
+    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        _check_header(header, f"{source}, line 1")
+        for fields in reader:
+            if not any(field.strip() for field in fields):
+                continue
+            if len(fields) != len(header):
+                raise HexsimError(
+                    f"{source}, line {reader.line_num}: {len(fields)} values, and the header has "
+                    f"{len(header)} columns"
+                )
+            values = (field.strip() for field in fields)
+            yield reader.line_num, dict(zip(header, values, strict=True))
+    except csv.Error as error:
+        raise HexsimError(f"{source}, line {reader.line_num}: not CSV ({error})") from None
+
+
+def _check_header(header: list[str], where: str) -> None:
+    for name in header:
+        if name not in COLUMNS:
+            raise HexsimError(f"{where}: column '{name}' is not known; {nearest(name, COLUMNS)}")
+        if header.count(name) > 1:
+            raise HexsimError(f"{where}: column '{name}' is there twice; leave one out")
+    for name in _REQUIRED:
+        if name not in header:
+            raise HexsimError(f"{where}: there is no column '{name}', which every row needs")
+    if "model" not in header and "network" not in header:
+        raise HexsimError(f"{where}: there is no column 'model', which names the network that ran")
+
+
+class _Row:
+    """One record, whose fields are read with a sentence about each that makes no sense."""
+
+    def __init__(
+        self, record: Record, folder: Path, platform: Platform, load: Callable[[str], Model]
+    ) -> None:
+        self._record = record
+        self._folder = folder
+        self._platform = platform
+        self._load = load
+
+    def measurement(self, names: Names) -> Measurement:
+        """Check and return the row."""
+        platform, record = self._platform, self._record
+        self._same("chip", names.chip)
+        self._same("stack", names.stack)
+        runtime = self._runtime()
+        model = self._model()
+        latency_ms = self._positive("latency_ms")
+        profile = self._known("perf_profile", platform.stack.profile)
+        buffer = self._known("buffer", platform.stack.buffer)
+        shape = self._shape(model)
+        return Measurement(
+            chip=platform.chip.name,
+            runtime=runtime,
+            stack=platform.stack.name,
+            network=record.get("network") or Path(model).stem,
+            network_variant=record.get("network_variant", ""),
+            model=model,
+            input_nhwc=shape,
+            batch=shape[0],
+            idle_ms=self._idle_ms(),
+            perf_profile=profile,
+            buffer=buffer,
+            statistic=self._text("statistic") if "statistic" in record else "total_inference",
+            latency_ms=latency_ms,
+            resolution_ms=(
+                self._positive("resolution_ms")
+                if "resolution_ms" in record
+                else _last_digit(record["latency_ms"])
+            ),
+            note=record.get("note", ""),
+            source=record.get("source", ""),
+        )
+
+    def _text(self, column: str) -> str:
+        if not self._record.get(column):
+            raise HexsimError(f"there is no value in column '{column}'; every row needs one")
+        return self._record[column]
+
+    def _same(self, column: str, names: frozenset[str]) -> None:
+        given = self._record.get(column)
+        if given and given not in names:
+            own = " or ".join(sorted(names))
+            raise HexsimError(
+                f"{column} '{given}' is not the one that is calibrated ({own}); give it with "
+                f"--{column}, or leave the row out"
+            )
+
+    def _runtime(self) -> str:
+        runtime = self._text("runtime")
+        if runtime not in (*RUNTIMES, "hta"):
+            raise unknown("runtime", runtime, (*RUNTIMES, "hta"))
+        asked = "aip" if runtime == "hta" else runtime
+        self._platform.stack.require(self._platform.chip.require(asked))
+        return runtime
+
+    def _model(self) -> str:
+        column = "model" if "model" in self._record else "network"
+        name = self._text(column)
+        file = self._folder / name
+        if not file.is_file() and not is_builtin(name):
+            self._load(str(file) if Path(name).suffix else name)  # says what is wrong with it
+        return str(file) if file.is_file() else name
+
+    def _number(self, column: str) -> float:
+        text = self._text(column)
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise HexsimError(f"{column} '{text}' is not a number")
+        return value
+
+    def _positive(self, column: str) -> float:
+        value = self._number(column)
+        if value <= 0:
+            raise HexsimError(f"{column} {value:g} is not more than zero")
+        return value
+
+    def _idle_ms(self) -> float | None:
+        column = "idle_ms_before_call"
+        if self._record.get(column, _UNKNOWN) in ("", _UNKNOWN):
+            return None
+        value = self._number(column)
+        if value < 0:
+            raise HexsimError(f"{column} {value:g} is less than zero")
+        return value
+
+    def _known(self, column: str, find: Callable[[str], object]) -> str | None:
+        given = self._record.get(column, "")
+        if given in ("", _UNKNOWN):
+            return None
+        find(given)
+        return given
+
+    def _shape(self, model: str) -> tuple[int, ...]:
+        """The shape that ran: the network's own, which the row may repeat but not change."""
+        network = self._load(model).network
+        own = [network.tensors[name].shape for name in network.inputs]
+        for column, sizes in (("input_nhwc", math.prod), ("batch", lambda shape: shape[0])):
+            if text := self._record.get(column):
+                try:
+                    given = [int(size) for size in text.split("x")]
+                except ValueError:
+                    raise HexsimError(f"{column} '{text}' is not of the form 1x224x224x3") from None
+                if math.prod(given) not in map(sizes, own):
+                    known = " or ".join("x".join(map(str, shape)) for shape in own)
+                    raise HexsimError(f"{column} is {text}, and the input of '{model}' is {known}")
+        return own[0]
+
+
+def _last_digit(text: str) -> float:
+    """What a number is rounded to, by how it is written."""
+    digits = text.strip().lower().partition("e")[0]
+    return float(10.0 ** -len(digits.partition(".")[2]))

@@ -1,0 +1,158 @@
+"""A platform with all its doubtful constants drawn at once, and what that does to times.
+
+Drawn is a Latin hypercube: over all draws, each constant takes every part of its range equally
+often. An assumed constant lies between its bounds, evenly in logarithms (evenly as it is, if they
+begin at zero). Calibrated ones of the published fit have its errors and correlation, and follow the
+assumed ones with which they trade. Calibrated ones of one's own lie around their value, bounds
+being two standard errors away.
+
+Draws depend on the platform and their number alone. So what is drawn for one runtime or network is
+drawn for all, and the order of two can be counted. Unlike the sweep (`hexsim.studies.uncertainty`)
+this moves constants together that act on each other; it does not tell which of them matters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.platform import Platform
+from hexsim.platforms.datasheet import Datasheet
+from hexsim.platforms.measurements.calibration import STANDARD_ERRORS, calibration
+from hexsim.platforms.quantity import Quantity
+from hexsim.studies.uncertainty import Times
+from hexsim.timing.results import Result
+
+Array = npt.NDArray[np.float64]
+
+INSIDE = (5, 95)
+"""Percentiles at the ends of an interval."""
+
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Times of one workload, in the order of the draws."""
+
+    times: tuple[Times, ...]
+
+    @property
+    def low(self) -> Times:
+        """The times that one draw in twenty is below."""
+        return self._percentile(INSIDE[0])
+
+    @property
+    def high(self) -> Times:
+        """The times that one draw in twenty is above."""
+        return self._percentile(INSIDE[1])
+
+    def before(self, other: Drawn) -> float:
+        """Share of draws (0 .. 1) in which this total time is the shorter; a tie counts half."""
+        pairs = [(a.total_us, b.total_us) for a, b in zip(self.times, other.times, strict=True)]
+        return sum(1.0 if a < b else 0.5 if a == b else 0.0 for a, b in pairs) / len(pairs)
+
+    def _percentile(self, percent: int) -> Times:
+        return Times(*map(float, np.percentile(np.array(self.times), percent, axis=0)))
+
+
+def drawn(platforms: Sequence[Platform], run: Callable[[Platform], Result]) -> Drawn:
+    """Repeat the simulation `run` on every drawn platform."""
+    results = map(run, platforms)
+    return Drawn(tuple(Times(result.total_us, result.forward_us) for result in results))
+
+
+def draws(platform: Platform, count: int) -> tuple[Platform, ...]:
+    """Draw `count` platforms; the same ones every time."""
+    doubtful = [
+        (sheet, path, constant)
+        for sheet in (platform.chip, platform.stack)
+        for path, constant in sorted(sheet.quantities(), key=itemgetter(0))
+        if constant.low is not None and constant.low < (constant.high or 0.0)
+    ]
+    fitted = len(calibration().constants)
+    shares = latin_hypercube(count, len(doubtful) + fitted)
+    return tuple(_draw(platform, doubtful, share[:-fitted], share[-fitted:]) for share in shares)
+
+
+def latin_hypercube(count: int, dimensions: int) -> Array:
+    """Points in the unit cube (count x dimensions): one in each of `count` slices of each side."""
+    random = np.random.default_rng(_SEED)
+    slices = [random.permutation(count) for _ in range(dimensions)]
+    points: Array = (np.array(slices).T + random.random((count, dimensions))) / count
+    return points
+
+
+def _draw(
+    platform: Platform,
+    doubtful: Sequence[tuple[Datasheet, str, Quantity]],
+    shares: Array,
+    errors: Array,
+) -> Platform:
+    """The platform of one point: shares of the ranges, and of the fit's errors."""
+    record = calibration()
+    sizes = np.array([constant.log_error for constant in record.constants])
+    steps = sizes * (np.linalg.cholesky(np.array(record.correlation)) @ _normal(errors))
+    values: dict[tuple[str, str], float] = {}
+    for (sheet, path, constant), share in zip(doubtful, map(float, shares), strict=True):
+        if record.stated(sheet.name, path, constant) is None:
+            value = _own(constant, share)
+            values[sheet.name, path] = value
+            steps = steps + _answer(sheet.name, path, constant, value)
+    for sheet, path, constant in doubtful:
+        index = record.stated(sheet.name, path, constant)
+        if index is not None:
+            values[sheet.name, path] = _clipped(constant, constant.value * math.exp(steps[index]))
+    return Platform(
+        platform.chip.restated(dict(_stated(platform.chip, values))),
+        platform.stack.restated(dict(_stated(platform.stack, values))),
+    )
+
+
+def _own(constant: Quantity, share: float) -> float:
+    """A constant that the published fit does not know, at a share of its range."""
+    low, high = constant.low or 0.0, constant.high or 0.0
+    if low <= 0:
+        return low + share * (high - low)
+    length = math.log(high / low)
+    if constant.confidence == "calibrated":
+        error = length / (2 * STANDARD_ERRORS)
+        step = NormalDist(0.0, error).inv_cdf(share)
+        return _clipped(constant, constant.value * math.exp(step))
+    return low * math.exp(share * length)
+
+
+def _answer(sheet: str, path: str, constant: Quantity, value: float) -> Array:
+    """How the fitted logarithms follow an assumed constant, in proportion to how far it moved."""
+    trade = calibration().trade(sheet, path) if constant.confidence == "assumed" else None
+    middle = constant.value
+    end = constant.low if value < middle else constant.high
+    if trade is None or end is None or end == middle:
+        return np.zeros(len(calibration().constants))
+    steepest = np.array(trade.at_low if value < middle else trade.at_high)
+    answer: Array = (value - middle) / (end - middle) * steepest
+    return answer
+
+
+def _clipped(constant: Quantity, value: float) -> float:
+    return min(max(value, constant.low or 0.0), constant.high or value)
+
+
+def _normal(shares: Array) -> Array:
+    return np.array([NormalDist().inv_cdf(share) for share in shares])
+
+
+def _stated(
+    sheet: Datasheet, values: dict[tuple[str, str], float]
+) -> Iterator[tuple[str, Quantity]]:
+    """The drawn constants of a sheet."""
+    for path, constant in sheet.quantities():
+        if (sheet.name, path) in values:
+            value = values[sheet.name, path]
+            yield path, constant.model_copy(update={"value": value, "low": value, "high": value})

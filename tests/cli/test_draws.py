@@ -1,0 +1,35 @@
+"""`hexsim bench --draws`: an interval from draws, and how sure the order of runtimes is."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.cli.conftest import Done
+
+
+def test_the_order_of_two_runtimes_is_counted(command: Callable[[str], Done]) -> None:
+    line = "bench --model conv1x1_8to8 --runtime gpu,dsp --timing-only --draws 8 --json out.json"
+    done = command(line)
+    assert done.code == 0, done.err
+    document = json.loads(Path("out.json").read_text())
+    (order,) = document["orders"]
+    times = {one["runtime"]: one["total_inference_us"] for one in document["results"]}
+    assert times[order["first"]] < times[order["second"]]
+    assert (order["network"], order["draws"]) == ("conv1x1_8to8", 8)
+    told = f"{order['first']} before {order['second']} in {order['share']:.0%} of draws"
+    assert f"conv1x1_8to8: {told}" in done.out
+    assert "9 in 10 draws" in done.out
+    for result in document["results"]:
+        low, high = result["draws"]["total_inference_us"]
+        assert low < high
+        assert result["draws"]["count"] == 8
+        assert f"{low / 1e3:.2f} .. {high / 1e3:.2f}" in done.out
+    assert command(line).out == done.out
+
+
+def test_without_draws_nothing_is_said_of_them(command: Callable[[str], Done]) -> None:
+    done = command("bench --model conv1x1_8to8 --runtime gpu,dsp --timing-only --json out.json")
+    assert "draws" not in done.out
+    document = json.loads(Path("out.json").read_text())
+    assert document["orders"] == []
+    assert document["results"][0]["draws"] is None

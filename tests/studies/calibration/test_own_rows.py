@@ -1,0 +1,119 @@
+"""Rows of a user's own: what is read, and the sentence about what cannot be."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from hexsim.container.loading import load
+from hexsim.errors import HexsimError
+from hexsim.platform import Platform
+from hexsim.platforms import measurements
+from hexsim.platforms.measurements import Measurement
+from hexsim.studies.calibration.own_rows import COLUMNS, Names, read_rows
+
+SHORT = "runtime,model,latency_ms"
+NAMES = Names(frozenset({"sd855", "a.toml"}), frozenset({"snpe-1.30"}))
+
+
+def read(folder: Path, *lines: str) -> list[Measurement]:
+    source = folder / "rows.csv"
+    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return read_rows(source, Platform.load("sd855", "snpe-1.30"), NAMES, load)
+
+
+def refused(folder: Path, *lines: str) -> str:
+    with pytest.raises(HexsimError) as caught:
+        read(folder, *lines)
+    text = str(caught.value)
+    assert text.startswith(f"{folder / 'rows.csv'}")
+    assert "\n" not in text
+    return text.removeprefix(f"{folder / 'rows.csv'}")
+
+
+def test_the_columns_are_those_of_the_published_rows() -> None:
+    file = Path(measurements.__file__).with_name("measured_latency.csv")
+    with file.open(encoding="utf-8") as text:
+        assert set(next(csv.reader(text))) == set(COLUMNS)
+
+
+def test_published_rows_of_the_platform_are_read_as_they_are(tmp_path: Path) -> None:
+    file = Path(measurements.__file__).with_name("measured_latency.csv")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    chosen = [line for line in lines if line.startswith("sd855,dsp,snpe-1.30")]
+    (row,) = read(tmp_path, lines[0], *chosen)
+    assert row in measurements.rows()
+
+
+def test_most_columns_may_be_left_out(tmp_path: Path) -> None:
+    first, second = read(tmp_path, SHORT, "dsp,squeezenet1_1,3.25", "", "hta,alexnet,12")
+    assert (first.chip, first.stack) == ("sd855", "snpe-1.30")
+    assert (first.latency_ms, first.resolution_ms, first.forward) == (3.25, 0.01, False)
+    assert (first.idle_ms, first.perf_profile, first.buffer) == (None, None, None)
+    assert first.input_nhwc == (1, 227, 227, 3)
+    assert (second.runtime, second.resolution_ms) == ("hta", 1.0)
+
+
+def test_a_model_is_a_file_beside_the_rows(tmp_path: Path) -> None:
+    from hexsim import models
+
+    (tmp_path / "nets").mkdir()
+    file = tmp_path / "nets" / "own.onnx"
+    file.write_bytes(models.build("conv1x1_8to8").proto.SerializeToString())
+    (row,) = read(tmp_path, SHORT, "dsp,nets/own.onnx,1.5")
+    assert row.model == str(file)
+    assert row.network == "own"
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ([""], "no column 'runtime'"),
+        (["runtime,model"], "no column 'latency_ms'"),
+        (["runtime,latency_ms"], "no column 'model'"),
+        ([f"{SHORT},latency", "dsp,alexnet,1,2"], ", line 1: column 'latency' is not known; did"),
+        ([f"{SHORT},model", "dsp,alexnet,1,alexnet"], "column 'model' is there twice"),
+        ([SHORT], "no rows below the header"),
+        ([SHORT, "dsp,alexnet"], ", line 2: 2 values, and the header has 3 columns"),
+        ([SHORT, "dsp,alexnet,"], ", line 2: there is no value in column 'latency_ms'"),
+        ([SHORT, ",alexnet,3"], ", line 2: there is no value in column 'runtime'"),
+        ([SHORT, "dsp,alexnet,3", "dsp,alexnet,fast"], ", line 3: latency_ms 'fast' is not a"),
+        ([SHORT, "dsp,alexnet,nan"], "latency_ms 'nan' is not a number"),
+        ([SHORT, "dsp,alexnet,-3"], "latency_ms -3 is not more than zero"),
+        ([f"{SHORT},resolution_ms", "dsp,alexnet,3,0"], "resolution_ms 0 is not more than zero"),
+        ([f"{SHORT},resolution_ms", "dsp,alexnet,3,"], "no value in column 'resolution_ms'"),
+        ([f"{SHORT},idle_ms_before_call", "dsp,alexnet,3,-1"], "-1 is less than zero"),
+        ([f"{SHORT},batch", "dsp,alexnet,3,2"], "batch is 2, and the input of 'alexnet' is 1x227"),
+        ([f"{SHORT},input_nhwc", "dsp,alexnet,3,1x2x2x3"], "input_nhwc is 1x2x2x3, and the input"),
+        ([f"{SHORT},input_nhwc", "dsp,alexnet,3,big"], "'big' is not of the form 1x224x224x3"),
+        ([f"{SHORT},chip", "dsp,alexnet,3,sd845"], "chip 'sd845' is not the one that is calib"),
+        ([f"{SHORT},stack", "dsp,alexnet,3,qnn-2.45"], "stack 'qnn-2.45' is not the one that"),
+        ([f"{SHORT},perf_profile", "dsp,alexnet,3,bursty"], "unknown performance profile 'bursty'"),
+        ([f"{SHORT},buffer", "dsp,alexnet,3,tf9"], "unknown buffer type of snpe-1.30 'tf9'"),
+        ([SHORT, "dps,alexnet,3"], "unknown runtime 'dps'; did you mean dsp?"),
+        ([SHORT, "dsp,alexnett,3"], ", line 2: 'alexnett' is neither a file nor a built-in"),
+        ([SHORT, "dsp,none.onnx,3"], "line 2: no such file"),
+        ([SHORT, 'dsp,"alexnet,3'], "not CSV"),
+    ],
+)
+def test_what_makes_no_sense_is_told_with_its_line(
+    tmp_path: Path, lines: list[str], told: str
+) -> None:
+    assert told in refused(tmp_path, *lines)
+
+
+def test_a_chip_may_be_called_as_its_option_does(tmp_path: Path) -> None:
+    rows = read(tmp_path, f"{SHORT},chip,stack", "dsp,alexnet,3,a.toml,", "dsp,alexnet,3,sd855,")
+    assert {row.chip for row in rows} == {"sd855"}
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    platform = Platform.load("sd855")
+    with pytest.raises(HexsimError, match=r"none\.csv: cannot be read"):
+        read_rows(tmp_path / "none.csv", platform, NAMES, load)
+    binary = tmp_path / "rows.csv"
+    binary.write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(HexsimError, match="not a text file in UTF-8"):
+        read_rows(binary, platform, NAMES, load)
