@@ -21,6 +21,8 @@ from hexsim.quantization.overrides.stripped import followed, from_nodes
 from hexsim.quantization.overrides.targets import require_this_network
 
 if TYPE_CHECKING:
+    from onnx import ModelProto
+
     from hexsim.onnx_io.reader import Imported
 
 InputDims = Mapping[str, Sequence[int]]
@@ -28,14 +30,14 @@ InputValues = Mapping[str, npt.ArrayLike]
 
 
 def load(
-    source: str | Path,
+    source: str | Path | ModelProto,
     *,
     input_dims: InputDims | None = None,
     input_values: InputValues | None = None,
     optimized: bool = True,
     own_encodings: bool = True,
 ) -> Model:
-    """Load a .dlc file, an ONNX file, or a built-in network by name.
+    """Load a .dlc file, an ONNX file or model, or a built-in network by name.
 
     `input_dims` gives inputs their shapes (ONNX axis order): symbolic ones of an ONNX file, other
     ones of a .dlc file. `input_values` makes inputs of an ONNX file constants. `own_encodings`
@@ -51,7 +53,7 @@ def load(
 
 
 def load_container(
-    source: str | Path,
+    source: str | Path | ModelProto,
     *,
     input_dims: InputDims | None = None,
     input_values: InputValues | None = None,
@@ -64,6 +66,9 @@ def load_container(
     where both speak of a tensor, `overrides` win. A .dlc file has those it was converted with.
     Raises HexsimError, besides, if none of `overrides` belongs to the network.
     """
+    if not isinstance(source, str | Path):
+        found = partial(_read_model, source, input_dims or {}, input_values or {})
+        return _from_onnx(found, optimized, overrides)
     if is_dlc(source) and Path(source).exists():
         if input_values:
             raise HexsimError(
@@ -154,6 +159,13 @@ def _from_onnx(read: Callable[[], Imported], optimized: bool, overrides: Overrid
     return _with_own(
         Container(Model(network), Metadata(), followed(given, changed), imports=report)
     )
+
+
+def _read_model(model: ModelProto, input_dims: InputDims, input_values: InputValues) -> Imported:
+    """Read an ONNX model that is no file."""
+    from hexsim.onnx_io.reader import read_with_codes
+
+    return read_with_codes(model, input_dims=input_dims, input_values=input_values)
 
 
 def _read(source: str, input_dims: InputDims, input_values: InputValues) -> Imported:

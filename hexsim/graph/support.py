@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hexsim.runtimes import RUNTIMES, LayerTarget
+from hexsim.runtimes import RUNTIMES, LayerTarget, Operators
 
 if TYPE_CHECKING:
     from hexsim.graph.ir import Network
@@ -26,10 +26,19 @@ _RUNTIMES: frozenset[LayerTarget] = frozenset(RUNTIMES)
 
 @dataclass(frozen=True)
 class Support:
-    """Who takes a layer type, or a function of it, and why nobody else does, in one sentence."""
+    """Who takes a layer type, or a function of it, and why nobody else does, in one sentence.
+
+    `targets` and `otherwise` are those of SNPE 1.x; `qnn` is the support by releases of QNN 2.x,
+    where it is another.
+    """
 
     targets: frozenset[LayerTarget]
     otherwise: str
+    qnn: Support | None = None
+
+    def by(self, operators: Operators) -> Support:
+        """The support by releases of a generation."""
+        return self.qnn if operators == "qnn-2" and self.qnn is not None else self
 
 
 EVERYWHERE = Support(_RUNTIMES | HTA, "every runtime and the HTA take it")

@@ -38,7 +38,9 @@ def _stored(network: Network, name: str, array: npt.NDArray[np.generic]) -> Floa
             f"the model expects {_shape(tensor.source_shape)}"
         )
     values = array.astype(tensor.dtype, copy=False)
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
+    with np.errstate(over="ignore"):  # doubles beyond the range of singles are infinite there
+        finite = values.dtype.kind != "f" or np.isfinite(values.astype(np.float32)).all()
+    if not finite:
         raise HexsimError(f"input '{name}' holds NaN or infinite values")
     return tensor.from_source(values)  # type: ignore[return-value]
 

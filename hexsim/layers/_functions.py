@@ -87,7 +87,11 @@ FUNCTIONS: Mapping[NeuronFunction, Function] = {
     "elu": Function(
         lambda x, a, b: np.where(x >= 0, x, a * np.expm1(np.minimum(x, 0))),
         "as inputs",
-        Support(CPU | GPU, "Elu runs on CPU and GPU only (SNPE layer support table)"),
+        Support(
+            CPU | GPU,
+            "Elu runs on CPU and GPU only (SNPE layer support table)",
+            qnn=NO_HTA_FUNCTION,
+        ),
     ),
     "hard_sigmoid": Function(lambda x, a, b: np.clip(a * x + b, 0, 1), "unsigned"),
     "hard_swish": Function(lambda x, a, b: x * np.clip(x / 6 + 0.5, 0, 1), "as inputs", EVERYWHERE),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hexsim.graph.ir import Layer, Shape, Sign
-from hexsim.graph.support import CPU, HTA, INTEGER, Support
+from hexsim.graph.support import CPU, HTA, INTEGER, NO_HTA_LAYER, Support
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,9 @@ class Gather(Layer):
 
     type: ClassVar[str] = "gather"
     support: ClassVar[Support] = Support(
-        CPU | INTEGER - HTA, "Gather runs on CPU and DSP only (SNPE layer support table)"
+        CPU | INTEGER - HTA,
+        "Gather runs on CPU and DSP only (SNPE layer support table)",
+        qnn=NO_HTA_LAYER,
     )
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hexsim.graph.ir import Layer, Shape, Sign
-from hexsim.graph.support import CPU, HTA, INTEGER, Support
+from hexsim.graph.support import CPU, HTA, INTEGER, NO_HTA_LAYER, Support
 
 PadMode = Literal["constant", "reflect", "edge", "wrap"]
 
@@ -22,7 +22,9 @@ class Pad(Layer):
 
     type: ClassVar[str] = "pad"
     support: ClassVar[Support] = Support(
-        CPU | INTEGER - HTA, "Pad runs on CPU and DSP only (SNPE layer support table)"
+        CPU | INTEGER - HTA,
+        "Pad runs on CPU and DSP only (SNPE layer support table)",
+        qnn=NO_HTA_LAYER,
     )
 
     begins: tuple[int, ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network
 from hexsim.graph.support import ACCELERATORS, HTA, INTEGER, Rule
-from hexsim.runtimes import LayerTarget
+from hexsim.runtimes import LayerTarget, Operators
 
 _HTA_AXES = 4
 
@@ -53,10 +53,16 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def refusal(layer: Layer, target: LayerTarget, network: Network) -> str | None:
-    """Return why `target` refuses `layer`, in one sentence, or None if it takes it."""
-    if target not in layer.support.targets:
-        return layer.support.otherwise
+def refusal(
+    layer: Layer, target: LayerTarget, network: Network, operators: Operators = "snpe-1"
+) -> str | None:
+    """Return why `target` refuses `layer`, in one sentence, or None if it takes it.
+
+    `operators` is the generation of the release.
+    """
+    support = layer.support.by(operators)
+    if target not in support.targets:
+        return support.otherwise
     for rule in (*RULES, *layer.limits):
         if target in rule.targets and rule.refuses(layer, network):
             return rule.sentence

@@ -13,7 +13,10 @@ import onnx.shape_inference
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.known import Array, dtype_name
 from hexsim.onnx_io.node import Node
-from hexsim.onnx_io.source import OnnxSource
+from hexsim.onnx_io.source import EXTENSIONS, OnnxSource
+
+_CODING = ("QuantizeLinear", "DequantizeLinear")
+"""Operators of onnxruntime that onnx knows in its own domain."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ def output_types(
     stays unknown or an output is no tensor.
     """
     domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
+    if domain == EXTENSIONS and node.proto.op_type in _CODING:
+        return {node.outputs[0]: _coded(node, operands)}
     try:
         schema = onnx.defs.get_schema(node.proto.op_type, node.opset, domain)
     except onnx.defs.SchemaError:
@@ -77,6 +82,14 @@ def evaluate(node: Node, inputs: Mapping[str, Array], source: OnnxSource) -> lis
             f"cannot be computed from constants ({reason[0] if reason else type(error).__name__})"
         ) from None
     return [np.asarray(result) for result in results]
+
+
+def _coded(node: Node, operands: Mapping[str, NodeInput]) -> tuple[Shape, str]:
+    """The shape of the first operand, and the type of the scale or of the zero point."""
+    data, scale = operands[node.inputs[0]], operands[node.inputs[1]]
+    if node.proto.op_type == "DequantizeLinear":
+        return data.shape, scale.dtype
+    return data.shape, operands[node.input(2)].dtype if node.input(2) else "uint8"
 
 
 def _inferred(

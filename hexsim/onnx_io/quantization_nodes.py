@@ -9,6 +9,8 @@ The network stays float:
 3. A DequantizeLinear of a known array is a known array: the float weight or bias.
 4. What nodes in between only move is moved as floats (`moved_codes`).
 5. Nodes that quantise and dequantise at once are treated as such a pair, or pass a weight on.
+6. One at the edge of the network, whose integers are an input or an output of it, stays, and still
+   says how its floats are coded.
 Anything else (integer operators, varying scales, codes per channel of an activation) stays as it
 is in the file.
 """
@@ -38,9 +40,9 @@ _SIX = 6.0
 def strip(node: Node, net: Importer) -> bool:
     """Take `node` out of the network, if it is one that can be; tell whether it was."""
     if is_linear(node, QUANTIZE):
-        return _quantize(node, net)
+        return _quantize(node, net) or _left(node, node.inputs[0], net)
     if is_linear(node, DEQUANTIZE):
-        return _dequantize(node, net)
+        return _dequantize(node, net) or _left(node, node.output, net)
     codes = fake_codes(node, net.known) if node.inputs else None
     if codes is None:
         return False
@@ -74,6 +76,19 @@ def _quantize(node: Node, net: Importer) -> bool:
             return False
     net.stripped[node.output] = (source, codes)
     return True
+
+
+def _left(node: Node, floats: str, net: Importer) -> bool:
+    """Remember the codes of a node that stays (rule 6); False, since it does."""
+    quantizes = is_linear(node, QUANTIZE)
+    integers = node.output if quantizes else node.inputs[0]
+    edge = not net.readers.get(integers) if quantizes else net.producer(integers) is None
+    if edge and integers not in net.known:
+        dtype = integer_type(node, net.known) if quantizes else net.dtype(integers)
+        codes = linear_codes(node, net.known, dtype, len(net.source_shape(node.inputs[0])))
+        if codes is not None and codes.axis is None:
+            net.codes.setdefault(floats, codes)
+    return False
 
 
 def _move(source: str, codes: NodeCodes, node: Node, net: Importer) -> bool:

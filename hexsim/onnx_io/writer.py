@@ -14,9 +14,11 @@ import onnx
 
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Opaque
+from hexsim.onnx_io.as_run import as_run
 from hexsim.onnx_io.emitters import EMITTERS
 from hexsim.onnx_io.graph_builder import GraphBuilder, WrittenGraph
 from hexsim.onnx_io.precision import Precision
+from hexsim.onnx_io.source import EXTENSIONS
 
 DEFAULT_OPSET = 17
 """Written where no opaque layer asks for the opset of the file it came from."""
@@ -58,8 +60,9 @@ def _imports(network: Network) -> dict[str, int]:
     versions = {}
     for layer in network.layers:
         if isinstance(layer, Opaque):
-            domain = onnx.NodeProto.FromString(layer.node).domain
-            versions["" if domain == "ai.onnx" else domain] = layer.opset
+            domain = as_run(onnx.NodeProto.FromString(layer.node)).domain
+            version = 1 if domain == EXTENSIONS else layer.opset
+            versions["" if domain == "ai.onnx" else domain] = version
     standard = max(versions.pop("", DEFAULT_OPSET), _OLDEST_OPSET)
     return {"": standard, **versions}
 

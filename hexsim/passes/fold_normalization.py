@@ -74,7 +74,7 @@ def _operands(layer: Layer, network: Network) -> tuple[str, str] | None:
 def _by_group(constant: Constant | None, joined: Reshape, network: Network) -> Constant | None:
     """A constant of channels as one of groups, None if it is not of channels or there are none."""
     groups = network.shape(joined.inputs[0])[-2:]
-    if constant is None or math.prod(groups) != joined.shape[-1]:
+    if constant is None or joined.shape[-1:] != (math.prod(groups),):
         return None
     if constant.elements == 1:
         return constant.derive((), lambda array: array.reshape(()))

@@ -21,7 +21,7 @@ from hexsim.planning.subnet import Subnet
 from hexsim.platforms.stacks.stack import PartitionRules
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
-from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
+from hexsim.runtimes import MAIN_ENGINE, Engine, Operators, Runtime
 
 _SINGLE = "the 1.23 rules allow AIP one HTA and one HNN subnet, with one input and one output each"
 
@@ -42,13 +42,15 @@ def partition(
     *,
     sections: Sequence[Collection[str]] = (),
     rules: PartitionRules = "1.25+",
+    operators: Operators = "snpe-1",
     cpu_fallback: bool = True,
 ) -> list[Subnet]:
     """Cut `model` into subnets for `runtime`.
 
-    `sections` are the names of layers compiled for the HTA, a collection for each section; they
-    matter on aip only, as do `rules`. Raises HexsimError if `cpu_fallback` is False and a layer is
-    refused, or if the sections are not those of `rules`.
+    `operators` is the generation whose runtimes take a layer or refuse it. `sections` are the names
+    of layers compiled for the HTA, a collection for each section; they matter on aip only, as do
+    `rules`. Raises HexsimError if `cpu_fallback` is False and a layer is refused, or if the
+    sections are not those of `rules`.
     """
     network = model.network
     in_section = {
@@ -56,7 +58,9 @@ def partition(
         for number, names in enumerate(sections if runtime == "aip" else ())
         for name in names
     }
-    places = [_place(la, model, runtime, in_section.get(la.name, -1)) for la in network.layers]
+    places = [
+        _place(la, model, runtime, in_section.get(la.name, -1), operators) for la in network.layers
+    ]
     if runtime == "aip" and rules == "1.23":
         places = _single_subnets(network, places)
     if runtime != "cpu" and not cpu_fallback:
@@ -68,10 +72,12 @@ def partition(
     return _merge_fallbacks(subnets)
 
 
-def _place(layer: Layer, model: Model, runtime: Runtime, section: int) -> _Place:
+def _place(
+    layer: Layer, model: Model, runtime: Runtime, section: int, operators: Operators
+) -> _Place:
     if section >= 0:
         return _Place(runtime, "hta", section, "compiled for the HTA")
-    refused = refusal_in(model, layer, runtime)
+    refused = refusal_in(model, layer, runtime, operators)
     if refused is not None:
         return _Place("cpu", "cpu", -1, refused)
     return _Place(runtime, MAIN_ENGINE[runtime], -1, f"{runtime} takes every layer")

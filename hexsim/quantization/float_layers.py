@@ -12,7 +12,7 @@ from hexsim.graph.ir import Layer
 from hexsim.layers import Convert
 from hexsim.layers.support import refusal
 from hexsim.quantization.model import Model
-from hexsim.runtimes import FIXED_POINT, LayerTarget
+from hexsim.runtimes import FIXED_POINT, LayerTarget, Operators
 
 
 def converts_floats(layer: Layer, model: Model) -> bool:
@@ -22,12 +22,17 @@ def converts_floats(layer: Layer, model: Model) -> bool:
     return layer.output in model.floats or layer.inputs[0] in model.floats
 
 
-def refusal_in(model: Model, layer: Layer, runtime: LayerTarget) -> str | None:
-    """Return why `runtime` refuses a layer of `model`, in one sentence, or None if it takes it."""
+def refusal_in(
+    model: Model, layer: Layer, runtime: LayerTarget, operators: Operators = "snpe-1"
+) -> str | None:
+    """Return why `runtime` refuses a layer of `model`, in one sentence, or None if it takes it.
+
+    `operators` is the generation of the release.
+    """
     if model.quantized and runtime in (*FIXED_POINT, "hta"):
         if converts_floats(layer, model):
             return f"it converts for a float layer, which {runtime} does not take"
         if layer.outputs[0] in model.floats:
             bits = model.floats[layer.outputs[0]]
             return f"it is float{bits} in this network, and {runtime} computes in integers"
-    return refusal(layer, runtime, model.network)
+    return refusal(layer, runtime, model.network, operators)

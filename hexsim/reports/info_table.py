@@ -37,7 +37,7 @@ def info_table(source: str, container: Container) -> str:
         f"DLC info for: {Path(source).absolute() if Path(source).exists() else source}",
         f"Model Version: {metadata.model_version}",
         *_table(cells),
-        "Note: The runtimes column follows hexsim's support rules, which no chip changes",
+        "Note: The runtimes column follows the rules of SNPE 1.x (docs/reference/layers.md)",
         "Key : " + "\n      ".join(runtimes),
         "",
         f"Total parameters: {parameters} ({size} MB assuming single precision float)",

@@ -11,7 +11,9 @@ from hexsim.layers import (
     ColourConversion,
     Concat,
     Deconvolution,
+    DepthToSpace,
     Elementwise,
+    Gather,
     LocalResponseNorm,
     Neuron,
     Opaque,
@@ -21,6 +23,7 @@ from hexsim.layers import (
     Reshape,
     Resize,
     Softmax,
+    SpaceToDepth,
     Window,
 )
 from hexsim.layers.support import RULES, refusal
@@ -65,6 +68,30 @@ SIX_AXES = Reshape(**IO, shape=(1,) * 6)
 def test_who_refuses_what(layer: Layer, shape: tuple[int, ...], refusing: set[Runtime]) -> None:
     network = _around(layer, shape)
     assert {r for r in RUNTIMES if refusal(layer, r, network)} == refusing
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        ELU,
+        DepthToSpace(**IO, block=2, mode="DCR"),
+        SpaceToDepth(**IO, block=2),
+        Pad(**IO, begins=(0, 1, 1, 0), ends=(0, 1, 1, 0)),
+        Gather(**IO, axis=1, indices=(0, 2)),
+    ],
+    ids=lambda layer: layer.type,
+)
+def test_qnn_takes_what_releases_before_it_left_to_the_cpu(layer: Layer) -> None:
+    network = _around(layer, (1, 4, 4, 8))
+    assert any(refusal(layer, runtime, network) for runtime in RUNTIMES)
+    assert not any(refusal(layer, runtime, network, "qnn-2") for runtime in RUNTIMES)
+    assert refusal(layer, "hta", network, "qnn-2")
+
+
+def test_without_a_word_on_qnn_a_layer_has_one_support() -> None:
+    network = _around(OPAQUE, (2, 3))
+    for runtime in RUNTIMES:
+        assert refusal(OPAQUE, runtime, network, "qnn-2") == refusal(OPAQUE, runtime, network)
 
 
 LRN = LocalResponseNorm(**IO, size=5, alpha=1e-4, beta=0.75, bias=1.0)

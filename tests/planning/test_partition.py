@@ -2,11 +2,13 @@
 
 import pytest
 
+from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron, Opaque
 from hexsim.planning.partition import partition
 from hexsim.planning.planner import make_plan
+from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from tests.deployed import planned
 
@@ -83,3 +85,15 @@ def test_the_old_rules_end_with_one_subnet_on_hvx() -> None:
     assert len(partition(Model(network), "dsp", rules="1.23")) == 3, "dsp knows no such rule"
     with pytest.raises(HexsimError, match="'l2'"):
         partition(Model(network), "aip", rules="1.23", cpu_fallback=False)
+
+
+def test_the_generation_of_operators_decides() -> None:
+    (only,) = partition(Model(_chain("sigmoid", "elu", "tanh")), "dsp", operators="qnn-2")
+    assert only.runtime == "dsp"
+
+
+@pytest.mark.parametrize(("stack", "subnets"), [("snpe-1.30", 3), ("qnn-2.45", 1)])
+def test_a_deployment_asks_its_stack(stack: str, subnets: int) -> None:
+    platform = Platform.load("sd865", stack)
+    deployment = Deployment(Model(_chain("sigmoid", "elu", "tanh")), platform, "dsp")
+    assert len(deployment.subnets) == subnets

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 
 from hexsim.layers import Opaque
+from hexsim.onnx_io.as_run import as_run
 from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
 from hexsim.onnx_io.node import outer_names, subgraphs
 
@@ -20,7 +21,7 @@ _FIRST_WITH_SEQUENCES = 11
 
 def emit_opaque(layer: Opaque, graph: GraphBuilder) -> None:
     """The node of the file; omitted inputs and outputs stay omitted."""
-    node = onnx.NodeProto.FromString(layer.node)
+    node = as_run(onnx.NodeProto.FromString(layer.node))
     node.name = layer.name
     if node.op_type == "Resize":
         _count_from_the_front(node, len(layer.shapes[0]))

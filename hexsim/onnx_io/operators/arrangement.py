@@ -21,6 +21,8 @@ def identity(node: Node, net: Importer) -> None:
     """Identity, and Dropout whose mask nobody reads, become a Reshape to the same shape."""
     if any(net.uses[name] for name in node.outputs[1:]):
         raise NotALayerError("the mask is used")
+    if node.input(2) and (node.input(2) not in net.known or net.array(node.input(2)).read().any()):
+        raise NotALayerError("in training, it drops elements at random")
     data = net.tensor(node.input(0))
     _reshape(node, net, data.source_shape)
 

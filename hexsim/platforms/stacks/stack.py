@@ -32,7 +32,7 @@ from hexsim.platforms.quantity import (
     SecondsPerByte,
     SecondsPerElement,
 )
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import Operators, Runtime
 
 Qos = Literal["none", "adaptive", "pm_qos", "polling"]
 BufferType = Literal["float", "tf8"]
@@ -166,8 +166,9 @@ class Kernels(Table):
 
 
 class Partitioning(Table):
-    """Rules of the AIP partitioner and the cost of a boundary between its subnets.
+    """Rules of the partitioner, most of them of AIP, and the cost of a boundary between subnets.
 
+    `operators` says which generation's runtimes take a layer or refuse it (`hexsim.graph.support`).
     The HTA takes network inputs of at most `hta_input_channels` channels, None for any number,
     and elementwise layers with a constant operand only with `hta_constants` (SNPE 1.43 and later).
     Activations of 16 bits run on the HTA since SNPE 1.34. A subnet on it costs `hta_subnet_s`, and
@@ -176,6 +177,7 @@ class Partitioning(Table):
     """
 
     rules: PartitionRules
+    operators: Operators
     hta_input_channels: Count | None = None
     hta_constants: bool = False
     hta_activation_bits: tuple[int, ...] = (8,)

@@ -1,0 +1,59 @@
+"""ONNX's own tests: none fails that is not known to, and the page says what came out."""
+
+import onnx
+import onnxruntime
+import pytest
+
+from benchmarks.conformity import PAGE, cases, judge, tables
+from benchmarks.pages import with_block
+
+SAMPLE = {
+    "test_abs": ("passed", "passed"),
+    "test_averagepool_2d_pads": ("passed", "passed"),
+    "test_basic_conv_with_padding": ("passed", "passed"),
+    "test_convinteger_without_padding": ("opaque", "refused"),
+    "test_depthtospace_example": ("passed", "passed"),
+    "test_dropout_default": ("passed", "passed"),
+    "test_elu": ("passed", "refused"),
+    "test_matmulinteger": ("opaque", "refused"),
+    "test_nonzero_example": ("refused", "refused"),
+    "test_qlinearconv": ("opaque", "passed"),
+    "test_qlinearmatmul_2D_uint8_float32": ("opaque", "passed"),
+    "test_quantizelinear": ("opaque", "passed"),
+    "test_reduce_sum_keepdims_random": ("passed", "passed"),
+    "test_softmax_axis_1": ("passed", "passed"),
+    "test_training_dropout": ("refused", "refused"),
+}
+"""Tests of ONNX's with what becomes of them on the CPU and on the DSP."""
+
+
+MASKED_WHOLE = {
+    "test_attention_23_boolmask_fullymasked_row_nan_robustness_expanded",
+    "test_attention_23_fullymasked_qk_matmul_output_mode3_zero_expanded",
+    "test_attention_24_fullymasked_qk_matmul_output_mode3_zero_expanded",
+    "test_attention_24_qk_matmul_output_mode3_softmax_precision_expanded",
+    "test_attention_4d_causal_nonpad_negative_offset_structural_empty_expanded",
+    "test_attention_causal_boolmask_nan_robustness_expanded",
+    "test_attention_local_window_gqa_rank4_mask_expanded",
+}
+"""Rows whose infinite masks are made finite are not found to be empty."""
+
+
+def test_a_sample_of_the_node_tests() -> None:
+    sample = [case for case in cases("test_", kinds=("node",)) if case.name in SAMPLE]
+    found = {c.name: (judge(c, "CPU").effect, judge(c, "DSP").effect) for c in sample}
+    assert found == SAMPLE
+
+
+@pytest.mark.slow
+def test_none_fails_but_those_known_and_the_page_is_that_of_today() -> None:
+    outcomes = [judge(case, device) for case in cases() for device in ("CPU", "DSP")]
+    assert {one.case for one in outcomes if one.effect == "failed"} == MASKED_WHOLE
+    written = PAGE.read_text(encoding="utf-8")
+    versions = f"onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}"
+    if versions not in written:
+        pytest.skip(f"the page was not written with {versions}")
+    expected = written
+    for name, block in tables(outcomes).items():
+        expected = with_block(expected, name, block)
+    assert written == expected, "python -m benchmarks.conformity --write"
