@@ -47,6 +47,7 @@ def quantize(
     from hexsim.container.loading import applied_overrides, load_container
     from hexsim.deployment.offline_hta import compile_all
     from hexsim.inputs.input_list import read_input_list
+    from hexsim.quantization.infinities import mask_notes
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.reports.override_log import unused_line
@@ -57,6 +58,8 @@ def quantize(
     written.require(model, input_list)
     source = load_container(model)
     network = require_float(source.model)
+    for note in mask_notes(network):
+        print(f"INFO - {note}", file=sys.stderr)
     overrides = applied_overrides(source, model, asked=precision.override_params)
     orders = hta.orders(source.model)
     inputs = read_input_list(input_list, network)

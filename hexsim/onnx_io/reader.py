@@ -27,7 +27,6 @@ from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.axis_order import channels_last, identity, stored_shape
 from hexsim.onnx_io.expansions import expanded
 from hexsim.onnx_io.importer import Importer, small_value
-from hexsim.onnx_io.infinities import make_finite
 from hexsim.onnx_io.input_shapes import bind_input_shapes
 from hexsim.onnx_io.known import Array, Known, dtype_name, initializers, known_tensor
 from hexsim.onnx_io.node import MisfitError, Node, NotALayerError, outer_names
@@ -232,7 +231,6 @@ def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
             None if node.proto.domain not in ("", "ai.onnx") else TRANSLATORS.get(node.standard)
         )
         try:
-            make_finite(node, net)
             if translate is None:
                 raise NotALayerError("no layer of ours does what this operator does")
             translate(node, net)

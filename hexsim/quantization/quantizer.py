@@ -31,6 +31,7 @@ from hexsim.quantization.calibration import observe
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.decision import Decision, encodings_of, origins_of
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.infinities import with_finite_masks
 from hexsim.quantization.model import Model
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.operands import coded_operands
@@ -58,12 +59,14 @@ def quantize(
 ) -> Model:
     """Quantise `network`, calibrating activations on `inputs` (arrays in stored order).
 
+    Infinite numbers of masks become finite first (`hexsim.quantization.infinities`).
     `overrides` take the place of what calibration and weight rules would choose, but for tensors
     and constants that are `outdated` (see `settle`). Raises
     HexsimError for NaN or infinite weights, for unusable inputs, and for overrides that
     contradict the options, cannot be stored, or belong to another network.
     """
     options = options or QuantizationOptions()
+    network = with_finite_masks(network)
     settled = settle(overrides, network, options, outdated)
     seen = observe(
         network, inputs, progress, with_histograms=activation_rule(options).needs_histogram
