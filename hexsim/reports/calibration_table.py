@@ -28,8 +28,8 @@ def calibration_text(found: OwnCalibration) -> str:
     header = ("constant", "stated by", "before", "one sigma", "after", "one sigma")
     return "\n".join(
         [
-            f"{chip}, {stack}: {len(found.rows)} rows, {len(told)} of {len(found.constants)} "
-            "constants that they read say something else or are surer now",
+            f"{chip}, {stack}: of {len(found.constants)} constants that {_rows(found)} read, "
+            f"{len(told)} say something else or are surer now",
             table(header, constants, left=frozenset({0, 1})),
             "",
             _rows_table(found.rows),
@@ -37,6 +37,10 @@ def calibration_text(found: OwnCalibration) -> str:
             _errors(found),
         ]
     )
+
+
+def _rows(found: OwnCalibration) -> str:
+    return "1 row" if len(found.rows) == 1 else f"{len(found.rows)} rows"
 
 
 def _rows_table(rows: Sequence[Told]) -> str:
