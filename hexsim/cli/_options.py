@@ -48,6 +48,12 @@ InputValueOption = Annotated[
     list[str] | None,
     typer.Option("--input-value", help="NAME 16000: value that an input always has; repeatable."),
 ]
+OutNameOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--out-name", help="Tensor at which the network ends, instead of its outputs; repeatable."
+    ),
+]
 NoFallbackOption = Annotated[
     bool, typer.Option("--no-cpu-fallback", help="Refuse layers that the runtime does not take.")
 ]

@@ -13,6 +13,7 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     InputDimOption,
     InputValueOption,
+    OutNameOption,
     parse_choices,
     parse_input_dims,
     parse_input_values,
@@ -108,6 +109,7 @@ def convert(
     outputs: ConvertedFile,
     input_dim: InputDimOption = None,
     input_value: InputValueOption = None,
+    out_name: OutNameOption = None,
     formats: Formats,
     kept: Kept,
     dry_run: Annotated[
@@ -130,7 +132,13 @@ def convert(
     written.require(model, kept.quantization_overrides)
     types, encodings = formats.types(), formats.encodings()
     values = parse_input_values(input_value)
-    source = load_container(model, input_dims=dims, input_values=values, overrides=kept.overrides())
+    source = load_container(
+        model,
+        input_dims=dims,
+        input_values=values,
+        output_names=out_name or (),
+        overrides=kept.overrides(),
+    )
     network = set_input_formats(
         require_float(source.model),
         cast("Mapping[str, InputType]", types),
@@ -139,7 +147,6 @@ def convert(
     if dry_run:
         typer.echo(fallback_table(network))
         return
-    given = {"input_value": _pairs({n: f"{v:g}" for n, v in values.items()})} if values else {}
     shapes = {name: ",".join(map(str, shape)) for name, shape in dims.items()}
     command = _command(
         input_dim=_pairs(shapes),
@@ -148,19 +155,24 @@ def convert(
         input_type=_pairs(types),
         model_version=version,
         quantization_overrides=kept.quantization_overrides,
-        **given,
+        **_if_given(values, out_name),
     )
     metadata = container.Metadata(
         model_version=version, converter_command=command, converter_version=__version__
     )
     container.write(target, Model(network), metadata, source.overrides)
-    notes = source.imports.notes if source.imports else ()
-    _log(network, source.overrides, target, notes)
+    _log(network, source.overrides, target, source.imports.notes if source.imports else ())
 
 
 def _command(**words: object) -> str:
     """The command as the file's metadata tell it."""
     return "hexsim convert " + " ".join(f"{key}={value}" for key, value in words.items())
+
+
+def _if_given(values: Mapping[str, float], ends: Sequence[str] | None) -> dict[str, str | None]:
+    """What the command tells only if it was asked for."""
+    given = {"input_value": _pairs({n: f"{v:g}" for n, v in values.items()})} if values else {}
+    return given | ({"out_name": " ".join(ends)} if ends else {})
 
 
 def _pairs(values: Mapping[str, str]) -> str | None:

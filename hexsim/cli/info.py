@@ -10,6 +10,7 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     InputDimOption,
     InputValueOption,
+    OutNameOption,
     parse_input_dims,
     parse_input_values,
 )
@@ -35,6 +36,7 @@ def info(
     ] = False,
     input_dim: InputDimOption = None,
     input_value: InputValueOption = None,
+    out_name: OutNameOption = None,
     outputs: JsonCsv,
 ) -> None:
     """List the layers: shapes, runtimes, parameters, MACs, encodings.
@@ -48,7 +50,7 @@ def info(
 
     outputs.require(model)
     dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
-    read = load_container(model, input_dims=dims, input_values=values)
+    read = load_container(model, input_dims=dims, input_values=values, output_names=out_name or ())
     losses = None if chip is None else _losses(read.model, chip)
     told = required_imports(read, model) if imports else None
     outputs.write(json=lambda: info_json(model, read, losses, told), csv=lambda: info_csv(read))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy.typing as npt
 
@@ -34,20 +34,26 @@ def load(
     *,
     input_dims: InputDims | None = None,
     input_values: InputValues | None = None,
+    output_names: Sequence[str] = (),
     optimized: bool = True,
     own_encodings: bool = True,
 ) -> Model:
     """Load a .dlc file, an ONNX file or model, or a built-in network by name.
 
     `input_dims` gives inputs their shapes (ONNX axis order): symbolic ones of an ONNX file, other
-    ones of a .dlc file. `input_values` makes inputs of an ONNX file constants. `own_encodings`
-    False forgets what quantising nodes of the file say about encodings. `optimized` False keeps the
+    ones of a .dlc file. `input_values` makes inputs of an ONNX file constants, and `output_names`
+    ends its network at those tensors instead of its outputs. `own_encodings` False forgets what
+    quantising nodes of the file say about encodings. `optimized` False keeps the
     graph as an ONNX file has it: nothing folded, nothing fused; a .dlc file is as it was converted.
     Only a .dlc file can hold a quantised network. Raises HexsimError naming the file and what is
     wrong with it.
     """
     read = load_container(
-        source, input_dims=input_dims, input_values=input_values, optimized=optimized
+        source,
+        input_dims=input_dims,
+        input_values=input_values,
+        output_names=output_names,
+        optimized=optimized,
     )
     return read.model if own_encodings else replace(read.model, own_overrides=NO_OVERRIDES)
 
@@ -57,6 +63,7 @@ def load_container(
     *,
     input_dims: InputDims | None = None,
     input_values: InputValues | None = None,
+    output_names: Sequence[str] = (),
     optimized: bool = True,
     overrides: Overrides = NO_OVERRIDES,
 ) -> Container:
@@ -66,17 +73,23 @@ def load_container(
     where both speak of a tensor, `overrides` win. A .dlc file has those it was converted with.
     Raises HexsimError, besides, if none of `overrides` belongs to the network.
     """
+    asked: _Asked = {
+        "input_dims": input_dims or {},
+        "input_values": input_values or {},
+        "output_names": output_names,
+    }
     if not isinstance(source, str | Path):
-        found = partial(_read_model, source, input_dims or {}, input_values or {})
+        found = partial(_read_model, source, asked)
         return _from_onnx(found, optimized, overrides)
     if is_dlc(source) and Path(source).exists():
-        if input_values:
+        if input_values or output_names:
             raise HexsimError(
-                f"'{source}' is converted already; give inputs a value when the ONNX file is"
+                f"'{source}' is converted already; give inputs a value, and the network another "
+                "end, when the ONNX file is"
             )
         read = container.read(source)
         return _with_own(replace(read, model=_resized(read.model, input_dims or {})))
-    found = partial(_read, str(source), input_dims or {}, input_values or {})
+    found = partial(_read, str(source), asked)
     return _from_onnx(found, optimized, overrides)
 
 
@@ -85,13 +98,17 @@ def import_report(
     *,
     input_dims: InputDims | None = None,
     input_values: InputValues | None = None,
+    output_names: Sequence[str] = (),
 ) -> ImportReport:
     """Tell what became of the nodes of an ONNX file; arguments as for `load`.
 
     Raises HexsimError for a .dlc file, which does not keep that.
     """
     return required_imports(
-        load_container(source, input_dims=input_dims, input_values=input_values), source
+        load_container(
+            source, input_dims=input_dims, input_values=input_values, output_names=output_names
+        ),
+        source,
     )
 
 
@@ -161,29 +178,31 @@ def _from_onnx(read: Callable[[], Imported], optimized: bool, overrides: Overrid
     )
 
 
-def _read_model(model: ModelProto, input_dims: InputDims, input_values: InputValues) -> Imported:
+class _Asked(TypedDict):
+    """What may be asked of an ONNX model besides reading it."""
+
+    input_dims: InputDims
+    input_values: InputValues
+    output_names: Sequence[str]
+
+
+def _read_model(model: ModelProto, asked: _Asked) -> Imported:
     """Read an ONNX model that is no file."""
     from hexsim.onnx_io.reader import read_with_codes
 
-    return read_with_codes(model, input_dims=input_dims, input_values=input_values)
+    return read_with_codes(model, **asked)
 
 
-def _read(source: str, input_dims: InputDims, input_values: InputValues) -> Imported:
+def _read(source: str, asked: _Asked) -> Imported:
     """Read an ONNX file or a built-in network."""
     from hexsim.onnx_io.reader import read_with_codes
 
     path = Path(source)
     if is_builtin(source):
         built = models.build(source)
-        return read_with_codes(
-            built.proto,
-            weights=built.weights,
-            input_dims=input_dims,
-            input_values=input_values,
-            name=source,
-        )
+        return read_with_codes(built.proto, weights=built.weights, name=source, **asked)
     if path.exists():
-        return read_with_codes(path, input_dims=input_dims, input_values=input_values)
+        return read_with_codes(path, **asked)
     if path.suffix or len(path.parts) > 1:
         raise HexsimError(
             f"no such file: '{source}'; give a .dlc or ONNX file, or a network's name"

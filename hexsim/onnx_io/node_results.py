@@ -57,7 +57,10 @@ def output_types(
         advice = "its operator is unknown to onnx and the file does not give its shape"
     else:
         types = _inferred(schema, node, operands, source)
-        advice = "its shape depends on values that are known only when the network runs"
+        advice = (
+            "its shape depends on values that are known only when the network runs; end the "
+            "network before it (--out-name)"
+        )
     return {name: _static(node, name, types.get(name), advice) for name in node.outputs if name}
 
 

@@ -25,6 +25,7 @@ from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Opaque
 from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.axis_order import channels_last, identity, stored_shape
+from hexsim.onnx_io.ends import ending_at
 from hexsim.onnx_io.expansions import expanded
 from hexsim.onnx_io.importer import Importer, small_value
 from hexsim.onnx_io.input_shapes import bind_input_shapes
@@ -86,14 +87,16 @@ def read_with_codes(
     *,
     input_dims: Mapping[str, Sequence[int]] | None = None,
     input_values: Mapping[str, npt.ArrayLike] | None = None,
+    output_names: Sequence[str] = (),
     weights: Mapping[str, Callable[[], Array]] | None = None,
     name: str | None = None,
 ) -> Imported:
     """Read as `read` does, with the codes of the nodes that quantise and were stripped.
 
-    `input_values` gives inputs a value once and for all: they become constants.
+    `input_values` gives inputs a value once and for all: they become constants. The network ends at
+    `output_names`, if there are any, instead of the outputs of the file.
     """
-    source = open_source(model)
+    source = ending_at(open_source(model), output_names)
     if name is None:
         name = source.graph.name if isinstance(model, onnx.ModelProto) else Path(model).stem
     shapes = bind_input_shapes(source, input_dims, input_values or {})
