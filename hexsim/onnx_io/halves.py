@@ -7,7 +7,10 @@ of the graph stay as they are until they are read.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import onnx
 from onnx import numpy_helper
 
@@ -36,6 +39,18 @@ def in_singles(graph: onnx.GraphProto) -> onnx.GraphProto:
     return single
 
 
+def widened(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Return an array of halves as singles.
+
+    A bfloat16 is the upper half of a single. Before 1.18 onnx gives its bits in a field instead of
+    numbers.
+    """
+    if array.dtype.names:
+        upper = array[array.dtype.names[0]].astype(np.uint32)
+        return np.asarray(upper << 16, np.uint32).view(np.float32)
+    return array.astype(np.float32)
+
+
 def _has_halves(node: onnx.NodeProto) -> bool:
     return any(
         (attribute.name in _TYPES and attribute.i in HALVES) or attribute.t.data_type in HALVES
@@ -61,5 +76,5 @@ def _change(graph: onnx.GraphProto) -> None:
 
 
 def _widen(tensor: onnx.TensorProto) -> None:
-    array = numpy_helper.to_array(tensor).astype(np.float32)
+    array = widened(numpy_helper.to_array(tensor))
     tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))

@@ -17,7 +17,7 @@ import onnx.numpy_helper
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.halves import HALVES
+from hexsim.onnx_io.halves import HALVES, widened
 from hexsim.onnx_io.source import OnnxSource
 
 Array = npt.NDArray[Any]
@@ -77,7 +77,7 @@ def known_tensor(
     """Return the array that `tensor` holds, wherever its data are."""
     make = _maker(tensor, name, source, weights)
     if tensor.data_type in HALVES:
-        return Known(name, tuple(tensor.dims), "float32", lambda: make().astype(np.float32))
+        return Known(name, tuple(tensor.dims), "float32", lambda: widened(make()))
     return Known(name, tuple(tensor.dims), dtype_name(tensor.data_type, name), make)
 
 

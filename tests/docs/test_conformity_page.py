@@ -3,6 +3,7 @@
 import onnx
 import onnxruntime
 import pytest
+from onnx.backend.test.loader import load_model_tests
 
 from benchmarks.conformity import PAGE, cases, judge, tables
 from benchmarks.pages import with_block
@@ -28,6 +29,8 @@ SAMPLE = {
 
 
 def test_a_sample_of_the_node_tests() -> None:
+    if load_model_tests(kind="node")[0].model is None:
+        pytest.skip("this onnx keeps its node tests in files (1.17 does)")
     sample = [case for case in cases("test_", kinds=("node",)) if case.name in SAMPLE]
     found = {c.name: (judge(c, "CPU").effect, judge(c, "DSP").effect) for c in sample}
     assert found == SAMPLE

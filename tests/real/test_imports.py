@@ -59,7 +59,12 @@ def test_floats_are_those_of_onnxruntime(file: Path) -> None:
     network.check()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        str(file),
+        options,
+        providers=["CPUExecutionProvider"],
+        disabled_optimizers=["Pad_Fusion"],  # wrong before a MaxPool in 1.20 to 1.23
+    )
     rng = np.random.default_rng(0)
     feed, stored = {}, {}
     for value in session.get_inputs():
