@@ -7,8 +7,9 @@ the channel lanes, narrow images and fully connected layers the pixel lanes. A d
 has one input channel only, so its depth lanes take the taps of one row of the window instead.
 
 The local memory feeds the array with `feed_bytes_per_clk` of activations, each of which serves all
-channel lanes and all taps of the window that look at it; so 1x1 convolutions leave lanes idle that
-3x3 ones fill. That is an inference from 1x1 convolutions that run at a tenth of the claimed peak.
+channel lanes (but for depthwise layers, whose channels each have their own) and all taps of the
+window that look at it; so 1x1 convolutions leave lanes idle that 3x3 ones fill. That is an
+inference from 1x1 convolutions that run at a tenth of the claimed peak.
 
 Behind the array a stage requantises, pools, adds and looks up `stage_bytes_per_clk` codes per
 clock while the array goes on with the next pixels.
@@ -70,7 +71,8 @@ class MacArray:
             steps = height * width * math.ceil(depth / self.depth_lanes)
             passes = self._passes(shape.channels // shape.groups, first, channels)
         working = pixels * steps * passes / (1.0 if bits <= 8 else self.int16_rate)
-        fed = rows * shape.width * (1 if shape.depthwise else depth) * passes * bits / 8
+        inputs = channels if shape.depthwise else depth * passes
+        fed = rows * shape.width * shape.fresh_pixels * inputs * bits / 8
         return math.ceil(max(working, fed / self.feed_bytes_per_clk))
 
     def _passes(self, per_group: int, first: int, channels: int) -> int:

@@ -21,6 +21,7 @@ class MacShape:
     """Output (`rows`, `width`, `channels`) from `depth` input channels per group.
 
     `input_row_bytes` is one stored row of the whole input, `input_rows` how many there are;
+    `fresh_pixels` is how many input pixels an output pixel adds to those its neighbours look at;
     an output row is stored with `stored_width` pixels, its channels in multiples of
     `channel_step`. Where the output is stored otherwise than the nest makes it (a deconvolution
     makes phases, as further channels), `stored_per_made` are the bytes of both.
@@ -35,6 +36,7 @@ class MacShape:
     groups: int
     depthwise: bool
     kernel: tuple[int, int]
+    fresh_pixels: int
     row_step: int
     row_reach: int
     input_rows: int
@@ -55,7 +57,7 @@ class MacShape:
             depth = math.prod(source[1:])
             return cls(
                 1, source[0], source[0], layer.output_channels, 1, depth, 1, False, (1, 1), 1, 1,
-                1, source_bytes, size, call.weight_bits,
+                1, 1, source_bytes, size, call.weight_bits,
             )  # fmt: skip
         if isinstance(layer, Deconvolution):
             phases = in_phases(call)
@@ -75,6 +77,7 @@ class MacShape:
             groups=layer.groups,
             depthwise=layer.is_depthwise(channels),
             kernel=layer.window.kernel,
+            fresh_pixels=math.prod(map(min, layer.window.kernel, layer.window.strides)),
             row_step=layer.window.strides[0],
             row_reach=layer.window.reach[0],
             input_rows=batch * height,

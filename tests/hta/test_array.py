@@ -113,3 +113,12 @@ def test_the_local_memory_feeds_pixels_once_for_all_taps() -> None:
     fed = 8 * 12 * 64 * 2 / ARRAY.feed_bytes_per_clk  # every pixel for both passes of 32 channels
     assert ARRAY.clocks(point, **wanted) == fed > WELL_FED.clocks(point, **wanted)
     assert ARRAY.clocks(window, **wanted) == WELL_FED.clocks(window, **wanted) > fed
+
+
+def test_a_step_brings_fresh_pixels_and_a_depthwise_channel_its_own() -> None:
+    strided = mac_shape(conv_call(size=(9, 9), channels=512, outputs=32, stride=2, kernel=1))
+    wide = mac_shape(conv_call(size=(9, 9), channels=512, outputs=32, stride=2, kernel=3))
+    assert (strided.fresh_pixels, wide.fresh_pixels) == (1, 4)
+    depthwise = mac_shape(conv_call(size=(8, 24), channels=64, outputs=64, groups=64, kernel=1))
+    clocks = ARRAY.clocks(depthwise, rows=8, channels=64, depth=1, bits=8)
+    assert clocks == 8 * 24 * 64 / ARRAY.feed_bytes_per_clk

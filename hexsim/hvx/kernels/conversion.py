@@ -47,7 +47,7 @@ def _change(
     threads = min(_THREADS, target.workers)
     if has_few_channels(shape):
         batch, height, width, channels = as_nhwc(shape)
-        pixel = layout_change.few_channels(target.machine, channels).cost
+        pixel = layout_change.few_channels(target.machine, channels * bits // 8).cost
         row = RowCost.of(pixel, width)
         return row_stage(batch * height, row, threads, traffic, target.l2_bytes)
     stage = per_vector_stage(shape, loop(target.machine).cost, threads, traffic, target.l2_bytes)

@@ -56,13 +56,13 @@ def from_d32(machine: Machine) -> Kernel:
 
 
 @lru_cache(maxsize=16)
-def few_channels(machine: Machine, channels: int) -> Kernel:
-    """A pixel of an image of few channels into d32 or out of it: a loop over its bytes, as a
-    compiler leaves a strided copy whose width it does not know."""
+def few_channels(machine: Machine, size: int) -> Kernel:
+    """A pixel of `size` bytes into d32 or out of it: a loop over them, as a compiler leaves a strided
+    copy whose width it does not know."""
     byte, pixel = Stream(), Stream()
     byte("r.loadub", "x", "in", imm=1)
     byte("r.storeb", "", "out_at", "x", imm=1)
-    pixel("loop0", "", "channels")
+    pixel("loop0", "", "size")
     pixel("r.add", "in", "start", "in_pitch")
     pixel("r.add", "start", "in", "zero")
     pixel("r.add", "out_at", "out", "out_pitch")
@@ -72,10 +72,10 @@ def few_channels(machine: Machine, channels: int) -> Kernel:
     pixel("jump.if", "", "more")
     one, rest = straight(machine, byte.insns), straight(machine, pixel.insns)
     return Kernel(
-        f"pixels of {channels}",
+        f"pixels of {size} bytes",
         machine,
         (
-            Stretch("byte", one, channels, one.length),
+            Stretch("byte", one, size, one.length),
             Stretch("pixel", rest, 1, rest.length),
         ),
         call=call(machine),
