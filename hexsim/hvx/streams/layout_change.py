@@ -57,8 +57,8 @@ def from_d32(machine: Machine) -> Kernel:
 
 @lru_cache(maxsize=16)
 def few_channels(machine: Machine, size: int) -> Kernel:
-    """A pixel of `size` bytes into d32 or out of it: a loop over them, as a compiler leaves a strided
-    copy whose width it does not know."""
+    """A pixel of `size` bytes into d32 or out of it: a loop over them, as a compiler leaves a copy
+    with steps whose width it does not know."""
     byte, pixel = Stream(), Stream()
     byte("r.loadub", "x", "in", imm=1)
     byte("r.storeb", "", "out_at", "x", imm=1)

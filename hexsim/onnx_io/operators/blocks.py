@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from hexsim.layers import DepthToSpace, SpaceToDepth
 from hexsim.layers.depth_to_space import BlockMode
 from hexsim.onnx_io.axis_order import channels_last
@@ -9,26 +11,11 @@ from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node
 
 
-def depth_to_space(node: Node, net: Importer) -> None:
-    """DepthToSpace; before opset 11 it had one mode."""
+def _blocks(node: Node, net: Importer, layer: type[DepthToSpace] | type[SpaceToDepth]) -> None:
+    """Either of them; before opset 11 and in older opsets there is one mode."""
     data = net.tensor(node.input(0), rank=4)
     net.add(
-        DepthToSpace(
-            name=node.name,
-            inputs=(net.channels_last(data.name),),
-            outputs=(node.output,),
-            block=_block(node),
-            mode=_mode(node),
-        ),
-        channels_last(4),
-    )
-
-
-def space_to_depth(node: Node, net: Importer) -> None:
-    """SpaceToDepth; older opsets have one mode."""
-    data = net.tensor(node.input(0), rank=4)
-    net.add(
-        SpaceToDepth(
+        layer(
             name=node.name,
             inputs=(net.channels_last(data.name),),
             outputs=(node.output,),
@@ -53,4 +40,7 @@ def _block(node: Node) -> int:
     return block
 
 
-TRANSLATORS = {"DepthToSpace": depth_to_space, "SpaceToDepth": space_to_depth}
+TRANSLATORS = {
+    "DepthToSpace": partial(_blocks, layer=DepthToSpace),
+    "SpaceToDepth": partial(_blocks, layer=SpaceToDepth),
+}
