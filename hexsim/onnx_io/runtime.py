@@ -30,4 +30,5 @@ def load_onnxruntime() -> ModuleType:
     import onnxruntime  # late: neither a timing-only run nor integers need it
 
     onnxruntime.disable_telemetry_events()
-    return onnxruntime
+    loaded: ModuleType = onnxruntime
+    return loaded
