@@ -37,13 +37,13 @@ def with_visible_names(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def _hidden(message: _Message) -> list[str]:
     """The fields of text in which something is not printed."""
-    texts, _ = _fields(type(message))
+    texts, _ = _fields(message.DESCRIPTOR)
     return [field for field in texts if not "".join(getattr(message, field)).isprintable()]
 
 
 def _messages(message: _Message) -> Iterator[_Message]:
     yield message
-    _, parts = _fields(type(message))
+    _, parts = _fields(message.DESCRIPTOR)
     for field, repeated in parts:
         if repeated:
             for part in getattr(message, field):
@@ -53,9 +53,9 @@ def _messages(message: _Message) -> Iterator[_Message]:
 
 
 @cache
-def _fields(kind: _Message) -> tuple[list[str], list[tuple[str, bool]]]:
+def _fields(descriptor: _Message) -> tuple[list[str], list[tuple[str, bool]]]:
     """The fields of a kind of message that are texts, and those that are messages, if many."""
-    fields = [field for field in kind.DESCRIPTOR.fields if field.name not in _NO_NAMES]
+    fields = [field for field in descriptor.fields if field.name not in _NO_NAMES]
     texts = [field.name for field in fields if field.type == field.TYPE_STRING]
     parts = [field for field in fields if field.type == field.TYPE_MESSAGE]
     return texts, [(field.name, not field.has_presence) for field in parts]
