@@ -1,34 +1,29 @@
-"""Which runtime takes which layer: the table of docs/reference/layers.md.
+"""Which runtime takes which layer: the tables of docs/reference/layers.md.
 
 python -m benchmarks.layer_matrix [--write]
 
-A row for each layer type, and for each function of the types that have some. Rules that refuse
-single layers of a type are listed below it.
+A row for each layer type, and for each variant that some release tells apart, with what every
+built-in stack says of it. Rules that refuse single layers of a type are listed below it.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import get_args
 
 from benchmarks.pages import REFERENCE, with_block
 from hexsim.graph.ir import Layer
-from hexsim.graph.support import Support
-from hexsim.layers import TYPES, Neuron
+from hexsim.graph.support import EVERYWHERE
+from hexsim.layers import TYPES, ArgExtremum, Neuron
 from hexsim.layers._functions import FUNCTIONS
 from hexsim.layers.elementwise import KINDS, Elementwise
 from hexsim.layers.support import RULES
-from hexsim.platforms import stacks
-from hexsim.runtimes import LayerTarget, Operators
+from hexsim.platforms import operators, stacks
+from hexsim.platforms.operators import Column, Operators
+from hexsim.platforms.stacks import Stack
 
 PAGE = REFERENCE / "layers.md"
-COLUMNS: tuple[tuple[str, LayerTarget], ...] = (
-    ("CPU", "cpu"),
-    ("GPU", "gpu"),
-    ("DSP", "dsp"),
-    ("HTA", "hta"),
-)
+COLUMNS: tuple[tuple[str, Column], ...] = (("GPU", "gpu"), ("DSP", "dsp"))
 """GPU stands for both of its runtimes; DSP for all that computes in integers, but the HTA."""
 
 
@@ -38,41 +33,47 @@ def _types() -> list[tuple[str, type[Layer]]]:
     return sorted(((name, kind) for kind, name in names.items()), key=lambda one: one[0].lower())
 
 
-def layers() -> Iterator[tuple[str, Support]]:
-    """Layer types and functions with their support."""
+def layers() -> Iterator[tuple[str, str, bool]]:
+    """Layers by type and variant, and whether the HTA has them."""
+    keys = {key for family in operators.names() for key in operators.load(family).rows}
     for name, kind in _types():
         if kind is Neuron:
-            yield from ((f"{name}: {fn}", FUNCTIONS[fn].support) for fn in sorted(FUNCTIONS))
+            yield from ((name, fn, FUNCTIONS[fn].support is EVERYWHERE) for fn in sorted(FUNCTIONS))
         elif kind is Elementwise:
-            yield from ((f"{name}: {one}", KINDS[one][0]) for one in sorted(KINDS))
-        else:
-            yield name, kind.support
+            yield from ((name, one, KINDS[one][0] is EVERYWHERE) for one in sorted(KINDS))
+        elif kind is ArgExtremum:
+            yield from ((one, "", False) for one in ("argmax", "argmin"))
+        elif kind.support.targets != {"cpu"}:
+            on_hta = kind.support is EVERYWHERE
+            variants = {key.partition(": ")[2] for key in keys if key.startswith(f"{name}: ")}
+            if name in keys or not variants:
+                yield name, "", on_hta
+            yield from ((name, variant, on_hta) for variant in sorted(variants))
 
 
 def matrix() -> str:
-    """A row for each layer, its marks by each generation of releases."""
-    generations = get_args(Operators)
-    heads = [f"{operators} {title}" for operators in generations for title, _ in COLUMNS]
-    rows = [f"| layer | {' | '.join(heads)} | others |", "|---" * (len(heads) + 2) + "|"]
-    for name, support in layers():
-        marks = [
-            "yes" if target in support.by(operators).targets else ""
-            for operators in generations
-            for _, target in COLUMNS
-        ]
-        why = dict.fromkeys(
-            f"{operators}: {support.by(operators).otherwise}"
-            if support.qnn
-            else support.by(operators).otherwise
-            for operators in generations
-            if len(support.by(operators).targets) < _ALL
-        )
-        rows.append(f"| {name} | {' | '.join(marks)} | {'; '.join(why)} |")
+    """A row for each layer, its marks by each stack."""
+    loaded = _stacks()
+    heads = [f"{stack.name} {title}" for stack in loaded for title, _ in COLUMNS]
+    rows = [f"| layer | {' | '.join(heads)} | HTA |", "|---" * (len(heads) + 2) + "|"]
+    for name, variant, on_hta in layers():
+        marks = [_mark(s.operators, name, variant, of) for s in loaded for _, of in COLUMNS]
+        key = operators.named(name, variant)
+        rows.append(f"| {key} | {' | '.join(marks)} | {'yes' if on_hta else ''} |")
     return "\n".join(rows)
 
 
-_ALL = 7
-"""Runtimes, and the HTA."""
+def _mark(release: Operators, name: str, variant: str, of: Column) -> str:
+    verdict = release.verdict(name, variant, of)
+    if verdict is None:
+        return "assumed"
+    if not verdict.taken:
+        return f"from {verdict.since}" if verdict.since else ""
+    return "assumed" if verdict.confidence == "assumed" else "yes"
+
+
+def _stacks() -> list[Stack]:
+    return [stacks.load(name) for name in stacks.names()]
 
 
 def limits() -> str:
@@ -85,17 +86,29 @@ def limits() -> str:
 
 
 def releases() -> str:
-    """The generation of each stack."""
-    rows = ["| stack | operators |", "|---|---|"]
-    loaded = [stacks.load(name) for name in stacks.names()]
-    rows += [f"| {stack.name} | {stack.partitioning.operators} |" for stack in loaded]
+    """The table of each stack."""
+    rows = ["| stack | table | release |", "|---|---|---|"]
+    rows += [
+        f"| {stack.name} | {stack.partitioning.operators} | {stack.partitioning.release or ''} |"
+        for stack in _stacks()
+    ]
+    return "\n".join(rows)
+
+
+def sources() -> str:
+    """What the tables are taken from."""
+    rows = ["| table | source | confidence |", "|---|---|---|"]
+    for family in operators.names():
+        found = operators.load(family).sources.values()
+        rows += [f"| {family} | {source.text} | {source.confidence} |" for source in found]
     return "\n".join(rows)
 
 
 def page() -> str:
     """The page with today's tables."""
     text = PAGE.read_text(encoding="utf-8")
-    for name, block in (("stacks", releases()), ("matrix", matrix()), ("limits", limits())):
+    blocks = {"stacks": releases(), "sources": sources(), "matrix": matrix(), "limits": limits()}
+    for name, block in blocks.items():
         text = with_block(text, name, block)
     return text
 
@@ -107,7 +120,7 @@ def main() -> None:
     if parser.parse_args().write:
         PAGE.write_text(page(), encoding="utf-8")
     else:
-        print(f"{releases()}\n\n{matrix()}\n\n{limits()}")
+        print(f"{releases()}\n\n{sources()}\n\n{matrix()}\n\n{limits()}")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ Left out: sequences, strings, and all else that `hexsim.load` refuses with a Hex
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -117,7 +118,10 @@ class Prepared(BackendRep):
 
 
 class HexsimBackend(Backend):
-    """The backend; a platform is the keyword arguments `chip` and `stack`."""
+    """The backend; a platform is the keyword arguments `chip` and `stack`.
+
+    Without a stack no release is judged: the DSP takes whatever hexsim has a kernel for.
+    """
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
@@ -139,6 +143,8 @@ class HexsimBackend(Backend):
         if device not in DEVICES:
             raise unknown("device", device, DEVICES)
         platform = Platform.load(kwargs.get("chip", "sd835"), kwargs.get("stack"))
+        if kwargs.get("stack") is None:
+            platform = replace(platform, stack=platform.stack.taking("any"))
         return Prepared(model, device, platform)
 
     @classmethod

@@ -26,9 +26,5 @@ MAIN_ENGINE: Mapping[Runtime, Engine] = {
 }
 """The engine of a runtime that takes all its layers unless some are compiled for another."""
 
-Operators = Literal["snpe-1", "qnn-2"]
-"""Generations of releases by the operators that their runtimes have: SNPE 1.x, and QNN 2.x with
-what is built on it."""
-
 LayerTarget = Runtime | Literal["hta"]
 """What takes or refuses a layer: a runtime, or inside aip the tensor engine."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import Network
@@ -34,7 +35,8 @@ def planned(
     *,
     sections: Sequence[Collection[str]] = (),
 ) -> Plan:
-    """The plan of a network on any chip, by the rules of new releases."""
-    chip = "sd855" if runtime == "aip" else "sd835"
-    found = Deployment(as_model(given), Platform.load(chip), runtime)
+    """The plan of a network on any chip, for a release that has whatever hexsim has."""
+    platform = Platform.load("sd855" if runtime == "aip" else "sd835")
+    platform = replace(platform, stack=platform.stack.taking("any"))
+    found = Deployment(as_model(given), platform, runtime)
     return found.with_sections(sections, rules="1.25+").plan

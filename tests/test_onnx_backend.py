@@ -98,7 +98,17 @@ def test_what_does_not_run_is_refused(device: str, words: str) -> None:
         [("y", FLOAT, [2, 3])],
     )
     with pytest.raises(HexsimError, match=words):
-        prepare(model, device).run([X])
+        prepare(model, device, stack="snpe-1.23").run([X])
+
+
+def test_without_a_stack_no_release_refuses() -> None:
+    model = _model(
+        [helper.make_node("Sin", ["x"], ["y"])],
+        [("x", FLOAT, [2, 3])],
+        [("y", FLOAT, [2, 3])],
+    )
+    (y,) = prepare(model, "DSP").run([X])
+    np.testing.assert_allclose(y, np.sin(X), atol=0.01)
 
 
 def test_too_many_arrays_are_refused() -> None:

@@ -187,7 +187,7 @@ class Deployment:
             self.runtime,
             sections=sections,
             rules=rules,
-            operators=self.platform.stack.partitioning.operators,
+            operators=self.platform.stack.operators,
             cpu_fallback=self.cpu_fallback,
         )
         return tuple(found)

@@ -215,6 +215,10 @@ class Layer:
         """True if its output is its first input as it is, for inputs of these shapes."""
         return False
 
+    def variant(self, inputs: Sequence[Shape]) -> str:
+        """Which layer of its type it is, where releases tell them apart; inputs of these shapes."""
+        return ""
+
     def turned(self) -> Self | None:
         """Return it for images whose height and width are exchanged; None if it names an axis."""
         return None

@@ -1,8 +1,8 @@
 """Who takes a layer: an allow-list, and rules for layers that those on it refuse nevertheless.
 
 The sentence of either is both the message that a user reads and the documentation. Sources: the
-SNPE support table and its list of limitations; for the HTA the operators of the QNN HTA back end,
-whose own list SNPE never published (fully connected: SNPE compiles Inception v3 to one section).
+SNPE list of limitations; for the HTA the operators of the QNN HTA back end, whose own list SNPE
+never published (fully connected: SNPE compiles Inception v3 to one section).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hexsim.runtimes import RUNTIMES, LayerTarget, Operators
+from hexsim.runtimes import RUNTIMES, LayerTarget
 
 if TYPE_CHECKING:
     from hexsim.graph.ir import Network
@@ -28,17 +28,12 @@ _RUNTIMES: frozenset[LayerTarget] = frozenset(RUNTIMES)
 class Support:
     """Who takes a layer type, or a function of it, and why nobody else does, in one sentence.
 
-    `targets` and `otherwise` are those of SNPE 1.x; `qnn` is the support by releases of QNN 2.x,
-    where it is another.
+    Of runtimes this is what is assumed where the table of a release is silent
+    (`hexsim.platforms.operators`). The HTA has no other word than this one.
     """
 
     targets: frozenset[LayerTarget]
     otherwise: str
-    qnn: Support | None = None
-
-    def by(self, operators: Operators) -> Support:
-        """The support by releases of a generation."""
-        return self.qnn if operators == "qnn-2" and self.qnn is not None else self
 
 
 EVERYWHERE = Support(_RUNTIMES | HTA, "every runtime and the HTA take it")

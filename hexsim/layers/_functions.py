@@ -1,9 +1,6 @@
-"""Functions of one number: what each computes, who takes it, whether its result may be negative.
+"""Functions of one number: what each computes, and whether its result may be negative.
 
-Sources of support: the SNPE layer table of 1.43 to 2.5 (Elementwise Unary: CPU, GPU, DSP) and the
-op table of the 2025 guide (the columns CPU, GPU and DSP of V66). Assumed: what is a sigmoid or a
-hyperbolic tangent times its input is a table of codes on the DSP, as these are. The guide knows
-GELU for the HTP and softplus for the CPU alone.
+On the DSP each is a table of codes. Which release has which stands in `hexsim.platforms.operators`.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.graph.ir import Sign
-from hexsim.graph.support import CPU, EVERYWHERE, GPU, NO_HTA_FUNCTION, Support
+from hexsim.graph.support import EVERYWHERE, NO_HTA_FUNCTION, Support
 
 Real = npt.NDArray[np.float64]
 NeuronFunction = Literal[
@@ -77,8 +74,6 @@ def _tanh_gelu(x: Real) -> Real:
     return np.asarray(x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))))
 
 
-_TRIGONOMETRIC = Support(CPU | GPU, "sine and cosine run on CPU and GPU only (2025 guide)")
-
 FUNCTIONS: Mapping[NeuronFunction, Function] = {
     "clamp": Function(lambda x, a, b: x, "as inputs", EVERYWHERE),
     "leaky_relu": Function(lambda x, a, b: np.where(x >= 0, x, a * x), "as inputs", EVERYWHERE),
@@ -87,26 +82,13 @@ FUNCTIONS: Mapping[NeuronFunction, Function] = {
     "elu": Function(
         lambda x, a, b: np.where(x >= 0, x, a * np.expm1(np.minimum(x, 0))),
         "as inputs",
-        Support(
-            CPU | GPU,
-            "Elu runs on CPU and GPU only (SNPE layer support table)",
-            qnn=NO_HTA_FUNCTION,
-        ),
     ),
     "hard_sigmoid": Function(lambda x, a, b: np.clip(a * x + b, 0, 1), "unsigned"),
     "hard_swish": Function(lambda x, a, b: x * np.clip(x / 6 + 0.5, 0, 1), "as inputs", EVERYWHERE),
     "abs": Function(lambda x, a, b: np.abs(x), "unsigned"),
-    "ceil": Function(
-        lambda x, a, b: np.ceil(x),
-        "as inputs",
-        Support(NO_HTA_FUNCTION.targets - GPU, "Ceil runs on CPU and DSP only (2025 guide)"),
-    ),
-    "cos": Function(lambda x, a, b: np.cos(x), "signed", _TRIGONOMETRIC),
-    "erf": Function(
-        lambda x, a, b: _erf(x),
-        "as inputs",
-        Support(CPU, "Erf is taken as a part of GELU only (2025 guide)"),
-    ),
+    "ceil": Function(lambda x, a, b: np.ceil(x), "as inputs"),
+    "cos": Function(lambda x, a, b: np.cos(x), "signed"),
+    "erf": Function(lambda x, a, b: _erf(x), "as inputs"),
     "exp": Function(lambda x, a, b: np.exp(x), "unsigned"),
     "floor": Function(lambda x, a, b: np.floor(x), "as inputs"),
     "gelu": Function(lambda x, a, b: x / 2 * (1 + _erf(x / math.sqrt(2))), "as inputs"),
@@ -119,7 +101,7 @@ FUNCTIONS: Mapping[NeuronFunction, Function] = {
     "round": Function(lambda x, a, b: np.rint(x), "as inputs"),
     "rsqrt": Function(lambda x, a, b: 1 / np.sqrt(x), "unsigned"),
     "silu": Function(lambda x, a, b: x * _sigmoid(a * x), "as inputs"),
-    "sin": Function(lambda x, a, b: np.sin(x), "signed", _TRIGONOMETRIC),
+    "sin": Function(lambda x, a, b: np.sin(x), "signed"),
     "softplus": Function(lambda x, a, b: _softplus(x), "unsigned"),
     "softsign": Function(lambda x, a, b: x / (1 + np.abs(x)), "as inputs"),
     "sqrt": Function(lambda x, a, b: np.sqrt(x), "unsigned"),

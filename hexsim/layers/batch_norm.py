@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Sign
+from hexsim.graph.ir import Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 from hexsim.layers._per_pixel import PerPixel
+
+_IMAGE_AXES = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +31,10 @@ class BatchNorm(PerPixel):
     shift: str
     clamp: Clamp = NO_CLAMP
     moments: str | None = None
+
+    def variant(self, inputs: Sequence[Shape]) -> str:
+        """1-D for vectors and lines."""
+        return "1-D" if len(inputs[0]) < _IMAGE_AXES else ""
 
     @property
     def parameters(self) -> tuple[str, ...]:

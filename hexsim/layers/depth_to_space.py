@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hexsim.graph.ir import Layer, Shape, Sign
-from hexsim.graph.support import CPU, HTA, INTEGER, NO_HTA_LAYER, Support
+from hexsim.graph.support import NO_HTA_LAYER, Support
 
 BlockMode = Literal["DCR", "CRD"]
 View = tuple[Shape, tuple[int, ...]]
@@ -23,11 +23,7 @@ class DepthToSpace(Layer):
     """
 
     type: ClassVar[str] = "depth_to_space"
-    support: ClassVar[Support] = Support(
-        CPU | INTEGER - HTA,
-        "Depth to Space runs on CPU and DSP only (SNPE layer support table)",
-        qnn=NO_HTA_LAYER,
-    )
+    support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
 

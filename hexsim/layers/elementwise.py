@@ -61,6 +61,10 @@ class Elementwise(Layer):
         """That of the kind."""
         return KINDS[self.kind][0] if self.kind in KINDS else UNDECLARED
 
+    def variant(self, inputs: Sequence[Shape]) -> str:
+        """The kind."""
+        return self.kind
+
     @property
     def sign(self) -> Sign:
         """That of the kind."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hexsim.graph.ir import Layer, Shape, Sign
-from hexsim.graph.support import CPU, HTA, INTEGER, NO_HTA_LAYER, Support
+from hexsim.graph.support import NO_HTA_LAYER, Support
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,11 +19,7 @@ class Gather(Layer):
     """Position i of stored axis `axis` is position `indices[i]` of the input (not negative)."""
 
     type: ClassVar[str] = "gather"
-    support: ClassVar[Support] = Support(
-        CPU | INTEGER - HTA,
-        "Gather runs on CPU and DSP only (SNPE layer support table)",
-        qnn=NO_HTA_LAYER,
-    )
+    support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
 

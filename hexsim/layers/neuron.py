@@ -46,6 +46,10 @@ class Neuron(PerPixel):
         """That of the function."""
         return FUNCTIONS[self.function].support if self.function in FUNCTIONS else UNDECLARED
 
+    def variant(self, inputs: Sequence[Shape]) -> str:
+        """The function."""
+        return self.function
+
     @property
     def sign(self) -> Sign:
         """That of the function; a clamp at zero or above leaves nothing negative."""

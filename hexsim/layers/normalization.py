@@ -60,6 +60,15 @@ class Normalization(Layer):
         """Scale, then shift."""
         return tuple(name for name in (self.scale, self.shift) if name is not None)
 
+    def variant(self, inputs: Sequence[Shape]) -> str:
+        """By its usual name: l2, rms, layer (up to the last axis), instance, or else group."""
+        last = len(inputs[0]) - 1
+        if self.kind != "deviation":
+            return {"length": "l2", "mean_square": "rms"}[self.kind]
+        if self.axes == tuple(range(1, last)):
+            return "instance"
+        return "layer" if last in self.axes else "group"
+
     def count(self, shape: Shape) -> int:
         """Elements of an input of `shape` that share a statistic."""
         return math.prod(shape[axis] for axis in self.axes)

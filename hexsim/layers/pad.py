@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hexsim.graph.ir import Layer, Shape, Sign
-from hexsim.graph.support import CPU, HTA, INTEGER, NO_HTA_LAYER, Support
+from hexsim.graph.support import NO_HTA_LAYER, Support
 
 PadMode = Literal["constant", "reflect", "edge", "wrap"]
 
@@ -21,11 +21,7 @@ class Pad(Layer):
     """
 
     type: ClassVar[str] = "pad"
-    support: ClassVar[Support] = Support(
-        CPU | INTEGER - HTA,
-        "Pad runs on CPU and DSP only (SNPE layer support table)",
-        qnn=NO_HTA_LAYER,
-    )
+    support: ClassVar[Support] = NO_HTA_LAYER
 
     begins: tuple[int, ...]
     ends: tuple[int, ...]
@@ -46,6 +42,10 @@ class Pad(Layer):
     def moves_codes(self) -> bool:
         """True if it adds its input, or zeros, for which every encoding has a code."""
         return self.mode != "constant" or self.value == 0
+
+    def variant(self, inputs: Sequence[Shape]) -> str:
+        """The mode; zeros are told from other constants."""
+        return "zeros" if self.mode == "constant" and self.value == 0 else self.mode
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
         """True if it adds nothing."""

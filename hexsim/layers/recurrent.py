@@ -26,9 +26,6 @@ class Recurrent(Layer):
     (hidden, directions * gates * hidden), `bias` (2, directions * gates * hidden) or None: what is
     added to the products with the input, and with the state. If it `resets_late`, a GRU applies
     its reset gate behind the product with the state and not before it.
-
-    SNPE lists LSTM for CPU and GPU, and for the DSP since 1.59; its converter unrolls the others.
-    That releases differ is left out.
     """
 
     type: ClassVar[str] = "recurrent"
@@ -59,6 +56,10 @@ class Recurrent(Layer):
         """(steps, directions, batch, hidden)."""
         steps, batch, _ = inputs[0]
         return ((steps, self.directions, batch, self.hidden),)
+
+    def variant(self, inputs: Sequence[Shape]) -> str:
+        """The cell."""
+        return self.cell
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
         """Both products of every step."""

@@ -33,6 +33,10 @@ class Reduce(Layer):
         """True for a maximum or minimum."""
         return self.kind in ("max", "min")
 
+    def variant(self, inputs: Sequence[Shape]) -> str:
+        """The kind."""
+        return self.kind
+
     def count(self, source: Shape) -> int:
         """Return how many numbers of an input of shape `source` make one of the output."""
         return math.prod(source[axis] for axis in self.axes)

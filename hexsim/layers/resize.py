@@ -53,6 +53,10 @@ class Resize(Layer):
         """True for nearest pixels."""
         return self.kind == "nearest"
 
+    def variant(self, inputs: Sequence[Shape]) -> str:
+        """The kind."""
+        return self.kind
+
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:
         """True for scales of one."""
         _, height, width, _ = inputs[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hexsim.graph.ir import Layer, Shape, Sign
-from hexsim.graph.support import CPU, HTA, INTEGER, NO_HTA_LAYER, Support
+from hexsim.graph.support import NO_HTA_LAYER, Support
 from hexsim.layers.depth_to_space import BlockMode, View
 
 
@@ -19,11 +19,7 @@ class SpaceToDepth(Layer):
     """
 
     type: ClassVar[str] = "space_to_depth"
-    support: ClassVar[Support] = Support(
-        CPU | INTEGER - HTA,
-        "Space to Depth runs on CPU and DSP only (SNPE layer support table)",
-        qnn=NO_HTA_LAYER,
-    )
+    support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
 

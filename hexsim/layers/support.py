@@ -1,15 +1,18 @@
 """Whether a runtime, or the HTA, takes a layer, and the sentence why not.
 
-A layer says who takes its type (`Layer.support`) and when they refuse it nevertheless
-(`Layer.limits`); the rules here hold for layers of every type. What depends on encodings or on the
-release is said elsewhere (`hexsim.planning.sections.limits`).
+A layer says who may take its type (`Layer.support`), the table of a release which of these has it
+(`hexsim.platforms.operators`), and the layer again when they refuse it nevertheless
+(`Layer.limits`); the rules here hold for layers of every type. What depends on encodings, and what
+a release keeps from the HTA, is said elsewhere (`hexsim.planning.sections.limits`).
 """
 
 from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network
 from hexsim.graph.support import ACCELERATORS, HTA, INTEGER, Rule
-from hexsim.runtimes import LayerTarget, Operators
+from hexsim.platforms import stacks
+from hexsim.platforms.operators import Column, Operators, Verdict, column
+from hexsim.runtimes import LayerTarget
 
 _HTA_AXES = 4
 
@@ -54,16 +57,36 @@ RULES: tuple[Rule, ...] = (
 
 
 def refusal(
-    layer: Layer, target: LayerTarget, network: Network, operators: Operators = "snpe-1"
+    layer: Layer, target: LayerTarget, network: Network, operators: Operators | None = None
 ) -> str | None:
     """Return why `target` refuses `layer`, in one sentence, or None if it takes it.
 
-    `operators` is the generation of the release.
+    `operators` is the release; None stands for the last SNPE 1.x.
     """
-    support = layer.support.by(operators)
-    if target not in support.targets:
-        return support.otherwise
+    if target not in layer.support.targets:
+        return layer.support.otherwise
+    of = column(target)
+    if of is not None:
+        release = operators or Operators.of("snpe-1")
+        variant = layer.variant(network.input_shapes(layer))
+        verdict = release.verdict(layer.type, variant, of)
+        if verdict is not None and not verdict.taken:
+            return _missing(release, layer.type, variant, of, verdict)
     for rule in (*RULES, *layer.limits):
         if target in rule.targets and rule.refuses(layer, network):
             return rule.sentence
     return None
+
+
+def _missing(release: Operators, layer: str, variant: str, of: Column, verdict: Verdict) -> str:
+    """The sentence on a layer that a release does not have, and who has it."""
+    named = f"{layer} ({variant})" if variant else layer
+    first = f" before {verdict.since}" if verdict.since else ""
+    told = f"{release.name} has no {named} on the {of.upper()}{first} ({verdict.source})"
+    others = stacks.that_have(layer, variant, of)
+    if others:
+        return f"{told}, --stack {' or '.join(others)} has"
+    on_gpu = release.verdict(layer, variant, "gpu")
+    if of != "gpu" and on_gpu is not None and on_gpu.taken:
+        return f"{told}, --runtime gpu has"
+    return f"{told}, and no other stack is known to"

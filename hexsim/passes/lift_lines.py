@@ -1,15 +1,16 @@
-"""Lets what lies between two convolutions of lines work on the images of height one that they are.
+"""Lets what lies between two convolutions of lines, or of volumes, work on their images.
 
-A 1-D convolution is read as reshape, 2-D convolution, reshape. What follows it channel by channel
-would stand behind the reshape, where no convolution can absorb it.
+A 1-D convolution is read as reshape, 2-D convolution, reshape, over images of height one; a 3-D one
+over the images of all depths, one behind the other. What follows it channel by channel would stand
+behind the reshape, where no convolution can absorb it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hexsim.graph.ir import Layer, Network, Shape, Tensor
+from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import (
     Concat,
     Convert,
@@ -26,39 +27,45 @@ from hexsim.layers._per_pixel import PerPixel
 from hexsim.passes._rewriter import names_of, new_name
 from hexsim.passes.dead_code import remove_dead_code
 
+_LINE, _IMAGE, _VOLUME = 3, 4, 5
+"""How many axes each has: (N, L, C), (N, H, W, C), (N, D, H, W, C)."""
 _AT = 1
 """The axis of size one that an image has and a line lacks."""
 _ORDERS: Mapping[tuple[int, ...], tuple[int, ...]] = {
     (0, 1, 2): (0, 1, 2, 3),
     (0, 2, 1): (0, 2, 3, 1),
+    (0, 2, 3, 4, 1): (0, 2, 3, 1),
 }
-"""By the source axes of a line, those of its image."""
+"""By the source axes of a line or volume, those of its images."""
 
 
 def lift_lines(network: Network) -> Network:
-    """Move the reshapes from images to lines as far back as they go.
+    """Move the reshapes from images to lines and volumes as far back as they go.
 
-    1. A Reshape that takes the height from an image (N, 1, L, C) which a convolution or a pooling
-       writes goes behind those readers that can do to images what they do to lines.
-    2. A Reshape that gives the height back is no layer.
-    3. An image takes the name of its line, if nobody reads the line any more.
+    1. A Reshape that takes the height from an image (N, 1, L, C), or makes volumes (N, D, H, W, C)
+       of images (N * D, H, W, C), which a convolution or a pooling writes, goes behind those
+       readers that can do to images what they do to lines or volumes.
+    2. A Reshape that makes images of them again is no layer.
+    3. An image takes the name of its line or volume, if nobody reads that any more.
     """
     walk = _Walk(network)
     for layer in network.layers:
         walk.take(layer)
     if not walk.images:
         return network
-    lifted = remove_dead_code(network.with_layers(walk.layers, walk.tensors.values()))
+    lifted = network.with_layers(walk.layers, walk.tensors.values(), walk.constants.values())
+    lifted = remove_dead_code(lifted)
     return _renamed(lifted, walk.images)
 
 
 class _Walk:
-    """The layers so far; `images` has the image of every line that has one."""
+    """The layers so far; `images` has the image of every line or volume that has one."""
 
     def __init__(self, network: Network) -> None:
         self.layers: list[Layer] = []
         self.images: dict[str, str] = {}
         self.tensors: dict[str, Tensor] = {}
+        self.constants: dict[str, Constant] = {}
         self._network = network
         self._names = names_of(network)
         self._again: dict[str, str] = {}
@@ -86,20 +93,20 @@ class _Walk:
         self.layers.append(layer)
         if isinstance(layer, Filtering | Pooling):
             self._written.add(layer.output)
-        if isinstance(layer, Reshape) and layer.inputs[0] in self._written:
-            shape = self._shape(layer.inputs[0])
-            if len(shape) == len(layer.shape) + 1 and _with_height(layer.shape) == shape:
-                self.images[layer.output] = layer.inputs[0]
+        if not isinstance(layer, Reshape) or layer.inputs[0] not in self._written:
+            return
+        if _image(layer.shape) == self._shape(layer.inputs[0]):
+            self.images[layer.output] = layer.inputs[0]
 
     def _restores(self, layer: Layer) -> bool:
-        """True if `layer` makes of a line the image that it was."""
+        """True if `layer` makes of a line or volume the image that it was."""
         image = self.images.get(layer.inputs[0]) if layer.inputs else None
         return (
             isinstance(layer, Reshape) and image is not None and layer.shape == self._shape(image)
         )
 
     def _on_images(self, layer: Layer) -> Layer | None:
-        """What `layer` is on images; None if it reads other things, or is of a type that cannot."""
+        """What `layer` is on images; None if it reads other things, or cannot."""
         network = self._network
         lines = [name for name in layer.inputs if name not in network.constants]
         if not lines or any(name not in self.images for name in lines):
@@ -108,20 +115,34 @@ class _Walk:
             return None
         if any(network.tensors[name].order not in _ORDERS for name in layer.outputs):
             return None
-        moved = _with_axis(layer)
-        inputs = tuple(self.images.get(name, name) for name in layer.inputs)
+        parameters = [network.shape(name) for name in layer.parameters]
+        if any(len(shape) >= _IMAGE for shape in parameters):
+            return None
+        moved = _moved(layer, len(network.shape(lines[0])))
+        inputs = tuple(self.images.get(name) or self._short(name) for name in layer.inputs)
         return None if moved is None else moved.replace(inputs=inputs)
 
     def _aligned(self, constant: str, line: str) -> bool:
-        """True if a constant is broadcast to images as to lines."""
-        given = list(self._network.shape(constant))
-        while given and given[0] == 1:
-            del given[0]
-        return len(given) < len(self._network.shape(line))
+        """True if a constant is broadcast to images as to lines or volumes."""
+        rank = len(self._network.shape(line))
+        return len(_without_ones(self._network.shape(constant))) < min(rank, _IMAGE)
+
+    def _short(self, constant: str) -> str:
+        """A constant with no more axes than an image."""
+        shape = self._network.shape(constant)
+        if len(shape) <= _IMAGE:
+            return constant
+        name, short = f"{constant}.image", _without_ones(shape)
+        if name not in self.constants:
+            source = self._network.constants[constant]
+            made = source.derive(short, lambda array: array.reshape(short), name)
+            self.constants[name] = made
+        return name
 
     def _image_of(self, line: str) -> Tensor:
         tensor = self._network.tensors[line]
-        shape, order = _with_height(tensor.shape), _ORDERS[tensor.order]
+        shape, order = _image(tensor.shape), _ORDERS[tensor.order]
+        assert shape is not None, "only lines and volumes have images"
         name = new_name(self._names, f"{line}.image")
         image = Tensor(name, shape, order, tensor.dtype)
         self.tensors[image.name] = image
@@ -131,31 +152,64 @@ class _Walk:
         return (self.tensors.get(name) or self._network.tensors[name]).shape
 
 
-def _with_height(shape: Shape) -> Shape:
-    return (*shape[:_AT], 1, *shape[_AT:])
+def _image(shape: Shape) -> Shape | None:
+    """The shape of the images of a line or volume, None for anything else."""
+    if len(shape) == _LINE:
+        return (*shape[:_AT], 1, *shape[_AT:])
+    return (shape[0] * shape[1], *shape[2:]) if len(shape) == _VOLUME else None
 
 
-def _moved(axis: int) -> int:
-    return axis + (axis >= _AT)
+def _without_ones(shape: Shape) -> Shape:
+    """The shape without leading ones."""
+    first = next((axis for axis, size in enumerate(shape) if size > 1), len(shape))
+    return shape[first:]
 
 
-def _with_axis(layer: Layer) -> Layer | None:
-    """The layer for tensors of one axis more, None if it is of a type that cannot."""
+def _axis(axis: int, rank: int) -> int | None:
+    """Where images have an axis of a line or volume of `rank` axes; None for batch and depth."""
+    if rank == _LINE:
+        return axis + (axis >= _AT)
+    return axis - 1 if axis > 1 else None
+
+
+def _axes(axes: Sequence[int], rank: int) -> tuple[int, ...] | None:
+    """The same for several axes; None if images lack one."""
+    moved = [_axis(axis, rank) for axis in axes]
+    found = tuple(axis for axis in moved if axis is not None)
+    return found if len(found) == len(moved) else None
+
+
+def _moved(layer: Layer, rank: int) -> Layer | None:
+    """The layer for the images of tensors of `rank` axes, None if it is of a type that cannot."""
     match layer:
         case PerPixel() | Elementwise() | Convert():
             return layer
         case Concat():
-            return layer.replace(axis=_moved(layer.axis))
+            axis = _axis(layer.axis, rank)
+            return None if axis is None else layer.replace(axis=axis)
         case Softmax() | Normalization():
-            return layer.replace(axes=tuple(map(_moved, layer.axes)))
+            axes = _axes(layer.axes, rank)
+            return None if axes is None else layer.replace(axes=axes)
         case StridedSlice():
-            parts = tuple(replace(part, axis=_moved(part.axis)) for part in layer.parts)
-            return layer.replace(parts=parts)
+            axes = _axes([part.axis for part in layer.parts], rank)
+            if axes is None:
+                return None
+            pairs = zip(layer.parts, axes, strict=True)
+            return layer.replace(parts=tuple(replace(part, axis=axis) for part, axis in pairs))
         case Pad():
-            begins, ends = ((*given[:_AT], 0, *given[_AT:]) for given in (layer.begins, layer.ends))
-            return layer.replace(begins=begins, ends=ends)
+            begins, ends = (_padding(given, rank) for given in (layer.begins, layer.ends))
+            return (
+                None if begins is None or ends is None else layer.replace(begins=begins, ends=ends)
+            )
         case _:
             return None
+
+
+def _padding(given: tuple[int, ...], rank: int) -> tuple[int, ...] | None:
+    """What is added to each axis of images; None if batch or depth of a volume grow."""
+    if rank == _LINE:
+        return (*given[:_AT], 0, *given[_AT:])
+    return None if any(given[:2]) else (0, *given[2:])
 
 
 def _renamed(network: Network, images: Mapping[str, str]) -> Network:

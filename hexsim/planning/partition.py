@@ -18,10 +18,11 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
 from hexsim.planning.sections.single import is_single
 from hexsim.planning.subnet import Subnet
+from hexsim.platforms.operators import Operators
 from hexsim.platforms.stacks.stack import PartitionRules
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
-from hexsim.runtimes import MAIN_ENGINE, Engine, Operators, Runtime
+from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
 
 _SINGLE = "the 1.23 rules allow AIP one HTA and one HNN subnet, with one input and one output each"
 
@@ -42,15 +43,15 @@ def partition(
     *,
     sections: Sequence[Collection[str]] = (),
     rules: PartitionRules = "1.25+",
-    operators: Operators = "snpe-1",
+    operators: Operators | None = None,
     cpu_fallback: bool = True,
 ) -> list[Subnet]:
     """Cut `model` into subnets for `runtime`.
 
-    `operators` is the generation whose runtimes take a layer or refuse it. `sections` are the names
-    of layers compiled for the HTA, a collection for each section; they matter on aip only, as do
-    `rules`. Raises HexsimError if `cpu_fallback` is False and a layer is refused, or if the
-    sections are not those of `rules`.
+    `operators` is the release whose runtimes take a layer or refuse it, None for the last SNPE
+    1.x. `sections` are the names of layers compiled for the HTA, a collection for each section;
+    they matter on aip only, as do `rules`. Raises HexsimError if `cpu_fallback` is False and a
+    layer is refused, or if the sections are not those of `rules`.
     """
     network = model.network
     in_section = {
@@ -73,7 +74,7 @@ def partition(
 
 
 def _place(
-    layer: Layer, model: Model, runtime: Runtime, section: int, operators: Operators
+    layer: Layer, model: Model, runtime: Runtime, section: int, operators: Operators | None
 ) -> _Place:
     if section >= 0:
         return _Place(runtime, "hta", section, "compiled for the HTA")

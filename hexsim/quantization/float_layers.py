@@ -11,8 +11,9 @@ from __future__ import annotations
 from hexsim.graph.ir import Layer
 from hexsim.layers import Convert
 from hexsim.layers.support import refusal
+from hexsim.platforms.operators import Operators
 from hexsim.quantization.model import Model
-from hexsim.runtimes import FIXED_POINT, LayerTarget, Operators
+from hexsim.runtimes import FIXED_POINT, LayerTarget
 
 
 def converts_floats(layer: Layer, model: Model) -> bool:
@@ -23,11 +24,11 @@ def converts_floats(layer: Layer, model: Model) -> bool:
 
 
 def refusal_in(
-    model: Model, layer: Layer, runtime: LayerTarget, operators: Operators = "snpe-1"
+    model: Model, layer: Layer, runtime: LayerTarget, operators: Operators | None = None
 ) -> str | None:
     """Return why `runtime` refuses a layer of `model`, in one sentence, or None if it takes it.
 
-    `operators` is the generation of the release.
+    `operators` is the release; None for the last SNPE 1.x.
     """
     if model.quantized and runtime in (*FIXED_POINT, "hta"):
         if converts_floats(layer, model):

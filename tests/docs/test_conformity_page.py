@@ -15,7 +15,7 @@ SAMPLE = {
     "test_convinteger_without_padding": ("opaque", "refused"),
     "test_depthtospace_example": ("passed", "passed"),
     "test_dropout_default": ("passed", "passed"),
-    "test_elu": ("passed", "refused"),
+    "test_elu": ("passed", "passed"),
     "test_matmulinteger": ("opaque", "refused"),
     "test_nonzero_example": ("refused", "refused"),
     "test_qlinearconv": ("opaque", "passed"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ class Place(NamedTuple):
         return f"{self.runtime} on {self.chip}"
 
 
+STACK = Path(__file__).with_name("everything.toml")
 PLACES = (
     Place("sd835", "fxp_cpu"),
     Place("sd835", "dsp"),
@@ -37,7 +39,7 @@ PLACES = (
 
 @cache
 def platform(chip: str) -> Platform:
-    return Platform.load(chip)
+    return Platform.load(chip, STACK)
 
 
 def feed(example: Example) -> dict[str, FloatArray]:

@@ -24,7 +24,7 @@ from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from hexsim.timing.simtime import PS_PER_US
 from tests.cli.conftest import Done
 from tests.doors.examples import Example, examples
-from tests.doors.places import PLACES, Place, deployment, feed, model
+from tests.doors.places import PLACES, STACK, Place, deployment, feed, model
 
 LISTED = sorted(examples(), key=lambda example: example.rank == 4)
 ONE_OF_EACH = list({example.of: example for example in LISTED}.values())
@@ -48,7 +48,7 @@ def deployed(example: Example, place: Place, tmp_path: Path) -> Deployment:
 def test_commands_agree(
     example: Example, place: Place, deployed: Deployment, command: Command, tmp_path: Path
 ) -> None:
-    where = f"--chip {place.chip} --runtime {place.runtime}"
+    where = f"--chip {place.chip} --stack {STACK} --runtime {place.runtime}"
     x = feed(example)
     expected = deployed.executor(threads=1).run(x)["y"]
 
@@ -67,10 +67,12 @@ def test_commands_agree(
 def test_times_agree(
     example: Example, place: Place, deployed: Deployment, command: Command, tmp_path: Path
 ) -> None:
-    where = f"--chip {place.chip} --runtime {place.runtime}"
+    where = f"--chip {place.chip} --stack {STACK} --runtime {place.runtime}"
     expected_ps = deployed.simulate().total_ps
     file = tmp_path / "m.dlc"
-    assert hexsim.simulate(file, place.chip, place.runtime).timing.total_ps == expected_ps
+    assert (
+        hexsim.simulate(file, place.chip, place.runtime, stack=STACK).timing.total_ps == expected_ps
+    )
 
     once = throughput(deployed.platform, [Caller(deployed.plan)], ClosedLoop(inferences=1))
     assert [one.total_ps for one in once.result.inferences] == [expected_ps], "throughput of one"

@@ -17,7 +17,7 @@ from hexsim.runtimes import Runtime
 from hexsim.timing.simtime import PS_PER_US
 from tests.cli.conftest import Done
 from tests.doors.examples import Example, examples
-from tests.doors.places import Place, deployment, feed
+from tests.doors.places import STACK, Place, deployment, feed
 
 KINDS = ("Convolution of 1 groups", "Elementwise product 1x6x7x8 full", "Opaque Erf 1x6x7x8")
 CHOSEN = [example for example in examples() if str(example) in KINDS]
@@ -39,12 +39,12 @@ def test_doors_agree(
     deployed = deployment(Model(example.network), Place("sd835", runtime))
     expected, time_us = deployed.executor().run(x)["y"], deployed.simulate().total_ps / PS_PER_US
 
-    done = hexsim.simulate(tmp_path / "m.dlc", "sd835", runtime, x["x"])
+    done = hexsim.simulate(tmp_path / "m.dlc", "sd835", runtime, x["x"], stack=STACK)
     assert done.outputs is not None
     np.testing.assert_array_equal(done.outputs["y"], expected, "hexsim.simulate")
     assert done.total_us == time_us
 
-    where = f"--chip sd835 --runtime {runtime}"
+    where = f"--chip sd835 --stack {STACK} --runtime {runtime}"
     assert command(f"run m.dlc {where} --input-list list.txt -o out").code == 0
     written = np.fromfile(tmp_path / "out" / "Result_0" / "y.raw", np.float32)
     np.testing.assert_array_equal(written, expected.reshape(-1), "run")

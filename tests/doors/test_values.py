@@ -16,7 +16,7 @@ from hexsim.layers import TYPES
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from tests.doors.examples import Example, examples
-from tests.doors.places import PLACES, Place, deployment, feed, model
+from tests.doors.places import PLACES, STACK, Place, deployment, feed, model
 
 ALL = list(examples())
 
@@ -63,7 +63,7 @@ def test_values_are_the_same(example: Example, place: Place, tmp_path: Path) -> 
     np.testing.assert_array_equal(answer(container.read(file).model, place, x), expected, "file")
     tensors = example.network.tensors
     source = {name: tensors[name].to_source(array) for name, array in x.items()}
-    done = hexsim.simulate(file, place.chip, place.runtime, source)
+    done = hexsim.simulate(file, place.chip, place.runtime, source, stack=STACK)
     assert done.outputs is not None
     found = tensors["y"].from_source(done.outputs["y"])
     np.testing.assert_array_equal(found, expected, "hexsim.simulate")

@@ -16,10 +16,12 @@ from hexsim.layers import (
     Gather,
     LocalResponseNorm,
     Neuron,
+    Normalization,
     Opaque,
     Pad,
     Permute,
     Pooling,
+    Recurrent,
     Reshape,
     Resize,
     Softmax,
@@ -27,6 +29,8 @@ from hexsim.layers import (
     Window,
 )
 from hexsim.layers.support import RULES, refusal
+from hexsim.platforms import operators
+from hexsim.platforms.operators import Operators
 from hexsim.runtimes import RUNTIMES, LayerTarget, Runtime
 
 
@@ -38,6 +42,7 @@ def _around(layer: Layer, shape: tuple[int, ...], dtype: str = "float32") -> Net
 IO = {"name": "l", "inputs": ("x",), "outputs": ("y",)}
 OPAQUE = Opaque(**IO, op_type="Erf", node=b"", shapes=((2, 3),))
 ELU = Neuron(**IO, function="elu", alpha=1.0)
+QNN = Operators.of("qnn-2")
 SPATIAL_SOFTMAX = Softmax(**IO, axes=(1,))
 SPARSE = Deconvolution(**IO, weight="w", window=Window((2, 2), (3, 2)), output_channels=8)
 LARGER = Resize(**IO, kind="bilinear", scales=(2.0, 2.0))
@@ -50,7 +55,8 @@ SIX_AXES = Reshape(**IO, shape=(1,) * 6)
         (OPAQUE, (2, 3), {"gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu"}),
         (ELU, (2, 3), {"dsp", "aip", "fxp_cpu"}),
         (Neuron(**IO, function="sqrt"), (2, 3), set()),
-        (Neuron(**IO, function="gelu"), (2, 3), set()),
+        (Neuron(**IO, function="gelu"), (2, 3), {*RUNTIMES} - {"cpu"}),
+        (Neuron(**IO, function="silu"), (2, 3), set()),
         (Neuron(**IO, function="ceil"), (2, 3), {"gpu", "gpu_fp16"}),
         (Neuron(**IO, function="sin"), (2, 3), {"dsp", "aip", "fxp_cpu"}),
         (Neuron(**IO, function="erf"), (2, 3), {*RUNTIMES} - {"cpu"}),
@@ -84,14 +90,43 @@ def test_who_refuses_what(layer: Layer, shape: tuple[int, ...], refusing: set[Ru
 def test_qnn_takes_what_releases_before_it_left_to_the_cpu(layer: Layer) -> None:
     network = _around(layer, (1, 4, 4, 8))
     assert any(refusal(layer, runtime, network) for runtime in RUNTIMES)
-    assert not any(refusal(layer, runtime, network, "qnn-2") for runtime in RUNTIMES)
-    assert refusal(layer, "hta", network, "qnn-2")
+    assert not any(refusal(layer, runtime, network, QNN) for runtime in RUNTIMES)
+    assert refusal(layer, "hta", network, QNN)
 
 
-def test_without_a_word_on_qnn_a_layer_has_one_support() -> None:
+@pytest.mark.parametrize("family", operators.names())
+def test_no_table_gives_an_opaque_node_to_anybody(family: str) -> None:
     network = _around(OPAQUE, (2, 3))
     for runtime in RUNTIMES:
-        assert refusal(OPAQUE, runtime, network, "qnn-2") == refusal(OPAQUE, runtime, network)
+        told = refusal(OPAQUE, runtime, network, Operators.of(family))
+        assert told == refusal(OPAQUE, runtime, network)
+
+
+def test_a_refusal_names_layer_release_source_and_who_has_it() -> None:
+    lstm = Recurrent(**IO, cell="lstm", hidden=3, weight="w", recurrence="r")
+    network = _around(lstm, (1, 2, 3))
+    old = Operators.of("snpe-1", "snpe-1.30", "1.30")
+    assert refusal(lstm, "dsp", network, old) == (
+        "snpe-1.30 has no recurrent (lstm) on the DSP before 1.59 (SNPE layer support table of "
+        "1.43 to 2.5), --stack aihub-tflite or qnn-2.45 has"
+    )
+    assert refusal(lstm, "gpu", network, old) is None
+    assert refusal(lstm, "dsp", network, Operators.of("snpe-1", release="1.59")) is None
+    layer_norm = Normalization(**IO, kind="deviation", axes=(2,), epsilon=1e-5)
+    nobody = refusal(layer_norm, "dsp", network, Operators.of("snpe-1"))
+    assert nobody is not None
+    assert "tflite-hexagon" in nobody
+    gru = Recurrent(**IO, cell="gru", hidden=3, weight="w", recurrence="r")
+    assert "no other stack" in (refusal(gru, "dsp", network, QNN) or "")
+
+
+@pytest.mark.parametrize(
+    "layer", [ELU, Neuron(**IO, function="gelu"), Neuron(**IO, function="sin")]
+)
+def test_a_release_of_anything_takes_what_hexsim_has(layer: Layer) -> None:
+    everything = Operators.of("any")
+    network = _around(layer, (2, 3))
+    assert not any(refusal(layer, runtime, network, everything) for runtime in RUNTIMES)
 
 
 LRN = LocalResponseNorm(**IO, size=5, alpha=1e-4, beta=0.75, bias=1.0)
@@ -107,7 +142,7 @@ POOL = Pooling(**IO, kind="max", window=Window((1, 1)))
         (LARGER, (1, 4, 4, 8), None),
         (Elementwise(name="l", inputs=("x", "x"), outputs=("y",), kind="product"), (1, 8), None),
         (OPAQUE, (2, 3), "no layer type"),
-        (ELU, (1, 3), "Elu runs on CPU and GPU"),
+        (ELU, (1, 3), "no such function"),
         (LRN, (1, 4, 4, 8), "no layer of this type"),
         (Neuron(**IO, function="exp"), (1, 8), "no such function"),
         (Permute(**IO, permutation=(0, 1)), (1, 8), "no layer of this type"),

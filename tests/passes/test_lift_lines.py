@@ -77,3 +77,51 @@ def test_an_operand_along_the_batch_is_not_mistaken(onnx_model: Make, agree: Cal
     nodes = [conv("x", "a"), node("Mul", ["a", "k"], ["m"]), conv("m", "y")]
     weights = {**W, "k": rng.standard_normal((2, 1, 1))}
     agree(onnx_model(nodes, {"x": (2, 4, 16)}, ["y"], weights))
+
+
+VOLUME = {"x": (1, 4, 5, 6, 7)}
+CUBE = {"w": rng.standard_normal((4, 4, 3, 3, 3))}
+
+
+def conv3d(source: str, result: str) -> onnx.NodeProto:
+    return node("Conv", [source, "w"], [result], name=result, pads=[1] * 6)
+
+
+def test_convolutions_of_volumes_absorb_what_follows(onnx_model: Make, agree: Callable) -> None:
+    nodes = [
+        conv3d("x", "a"),
+        node("BatchNormalization", ["a", "scale", "shift", "mean", "variance"], ["b"]),
+        node("Relu", ["b"], ["c"]),
+        conv3d("c", "d"),
+        node("Add", ["d", "c"], ["e"]),
+        node("Mul", ["e", "k"], ["f"]),
+        node("Relu", ["f"], ["g"]),
+        conv3d("g", "y"),
+    ]
+    weights = {**CUBE, **NORM, "k": rng.standard_normal((1, 4, 1, 1, 1))}
+    layers = agree(onnx_model(nodes, VOLUME, ["y"], weights)).optimized.layers
+    convolutions = [layer for layer in layers if isinstance(layer, Convolution)]
+    assert convolutions[0].fused == ("b", "c")
+    inside = layers[2:-1]
+    assert not any(isinstance(layer, Reshape | Permute) for layer in inside)
+    (product,) = (la for la in layers if isinstance(la, Elementwise) and la.kind == "product")
+    assert product.clamp.low == 0
+
+
+def test_an_operand_along_the_depth_is_not_mistaken(onnx_model: Make, agree: Callable) -> None:
+    nodes = [conv3d("x", "a"), node("Mul", ["a", "k"], ["m"]), conv3d("m", "y")]
+    agree(onnx_model(nodes, VOLUME, ["y"], {**CUBE, "k": rng.standard_normal((1, 1, 5, 1, 1))}))
+    agree(onnx_model(nodes, VOLUME, ["y"], {**CUBE, "k": rng.standard_normal((1, 4, 1, 6, 7))}))
+
+
+def test_volumes_are_joined_and_cut_along_their_images(onnx_model: Make, agree: Callable) -> None:
+    nodes = [
+        conv3d("x", "a"),
+        node("Concat", ["a", "a"], ["j"], axis=1),
+        node("Slice", ["j", "two", "six", "one"], ["s"]),
+        node("Slice", ["s", "one", "six", "two"], ["h"]),
+        node("Pad", ["h", "ends"], ["p"]),
+        conv3d("p", "y"),
+    ]
+    weights = {**CUBE, "one": [1], "two": [2], "six": [6], "ends": [0, 0, 0, 1, 0, 0, 0, 0, 0, 2]}
+    agree(onnx_model(nodes, VOLUME, ["y"], weights))

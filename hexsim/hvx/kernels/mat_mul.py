@@ -4,6 +4,8 @@ Weights are packed when a network is loaded; a computed operand has to be packed
 Jobs are sheets of 32 outputs of one product, and parts of its rows where there are too few sheets
 for all workers. Operands with spatial axes leave d32 first, and such a result goes back.
 
+Operands of 16 bits are split in planes of high and of low bytes, each packed and summed by itself.
+
 Left out: that a constant operand could be packed beforehand. No hand-written kernel is known: the
 blocking is that of Hexagon NN's fully connected layer, the packing that of its layout changes.
 """
@@ -21,8 +23,9 @@ from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, sheets
-from hexsim.hvx.streams import Kernel, layout_change, mat_mul
+from hexsim.hvx.streams import Kernel, halfwords, layout_change, mat_mul, two_bytes
 from hexsim.layers import MatMul
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -59,9 +62,10 @@ class Sizes:
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """The packing, the products, and changes of layout around them."""
-    sizes = Sizes.of(call)
-    kernels = [_packing(sizes, target)[0], mat_mul.row_sums(target.machine)]
-    kernels += [kernel for kernel, _ in _rows(sizes, target)]
+    sizes, wide = Sizes.of(call), is_wide(call)
+    kernels = [halfwords.split(target.machine)] if wide else []
+    kernels += [_packing(sizes, target)[0], mat_mul.row_sums(target.machine)]
+    kernels += [kernel for kernel, _ in _rows(sizes, target, wide=wide)]
     if any(map(_is_spatial, call.operands)):
         kernels.append(layout_change.from_d32(target.machine))
     if _is_spatial(call.results[0]):
@@ -69,9 +73,11 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     return tuple(kernels)
 
 
-def _rows(sizes: Sizes, target: Target) -> tuple[tuple[Kernel, int], ...]:
+def _rows(sizes: Sizes, target: Target, *, wide: bool) -> tuple[tuple[Kernel, int], ...]:
     """Streams for 32 columns of one job, with how often each runs."""
     part = ceil_div(sizes.rows, sizes.parts(target.workers))
+    if wide:
+        return ((two_bytes.product(target.machine, sizes.depth), part),)
     return _loops.matrix_rows(target.machine, sizes.depth, part)
 
 
@@ -86,30 +92,37 @@ def _packing(sizes: Sizes, target: Target) -> tuple[Kernel, int]:
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Operands flat, the right one packed, the products, the result in its layout."""
-    sizes, threads = Sizes.of(call), min(_THREADS, target.workers)
-    stages = [
-        _moved(shape, layout_change.from_d32(target.machine), threads, target)
-        for shape in call.operands
-        if _is_spatial(shape)
-    ]
+    sizes, threads, wide = Sizes.of(call), min(_THREADS, target.workers), is_wide(call)
+
+    def moved(shape: Shape, kernel: Kernel) -> Stage:
+        stage = per_vector_stage(shape, kernel.cost, threads, Traffic(), target.l2_bytes)
+        return twice_stage(stage) if wide else stage
+
+    out_of_d32 = layout_change.from_d32(target.machine)
+    stages = [moved(shape, out_of_d32) for shape in call.operands if _is_spatial(shape)]
+    if wide:
+        stages += [_split(shape, threads, target) for shape in call.operands]
     packing, times = _packing(sizes, target)
+    planes = 2 if wide else 1
     sums = sizes.rows * ceil_div(sizes.depth, VECTOR_BYTES)
-    packed = RowCost.of(packing.cost, times, 1)
-    packed += RowCost.of(mat_mul.row_sums(target.machine).cost, sums, 1)
+    packed = RowCost.of(packing.cost, planes * times, planes)
+    packed += RowCost.of(mat_mul.row_sums(target.machine).cost, planes * sums, planes)
     stages.append(row_stage(sizes.packed, packed, threads, Traffic(), target.l2_bytes))
     one = RowCost()
-    for kernel, repeats in _rows(sizes, target):
+    for kernel, repeats in _rows(sizes, target, wide=wide):
         one += RowCost.of(kernel.cost, repeats)
     jobs = sizes.batch * sheets(sizes.columns) * sizes.parts(target.workers)
     stages.append(row_stage(jobs, one, target.workers, Traffic(), target.l2_bytes))
     if _is_spatial(call.results[0]):
-        back = layout_change.to_d32(target.machine)
-        stages.append(_moved(call.results[0], back, threads, target))
+        stages.append(moved(call.results[0], layout_change.to_d32(target.machine)))
     return NodeWork(_with_traffic(stages, traffic), "kernel", nodes=len(stages))
 
 
-def _moved(shape: Shape, kernel: Kernel, threads: int, target: Target) -> Stage:
-    return per_vector_stage(shape, kernel.cost, threads, Traffic(), target.l2_bytes)
+def _split(shape: Shape, threads: int, target: Target) -> Stage:
+    """A flat operand of 16 bits in two planes, equal parts over the threads."""
+    tiles = ceil_div(math.prod(shape), VECTOR_BYTES)
+    row = RowCost.of(halfwords.split(target.machine).cost, ceil_div(tiles, threads), 1)
+    return row_stage(threads, row, threads, Traffic(), target.l2_bytes)
 
 
 def _with_traffic(stages: list[Stage], traffic: Traffic) -> tuple[Stage, ...]:
@@ -134,4 +147,4 @@ def _is_spatial(shape: Shape) -> bool:
     return height * width > 1
 
 
-MODELS: Models = {MatMul: KernelModel(streams, work)}
+MODELS: Models = {MatMul: KernelModel(streams, work, takes_16_bits=True)}

@@ -10,8 +10,9 @@ from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._wide import is_wide
 from hexsim.hvx.streams import Kernel
-from hexsim.hvx.streams.normalization import scaled, sums
+from hexsim.hvx.streams.normalization import scaled, sums, wide_scaled, wide_sums
 from hexsim.layers import Normalization
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -20,6 +21,8 @@ from hexsim.timing.work import NodeWork
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """Both passes over one vector."""
+    if is_wide(call):
+        return wide_sums(target.machine), wide_scaled(target.machine)
     return sums(target.machine), scaled(target.machine)
 
 
@@ -42,4 +45,4 @@ def _in_a_pixel(call: KernelCall) -> bool:
     return call.layer.axes == (len(shape) - 1,) or height * width == 1
 
 
-MODELS: Models = {Normalization: KernelModel(streams, work)}
+MODELS: Models = {Normalization: KernelModel(streams, work, takes_16_bits=True)}

@@ -4,6 +4,9 @@ The first adds raw codes, since zero points come off the sums. The second does i
 contract does (docs/reference/arithmetic.md): distance times number minus sum, times the reciprocal
 root, times the factor, then the tail.
 
+Codes of 16 bits are split in bytes for their sums, whose squares would not fit words, and scaled as
+halfwords less 2^15.
+
 Left out: sums across lanes, the integer root and its reciprocal, scalar code for each statistic. No
 hand-written kernel is known.
 """
@@ -42,18 +45,56 @@ def scaled(machine: Machine) -> Kernel:
     for half in ("lo", "hi"):
         s("mpy.h.h", f"many_{half}", f"distance.{half}", "number")
         for part in ("lo", "hi"):
-            name = f"{half}_{part}"
-            s("sub.w", f"d_{name}", f"many_{half}.{part}", "sum")
-            s("mpye", f"t_{name}", f"d_{name}", "reciprocal")
-            s("mpyo.acc", f"t_{name}", f"d_{name}", "reciprocal")
-            s("mpye", f"a_{name}", f"t_{name}", "factors")
-            s("mpyo.acc", f"a_{name}", f"t_{name}", "factors")
-            words.append(s("add.w", f"acc_{name}", f"a_{name}", "offsets"))
+            words.append(_normalised(s, f"many_{half}.{part}", f"{half}_{part}"))
     s("store.new", "", "output", requantize(s, words, "out", track=False))
     return _pass("normalisation: scale", machine, s)
 
 
-def _pass(name: str, machine: Machine, s: Stream) -> Kernel:
+@lru_cache(maxsize=16)
+def wide_sums(machine: Machine) -> Kernel:
+    """128 codes of 16 bits added to the sums: of bytes, of their squares, and of what crosses."""
+    s = Stream()
+    for half in ("lo", "hi"):
+        s("load", f"x{half}", "x_in")
+    s("shuffe.b", "low", "xhi", "xlo")
+    s("shuffo.b", "high", "xhi", "xlo")
+    for byte in ("low", "high"):
+        s("dot.ub.Rub.acc", f"{byte}_sum", byte, "ones")
+        s("dot.ub.ub.acc", f"{byte}_squares", byte, byte)
+    s("dot.ub.ub.acc", "crossed", "high", "low")
+    return _pass("normalisation: sums, 16 bits", machine, s)
+
+
+@lru_cache(maxsize=16)
+def wide_scaled(machine: Machine) -> Kernel:
+    """One vector of 64 codes of 16 bits normalised."""
+    s = Stream()
+    s("load", "x", "x_in")
+    s("xor", "signed", "x", "sign")
+    s("mpy.h.h", "many", "signed", "number")
+    scaled = []
+    for part in ("lo", "hi"):
+        word = _normalised(s, f"many.{part}", part)
+        s("asl.w.R", f"s_{part}", word, "shift")
+        s("mpye", f"y_{part}", f"s_{part}", "multiplier")
+        scaled.append(s("mpyo.acc", f"y_{part}", f"s_{part}", "multiplier"))
+    s("pack.w.h", "packed", scaled[1], scaled[0])
+    s("xor", "out", "packed", "sign")
+    s("store", "", "output", "out")
+    return _pass("normalisation: scale, 16 bits", machine, s, pixels=2)
+
+
+def _normalised(s: Stream, many: str, name: str) -> str:
+    """Words of many times a code become words of the accumulator; returns their name."""
+    s("sub.w", f"d_{name}", many, "sum")
+    s("mpye", f"t_{name}", f"d_{name}", "reciprocal")
+    s("mpyo.acc", f"t_{name}", f"d_{name}", "reciprocal")
+    s("mpye", f"a_{name}", f"t_{name}", "factors")
+    s("mpyo.acc", f"a_{name}", f"t_{name}", "factors")
+    return s("add.w", f"acc_{name}", f"a_{name}", "offsets")
+
+
+def _pass(name: str, machine: Machine, s: Stream, pixels: int = 4) -> Kernel:
     made = pipelined(machine, s.insns, _MANY, (), (Insn("loop0", "", ("vectors",)),))
     tile = (Stretch("loop", made.loop, 1, made.loop.interval),)
-    return Kernel(name, machine, tile, row_stretches("", made), call(machine))
+    return Kernel(name, machine, tile, row_stretches("", made), call(machine), pixels)

@@ -1,5 +1,7 @@
 """Multiplying loops of 16-bit activations: each weight meets a high and a low byte.
 
+Two computed operands of 16 bits meet byte by byte, in three sets of accumulators.
+
 Two sets of accumulators hold the sums of the high and of the low bytes; the tail brings the low
 ones down by eight bits, requantises both with one rounding (docs/reference/arithmetic.md) and packs
 halfwords.
@@ -106,3 +108,44 @@ def fully_connected(machine: Machine, inputs: int) -> Kernel:
     made = pipelined(machine, s.insns, -(-inputs // INPUTS), tail.insns, head.insns)
     stretches = pipelined_stretches("inputs", made)
     return Kernel("fully connected, 16 bits", machine, stretches, call=call(machine), note=NOTE)
+
+
+@lru_cache(maxsize=256)
+def product(machine: Machine, depth: int) -> Kernel:
+    """A row of one computed matrix by 32 columns of another, both as byte planes.
+
+    High bytes by high ones, low by low, and what crosses: three sums. Each starts from what the
+    zero points take off: that of the columns, as packed, and that of the row. The last eight bits
+    of the lowest sum, below what is rounded, are left out.
+    """
+    s = Stream()
+    for byte in ("high", "low"):
+        s("r.loadd.at", f"{byte}0", f"{byte}_in")
+        s("r.loadd", f"{byte}1", f"{byte}_in", imm=INPUTS)
+    for k in range(INPUTS // 4):
+        half = "hi" if k % 2 else "lo"
+        row = {byte: f"{byte}{k // 2}.{half}" for byte in ("high", "low")}
+        s("load", f"wh{k}", "high_columns")
+        s("load", f"wl{k}", "low_columns")
+        s("dot.ub.Rub.acc", "high_sum", f"wh{k}", row["high"])
+        s("dot.ub.Rub.acc", "cross_sum", f"wh{k}", row["low"])
+        s("dot.ub.Rub.acc", "cross_sum", f"wl{k}", row["high"])
+        s("dot.ub.Rub.acc", "low_sum", f"wl{k}", row["low"])
+    tail, head = Stream(), Stream()
+    tail("asr.w.R", "lowd", "low_sum", "byte")
+    tail("add.w", "cross", "cross_sum", "lowd")
+    words = requantize(tail, "high_sum", "cross", "out")
+    tail("pack.w.h", "packed", words, words)
+    tail("xor", "codes", "packed", "sign")
+    tail("storeu", "", "output", "codes")
+    for part in ("high", "cross", "low"):
+        head("load", f"{part}_bias", "biases")
+        head("r.loadw.at", f"{part}_row", "sums")
+        head("splat", f"{part}_off", f"{part}_row")
+        head("add.w", f"{part}_sum", f"{part}_bias", f"{part}_off")
+    head("r.mov", "high_in", "start")
+    head("r.add", "low_in", "start", "plane")
+    head("loop0", "", "steps")
+    made = pipelined(machine, s.insns, -(-depth // INPUTS), tail.insns, head.insns)
+    stretches = pipelined_stretches("inputs", made)
+    return Kernel("matrix product, 16 bits", machine, stretches, call=call(machine), note=NOTE)

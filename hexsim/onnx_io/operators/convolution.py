@@ -1,4 +1,4 @@
-"""Conv and ConvTranspose with constant weights: 2-D, or 1-D as images of height one."""
+"""Conv and ConvTranspose with constant weights: of lines, images and volumes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from hexsim.onnx_io.axis_order import channels_last
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.known import Array, Known
 from hexsim.onnx_io.node import Node, NotALayerError
+from hexsim.onnx_io.operators import _volumes
 from hexsim.onnx_io.operators._lines import of_lines_too, with_height
+from hexsim.onnx_io.operators._volumes import of_volumes_too
 from hexsim.onnx_io.operators._windows import pair, read_pads, read_window
 
 
@@ -136,4 +138,7 @@ def _cropped(
     return begins[0], begins[1], ends[0], ends[1]
 
 
-TRANSLATORS = {"Conv": of_lines_too(conv), "ConvTranspose": of_lines_too(conv_transpose)}
+TRANSLATORS = {
+    "Conv": of_lines_too(of_volumes_too(_volumes.convolution, conv)),
+    "ConvTranspose": of_lines_too(of_volumes_too(_volumes.deconvolution, conv_transpose)),
+}

@@ -1,4 +1,4 @@
-"""MaxPool, AveragePool and their global forms over images and lines."""
+"""MaxPool, AveragePool and their global forms over images, lines and volumes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hexsim.onnx_io.axis_order import channels_last
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node, NotALayerError
 from hexsim.onnx_io.operators._lines import of_lines_too
+from hexsim.onnx_io.operators._volumes import of_volumes_too, pooling, pooling_all
 from hexsim.onnx_io.operators._windows import read_window
 
 Kind = Literal["max", "average"]
@@ -74,8 +75,8 @@ def _add(
 
 
 TRANSLATORS = {
-    "MaxPool": of_lines_too(windowed("max")),
-    "AveragePool": of_lines_too(windowed("average")),
-    "GlobalMaxPool": of_lines_too(whole_image("max")),
-    "GlobalAveragePool": of_lines_too(whole_image("average")),
+    "MaxPool": of_lines_too(of_volumes_too(pooling, windowed("max"))),
+    "AveragePool": of_lines_too(of_volumes_too(pooling, windowed("average"))),
+    "GlobalMaxPool": of_lines_too(of_volumes_too(pooling_all, whole_image("max"))),
+    "GlobalAveragePool": of_lines_too(of_volumes_too(pooling_all, whole_image("average"))),
 }

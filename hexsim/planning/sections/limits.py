@@ -21,9 +21,7 @@ _WEIGHT_BITS = 8
 def hta_refusal(layer: Layer, model: Model, release: Partitioning) -> str | None:
     """Return why the HTA refuses `layer` of `model` under `release`, None if it takes it."""
     network = model.network
-    refused = refusal_in(model, layer, "hta", release.operators) or _of_release(
-        layer, network, release
-    )
+    refused = refusal_in(model, layer, "hta") or _of_release(layer, network, release)
     if refused is None and model.quantized:
         refused = _of_encodings(layer, model, release)
     return refused

@@ -2,14 +2,14 @@
 
 Modelled: what it costs to enter the DSP, how the runtime library dispatches, what a performance
 profile asks of the hardware, which partition rules hold, what loading a model costs, and how well
-the CPU and GPU runtimes use their engines. Left out: silicon (see hexsim.platforms.chips) and layer
-support, which the layers themselves state.
+the CPU and GPU runtimes use their engines. Left out: silicon (see hexsim.platforms.chips) and which
+layers the runtimes take (see hexsim.platforms.operators).
 """
 
 from __future__ import annotations
 
 import copy
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from hexsim.errors import HexsimError, unknown
 from hexsim.platforms.chips.chip import Corner
 from hexsim.platforms.datasheet import Datasheet, Table
+from hexsim.platforms.operators import Operators
 from hexsim.platforms.quantity import (
     Bits,
     Bytes,
@@ -32,11 +33,12 @@ from hexsim.platforms.quantity import (
     SecondsPerByte,
     SecondsPerElement,
 )
-from hexsim.runtimes import Operators, Runtime
+from hexsim.runtimes import Runtime
 
 Qos = Literal["none", "adaptive", "pm_qos", "polling"]
 BufferType = Literal["float", "tf8"]
 PartitionRules = Literal["1.23", "1.25+"]
+Release = Annotated[str, Field(pattern=r"^\d+(\.\d+)*$")]
 
 
 class Profile(Table):
@@ -168,7 +170,8 @@ class Kernels(Table):
 class Partitioning(Table):
     """Rules of the partitioner, most of them of AIP, and the cost of a boundary between subnets.
 
-    `operators` says which generation's runtimes take a layer or refuse it (`hexsim.graph.support`).
+    `operators` is the family whose table says which layers its runtimes take
+    (`hexsim.platforms.operators`), `release` its place in that family, if it is an early one.
     The HTA takes network inputs of at most `hta_input_channels` channels, None for any number,
     and elementwise layers with a constant operand only with `hta_constants` (SNPE 1.43 and later).
     Activations of 16 bits run on the HTA since SNPE 1.34. A subnet on it costs `hta_subnet_s`, and
@@ -177,7 +180,8 @@ class Partitioning(Table):
     """
 
     rules: PartitionRules
-    operators: Operators
+    operators: str
+    release: Release | None = None
     hta_input_channels: Count | None = None
     hta_constants: bool = False
     hta_activation_bits: tuple[int, ...] = (8,)
@@ -254,6 +258,18 @@ class Stack(Datasheet):
                 "profile", "expected {names}", {"names": " or ".join(Profiles.model_fields)}
             )
         return name
+
+    @property
+    def operators(self) -> Operators:
+        """Which layers its runtimes take; raises HexsimError if its family is unknown."""
+        rules = self.partitioning
+        return Operators.of(rules.operators, self.name, rules.release)
+
+    def taking(self, operators: str) -> Stack:
+        """Return the release with the runtimes of another family of operators, such as "any"."""
+        tree = copy.deepcopy(self._tree)
+        tree["partitioning"]["operators"] = operators
+        return Stack.from_tree(tree, self.name)
 
     def buffer(self, name: str | None = None) -> BufferType:
         """Return a buffer type by name, by default the first one listed."""

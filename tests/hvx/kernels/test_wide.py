@@ -8,7 +8,7 @@ import pytest
 
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
-from hexsim.hvx.streams import convolution, halfwords, two_bytes
+from hexsim.hvx.streams import convolution, halfwords, normalization, two_bytes
 from hexsim.hvx.streams._kernel import Kernel
 from hexsim.layers import (
     Concat,
@@ -19,6 +19,7 @@ from hexsim.layers import (
     Softmax,
 )
 from hexsim.planning.plan import KernelCall
+from hexsim.studies.kernel_shapes import kernel_call
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 from tests.small_networks import Sketch, only_call
@@ -124,6 +125,26 @@ def test_a_fully_connected_layer_loads_each_weight_once() -> None:
     assert loads <= wide.cost.l2_vectors <= loads + 4
 
 
+def test_a_product_of_matrices_multiplies_four_times_and_loads_both_planes() -> None:
+    wide = two_bytes.product(V66, 1024)
+    assert wide.cost.macs == 4 * 1024 * 32
+    loads = 2 * 1024 * 32 // 128
+    assert loads <= wide.cost.l2_vectors <= loads + 4
+
+
+@pytest.mark.parametrize("kind", ["layer_norm", "instance_norm"])
+def test_a_norm_of_halfwords_is_its_own_two_passes(kind: str) -> None:
+    narrow = kernel_call(kind, "16x16x64")
+    wide = dataclasses.replace(narrow, activation_bits=16)
+    names = [kernel.name for kernel in kernel_streams(wide, TARGET)]
+    assert names == ["normalisation: sums, 16 bits", "normalisation: scale, 16 bits"]
+    one, two = (node_work(call, TARGET, Traffic(1000, 500)) for call in (narrow, wide))
+    assert two.cost_model == "kernel"
+    assert two.l2_bytes == 2 * one.l2_bytes
+    assert one.packets < two.packets < 2 * one.packets
+    assert (two.read_bytes, two.write_bytes) == (one.read_bytes, one.write_bytes)
+
+
 KERNELS: list[Kernel] = [
     *(make(V66) for make in (halfwords.add, halfwords.multiply, halfwords.rescale)),
     *(make(V66) for make in (halfwords.clamp, halfwords.widen, halfwords.narrow)),
@@ -131,6 +152,9 @@ KERNELS: list[Kernel] = [
     two_bytes.convolution(V66, 3, 3),
     two_bytes.convolution(V66, 1, 1),
     two_bytes.fully_connected(V66, 256),
+    two_bytes.product(V66, 256),
+    normalization.wide_sums(V66),
+    normalization.wide_scaled(V66),
 ]
 
 
