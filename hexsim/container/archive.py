@@ -13,22 +13,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import struct
+import stat
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, BinaryIO
 
+from hexsim.container.directory import METADATA, MODEL, PARAMS, UNREADABLE, read_entries
 from hexsim.errors import HexsimError
-
-PARAMS, MODEL, METADATA = "model.params", "model", "dlc.metadata"
-"""Entry names, those of the real container."""
-
-HTA_PREFIX = "aip.hta."
-"""How the names of the entries begin that hold HTA sections."""
 
 VERSION = 3
 """Format version that is written, and the newest that is read."""
@@ -36,6 +30,8 @@ VERSION = 3
 _SEAL = re.compile(rb"hexsim-dlc (\d{4}) params (\d{16}) (\d{16}) sha256 ([0-9a-f]{64})")
 _SEAL_BYTES = 128
 _DIGEST_BYTES = 64
+_MOST_OUTSIDE = 1 << 28
+"""Bytes of everything but the weights: no network has a description of 256 MiB."""
 
 _QUALCOMM_PREFIX = b"\xd5\x0a"
 _QUALCOMM_IDENTIFIER = b"NETD"
@@ -100,6 +96,8 @@ def open_archive(path: Path) -> Archive:
     or a DLC of the Qualcomm tools.
     """
     try:
+        if stat.S_ISFIFO(path.stat().st_mode) or stat.S_ISCHR(path.stat().st_mode):
+            raise HexsimError(f"cannot read '{path}': it is a pipe or a device; give a .dlc file")
         with path.open("rb") as file:
             return _open(path, file)
     except OSError as error:
@@ -118,12 +116,20 @@ def _open(path: Path, file: BinaryIO) -> Archive:
             f"'{path}' has the .dlc format {version}, this hexsim reads formats up to {VERSION}; "
             "update hexsim, or convert the model again"
         )
+    if size - (end - start) > _MOST_OUTSIDE:
+        raise HexsimError(
+            f"'{path}' has {size - (end - start)} bytes besides its weights, too many for a "
+            "description; convert the model again"
+        )
     if not start <= end <= size - _SEAL_BYTES or _digest(file, start, end) != seal.group(4):
         raise HexsimError(f"'{path}' is truncated or was altered; convert the model again")
-    with zipfile.ZipFile(file) as archive:
-        names = [name for name in archive.namelist() if name.startswith(HTA_PREFIX)]
-        records = {name: archive.read(name) for name in names}
-        return Archive(path, archive.read(MODEL), archive.read(METADATA), start, end, records)
+    try:
+        entries = read_entries(file, start, end)
+    except UNREADABLE as error:
+        raise HexsimError(
+            f"'{path}' is no archive that hexsim wrote: {error}; convert the model again"
+        ) from None
+    return Archive(path, entries.pop(MODEL), entries.pop(METADATA), start, end, entries)
 
 
 def _digest(file: BinaryIO, start: int, end: int) -> bytes:
@@ -159,9 +165,6 @@ def _holds_qualcomm_model(file: BinaryIO) -> bool:
     try:
         with zipfile.ZipFile(file) as archive, archive.open(MODEL) as entry:
             start = entry.read(16)
-    except (
-        *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError),
-        *(KeyError, ValueError, NotImplementedError, RuntimeError, OverflowError),
-    ):
+    except UNREADABLE:
         return False
     return start.startswith(_QUALCOMM_PREFIX) or start[4:8] == _QUALCOMM_IDENTIFIER

@@ -9,14 +9,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hexsim.container.archive import HTA_PREFIX
+from hexsim.container.directory import HTA_PREFIX, MODEL
 from hexsim.container.trees import from_tree, to_tree
+from hexsim.graph.domains import Natural
 from hexsim.graph.input_format import InputFormat
-from hexsim.graph.ir import Layer, Shape, Tensor
+from hexsim.graph.ir import Layer, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
 from hexsim.quantization.model import HtaSection, Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.text import decoded
 
 
 @dataclass(frozen=True)
@@ -29,18 +32,23 @@ class StoredArray:
     """
 
     name: str
-    shape: Shape
+    shape: tuple[Natural, ...]
     dtype: str
     stored: str
     sha256: str
     packing: Runs | None = None
 
     @property
+    def elements(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
     def bytes(self) -> int:
         """Bytes in the file."""
         if self.packing is not None:
             return packed_bytes(self.shape, self.packing)
-        return math.prod(self.shape) * self.stored_dtype.itemsize
+        return self.elements * self.stored_dtype.itemsize
 
     @property
     def stored_dtype(self) -> np.dtype[np.generic]:
@@ -61,6 +69,10 @@ class Encodings:
     origins: Mapping[str, str] = field(default_factory=dict)
     equalized: bool = False
     floats: Mapping[str, FloatBits] = field(default_factory=dict)
+
+    def of(self, name: str) -> Encoding | AxisEncoding | None:
+        """That of a tensor or constant, if it has one."""
+        return self.parameters.get(name) or self.activations.get(name)
 
 
 @dataclass(frozen=True)
@@ -120,7 +132,8 @@ class Document:
     @classmethod
     def from_bytes(cls, data: bytes) -> Document:
         """Read what `to_bytes` wrote; raise ValueError saying what cannot be understood."""
-        document = from_tree(cls, json.loads(data))
+        text = decoded(data, f"entry '{MODEL}'", "")
+        document = from_tree(cls, parse_json(text, f"entry '{MODEL}'"))
         assert isinstance(document, Document)
         return document
 

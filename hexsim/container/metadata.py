@@ -22,9 +22,17 @@ class Metadata:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Metadata:
-        """Read what `to_bytes` wrote; raise ValueError for an unknown key."""
-        pairs = dict(line.split("=", 1) for line in data.decode("utf-8").split("\n") if line)
+        """Read what `to_bytes` wrote; raise ValueError for a line that is none of ours."""
+        known = {f.name.replace("_", "-"): f.name for f in fields(cls)}
+        values: dict[str, str] = {}
         try:
-            return cls(**{key.replace("-", "_"): value for key, value in pairs.items()})
-        except TypeError as error:
-            raise ValueError(f"metadata that cannot be read ({error})") from None
+            lines = data.decode("utf-8").split("\n")
+        except UnicodeDecodeError:
+            raise ValueError("its metadata are no text in UTF-8") from None
+        for number, line in enumerate(lines, start=1):
+            key, sign, value = line.partition("=")
+            if line and not (sign and key in known and known[key] not in values):
+                raise ValueError(f"line {number} of its metadata is {line[:40]!r}")
+            if line:
+                values[known[key]] = value
+        return cls(**values)

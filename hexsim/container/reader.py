@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.container.archive import Archive, open_archive
+from hexsim.container.checks import check_arrays, check_model
 from hexsim.container.document import Document, StoredArray
 from hexsim.container.metadata import Metadata
 from hexsim.errors import HexsimError
@@ -42,20 +43,20 @@ def read(path: str | Path) -> Container:
 
     The float value of a constant that is stored as codes is the dequantised one. Raises
     HexsimError, now or when a weight is first needed, if the file is truncated, altered, too new,
-    or no .dlc file of ours.
+    no .dlc file of ours, or does not describe a model (hexsim.container.checks).
     """
     archive = open_archive(Path(path).absolute())
     try:
         metadata = Metadata.from_bytes(archive.metadata)
         document = Document.from_bytes(archive.model)
-        described = sum(array.bytes for array in document.arrays)
-        if described != archive.params_end - archive.params_start:
-            raise ValueError(f"weights of another size than the {described} bytes it describes")
-        return Container(_model(document, archive), metadata, document.overrides)
-    except (ValueError, TypeError, KeyError) as error:
+        check_arrays(document, archive.params_end - archive.params_start)
+        model = _model(document, archive)
+        check_model(document, model.network, archive.records)
+        return Container(model, metadata, document.overrides)
+    except ValueError as error:
         raise HexsimError(
-            f"'{path}' holds {error}; it comes from another version of hexsim, "
-            "convert the model again"
+            f"'{path}' is no model: {error}; it was altered, or comes from another version of "
+            "hexsim, convert the model again"
         ) from None
 
 
@@ -79,7 +80,7 @@ def _model(document: Document, archive: Archive) -> Model:
         packs_weights,
         encodings.origins,
         hta=tuple(
-            HtaSection(section.chip, section.layers, archive.records[section.entry])
+            HtaSection(section.chip, section.layers, archive.records.get(section.entry, b""))
             for section in document.hta
         ),
         equalized=encodings.equalized,

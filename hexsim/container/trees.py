@@ -5,19 +5,22 @@ are base64, an infinity is the string "inf" or "-inf". A `Layer` also says its c
 layer type is known; adding one changes nothing here.
 
 Reading is strict, so that a file of another version is refused rather than misread: unknown
-fields, missing fields without default and values of another type raise ValueError.
+fields, missing fields without default, values of another type and those outside the domain that
+the field declares (hexsim.graph.domains) raise ValueError.
 """
 
 from __future__ import annotations
 
 import base64
+import binascii
 import dataclasses
+import json
 import math
 import types
 from collections.abc import Mapping
-from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from hexsim.graph import domains
 from hexsim.graph.ir import Layer
 from hexsim.layers import TYPES
 
@@ -32,12 +35,16 @@ def to_tree(value: object) -> Any:
     kind = type(value)
     if not dataclasses.is_dataclass(kind):
         return _leaf_or_collection(value)
-    hints = _hints(kind)
+    hints = domains.hints(kind)
     tree: dict[str, Any] = {_CLASS: kind.__name__} if isinstance(value, Layer) else {}
     for field in dataclasses.fields(kind):
         content = getattr(value, field.name)
-        tree[field.name] = to_tree(float(content) if hints[field.name] is float else content)
+        tree[field.name] = to_tree(float(content) if _is_float(hints[field.name]) else content)
     return tree
+
+
+def _is_float(hint: Any) -> bool:
+    return hint is float or getattr(hint, "__origin__", None) is float
 
 
 def _leaf_or_collection(value: object) -> Any:
@@ -52,80 +59,126 @@ def _leaf_or_collection(value: object) -> Any:
     return value
 
 
-def from_tree(hint: Any, tree: Any) -> Any:
-    """Return the value of type `hint` that `tree` describes; raise ValueError if it is none."""
+def from_tree(hint: Any, tree: Any, at: str = "") -> Any:
+    """Return the value of type `hint` that `tree` describes.
+
+    Raises ValueError if it is none, beginning with the path to the mistake, which `at` is so far.
+    """
     origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        value = from_tree(arguments[0], tree, at)
+        if fault := domains.fault_of(hint, value):
+            raise _mistake(at, fault)
+        return value
     if origin in (Union, types.UnionType):
-        return _first_that_fits(arguments, tree)
-    if origin is Literal:
-        return _expect(tree in arguments, hint, tree)
+        return from_tree(_arm(arguments, tree), tree, at)
     if origin is tuple:
-        return _tuple(hint, arguments, tree)
+        return _tuple(hint, arguments, _expect(isinstance(tree, list), "a list", tree, at), at)
     if origin is Mapping:
-        _expect(isinstance(tree, dict), hint, tree)
-        return {key: from_tree(arguments[1], item) for key, item in tree.items()}
+        _expect(isinstance(tree, dict), "an object", tree, at)
+        return {key: from_tree(arguments[1], item, f"{at}[{key!r}]") for key, item in tree.items()}
     if dataclasses.is_dataclass(hint):
-        return _dataclass(hint, _expect(isinstance(tree, dict), hint, tree))
-    return _leaf(hint, tree)
+        return _dataclass(hint, _expect(isinstance(tree, dict), "an object", tree, at), at)
+    return _leaf(hint, tree, at)
 
 
-def _leaf(hint: Any, tree: Any) -> Any:
+def _leaf(hint: Any, tree: Any, at: str) -> Any:
+    if get_origin(hint) is Literal:
+        choices = get_args(hint)
+        fits = any(tree == one and type(tree) is type(one) for one in choices)
+        return _expect(fits, " or ".join(map(repr, choices)), tree, at)
+    words = _WORDS[hint]
     if hint is float:
-        return float(_expect(_is_number(tree) or tree in ("inf", "-inf", "nan"), hint, tree))
+        return float(_expect(_is_number(tree) or tree in ("inf", "-inf", "nan"), words, tree, at))
     if hint is bytes:
-        return base64.b64decode(_expect(isinstance(tree, str), hint, tree), validate=True)
-    if hint is types.NoneType:
-        return _expect(tree is None, hint, tree)
-    return _expect(isinstance(tree, hint) and isinstance(tree, bool) is (hint is bool), hint, tree)
+        try:
+            return base64.b64decode(_expect(isinstance(tree, str), words, tree, at), validate=True)
+        except binascii.Error:
+            raise _mistake(at, f"is {_shown(tree)}; expected {words}") from None
+    fits = isinstance(tree, hint) and isinstance(tree, bool) is (hint is bool)
+    return _expect(fits, words, tree, at)
 
 
-def _tuple(hint: Any, arguments: tuple[Any, ...], tree: Any) -> tuple[Any, ...]:
-    _expect(isinstance(tree, list), hint, tree)
+_WORDS: dict[Any, str] = {
+    float: "a number",
+    int: "a whole number",
+    str: "a string",
+    bool: "true or false",
+    bytes: "a string in base64",
+    types.NoneType: "null",
+}
+
+
+def _tuple(hint: Any, arguments: tuple[Any, ...], tree: list[Any], at: str) -> tuple[Any, ...]:
     if arguments[-1] is Ellipsis:
-        return tuple(from_tree(arguments[0], item) for item in tree)
-    _expect(len(tree) == len(arguments), hint, tree)
-    return tuple(from_tree(part, item) for part, item in zip(arguments, tree, strict=True))
+        arguments = arguments[:1] * len(tree)
+    _expect(len(tree) == len(arguments), f"{len(arguments)} values", tree, at)
+    parts = enumerate(zip(arguments, tree, strict=True))
+    return tuple(from_tree(part, item, f"{at}[{n}]{_named(item)}") for n, (part, item) in parts)
 
 
-def _dataclass(hint: Any, tree: dict[str, Any]) -> Any:
+def _named(tree: Any) -> str:
+    """The name of what a tree describes, to be found by, if it has one."""
+    name = tree.get("name") if isinstance(tree, dict) else None
+    return f" ('{name}')" if isinstance(name, str) else ""
+
+
+def _dataclass(hint: Any, tree: dict[str, Any], at: str) -> Any:
     if hint is Layer:
         name = tree.get(_CLASS)
-        if name not in LAYER_TYPES:
-            raise ValueError(f"a layer of the unknown type '{name}'")
+        if not isinstance(name, str) or name not in LAYER_TYPES:
+            raise _mistake(at, f"is a layer of the unknown type {_shown(name)}")
         hint = LAYER_TYPES[name]
         tree = {key: value for key, value in tree.items() if key != _CLASS}
-    hints = _hints(hint)
-    names = {field.name for field in dataclasses.fields(hint)}
-    if surplus := tree.keys() - names:
-        raise ValueError(f"{hint.__name__} with the unknown field '{min(surplus)}'")
-    values = {name: from_tree(hints[name], value) for name, value in tree.items()}
+    known = domains.hints(hint)
+    if surplus := tree.keys() - known.keys():
+        raise _mistake(at, f"has the unknown field '{min(surplus)}'")
+    for field in dataclasses.fields(hint):
+        needed = (field.default, field.default_factory) == (dataclasses.MISSING,) * 2
+        if needed and field.name not in tree:
+            raise _mistake(at, f"lacks the field '{field.name}'")
+    values = {
+        name: from_tree(known[name], value, f"{at}.{name}" if at else name)
+        for name, value in tree.items()
+    }
     try:
         return hint(**values)
-    except TypeError:
-        raise ValueError(
-            f"{hint.__name__} with the fields {sorted(tree)}, which are not all"
-        ) from None
+    except ValueError as error:
+        raise _mistake(at, f"is not possible: {error}") from None
 
 
-def _first_that_fits(hints: tuple[Any, ...], tree: Any) -> Any:
-    for hint in hints:
-        try:
-            return from_tree(hint, tree)
-        except ValueError as error:
-            last = error
-    raise last
+def _arm(hints: tuple[Any, ...], tree: Any) -> Any:
+    """The one of several types that `tree` is meant to be, whether it is one or not.
 
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+    Of dataclasses it is the one that knows most of its fields, of others the one of its kind.
+    """
+    if tree is None and types.NoneType in hints:
+        return types.NoneType
+    others = [hint for hint in hints if hint is not types.NoneType]
+    if isinstance(tree, dict):
+        classes = [hint for hint in others if dataclasses.is_dataclass(hint)]
+        return max(
+            classes, key=lambda one: len(domains.hints(one).keys() & tree), default=others[0]
+        )
+    return others[0]
 
 
 def _is_number(tree: Any) -> bool:
     return isinstance(tree, int | float) and not isinstance(tree, bool)
 
 
-def _expect(fits: bool, hint: Any, tree: Any) -> Any:
+def _expect(fits: bool, words: str, tree: Any, at: str) -> Any:
     if not fits:
-        raise ValueError(f"{str(tree)[:40]!r} where {getattr(hint, '__name__', hint)} is expected")
+        raise _mistake(at, f"is {_shown(tree)}; expected {words}")
     return tree
+
+
+def _shown(tree: Any) -> str:
+    if isinstance(tree, dict | list) and tree:
+        return f"{'an object' if isinstance(tree, dict) else 'a list'} of {len(tree)}"
+    text = json.dumps(tree)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _mistake(at: str, what: str) -> ValueError:
+    return ValueError(f"{at or 'all of it'} {what}")

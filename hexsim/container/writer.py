@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.container.archive import METADATA, MODEL, create_archive
+from hexsim.container.archive import create_archive
+from hexsim.container.directory import METADATA, MODEL
 from hexsim.container.document import Document, StoredArray
 from hexsim.container.metadata import Metadata
+from hexsim.errors import HexsimError
 from hexsim.files import replacing
 from hexsim.graph.ir import Constant
 from hexsim.quantization.model import Model
@@ -30,9 +32,13 @@ def write(
     `overrides` are kept for the quantiser; of a quantised network there are none.
     Of a quantised network the codes of every constant that has an encoding are kept, not its
     floats; any other constant is kept bit for bit. Raises HexsimError if a weight holds NaN or
-    infinity, or `path` cannot be written.
+    infinity, the network does not hold together, or `path` cannot be written.
     """
     network = model.network
+    try:
+        network.check()
+    except ValueError as error:
+        raise HexsimError(f"network '{network.name}' cannot be written: {error}") from None
     constants = network.constants.values()
     stored = [_stored(model, constant) for constant in constants]
     described = [

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,11 +29,19 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import HexsimError
+from hexsim.graph import consistency
+from hexsim.graph.domains import Natural
 from hexsim.graph.input_format import PLAIN, InputFormat
 from hexsim.graph.support import UNDECLARED, Rule, Support
 
 Shape = tuple[int, ...]
+MOST_ELEMENTS = 1 << 28
+"""Elements of one tensor or constant: a gigabyte of floats, more than a network on a phone has."""
+_DTYPE = re.compile(r"bool|object|(u?int|bfloat|float|complex)\d+(_e\dm\d\w*)?")
+"""Names of element types in numpy, with those that an ONNX file may have besides."""
 FloatArray = npt.NDArray[np.float32]
+ANY_BUT_SCALAR = tuple(range(1, 65))
+"""Ranks of a layer that needs a last axis; numpy knows 64."""
 Sign = Literal["signed", "unsigned", "as inputs"]
 """What an output may be: negative, never negative, or negative only if an input is."""
 
@@ -46,7 +55,7 @@ class Tensor:
     """
 
     name: str
-    shape: Shape
+    shape: tuple[Natural, ...]
     order: tuple[int, ...] = ()
     dtype: str = "float32"
 
@@ -55,6 +64,14 @@ class Tensor:
             object.__setattr__(self, "order", tuple(range(len(self.shape))))
         if sorted(self.order) != list(range(len(self.shape))):
             raise ValueError(f"tensor {self.name}: order {self.order} does not fit {self.shape}")
+
+    def fault(self) -> str | None:
+        """Say what is wrong with shape or type, if anything."""
+        if not _DTYPE.fullmatch(self.dtype):
+            return f"elements of the unknown type '{self.dtype}'"
+        if math.prod(self.shape) > MOST_ELEMENTS:
+            return f"shape {list(self.shape)} has more than {MOST_ELEMENTS} elements"
+        return None
 
     @property
     def elements(self) -> int:
@@ -164,6 +181,8 @@ class Layer:
     properties.
     """
 
+    ranks: ClassVar[tuple[int, ...] | None] = None
+    """Numbers of axes that its first operand may have; None: any."""
     limits: ClassVar[tuple[Rule, ...]] = ()
     """When those who take layers of this type refuse one of them."""
     counts: ClassVar[bool] = False
@@ -177,8 +196,28 @@ class Layer:
     fused: tuple[str, ...] = ()
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Shape rule: stored shapes of the outputs from those of the inputs."""
+        """Shape rule: stored shapes of the outputs from those of the inputs.
+
+        Raises ValueError for inputs of which it makes nothing.
+        """
         raise NotImplementedError(type(self).__name__)
+
+    @property
+    def operands(self) -> tuple[int, int]:
+        """The least and the largest number of inputs it takes."""
+        return 1, 1
+
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+        """Shapes that its parameters and statistics must have for such inputs, by name."""
+        return {}
+
+    def require_parameters(self, inputs: Sequence[Shape], shapes: Mapping[str, Shape]) -> None:
+        """Raise ValueError unless its constants, by name, have `shapes` that fit."""
+        for name, shape in self.parameter_shapes(inputs).items():
+            if shapes[name] != shape:
+                raise ValueError(
+                    f"constant '{name}' has the shape {list(shapes[name])}; expected {list(shape)}"
+                )
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
         """Multiply-accumulates of one inference; zero where the field counts none."""
@@ -364,18 +403,5 @@ class Network:
         return part.with_layers(layers)
 
     def check(self) -> None:
-        """Raise ValueError unless order, names and shape rules all hold (used by tests)."""
-        seen = {*self.inputs, *self.constants}
-        for layer in self.layers:
-            missing = [n for n in (*layer.inputs, *layer.parameters) if n not in seen]
-            if missing:
-                raise ValueError(f"layer {layer.name} reads {missing} before they exist")
-            expected = layer.output_shapes(self.input_shapes(layer))
-            if expected != self.layer_outputs(layer):
-                raise ValueError(
-                    f"layer {layer.name}: shapes {self.layer_outputs(layer)}, rule gives {expected}"
-                )
-            seen.update(layer.outputs)
-        lost = [name for name in self.outputs if name not in seen]
-        if lost:
-            raise ValueError(f"outputs {lost} are written by no layer")
+        """Raise ValueError unless names, order, attributes, shapes and types all hold together."""
+        consistency.check(self)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from hexsim.graph.domains import Bound
+
 
 @dataclass(frozen=True)
 class Clamp:
     """Real bounds of an output; infinite where it is not limited."""
 
-    low: float = -math.inf
-    high: float = math.inf
+    low: Bound = -math.inf
+    high: Bound = math.inf
+
+    def fault(self) -> str | None:
+        """Say that it leaves no value, if so."""
+        return None if self.low <= self.high else f"clamps to {self.low:g} .. {self.high:g}"
 
     def then(self, other: Clamp) -> Clamp:
         """Return the clamp that applies this one and then `other`."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from hexsim.graph.domains import Natural, Positive
+
 
 @dataclass(frozen=True)
 class Window:
     """A 2-D window: (height, width) sizes and steps; `pads` is (top, left, bottom, right)."""
 
-    kernel: tuple[int, int]
-    strides: tuple[int, int] = (1, 1)
-    pads: tuple[int, int, int, int] = (0, 0, 0, 0)
-    dilations: tuple[int, int] = (1, 1)
+    kernel: tuple[Positive, Positive]
+    strides: tuple[Positive, Positive] = (1, 1)
+    pads: tuple[Natural, Natural, Natural, Natural] = (0, 0, 0, 0)
+    dilations: tuple[Positive, Positive] = (1, 1)
     ceil_mode: bool = False
 
     @property
@@ -42,12 +44,18 @@ class Window:
     def output_size(self, height: int, width: int) -> tuple[int, int]:
         """(height, width) of the output, by the ONNX rule.
 
-        With `ceil_mode` a last window that would start in the end padding is dropped.
+        With `ceil_mode` a last window that would start in the end padding is dropped. Raises
+        ValueError if the window exceeds the padded image.
         """
         sizes = []
         for axis, size in enumerate((height, width)):
             begin, end = self.pads[axis], self.pads[axis + 2]
             free = size + begin + end - self.reach[axis]
+            if free < 0:
+                raise ValueError(
+                    f"its window spans {self.reach[axis]} pixels of an axis that has "
+                    f"{size + begin + end} with its pads"
+                )
             step = self.strides[axis]
             count = free // step + 1
             if self.ceil_mode and free % step and count * step < size + begin:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from hexsim.graph.domains import Axis
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import INTEGER, NO_HTA_LAYER, Rule, Support
 
@@ -34,7 +35,7 @@ class ArgExtremum(Layer):
     )
 
     kind: Literal["max", "min"]
-    axis: int
+    axis: Axis
 
     @property
     def type(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Shape, Sign
+from hexsim.graph.ir import ANY_BUT_SCALAR, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
+from hexsim.layers._parameters import of_channels
 from hexsim.layers._per_pixel import PerPixel
 
 _IMAGE_AXES = 4
@@ -26,6 +27,7 @@ class BatchNorm(PerPixel):
     support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "signed"
     moves_codes: ClassVar[bool] = False
+    ranks: ClassVar[tuple[int, ...]] = ANY_BUT_SCALAR
 
     scale: str
     shift: str
@@ -35,6 +37,10 @@ class BatchNorm(PerPixel):
     def variant(self, inputs: Sequence[Shape]) -> str:
         """1-D for vectors and lines."""
         return "1-D" if len(inputs[0]) < _IMAGE_AXES else ""
+
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+        """As the class says."""
+        return of_channels(inputs[0][-1:], self.scale, (self.shift,), self.moments)
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.domains import Positive
+from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 
 
@@ -18,9 +19,12 @@ class ChannelShuffle(Layer):
     support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
+    ranks: ClassVar[tuple[int, ...]] = ANY_BUT_SCALAR
 
-    groups: int
+    groups: Positive
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Unchanged."""
+        """Unchanged; ValueError if the groups do not divide the channels."""
+        if inputs[0][-1] % self.groups:
+            raise ValueError(f"{self.groups} groups do not divide {inputs[0][-1]} channels")
         return (inputs[0],)

@@ -48,6 +48,7 @@ class ColourConversion(Layer):
     type: ClassVar[str] = "color_space_conversion"
     support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "as inputs"
+    ranks: ClassVar[tuple[int, ...]] = (4,)
     moves_codes: ClassVar[bool] = True
     limits: ClassVar[tuple[Rule, ...]] = (
         Rule(INTEGER, _nv21_of_no_bytes, "NV21 is decoded from bytes, an input of type image"),

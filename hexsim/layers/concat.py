@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from hexsim.graph.domains import LARGEST, Axis
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, HTA, Rule, Support
 
@@ -32,6 +33,7 @@ class Concat(Layer):
     support: ClassVar[Support] = EVERYWHERE
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = False
+    operands: ClassVar[tuple[int, int]] = (1, LARGEST)
     limits: ClassVar[tuple[Rule, ...]] = (
         Rule(HTA, _not_of_channels, "the HTA joins tensors along channels only"),
         Rule(
@@ -41,11 +43,18 @@ class Concat(Layer):
         ),
     )
 
-    axis: int
+    axis: Axis
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The first input's shape with the sum of the sizes along `axis`."""
         shape = list(inputs[0])
+        for other in inputs:
+            elsewhere = zip(range(len(shape)), shape, other, strict=False)
+            if len(other) != len(shape) or any(a != b for at, a, b in elsewhere if at != self.axis):
+                raise ValueError(
+                    f"operands of the shapes {shape} and {list(other)} cannot be joined along "
+                    f"axis {self.axis}"
+                )
         shape[self.axis] = sum(other[self.axis] for other in inputs)
         return (tuple(shape),)
 

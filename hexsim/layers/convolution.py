@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from hexsim.graph.domains import Positive
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
+from hexsim.layers._parameters import of_channels
 from hexsim.layers._window import Window
 
 
@@ -26,15 +28,16 @@ class Convolution(Layer):
     type: ClassVar[str] = "convolutional"
     support: ClassVar[Support] = EVERYWHERE
     sign: ClassVar[Sign] = "signed"
+    ranks: ClassVar[tuple[int, ...]] = (4,)
     moves_codes: ClassVar[bool] = False
 
     weight: str
     bias: str | None = None
     window: Window
-    groups: int = 1
+    groups: Positive = 1
     clamp: Clamp = NO_CLAMP
     moments: str | None = None
-    output_channels: int
+    output_channels: Positive
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """(N, H', W', output channels)."""
@@ -44,6 +47,17 @@ class Convolution(Layer):
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
         """One multiply-accumulate per output element, tap and input channel of its group."""
         return math.prod(outputs[0]) * self.window.taps * inputs[0][-1] // self.groups
+
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+        """As the class says; ValueError if the groups do not divide the channels."""
+        channels = inputs[0][-1]
+        if channels % self.groups or self.output_channels % self.groups:
+            raise ValueError(
+                f"{self.groups} groups do not divide {channels} input channels and "
+                f"{self.output_channels} output channels"
+            )
+        weight = (*self.window.kernel, channels // self.groups, self.output_channels)
+        return of_channels(weight, self.weight, (self.bias,), self.moments)
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.graph.domains import Natural, Positive
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, GPU, Rule, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
+from hexsim.layers._parameters import of_channels
 from hexsim.layers._window import Window
 
 
@@ -51,6 +53,7 @@ class Deconvolution(Layer):
     type: ClassVar[str] = "deconvolution"
     support: ClassVar[Support] = EVERYWHERE
     sign: ClassVar[Sign] = "signed"
+    ranks: ClassVar[tuple[int, ...]] = (4,)
     moves_codes: ClassVar[bool] = False
     limits: ClassVar[tuple[Rule, ...]] = (
         Rule(
@@ -63,20 +66,34 @@ class Deconvolution(Layer):
     weight: str
     bias: str | None = None
     window: Window
-    output_padding: tuple[int, int] = (0, 0)
-    groups: int = 1
+    output_padding: tuple[Natural, Natural] = (0, 0)
+    groups: Positive = 1
     clamp: Clamp = NO_CLAMP
     moments: str | None = None
-    output_channels: int
+    output_channels: Positive
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """(N, H', W', output channels)."""
         batch, height, width, _ = inputs[0]
+        window = self.window
+        if any(pad >= window.reach[at % 2] for at, pad in enumerate(window.pads)):
+            raise ValueError(f"pads {window.pads} are not smaller than its window's reach")
         return ((batch, *self._size(height, width), self.output_channels),)
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
         """One multiply-accumulate per input element, tap and output channel of its group."""
         return math.prod(inputs[0]) * self.window.taps * self.output_channels // self.groups
+
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+        """As the class says; ValueError if the groups do not divide the channels."""
+        channels = inputs[0][-1]
+        if channels % self.groups or self.output_channels % self.groups:
+            raise ValueError(
+                f"{self.groups} groups do not divide {channels} input channels and "
+                f"{self.output_channels} output channels"
+            )
+        weight = (*self.window.kernel, channels // self.groups, self.output_channels)
+        return of_channels(weight, self.weight, (self.bias,), self.moments)
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from hexsim.graph.domains import Positive
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 
@@ -25,9 +26,10 @@ class DepthToSpace(Layer):
     type: ClassVar[str] = "depth_to_space"
     support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "as inputs"
+    ranks: ClassVar[tuple[int, ...]] = (4,)
     moves_codes: ClassVar[bool] = True
 
-    block: int
+    block: Positive
     mode: BlockMode = "DCR"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
+from hexsim.graph.domains import LARGEST
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import (
     ACCELERATORS,
@@ -45,6 +46,7 @@ class Elementwise(Layer):
 
     type: ClassVar[str] = "elementwise_binary_op"
     moves_codes: ClassVar[bool] = False
+    operands: ClassVar[tuple[int, int]] = (1, LARGEST)
     limits: ClassVar[tuple[Rule, ...]] = (
         Rule(ACCELERATORS, _constant_only, "an elementwise layer needs an operand that varies"),
     )
@@ -54,7 +56,13 @@ class Elementwise(Layer):
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The broadcast shape."""
-        return (np.broadcast_shapes(*inputs),)
+        if self.kind == "div" and len(inputs) != 2:
+            raise ValueError(f"a quotient has two operands, not {len(inputs)}")
+        try:
+            return (np.broadcast_shapes(*inputs),)
+        except ValueError:
+            listed = " and ".join(str(list(shape)) for shape in inputs)
+            raise ValueError(f"operands of the shapes {listed} do not broadcast") from None
 
     @property
     def support(self) -> Support:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.domains import Positive
+from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
+from hexsim.layers._parameters import of_channels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,11 +25,12 @@ class FullyConnected(Layer):
     support: ClassVar[Support] = EVERYWHERE
     sign: ClassVar[Sign] = "signed"
     moves_codes: ClassVar[bool] = False
+    ranks: ClassVar[tuple[int, ...]] = ANY_BUT_SCALAR
 
     weight: str
     bias: str | None = None
     clamp: Clamp = NO_CLAMP
-    output_channels: int
+    output_channels: Positive
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """(N, output channels)."""
@@ -36,6 +39,11 @@ class FullyConnected(Layer):
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
         """Inputs times outputs, per batch item."""
         return math.prod(inputs[0]) * self.output_channels
+
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+        """As the class says."""
+        weight = (math.prod(inputs[0][1:]), self.output_channels)
+        return of_channels(weight, self.weight, (self.bias,))
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.graph.domains import Axis, Natural
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 
@@ -23,8 +24,8 @@ class Gather(Layer):
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
 
-    axis: int
-    indices: tuple[int, ...]
+    axis: Axis
+    indices: tuple[Natural, ...]
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The input's shape with as many positions as indices; ValueError if one is beyond it."""

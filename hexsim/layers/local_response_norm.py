@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Sign
+from hexsim.graph.domains import Positive, Real
+from hexsim.graph.ir import ANY_BUT_SCALAR, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 from hexsim.layers._per_pixel import PerPixel
 
@@ -21,8 +22,9 @@ class LocalResponseNorm(PerPixel):
     support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = False
+    ranks: ClassVar[tuple[int, ...]] = ANY_BUT_SCALAR
 
-    size: int
-    alpha: float
-    beta: float
-    bias: float
+    size: Positive
+    alpha: Real
+    beta: Real
+    bias: Real

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hexsim.graph.domains import Real
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
@@ -25,9 +26,10 @@ class MatMul(Layer):
     type: ClassVar[str] = "matmul"
     support: ClassVar[Support] = NO_HTA_LAYER
     moves_codes: ClassVar[bool] = False
+    operands: ClassVar[tuple[int, int]] = (2, 2)
 
     transposed: bool = False
-    alpha: float = 1.0
+    alpha: Real = 1.0
     clamp: Clamp = NO_CLAMP
 
     @property
@@ -38,6 +40,8 @@ class MatMul(Layer):
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """(..., M, N)."""
         first, second = inputs
+        if min(len(first), len(second)) < 2 or first[-1] != second[-1 if self.transposed else -2]:
+            raise ValueError(f"matrices of the shapes {first} and {second} have no product")
         columns = second[-2] if self.transposed else second[-1]
         return ((*np.broadcast_shapes(first[:-2], second[:-2]), first[-2], columns),)
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hexsim.graph.domains import Real as Finite
 from hexsim.graph.ir import Shape, Sign
 from hexsim.graph.support import UNDECLARED, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
@@ -31,8 +32,8 @@ class Neuron(PerPixel):
 
     function: NeuronFunction
     clamp: Clamp = NO_CLAMP
-    alpha: float = 0.0
-    beta: float = 0.0
+    alpha: Finite = 0.0
+    beta: Finite = 0.0
 
     def values(self, x: Real) -> Real:
         """The function of each of `x`, real numbers, in float64; NaN where it has no result."""

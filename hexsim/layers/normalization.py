@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from hexsim.graph.domains import Axes, Real
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import INTEGER, NO_HTA_LAYER, Rule, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
@@ -45,8 +46,8 @@ class Normalization(Layer):
     )
 
     kind: NormalizationKind
-    axes: tuple[int, ...]
-    epsilon: float
+    axes: Axes
+    epsilon: Real
     scale: str | None = None
     shift: str | None = None
     clamp: Clamp = NO_CLAMP
@@ -54,6 +55,22 @@ class Normalization(Layer):
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """Unchanged."""
         return (inputs[0],)
+
+    def fault(self) -> str | None:
+        """Say that it has nothing to take a statistic of, if so."""
+        return None if self.axes else "field 'axes' names no axis"
+
+    def require_parameters(self, inputs: Sequence[Shape], shapes: Mapping[str, Shape]) -> None:
+        """They broadcast to the input."""
+        for name in self.parameters:
+            if len(shapes[name]) > len(inputs[0]) or not all(
+                size in (1, whole)
+                for size, whole in zip(shapes[name][::-1], inputs[0][::-1], strict=False)
+            ):
+                raise ValueError(
+                    f"constant '{name}' of the shape {list(shapes[name])} does not broadcast to "
+                    f"its operand of the shape {list(inputs[0])}"
+                )
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.graph.domains import LARGEST, Count, Natural, Positive
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_LAYER, Support
 
@@ -27,14 +28,15 @@ class Opaque(Layer):
     sign: ClassVar[Sign] = "signed"
     moves_codes: ClassVar[bool] = False
     generic_cost: ClassVar[bool] = True
+    operands: ClassVar[tuple[int, int]] = (0, LARGEST)
 
     op_type: str
     node: bytes
-    opset: int = 17
-    shapes: tuple[Shape, ...]
-    products: int = 0
-    operations: int = 0
-    picks: int = 0
+    opset: Positive = 17
+    shapes: tuple[tuple[Natural, ...], ...]
+    products: Count = 0
+    operations: Count = 0
+    picks: Count = 0
 
     @property
     def type(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.graph.domains import AxisOrder
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 
@@ -22,7 +23,7 @@ class Permute(Layer):
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
 
-    permutation: tuple[int, ...]
+    permutation: AxisOrder
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The permuted shape."""

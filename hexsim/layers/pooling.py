@@ -21,6 +21,7 @@ class Pooling(Layer):
     type: ClassVar[str] = "pooling"
     support: ClassVar[Support] = EVERYWHERE
     sign: ClassVar[Sign] = "as inputs"
+    ranks: ClassVar[tuple[int, ...]] = (4,)
 
     kind: Literal["max", "average"]
     window: Window

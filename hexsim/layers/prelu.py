@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import Sign
+from hexsim.graph.ir import ANY_BUT_SCALAR, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, Support
 from hexsim.layers._per_pixel import PerPixel
 
@@ -18,8 +19,13 @@ class Prelu(PerPixel):
     support: ClassVar[Support] = EVERYWHERE
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = False
+    ranks: ClassVar[tuple[int, ...]] = ANY_BUT_SCALAR
 
     slope: str
+
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+        """As the class says."""
+        return {self.slope: inputs[0][-1:]}
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from hexsim.graph.domains import Positive
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 
@@ -32,15 +33,28 @@ class Recurrent(Layer):
     support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "signed"
     moves_codes: ClassVar[bool] = False
+    ranks: ClassVar[tuple[int, ...]] = (3,)
 
     cell: Cell
     direction: Direction = "forward"
-    hidden: int
+    hidden: Positive
     initial: tuple[State, ...] = ()
     weight: str
     recurrence: str
     bias: str | None = None
     resets_late: bool = False
+
+    @property
+    def operands(self) -> tuple[int, int]:
+        """The sequence and the initial states."""
+        return 1 + len(self.initial), 1 + len(self.initial)
+
+    def fault(self) -> str | None:
+        """Say that its initial states are not those of its cell, if so."""
+        known = ("hidden", "cell") if self.cell == "lstm" else ("hidden",)
+        if len(set(self.initial)) < len(self.initial) or set(self.initial) - {*known}:
+            return f"field 'initial' is {self.initial}; expected each of {known} at most once"
+        return None
 
     @property
     def directions(self) -> int:
@@ -55,6 +69,9 @@ class Recurrent(Layer):
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """(steps, directions, batch, hidden)."""
         steps, batch, _ = inputs[0]
+        state = (self.directions, batch, self.hidden)
+        if any(shape != state for shape in inputs[1:]):
+            raise ValueError(f"initial states of the shapes {inputs[1:]}, not {state}")
         return ((steps, self.directions, batch, self.hidden),)
 
     def variant(self, inputs: Sequence[Shape]) -> str:
@@ -65,6 +82,14 @@ class Recurrent(Layer):
         """Both products of every step."""
         steps, batch, size = inputs[0]
         return steps * batch * (size + self.hidden) * self.columns
+
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+        """As the class says."""
+        shapes = {
+            self.weight: (inputs[0][-1], self.columns),
+            self.recurrence: (self.hidden, self.columns),
+        }
+        return shapes if self.bias is None else {**shapes, self.bias: (2, self.columns)}
 
     @property
     def parameters(self) -> tuple[str, ...]:

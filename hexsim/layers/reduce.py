@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from hexsim.graph.domains import Axes
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 
@@ -22,7 +23,7 @@ class Reduce(Layer):
     sign: ClassVar[Sign] = "as inputs"
 
     kind: ReduceKind
-    axes: tuple[int, ...]
+    axes: Axes
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The input's shape with ones at the axes."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.graph.domains import Natural
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, Support
 
@@ -19,10 +21,12 @@ class Reshape(Layer):
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
 
-    shape: Shape
+    shape: tuple[Natural, ...]
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The target shape."""
+        """The target shape; ValueError if it has another number of elements."""
+        if math.prod(self.shape) != math.prod(inputs[0]):
+            raise ValueError(f"cannot reshape {list(inputs[0])} to {list(self.shape)}")
         return (self.shape,)
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from hexsim.graph.domains import Factor, Positive
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, Support
 
@@ -30,10 +31,11 @@ class Resize(Layer):
     type: ClassVar[str] = "resize"
     support: ClassVar[Support] = EVERYWHERE
     sign: ClassVar[Sign] = "as inputs"
+    ranks: ClassVar[tuple[int, ...]] = (4,)
 
     kind: Literal["nearest", "bilinear"]
-    scales: tuple[float, float] | None = None
-    size: tuple[int, int] | None = None
+    scales: tuple[Factor, Factor] | None = None
+    size: tuple[Positive, Positive] | None = None
     coordinates: CoordinateMode = "half_pixel"
     rounding: NearestMode = "round_prefer_floor"
 
@@ -47,6 +49,12 @@ class Resize(Layer):
             for size, scale in zip((height, width), self._scales, strict=True)
         )
         return ((batch, *scaled, channels),)
+
+    def fault(self) -> str | None:
+        """Say that it has neither scales nor a size, or both, if so."""
+        if (self.scales is None) == (self.size is None):
+            return "one of the fields 'scales' and 'size' is needed, and not both"
+        return None
 
     @property
     def moves_codes(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.graph.domains import Axes
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, INTEGER, Rule, Support
 
@@ -27,7 +28,11 @@ class Softmax(Layer):
         Rule(INTEGER, _not_last, "Softmax is supported along the last axis only"),
     )
 
-    axes: tuple[int, ...]
+    axes: Axes
+
+    def fault(self) -> str | None:
+        """Say that it has no axis, if so."""
+        return None if self.axes else "field 'axes' names no axis"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """Unchanged."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.graph.domains import Natural, Positive
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 
@@ -17,10 +18,14 @@ from hexsim.graph.support import NO_HTA_LAYER, Support
 class AxisSlice:
     """Positions start, start + step, ... below `stop` of stored axis `axis`; step is positive."""
 
-    axis: int
-    start: int
-    stop: int
-    step: int = 1
+    axis: Natural
+    start: Natural
+    stop: Natural
+    step: Positive = 1
+
+    def fault(self) -> str | None:
+        """Say that it takes nothing, if so."""
+        return None if self.start < self.stop else f"takes nothing from {self.start} to {self.stop}"
 
     def __str__(self) -> str:
         """`axis 3: 0 to 32`, with the step if it is not one."""
@@ -47,6 +52,9 @@ class StridedSlice(Layer):
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The input's shape with the sizes of the parts; ValueError if a part reaches beyond it."""
         shape = list(inputs[0])
+        axes = [part.axis for part in self.parts]
+        if len(set(axes)) < len(axes) or max(axes, default=-1) >= len(shape):
+            raise ValueError(f"parts of the axes {axes} asked of a tensor of {len(shape)} axes")
         for part in self.parts:
             if part.stop > shape[part.axis]:
                 raise ValueError(f"{part.stop} positions asked of axis {part.axis} of {inputs[0]}")

@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from hexsim.errors import HexsimError, unknown
+from hexsim.graph.consistency import require_layer
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import (
     Concat,
@@ -50,9 +51,7 @@ def resized(network: Network, input_dims: Mapping[str, Sequence[int]]) -> Networ
             layer = _fitted(layer, before, after)
             if isinstance(layer, Normalization) and not _is_spread(layer, network, after[0]):
                 raise _misfit(layer, "its scale and shift are for other sizes")
-            for name, shape in zip(layer.outputs, layer.output_shapes(after), strict=True):
-                if min(shape, default=1) < 1:
-                    raise _misfit(layer, "its window is larger than its input")
+            for name, shape in zip(layer.outputs, _shapes(layer, after), strict=True):
                 tensors[name] = replace(tensors[name], shape=shape)
         layers.append(layer)
     return replace(network, layers=tuple(layers), tensors=tensors)
@@ -100,11 +99,15 @@ def _fitted(layer: Layer, before: Sequence[Shape], after: Sequence[Shape]) -> La
     if isinstance(layer, Pooling) and layer.is_global(*before[0][1:3]):
         height, width = after[0][1:3]
         return layer.replace(window=replace(layer.window, kernel=(height, width)))
-    try:
-        layer.output_shapes(after)
-    except ValueError:
-        raise _misfit(layer, "its inputs no longer fit each other") from None
     return layer
+
+
+def _shapes(layer: Layer, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+    """What comes out of `inputs`, or why nothing does."""
+    try:
+        return require_layer(layer, inputs)
+    except ValueError as error:
+        raise _misfit(layer, str(error)) from None
 
 
 def _misfit(layer: Layer, reason: str) -> HexsimError:

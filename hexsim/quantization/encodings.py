@@ -10,6 +10,7 @@ sources, which agree except on ties: there AIMET's rounding is used, SNPE's is u
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +20,8 @@ import numpy.typing as npt
 MINIMUM_RANGE = 0.01
 """Smallest max - min of an encoding, in real units (SNPE guide 1.17 to 2.5; documented)."""
 
+BITS = (4, 8, 16)
+"""Widths of codes."""
 FloatBits = Literal[16, 32]
 """Bits of a tensor that has no encoding because it stays float."""
 
@@ -33,6 +36,25 @@ class Encoding:
     delta: float
     offset: int
     symmetric: bool = False
+
+    def fault(self) -> str | None:
+        """Say what keeps it from being an encoding, if anything."""
+        if self.bitwidth not in BITS:
+            return f"has {self.bitwidth} bits; expected {', '.join(map(str, BITS))}"
+        if not (math.isfinite(self.min) and math.isfinite(self.max) and self.min < self.max):
+            return f"reaches from {self.min:g} to {self.max:g}"
+        if not 0 < self.delta < math.inf:
+            return f"has steps of {self.delta:g}"
+        lowest = 1 << (self.bitwidth - 1) if self.symmetric else None
+        if -self.offset not in ((lowest,) if lowest else range(self.steps + 1)):
+            return f"has the offset {self.offset}, which is no code of {self.bitwidth} bits"
+        ends = self.delta * self.offset, self.delta * (self.offset + self.steps)
+        if max(abs(ends[0] - self.min), abs(ends[1] - self.max)) > self.delta:
+            return (
+                f"reaches from {self.min:g} to {self.max:g}, and its steps and offset from "
+                f"{ends[0]:g} to {ends[1]:g}"
+            )
+        return None
 
     @property
     def steps(self) -> int:
@@ -92,6 +114,11 @@ class AxisEncoding:
     def __post_init__(self) -> None:
         if not self.channels or not all(channel.symmetric for channel in self.channels):
             raise ValueError("an axis encoding needs one symmetric encoding per channel")
+
+    def fault(self) -> str | None:
+        """Say that its channels differ in bits, if so."""
+        widths = {channel.bitwidth for channel in self.channels}
+        return f"has channels of {sorted(widths)} bits" if len(widths) > 1 else None
 
     @property
     def bitwidth(self) -> int:

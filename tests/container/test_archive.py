@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.container.archive import METADATA, MODEL, PARAMS, create_archive, open_archive
+from hexsim.container.archive import create_archive, open_archive
+from hexsim.container.directory import METADATA, MODEL, PARAMS
 from hexsim.errors import HexsimError
 
 PAYLOAD = b"weights" * 9

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from hexsim import container
 from hexsim.container import Metadata
-from hexsim.container.archive import METADATA, MODEL, create_archive, open_archive
+from hexsim.container.archive import create_archive, open_archive
+from hexsim.container.directory import METADATA, MODEL
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import Elementwise, Opaque

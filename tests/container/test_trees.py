@@ -22,7 +22,7 @@ def _through_json(tree: object) -> object:
 @given(st.data())
 @pytest.mark.parametrize("kind", LAYER_TYPES.values(), ids=lambda kind: kind.__name__)
 def test_every_layer_type_comes_back(kind: type[Layer], data: st.DataObject) -> None:
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     fields = {f.name: st.from_type(hints[f.name]) for f in dataclasses.fields(kind)}
     layer = data.draw(st.builds(kind, **fields))
     again = from_tree(Layer, _through_json(to_tree(layer)))
@@ -51,14 +51,19 @@ def test_either_kind_of_encoding_comes_back() -> None:
 @pytest.mark.parametrize(
     ("hint", "tree", "sentence"),
     [
-        (Layer, {"class": "Quantum", "name": "q"}, "unknown type 'Quantum'"),
-        (Layer, {"class": "Neuron", "name": "n", "inputs": [], "outputs": []}, "not all"),
+        (Layer, {"class": "Quantum", "name": "q"}, 'unknown type "Quantum"'),
+        (
+            Layer,
+            {"class": "Neuron", "name": "n", "inputs": [], "outputs": []},
+            "lacks the field 'function'",
+        ),
         (Window, {"kernel": [1, 1], "colour": 3}, "unknown field 'colour'"),
-        (Window, {"kernel": [1]}, "tuple"),
-        (Window, {"kernel": [1, "1"]}, "int"),
-        (Window, {"kernel": [1, True]}, "int"),
-        (Window, [], "Window"),
-        (Clamp, {"low": "minus infinity"}, "float"),
+        (Window, {"kernel": [1]}, "kernel is a list of 1; expected 2 values"),
+        (Window, {"kernel": [1, "1"]}, r"kernel\[1\] is \"1\"; expected a whole number"),
+        (Window, {"kernel": [1, True]}, r"kernel\[1\] is true; expected a whole number"),
+        (Window, {"kernel": [1, 0]}, "is 0; expected a whole number from 1 to"),
+        (Window, [], "expected an object"),
+        (Clamp, {"low": "minus infinity"}, "expected a number"),
         (bytes, "a", "base64"),
         (str | None, 3, "3"),
     ],

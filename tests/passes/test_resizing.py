@@ -80,7 +80,7 @@ def _large_window(net: Sketch) -> str:
         (_reshaping, (1, 3, 9, 8), "reshape.*target shape"),
         (_opaque, (1, 3, 9, 8), "opaque.*only known at conversion"),
         (_slicing, (1, 3, 9, 8), "strided_slice.*fixed part of an axis"),
-        (_large_window, (1, 3, 1, 1), "pooling.*window is larger"),
+        (_large_window, (1, 3, 1, 1), "pooling.*window spans 6 pixels of an axis that has 5"),
         (lambda net: net.dense("in", 4), (1, 3, 9, 8), "weights are for 192 inputs"),
         (lambda net: net.conv("in", 4), (1, 5, 8, 8), "weights are for 3 channels"),
     ],
@@ -96,7 +96,7 @@ def test_layers_that_cannot_follow_are_named(
 
 @pytest.mark.parametrize(
     ("kind", "attributes", "sentence"),
-    [(Concat, {"axis": 3}, "same size"), (Elementwise, {"kind": "sum"}, "fit each other")],
+    [(Concat, {"axis": 3}, "same size"), (Elementwise, {"kind": "sum"}, "do not broadcast")],
 )
 def test_inputs_that_no_longer_fit_each_other(
     kind: type[Layer], attributes: dict[str, object], sentence: str

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Annotated, Literal
 
+from annotated_types import Interval
+
+from hexsim.graph.domains import LARGEST, Real
 from hexsim.quantization.encodings import FloatBits
 
+Offset = Annotated[int, Interval(ge=-LARGEST, le=LARGEST)]
+"""A code, of either sign."""
+Bits = Annotated[int, Interval(ge=1, le=32)]
+"""The width of a code that somebody may ask for."""
 Section = Literal["activation", "parameter"]
 
 OverrideSource = Literal["override", "QDQ node"]
@@ -25,10 +32,10 @@ class Range:
     real = scale * (q + offset), q counted from 0, or all four. An offset may have either sign.
     """
 
-    min: float | None = None
-    max: float | None = None
-    scale: float | None = None
-    offset: int | None = None
+    min: Real | None = None
+    max: Real | None = None
+    scale: Real | None = None
+    offset: Offset | None = None
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class IntegerOverride:
     `symmetric` is None where the user did not say.
     """
 
-    bitwidth: int
+    bitwidth: Bits
     ranges: tuple[Range, ...]
     symmetric: bool | None = None
     source: OverrideSource = "override"

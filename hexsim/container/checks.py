@@ -1,0 +1,148 @@
+"""The boundary: what a .dlc file says becomes a model that nobody below has to doubt.
+
+1. Every document has its schema: fields, types, domains (hexsim.container.trees).
+2. The network holds together (hexsim.graph.consistency), and so does every encoding.
+3. Arrays are those that the network names, of known types, as large as the weights of the file.
+4. What is said by name of tensors, constants and layers is said of ones that exist.
+5. HTA sections are runs of layers, each in an entry of its own, and no entry is left over.
+
+Not judged is what arrays hold, which their digests do, and what is in the record of a section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+
+from hexsim.container.document import Document, Encodings, StoredArray
+from hexsim.graph import domains
+from hexsim.graph.consistency import told
+from hexsim.graph.ir import MOST_ELEMENTS, Network
+from hexsim.quantization.encodings import AxisEncoding
+
+_KINDS = "biufc"
+"""Of element types whose arrays are bytes."""
+_ACTIVATION_BITS = (8, 16)
+
+
+def check_arrays(document: Document, size: int) -> None:
+    """Raise ValueError unless the arrays are possible and take `size` bytes together."""
+    require_distinct("tensor", (tensor.name for tensor in document.tensors))
+    require_distinct("array", (array.name for array in document.arrays))
+    for array in document.arrays:
+        with told(f"array '{array.name}'"):
+            _check_array(array, document.encodings)
+    described = sum(array.bytes for array in document.arrays)
+    if described != size:
+        raise ValueError(f"its arrays take {described} bytes, and it has {size} bytes of weights")
+
+
+def check_model(document: Document, network: Network, records: Collection[str]) -> None:
+    """Raise ValueError unless network, encodings and sections hold together.
+
+    `records` are the names of the entries that hold sections.
+    """
+    network.check()
+    _check_sections(document, network, records)
+    if document.encodings is None:
+        if document.hta:
+            raise ValueError("it has HTA sections and no encodings")
+    else:
+        _check_encodings(document.encodings, network)
+    with told("its overrides"):
+        domains.require(document.overrides)
+
+
+def require_distinct(what: str, names: Iterable[str]) -> None:
+    """Raise ValueError if a name is there twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{what} '{name}' is there twice")
+        seen.add(name)
+
+
+def _check_array(array: StoredArray, encodings: Encodings | None) -> None:
+    for name in (array.dtype, array.stored):
+        _require_type(name)
+    if array.elements > MOST_ELEMENTS:
+        raise ValueError(f"shape {list(array.shape)} has more than {MOST_ELEMENTS} elements")
+    if len(array.sha256) != 64 or not set(array.sha256) <= set("0123456789abcdef"):
+        raise ValueError(f"its digest is '{array.sha256[:70]}', which is no SHA-256")
+    encoding = None if encodings is None else encodings.of(array.name)
+    half = encodings is not None and encodings.floats.get(array.name) == 16
+    stored = encoding.dtype.name if encoding else "float16" if half else array.dtype
+    if array.stored != stored:
+        raise ValueError(f"it is stored as {array.stored}, and its encoding asks for {stored}")
+    if (encoding or half) and np.dtype(array.dtype).kind != "f":
+        raise ValueError(f"it has an encoding, and elements of type {array.dtype}")
+    if array.packing is not None:
+        runs = "channel" if isinstance(encoding, AxisEncoding) else "tensor"
+        if encoding is None or encoding.bitwidth != 4 or array.packing != runs:
+            raise ValueError(f"it is packed by {array.packing}, which its encoding does not allow")
+        if 0 in array.shape:
+            raise ValueError("it is packed, and empty")
+    if isinstance(encoding, AxisEncoding):
+        channels = array.shape[-1] if array.shape else 0
+        if len(encoding.channels) != channels:
+            raise ValueError(f"{len(encoding.channels)} encodings for {channels} channels")
+
+
+def _require_type(name: str) -> None:
+    """Raise ValueError unless numpy knows an element type by that very name."""
+    try:
+        known = np.dtype(name)
+    except TypeError:
+        known = None
+    if known is None or known.name != name or known.kind not in _KINDS:
+        raise ValueError(f"elements of the unknown type '{name[:40]}'")
+
+
+def _check_encodings(encodings: Encodings, network: Network) -> None:
+    for what, given, known in (
+        ("activation", encodings.activations, {**network.tensors, **network.constants}),
+        ("parameter", encodings.parameters, network.constants),
+        ("float", encodings.floats, {**network.tensors, **network.constants}),
+    ):
+        _require_known(what, given, known)
+    for name, encoding in (*encodings.activations.items(), *encodings.parameters.items()):
+        with told(f"the encoding of '{name}'"):
+            domains.require(encoding)
+    for name, encoding in encodings.activations.items():
+        if encoding.symmetric or encoding.bitwidth not in _ACTIVATION_BITS:
+            raise ValueError(
+                f"the encoding of activation '{name}' is not asymmetric of 8 or 16 bits"
+            )
+        if name in encodings.parameters:
+            raise ValueError(f"'{name}' has an encoding as activation and one as parameter")
+    for name in encodings.floats:
+        if encodings.of(name):
+            raise ValueError(f"'{name}' has an encoding, and is said to stay float")
+
+
+def _require_known(what: str, given: Mapping[str, object], known: Collection[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise ValueError(f"the {what} encoding of '{name}' is that of nothing in the network")
+
+
+def _check_sections(document: Document, network: Network, records: Collection[str]) -> None:
+    places = {layer.name: at for at, layer in enumerate(network.layers)}
+    taken: set[tuple[str, str]] = set()
+    require_distinct("HTA entry", (section.entry for section in document.hta))
+    for section in document.hta:
+        with told(f"HTA section '{section.entry}'"):
+            if section.entry not in records:
+                raise ValueError("there is no such entry")
+            for name in section.layers:
+                if name not in places:
+                    raise ValueError(f"it has the unknown layer '{name}'")
+                if (section.chip, name) in taken:
+                    raise ValueError(f"layer '{name}' is in two places")
+                taken.add((section.chip, name))
+            at = [places[name] for name in section.layers]
+            if not at or at != list(range(at[0], at[0] + len(at))):
+                raise ValueError("its layers are no run of layers of the network")
+    for entry in sorted({*records} - {section.entry for section in document.hta}):
+        raise ValueError(f"the entry '{entry}' belongs to no HTA section")

@@ -1,0 +1,77 @@
+"""The entries of a .dlc archive: those of the format, one behind the other, and nothing besides.
+
+A ZIP directory can say more than a reader wants to hear: names twice, paths, links, data that
+inflates, entries that overlap. `read_entries` believes none of it: what is not laid out as our
+writer does it is refused before a byte of an entry is read.
+"""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Sequence
+from typing import BinaryIO
+
+PARAMS, MODEL, METADATA = "model.params", "model", "dlc.metadata"
+"""Entry names, those of the real container."""
+
+HTA_PREFIX = "aip.hta."
+"""How the names of the entries begin that hold HTA sections."""
+
+UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RecursionError),
+    *(KeyError, ValueError, NotImplementedError, RuntimeError, OverflowError),
+)
+"""What `zipfile` raises for archives that are none."""
+
+_LOCAL_HEADER = struct.Struct("<26xHH")
+_FILE_MODE = 0o100644
+_OUR_MODES = (0o644, _FILE_MODE)
+
+
+def read_entries(file: BinaryIO, start: int, end: int) -> dict[str, bytes]:
+    """Return the entries by name, without the weights, which are the bytes [start, end).
+
+    Raises ValueError, saying what is not as it should be.
+    """
+    with zipfile.ZipFile(file) as archive:
+        entries = archive.infolist()
+        names = [entry.filename for entry in entries]
+        if names[:3] != [PARAMS, MODEL, METADATA] or len(set(names)) < len(names):
+            raise ValueError(f"its entries are {_listed(names)}")
+        for name in names[3:]:
+            if not name.startswith(HTA_PREFIX):
+                raise ValueError(f"it has the unknown entry '{name[:60]}'")
+        at = 0
+        for entry in entries:
+            if entry.header_offset != at:
+                raise ValueError(f"entry '{entry.filename}' does not follow the one before it")
+            begin = _data_start(file, entry)
+            _require_plain(entry)
+            at = begin + entry.file_size
+            if entry.filename == PARAMS and (begin, at) != (start, end):
+                raise ValueError(f"entry '{PARAMS}' is not where the seal says")
+        if at != archive.start_dir:
+            raise ValueError("there are bytes between its entries and its directory")
+        return {name: archive.read(name) for name in names[1:]}
+
+
+def _data_start(file: BinaryIO, entry: zipfile.ZipInfo) -> int:
+    file.seek(entry.header_offset)
+    name, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+    return entry.header_offset + int(_LOCAL_HEADER.size) + int(name) + int(extra)
+
+
+def _require_plain(entry: zipfile.ZipInfo) -> None:
+    """A file, stored as it is."""
+    stored = entry.compress_type == zipfile.ZIP_STORED and entry.compress_size == entry.file_size
+    if not stored or entry.flag_bits:
+        raise ValueError(f"entry '{entry.filename}' is compressed, encrypted or flagged")
+    if entry.external_attr >> 16 not in _OUR_MODES or entry.external_attr & 0xFFFF:
+        raise ValueError(f"entry '{entry.filename}' is no plain file")
+
+
+def _listed(names: Sequence[str]) -> str:
+    text = ", ".join(repr(name) for name in names[:4])
+    return f"{text}, ..." if len(names) > 4 else text or "none"

@@ -1,0 +1,117 @@
+"""What must hold between the parts of a network, so that whoever computes with it need not ask.
+
+1. Every name means one thing: inputs and outputs are tensors, no tensor is a constant.
+2. Layers stand in an order in which every input is written before it is read, by one layer.
+3. Attributes are in their domains (hexsim.graph.domains), and fit the axes of the operands.
+4. A layer's outputs have the shapes that its rule makes of its inputs; so have its constants.
+
+Not judged is what arrays hold, and what an opaque node makes of its inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from hexsim.graph import domains
+
+if TYPE_CHECKING:
+    from hexsim.graph.ir import Layer, Network, Shape
+
+
+def check(network: Network) -> None:
+    """Raise ValueError, naming layer or tensor, for the first thing that does not hold."""
+    for tensor in network.tensors.values():
+        with told(f"tensor '{tensor.name}'"):
+            domains.require(tensor)
+    _check_ends(network)
+    written = set(network.inputs)
+    names: set[str] = set()
+    for layer in network.layers:
+        with told(f"layer '{layer.name}' ({type(layer).__name__})"):
+            if layer.name in names:
+                raise ValueError("another layer has that name")
+            _check_layer(network, layer, written)
+        names.add(layer.name)
+        written.update(layer.outputs)
+    for name in network.outputs:
+        if name not in written:
+            raise ValueError(f"output '{name}' is written by no layer")
+
+
+@contextmanager
+def told(where: str) -> Iterator[None]:
+    """Begin the text of a ValueError with where it was found."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def require_layer(layer: Layer, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+    """Return what comes out of `inputs`; ValueError if attributes, inputs or result are wrong.
+
+    Nothing comes out of something only where an input is empty.
+    """
+    domains.require(layer)
+    least, most = layer.operands
+    if not least <= len(inputs) <= most:
+        raise ValueError(f"it has {len(inputs)} inputs and needs {least}")
+    rank = len(inputs[0]) if inputs else 0
+    if layer.ranks is not None and rank not in layer.ranks:
+        raise ValueError(f"its input has {rank} axes and needs {layer.ranks[0]}")
+    domains.require_axes(layer, rank)
+    outputs = layer.output_shapes(inputs)
+    if len(outputs) != len(layer.outputs):
+        raise ValueError(f"it names {len(layer.outputs)} outputs and has {len(outputs)}")
+    may_be_empty = least == 0 or any(0 in shape for shape in inputs)
+    for shape in outputs:
+        if min(shape, default=1) < (0 if may_be_empty else 1):
+            raise ValueError(f"its output would have the shape {list(shape)}")
+    return outputs
+
+
+def _check_ends(network: Network) -> None:
+    """Inputs and outputs are tensors, and names mean one thing."""
+    for name in network.tensors.keys() & network.constants.keys():
+        raise ValueError(f"'{name}' is a tensor and a constant")
+    for what, ends in (("input", network.inputs), ("output", network.outputs)):
+        for at, name in enumerate(ends):
+            if name not in network.tensors:
+                raise ValueError(f"{what} '{name}' is no tensor of the network")
+            if name in ends[:at]:
+                raise ValueError(f"{what} '{name}' is named twice")
+    for name in network.input_formats:
+        if name not in network.inputs:
+            raise ValueError(f"an input format is given for '{name}', which is no input")
+
+
+def _check_layer(network: Network, layer: Layer, written: Collection[str]) -> None:
+    """The layer fits what the inputs and the layers before it have `written`."""
+    for name in layer.inputs:
+        if name not in written and name not in network.constants:
+            what = "is not written yet" if name in network.tensors else "is unknown"
+            raise ValueError(f"input '{name}' {what}")
+    for at, name in enumerate(layer.outputs):
+        if name not in network.tensors:
+            raise ValueError(f"output '{name}' is no tensor of the network")
+        if name in written or name in layer.outputs[:at]:
+            raise ValueError(f"output '{name}' is an input or another layer's output")
+    constants = {}
+    for name in (*layer.parameters, *layer.statistics):
+        if name not in network.constants:
+            raise ValueError(f"constant '{name}' is unknown")
+        constants[name] = network.constants[name].shape
+    shapes = network.input_shapes(layer)
+    made, stated = require_layer(layer, shapes), network.layer_outputs(layer)
+    if made != stated:
+        raise ValueError(
+            f"its output is said to have the shape {_listed(stated)}, and its inputs make "
+            f"{_listed(made)}"
+        )
+    layer.require_parameters(shapes, constants)
+
+
+def _listed(shapes: Sequence[Shape]) -> str:
+    return " and ".join(str(list(shape)) for shape in shapes)

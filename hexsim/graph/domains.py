@@ -1,0 +1,151 @@
+"""Domains: what a field of a layer may hold, declared once, beside its type.
+
+`strides: tuple[Positive, Positive]` is a declaration that every door reads: a file's reader checks
+it when it builds the layer, and `require` checks a layer that is built already. `Axis`, `Axes`,
+`PerAxis` and `AxisOrder` speak of the axes of a layer's first operand, which `require_axes` knows.
+What concerns several fields at once is told by a method `fault` of their dataclass.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from annotated_types import Interval
+
+LARGEST = 2**31 - 1
+"""Largest size, count or distance: more than any memory of a phone holds."""
+_LARGEST_FLOAT = 3.4028234663852886e38
+"""Of 32 bits."""
+
+Natural = Annotated[int, Interval(ge=0, le=LARGEST)]
+"""A count that may be zero."""
+Positive = Annotated[int, Interval(ge=1, le=LARGEST)]
+"""A size or a step."""
+Real = Annotated[float, Interval(ge=-_LARGEST_FLOAT, le=_LARGEST_FLOAT)]
+"""A finite number of 32 bits."""
+Factor = Annotated[float, Interval(gt=0.0, le=_LARGEST_FLOAT)]
+"""A ratio of sizes."""
+Count = Annotated[int, Interval(ge=0, le=2**63 - 1)]
+"""How often something is done; products of sizes make it large."""
+Bound = Annotated[float, Interval(ge=-math.inf, le=math.inf)]
+"""A number, or infinity where nothing is bounded."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OfAxes:
+    """Marks a field by what it says of the axes of the first operand.
+
+    `fits` judges a field's value for an operand of some rank, and `words` say what would fit.
+    """
+
+    words: str
+    fits: Callable[[Any, int], bool]
+
+
+def _are_axes(axes: tuple[int, ...], rank: int) -> bool:
+    return len(set(axes)) == len(axes) and all(0 <= axis < rank for axis in axes)
+
+
+Axis = Annotated[int, OfAxes("an axis of its operand", lambda at, rank: 0 <= at < rank)]
+"""One stored axis."""
+Axes = Annotated[tuple[int, ...], OfAxes("different axes of its operand", _are_axes)]
+"""Some stored axes."""
+AxisOrder = Annotated[
+    tuple[int, ...],
+    OfAxes("all axes of its operand", lambda at, rank: sorted(at) == list(range(rank))),
+]
+"""All stored axes, in any order."""
+_ONE_EACH = OfAxes("one number for each axis of its operand", lambda at, rank: len(at) == rank)
+PerAxis = Annotated[tuple[Natural, ...], _ONE_EACH]
+"""A number for each stored axis."""
+
+
+def require(value: object) -> None:
+    """Raise ValueError for the first field of a dataclass, or of one in it, that is not right."""
+    for path, fault in _faults(value, ""):
+        raise ValueError(f"{path}{fault}")
+
+
+def require_axes(value: object, rank: int) -> None:
+    """Raise ValueError if a field speaks of axes that an operand of `rank` axes does not have."""
+    for name, hint in hints(type(value)).items():
+        for mark in getattr(hint, "__metadata__", ()):
+            given = getattr(value, name)
+            if isinstance(mark, OfAxes) and not mark.fits(given, rank):
+                raise ValueError(
+                    f"field '{name}' is {_shown(given)}; expected {mark.words}, which has {rank}"
+                )
+
+
+def fault_of(hint: Any, value: object) -> str | None:
+    """Say what the marks of an annotated type have against `value`, None if nothing."""
+    for mark in getattr(hint, "__metadata__", ()):
+        if isinstance(mark, Interval) and not _within(mark, value):
+            return f"is {_shown(value)}; expected {_words(hint.__origin__, mark)}"
+    return None
+
+
+@cache
+def hints(kind: type) -> dict[str, Any]:
+    """The types of a dataclass's fields, with their marks."""
+    known = get_type_hints(kind, include_extras=True)
+    return {field.name: known[field.name] for field in dataclasses.fields(kind)}
+
+
+def _faults(value: object, path: str) -> Iterator[tuple[str, str]]:
+    """Where something is wrong in a dataclass, and what."""
+    for name, hint in hints(type(value)).items():
+        yield from _faults_in(hint, getattr(value, name), f"{path}.{name}" if path else name)
+    fault = getattr(value, "fault", None)
+    if callable(fault) and (found := fault()):
+        yield f"{path}: " if path else "", found
+
+
+def _faults_in(hint: Any, value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if found := fault_of(hint, value):
+        yield f"field '{path}' ", found
+    kind, arguments = _plain(hint)
+    if get_origin(kind) in (Union, types.UnionType):
+        (first, *others) = (one for one in arguments if one is not types.NoneType)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            yield from _faults(value, path)
+        elif value is not None and not others:
+            yield from _faults_in(first, value, path)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _faults_in(arguments[1], item, f"{path}['{key}']")
+    elif get_origin(kind) is tuple and isinstance(value, tuple):
+        each = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
+        for at, (one, item) in enumerate(zip(each, value, strict=False)):
+            yield from _faults_in(one, item, f"{path}[{at}]")
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield from _faults(value, path)
+
+
+def _plain(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return kind, get_args(kind)
+
+
+def _within(mark: Interval, value: Any) -> bool:
+    low = mark.ge is None or value >= mark.ge
+    above = mark.gt is None or value > mark.gt
+    return bool(low and above and (mark.le is None or value <= mark.le))
+
+
+def _words(kind: type, mark: Interval) -> str:
+    if kind is int:
+        return f"a whole number from {mark.ge} to {mark.le}"
+    if mark.le == math.inf:
+        return "a number" if mark.gt is None else f"a number above {mark.gt}"
+    return "a finite number" if mark.gt is None else f"a finite number above {mark.gt}"
+
+
+def _shown(value: object) -> str:
+    text = f"{value:.5g}" if isinstance(value, float) else repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,54 @@
+"""A file as text: UTF-8, with or without a byte order mark, and no larger than a text is."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+MOST_BYTES = 1 << 28
+"""A text of 256 MiB is none that somebody wrote."""
+
+_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+def read_text(path: Path, what: str, remedy: str) -> str:
+    """Return the text in `path`, which messages call `what`, as in "label file".
+
+    Raises ValueError, saying what is wrong and for what is no text the `remedy`.
+    """
+    where = f"{what} '{path}'"
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise ValueError(f"cannot read {where}: it is a folder; {remedy}")
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError(f"cannot read {where}: it is a pipe or a device; give a file")
+        if status.st_size > MOST_BYTES:
+            raise ValueError(f"{where} has {status.st_size} bytes, too many for a text; {remedy}")
+        data = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"cannot read {where}: {error.strerror or error}") from None
+    return decoded(data, where, remedy)
+
+
+def decoded(data: bytes, where: str, remedy: str) -> str:
+    """Return UTF-8 `data` as text, or raise ValueError naming the line that is none."""
+    try:
+        text = data.decode("utf-8-sig")
+        at = text.find("\0")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{where} is no text in UTF-8 (line {line}); {remedy}") from None
+    if at >= 0:
+        line = text.count("\n", 0, at) + 1
+        raise ValueError(f"{where} is no text: line {line} holds a NUL; {remedy}")
+    return text
+
+
+def lines(text: str) -> Iterator[tuple[int, str]]:
+    """Number and text, without blanks around it, of each line that is not blank."""
+    for number, line in enumerate(_BREAK.split(text), start=1):
+        if line.strip():
+            yield number, line.strip()
