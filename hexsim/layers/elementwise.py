@@ -54,7 +54,11 @@ class Elementwise(Layer):
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The broadcast shape."""
-        return (np.broadcast_shapes(*inputs),)
+        try:
+            return (np.broadcast_shapes(*inputs),)
+        except ValueError:
+            shown = " and ".join(str(list(shape)) for shape in inputs)
+            raise ValueError(f"shapes {shown} cannot be broadcast to one") from None
 
     @property
     def support(self) -> Support:

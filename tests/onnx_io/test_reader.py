@@ -200,11 +200,14 @@ def test_operators_of_other_domains_use_the_shapes_in_the_file(onnx_model: Make)
         ([node("SequenceConstruct", ["x"], ["y"])], r"\(SequenceConstruct\): .* is a sequence"),
         ([node("Relu", ["nowhere"], ["y"])], r"\(Relu\): reads 'nowhere', which no input"),
         ([node("Relu", ["x"], ["x"])], r"\(Relu\): writes 'x', which exists already"),
-        ([node("Nonsense", ["x"], ["y"])], r"\(Nonsense\): No Op registered for Nonsense"),
-        ([node("Relu", ["x"], ["y"], slope=1.0)], r"\(Relu\): Unrecognized attribute: slope"),
+        ([node("Nonsense", ["x"], ["y"])], r"\(Nonsense\): there is no such operator in opset 13"),
+        ([node("Relu", ["x"], ["y"], slope=1.0)], r"\(Relu\): has the attribute slope, unknown"),
         ([node("Concat", ["x", "w"], ["y"], axis=1)], r"\(Concat\): cannot join"),
         ([node("Concat", ["x", "x"], ["y"], axis=4)], r"\(Concat\): axis 4 does not exist"),
-        ([node("Add", ["x", "w"], ["y"])], r"\(Add\): shape mismatch"),
+        (
+            [node("Add", ["x", "w"], ["y"])],
+            r"\(Add\): shapes .* cannot be broadcast",
+        ),
         ([node("Reshape", ["x", "s"], ["y"])], r"\(Reshape\): cannot reshape \[1, 3, 4, 4\] to"),
         ([node("Conv", ["x", "w"], ["y"])], r"\(Conv\): weight \[2, 5, 1, 1\] with group 1"),
         (
