@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hexsim import budget
 from hexsim.binding import bind
 from hexsim.errors import HexsimError
 from hexsim.execution.mixed_subnet import MixedSubnet
@@ -42,6 +43,8 @@ class PlanExecutor:
         signed_weights: bool = False,
         threads: int = 0,
     ) -> None:
+        elements = sum(tensor.elements for tensor in plan.network.tensors.values())
+        budget.require(budget.VALUES, elements, f"an inference of network '{plan.network.name}'")
         self.plan = plan
         self._steps = [
             (subnet, _executor(subnet, plan.runtime, model, signed_weights, threads))

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from hexsim import budget
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.stored import stored_inputs
 
@@ -31,6 +32,9 @@ EVALUATION_SEED = 1
 GRID_SIZES = (2, 4, 8, 16)
 """Knots per axis of the smooth fields that are added up, coarse to fine."""
 
+_MEANWHILE = 8
+"""Sets of inputs that would fit into what one takes while it is made, in doubles."""
+
 
 def seeded_inputs(
     shapes: Mapping[str, tuple[int, ...]], count: int, seed: int = 0
@@ -41,6 +45,8 @@ def seeded_inputs(
     change the first ones. Works for any rank; the two longest axes of a tensor of rank 3 or
     more are taken as the image, the others as independent channels.
     """
+    elements = (count + _MEANWHILE) * sum(map(math.prod, shapes.values()))
+    budget.require(budget.VALUES, elements, f"making up {count} sets of inputs")
     return [
         {
             name: _field(np.random.default_rng((seed, index, zlib.crc32(name.encode()))), shape)

@@ -11,13 +11,18 @@ An opaque layer computes in single; its outputs are not rounded.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.precision import Precision
+from hexsim.onnx_io.run_failures import refused
 from hexsim.onnx_io.runtime import load_onnxruntime
 
 __all__ = ["FloatEngine", "Precision"]
@@ -50,6 +55,11 @@ class FloatEngine:
         self._network = network
         self._outputs = tuple(network.outputs if outputs is None else outputs)
         self._written = tuple(dict.fromkeys(n for n in self._outputs if n in network.producers))
+        elements = sum(tensor.elements for tensor in network.tensors.values())
+        budget.require(budget.VALUES, elements, f"an inference of network '{network.name}'")
+        self._session = None
+        if not self._written:
+            return
         graph = write(network, self._written, precision)
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # what goes wrong is raised
@@ -66,7 +76,7 @@ class FloatEngine:
                 disabled_optimizers=list(_WRONG_OPTIMIZERS),
             )
         except Exception as error:  # onnxruntime's exceptions share no base class
-            raise _refused(network, error) from None
+            raise refused(network, error) from error
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return the outputs for `inputs`, arrays by tensor name in stored order.
@@ -76,20 +86,40 @@ class FloatEngine:
         tensors = self._network.tensors
         feed = {n: np.asarray(inputs[n], tensors[n].dtype) for n in self._network.inputs}
         try:
-            results = self._session.run(self._written, feed) if self._written else []
+            results = self._results(feed)
+        except HexsimError:
+            raise
         except Exception as error:  # onnxruntime's exceptions share no base class
-            raise _refused(self._network, error) from None
+            raise refused(self._network, error) from error
         values = {**feed, **dict(zip(self._written, results, strict=True))}
         return {name: _single(values[name]) for name in self._outputs}
+
+    def _results(self, feed: Mapping[str, npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+        """Run the session; it is stopped at the end of the budget, since loops may have no end."""
+        import onnxruntime
+
+        if self._session is None:
+            return []
+        options, seconds = onnxruntime.RunOptions(), budget.allowed(budget.SECONDS)
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            options.terminate = True
+
+        timer = threading.Timer(seconds, stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            return list(self._session.run(self._written, feed, options))
+        except Exception:
+            if late.is_set():
+                what = f"an inference of network '{self._network.name}' takes longer than that"
+                raise HexsimError(budget.over(budget.SECONDS, what, seconds)) from None
+            raise
+        finally:
+            timer.cancel()
 
 
 def _single(array: np.ndarray) -> FloatArray:
     return array.astype(np.float32, copy=False) if array.dtype.kind == "f" else array
-
-
-def _refused(network: Network, error: Exception) -> HexsimError:
-    reason = str(error).strip().splitlines()
-    return HexsimError(
-        f"onnxruntime cannot run network '{network.name}': "
-        f"{reason[0] if reason else type(error).__name__}"
-    )

@@ -103,7 +103,9 @@ class GraphBuilder:
         return output
 
     def transpose(self, name: str, permutation: Sequence[int]) -> str:
-        """Add a Transpose."""
+        """Add a Transpose; of a single number there is none."""
+        if not permutation:
+            return self.move("Identity", [name])
         return self.move("Transpose", [name], perm=list(permutation))
 
     def reshape(self, name: str, shape: Sequence[int]) -> str:
@@ -146,8 +148,13 @@ class GraphBuilder:
         return self.move("Cast", [half], to=onnx.TensorProto.FLOAT)
 
     def _new(self, hint: str) -> str:
-        self._count += 1
-        return f"hexsim/{self._count}/{hint}"
+        """A name that is no tensor's: the network may come from a graph that was written here."""
+        taken = self.network
+        while True:
+            self._count += 1
+            name = f"hexsim/{self._count}/{hint}"
+            if name not in taken.tensors and name not in taken.constants:
+                return name
 
     def _initialize(self, label: str, array: Array) -> None:
         if array.size <= _INLINE_ELEMENTS:

@@ -15,6 +15,7 @@ import onnx
 from onnx import numpy_helper
 
 from hexsim.onnx_io.node import subgraphs
+from hexsim.onnx_io.stored_tensors import array_of, require_data
 
 HALVES = (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
 _TYPES = ("to", "dtype", "output_dtype")
@@ -76,5 +77,6 @@ def _change(graph: onnx.GraphProto) -> None:
 
 
 def _widen(tensor: onnx.TensorProto) -> None:
-    array = widened(numpy_helper.to_array(tensor))
+    require_data(tensor, tensor.name)
+    array = widened(array_of(tensor, tensor.name))
     tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))

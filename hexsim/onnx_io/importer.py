@@ -14,12 +14,16 @@ from copy import copy
 
 import numpy as np
 
+from hexsim import budget
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.axis_order import Order, channels_last, identity, reshaped, stored_shape
 from hexsim.onnx_io.known import Array, Known
 from hexsim.onnx_io.node import Node, NotALayerError, outer_names
 from hexsim.onnx_io.node_codes import NodeCodes
+
+_COMPUTED = 16
+"""How often nodes may compute with all constants of a file before the budget is asked."""
 
 
 class Importer:
@@ -55,6 +59,8 @@ class Importer:
         self._reordered: dict[tuple[str, Order], str] = {}
         self._same: dict[str, tuple[str, ...]] = {}
         self._names: set[str] = set(known)
+        self._stored = sum(math.prod(array.shape) for array in known.values())
+        self._folded = 0
 
     def fork(self) -> Importer:
         """A copy that knows what is there, for a look at what nodes would become."""
@@ -64,6 +70,7 @@ class Importer:
         other.moved.update(self.moved)
         other._constants.update(self._constants)
         other._names |= self._names
+        other._stored, other._folded = self._stored, self._folded
         other.labels |= self.labels
         return other
 
@@ -166,6 +173,16 @@ class Importer:
         """Name the constant that is the known array `name` itself."""
         return self.constant(name, "source", self.known[name].shape, lambda array: array)
 
+    def charge(self, node: str, elements: int) -> None:
+        """Count what folding `node` computes; HexsimError if all is more than the budget.
+
+        Constants that the file holds may be computed with a few times.
+        """
+        self._folded += elements
+        if self._folded > _COMPUTED * self._stored:
+            what = f"node '{node}', with all that compute constants before it,"
+            budget.require(budget.CONSTANTS, self._folded - _COMPUTED * self._stored, what)
+
     def add_input(self, tensor: Tensor) -> None:
         """Declare an input of the network."""
         self.tensors[tensor.name] = tensor
@@ -185,7 +202,10 @@ class Importer:
         self.add_with(layer, [Tensor(layer.output, shape, order, dtype)])
 
     def add_with(self, layer: Layer, outputs: list[Tensor]) -> None:
-        """Add a layer whose outputs are `outputs`."""
+        """Add a layer whose outputs are `outputs`; HexsimError if they are beyond the budget."""
+        for tensor in outputs:
+            what = f"output '{tensor.name}' of node '{layer.name}'"
+            budget.require(budget.TENSOR, tensor.elements, what)
         self._layers.append(layer)
         self._producers.update(dict.fromkeys(layer.outputs, layer))
         self.tensors.update({tensor.name: tensor for tensor in outputs})

@@ -76,21 +76,30 @@ def _shape(source: OnnxSource, value: onnx.ValueInfoProto, symbols: Mapping[str,
     for axis, dim in enumerate(dims):
         size = dim.dim_value if dim.dim_value > 0 else symbols.get(dim.dim_param, 0)
         if not size and axis > 0:
-            shown = ",".join(str(d.dim_value or d.dim_param or "?") for d in dims)
             raise HexsimError(
-                f"input '{value.name}' of {source.label} has the symbolic shape {shown}; "
+                f"input '{value.name}' of {source.label} has {_unknown(dims)}; "
                 f"give all its sizes, as in --input-dim {value.name} 1,3,224,224"
             )
         shape.append(size or 1)
     return tuple(shape)
 
 
+def _unknown(dims: Sequence[onnx.TensorShapeProto.Dimension]) -> str:
+    """What is wrong with dimensions of which one behind the first is no size."""
+    written = [str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in dims]
+    shown = ",".join(written)
+    for number, dim in enumerate(dims):
+        if number and dim.HasField("dim_value") and dim.dim_value < 1:
+            return f"the size {dim.dim_value} in its shape {shown}"
+    return f"the symbolic shape {shown}"
+
+
 def _dims(
     source: OnnxSource, value: onnx.ValueInfoProto
 ) -> Sequence[onnx.TensorShapeProto.Dimension] | None:
     if not value.type.HasField("tensor_type"):
-        kind = value.type.WhichOneof("value") or "unknown type"
-        kind = kind.removesuffix("_type")
-        raise HexsimError(f"input '{value.name}' of {source.label} is no tensor but a {kind}")
+        kind = value.type.WhichOneof("value")
+        said = f"no tensor but a {kind.removesuffix('_type')}" if kind else "of no stated type"
+        raise HexsimError(f"input '{value.name}' of {source.label} is {said}")
     tensor = value.type.tensor_type
     return tensor.shape.dim if tensor.HasField("shape") else None

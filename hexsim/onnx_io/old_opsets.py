@@ -16,6 +16,10 @@ OLDEST_OPSET = 7
 """Operators broadcast as numpy does from opset 7 on."""
 
 
+class _UnknownShapesError(Exception):
+    """A broadcast operand cannot be aligned."""
+
+
 def to_oldest_opset(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
     """Return `model` in opset 7; HexsimError, naming the model by `label`, if it cannot be."""
     aligned = onnx.ModelProto()
@@ -23,12 +27,14 @@ def to_oldest_opset(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
     try:
         _align_broadcasts(aligned)
         return onnx.version_converter.convert_version(aligned, OLDEST_OPSET)
-    except (RuntimeError, ValueError, onnx.version_converter.ConvertError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise HexsimError(
-            f"{label} uses an opset before {OLDEST_OPSET} and cannot be converted ({reason}); "
-            "export it again with a newer opset"
-        ) from None
+    except _UnknownShapesError as error:
+        why = str(error)
+    except Exception:  # what the C++ code of the converter throws has no common base
+        why = "onnx has no conversion for its nodes"
+    raise HexsimError(
+        f"{label} uses an opset before {OLDEST_OPSET} and cannot be converted ({why}); "
+        "export it again with a newer opset"
+    )
 
 
 def _align_broadcasts(model: onnx.ModelProto) -> None:
@@ -40,7 +46,9 @@ def _align_broadcasts(model: onnx.ModelProto) -> None:
         if "broadcast" in attributes and "axis" in attributes:
             left, right = node.input
             if left not in ranks or right not in ranks:
-                raise ValueError(f"the shapes that {node.op_type} '{node.name}' joins are unknown")
+                raise _UnknownShapesError(
+                    f"the shapes that {node.op_type} '{node.name}' joins are unknown"
+                )
             axis = attributes["axis"].i % ranks[left]
             axes = list(range(ranks[right], ranks[left] - axis))
             if axes:

@@ -10,6 +10,7 @@ whose condition is known is the branch that it takes; any other is opaque.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 
+from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.graph.imports import ImportReport, OpaqueNode
 from hexsim.graph.ir import Network, Tensor
@@ -32,6 +34,7 @@ from hexsim.onnx_io.importer import Importer, small_value
 from hexsim.onnx_io.input_shapes import bind_input_shapes
 from hexsim.onnx_io.known import Array, Known, dtype_name, initializers, known_tensor
 from hexsim.onnx_io.node import MisfitError, Node, NotALayerError, outer_names
+from hexsim.onnx_io.node_check import check
 from hexsim.onnx_io.node_codes import NodeCodes
 from hexsim.onnx_io.opaque_nodes import add_opaque
 from hexsim.onnx_io.operators import TRANSLATORS
@@ -50,6 +53,8 @@ _RANDOM = frozenset(
 )
 """Operators that are not folded although their inputs are known."""
 
+_STEPS = 32
+"""Constants computed from others are read at the latest when so many nodes lie behind them."""
 _PART = "it goes with a layer that is ours"
 """Why there is an opaque layer that is no node of the file."""
 
@@ -106,6 +111,8 @@ def read_with_codes(
     net = Importer(initializers(source.graph, source, weights or {}))
     for value in source.graph.input:
         if value.name in shapes:
+            elements = math.prod(shapes[value.name])
+            budget.require(budget.TENSOR, elements, f"input '{value.name}' of {source.label}")
             net.add_input(_input(source, value, shapes[value.name]))
     net.known.update(_given(source, input_values or {}))
     expanded = _read_graph(source.graph, net, source)
@@ -168,10 +175,14 @@ def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
 
     A branch that contradicts the shapes of this network is not taken.
     """
+    check(node)
     _require_names(node, net)
     condition = node.inputs[0]
     if condition in net.known:
         net.folded[node.name] = node.op_type
+        if math.prod(net.known[condition].shape) != 1:
+            shape = list(net.known[condition].shape)
+            raise node.error(f"its condition '{condition}' has the shape {shape}, not one element")
         holds = bool(net.known[condition].read().item())
         return _branch(node, "then_branch" if holds else "else_branch", net, source)
     types, misfits = {}, []
@@ -223,8 +234,7 @@ def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...
 
 
 def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
-    if not outer_names(node.proto):  # the checker does not know the graph around a subgraph
-        inference.check(node, source)
+    check(node)
     _require_names(node, net)
     try:
         if strip(node, net):
@@ -245,15 +255,23 @@ def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
         except NotALayerError as reason:
             net.reasons[node.name] = str(reason)
             _opaque(node, net, source)
-    except (ValueError, IndexError) as error:
+    except ValueError as error:
         raise node.misfit(str(error)) from None
+    except (ArithmeticError, LookupError, TypeError):
+        raise node.misfit("its attributes and inputs do not fit its operator") from None
 
 
 def _require_names(node: Node, net: Importer) -> None:
     """Raise HexsimError unless all names are there that it reads, and none that it writes."""
     for name in filter(None, (*node.inputs, *outer_names(node.proto))):
         if not net.exists(name):
-            raise node.error(f"reads '{name}', which no input, initialiser or earlier node writes")
+            late = name in net.writers
+            raise node.error(
+                f"reads '{name}', which only a later node writes; its nodes are in no order, or go "
+                "round in a circle"
+                if late
+                else f"reads '{name}', which no input, initialiser or earlier node writes"
+            )
     for name in filter(None, node.outputs):
         if net.exists(name):
             raise node.error(f"writes '{name}', which exists already")
@@ -270,17 +288,27 @@ def _fold(node: Node, net: Importer, source: OnnxSource) -> None:
     if value is not None:
         net.known[node.output] = known_tensor(value, node.output, source, {})
         return
+    types = inference.output_types(node, _operands(node, net), source)
+    net.charge(node.name, sum(math.prod(shape) for shape, _ in types.values()))
     known = {name: net.known[name] for name in node.inputs if name}
-    names = [name for name in node.outputs if name]
+    results: list[Array] = []
 
     def compute(position: int) -> Array:
-        arrays = {name: array.read() for name, array in known.items()}
-        return inference.evaluate(node, arrays, source)[position]
+        if not results:
+            arrays = {name: array.read() for name, array in known.items()}
+            results.extend(inference.evaluate(node, arrays, source))
+        found = results[position]
+        if len(types) == 1:
+            results.clear()
+        return found
 
-    types = inference.output_types(node, _operands(node, net), source)
-    for position, name in enumerate(names):
-        shape, dtype = types[name]
-        net.known[name] = Known(name, shape, dtype, partial(compute, position))
+    steps = 1 + max((array.steps for array in known.values()), default=0)
+    for position, (name, (shape, dtype)) in enumerate(types.items()):
+        kept = net.uses[name] > 1 or steps > _STEPS
+        made = Known(name, shape, dtype, partial(compute, position), kept=kept, steps=steps)
+        net.known[name] = made
+        if steps > _STEPS:
+            made.read()
 
 
 def _opaque(node: Node, net: Importer, source: OnnxSource) -> None:

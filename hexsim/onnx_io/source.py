@@ -13,15 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
+import onnx.checker
 import onnx.inliner
 
 from hexsim.errors import HexsimError
 from hexsim.onnx_io.halves import has_halves, in_singles
 from hexsim.onnx_io.old_opsets import OLDEST_OPSET, to_oldest_opset
+from hexsim.onnx_io.other_formats import other_format
+from hexsim.onnx_io.versions import require_readable
 from hexsim.onnx_io.visible_names import with_visible_names
+from hexsim.onnx_io.well_formed import require_well_formed
 
 EXTENSIONS = "com.microsoft"
 """A domain that is always known: some forms of standard nodes exist there in every opset."""
+_LARGEST = 2**31 - 1
+"""Bytes of a protobuf message."""
 
 
 @dataclass(frozen=True)
@@ -59,36 +65,48 @@ def open_source(model: onnx.ModelProto | str | Path) -> OnnxSource:
 
 def _load(path: Path) -> onnx.ModelProto:
     try:
-        return onnx.load(path, load_external_data=False)
+        if path.exists() and not path.is_file():
+            raise HexsimError(f"cannot read '{path}': it is no file; give an ONNX or .dlc file")
+        if path.stat().st_size > _LARGEST:
+            raise HexsimError(
+                f"'{path}' is larger than 2 GiB, which no ONNX file is; its weights belong in a "
+                "file beside it"
+            )
+        data = path.read_bytes()
     except FileNotFoundError:
         raise HexsimError(f"no such file: '{path}'") from None
     except OSError as error:
         raise HexsimError(f"cannot read '{path}': {error.strerror}") from None
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(data)
     except Exception:  # of protobuf, which is not among our own dependencies
-        raise HexsimError(
-            f"'{path}' is not an ONNX model or is truncated; export or download it again"
-        ) from None
+        model.Clear()
+    if not _is_whole(model):
+        kind = other_format(data)
+        raise HexsimError(_no_model(f"'{path}'") if kind is None else f"'{path}' is {kind}")
+    return model
+
+
+def _is_whole(model: onnx.ModelProto) -> bool:
+    return bool(model.ir_version and model.HasField("graph"))
+
+
+def _no_model(label: str) -> str:
+    return f"{label} is not an ONNX model or is truncated; export or download it again"
 
 
 def _source(model: onnx.ModelProto, label: str, folder: Path | None) -> OnnxSource:
-    if not model.ir_version or not model.opset_import or not model.HasField("graph"):
-        raise HexsimError(
-            f"{label} is not an ONNX model or is truncated; export or download it again"
-        )
+    if not _is_whole(model):
+        raise HexsimError(_no_model(label))
     if not model.graph.node:
         raise HexsimError(f"{label} holds a graph without nodes; there is nothing to run")
-    if model.graph.sparse_initializer:
-        raise HexsimError(f"{label} holds sparse initialisers; export it with dense weights")
+    require_readable(model, label)
+    require_well_formed(model, label)
     if len(model.functions):
-        model = onnx.inliner.inline_local_functions(model)
+        model = _inlined(model, label)
     opsets = {_domain(item.domain): item.version for item in model.opset_import}
     opsets.setdefault(EXTENSIONS, 1)
-    newest = onnx.defs.onnx_opset_version()
-    if opsets.get("", 1) > newest:
-        raise HexsimError(
-            f"{label} uses opset {opsets['']}, the installed onnx knows up to {newest}; "
-            "upgrade onnx or export with an older opset"
-        )
     source = OnnxSource(label, model.graph, opsets, folder, model.ir_version)
     if source.opset < OLDEST_OPSET:
         graph = to_oldest_opset(model, label).graph
@@ -96,6 +114,16 @@ def _source(model: onnx.ModelProto, label: str, folder: Path | None) -> OnnxSour
     if not has_halves(source.graph):
         return source
     return dataclasses.replace(source, graph=in_singles(source.graph), was_half=True)
+
+
+def _inlined(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
+    try:
+        return onnx.inliner.inline_local_functions(model)
+    except (RuntimeError, ValueError, onnx.checker.ValidationError):
+        raise HexsimError(
+            f"{label} has functions that cannot be put in the place of their calls; export it "
+            "without functions"
+        ) from None
 
 
 def _domain(name: str) -> str:

@@ -19,6 +19,7 @@ from hexsim.onnx_io.emitters import EMITTERS
 from hexsim.onnx_io.graph_builder import GraphBuilder, WrittenGraph
 from hexsim.onnx_io.precision import Precision
 from hexsim.onnx_io.source import EXTENSIONS
+from hexsim.onnx_io.versions import lowest_opset
 
 DEFAULT_OPSET = 17
 """Written where no opaque layer asks for the opset of the file it came from."""
@@ -56,13 +57,19 @@ def write(
 
 
 def _imports(network: Network) -> dict[str, int]:
-    """Versions of the operator sets that the opaque layers need."""
-    versions = {}
+    """The lowest versions of the operator sets in which the opaque layers mean what they do.
+
+    A program that runs files may not know yet those that they come from.
+    """
+    versions: dict[str, int] = {}
     for layer in network.layers:
         if isinstance(layer, Opaque):
-            domain = as_run(onnx.NodeProto.FromString(layer.node)).domain
-            version = 1 if domain == EXTENSIONS else layer.opset
-            versions["" if domain == "ai.onnx" else domain] = version
+            node = as_run(onnx.NodeProto.FromString(layer.node))
+            domain = "" if node.domain == "ai.onnx" else node.domain
+            lowest = 1 if domain == EXTENSIONS else lowest_opset(node, layer.opset)
+            if not domain:
+                lowest = max(lowest, min(layer.opset, DEFAULT_OPSET))
+            versions[domain] = max(lowest, versions.get(domain, 1))
     standard = max(versions.pop("", DEFAULT_OPSET), _OLDEST_OPSET)
     return {"": standard, **versions}
 

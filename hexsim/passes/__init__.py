@@ -57,7 +57,7 @@ def optimize_reported(network: Network) -> tuple[Network, tuple[Recognised, ...]
     """Optimise, and tell which layers became one, in the order of the passes."""
     found: list[Recognised] = []
     for change in PASSES:
-        before = {layer.name: layer.fused for layer in network.layers}
+        before = {layer.name: frozenset(layer.fused) for layer in network.layers}
         network = change(network)
         rule = change.__name__.replace("_", " ")
         for layer in network.layers:

@@ -13,6 +13,7 @@ from typing import TypedDict
 
 import simpy
 
+from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.host.initialisation import initialisation
 from hexsim.planning.plan import Plan
@@ -100,6 +101,8 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     for name, count in Counter(load.name for load in workload.background).items():
         if count > 1:
             raise HexsimError(f"background load '{name}' is given {count} times; once is enough")
+    asked = sum(_calls(job) * job.count for job in workload.jobs if job.until_ps is None)
+    budget.require(budget.KERNEL_CALLS, asked, "the workload")
     for job in workload.jobs:
         for runtime in dict.fromkeys(subnet.runtime for subnet in job.plan.subnets):
             chip.require(runtime)
@@ -198,6 +201,15 @@ def _run_job(
             yield phone.env.timeout(round(job.idle_ms * PS_PER_MS))
         finished.append((yield from inference.run()))
         number += 1
+        if job.until_ps is not None:
+            budget.require(
+                budget.KERNEL_CALLS, number * _calls(job), "the duration of the workload"
+            )
+
+
+def _calls(job: Job) -> int:
+    """Kernel calls of one inference."""
+    return sum(len(subnet.calls) for subnet in job.plan.subnets)
 
 
 def _goes_on(job: Job, number: int, now: int) -> bool:

@@ -29,7 +29,7 @@ def test_a_folder(tmp_path: Path) -> None:
         open_source(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"not a model", b"\x00\xff" * 40, b"PK\x03\x04zip"])
+@pytest.mark.parametrize("content", [b"", b"not a model", b"\x00\xff" * 40])
 def test_a_foreign_file(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(content)

@@ -17,9 +17,10 @@ from hexsim.timing.work import NodeWork
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
-    """One vector with its neighbours on both sides."""
+    """One vector with its neighbours on both sides, as many as there are channels at most."""
     assert isinstance(call.layer, LocalResponseNorm)
-    return (vector(target.machine, call.layer.size // 2),)
+    radius = min(call.layer.size // 2, call.results[0][-1] - 1)
+    return (vector(target.machine, max(radius, 0)),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:

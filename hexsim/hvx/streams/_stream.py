@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hexsim import budget
 from hexsim.hvx.packets import Insn
 
 
@@ -10,10 +11,13 @@ class Stream:
 
     def __init__(self) -> None:
         self._insns: list[Insn] = []
+        self._most = budget.allowed(budget.INSTRUCTIONS)
 
     def __call__(self, op: str, dst: str, *src: str, imm: int = 0) -> str:
         """Append one instruction and return the name of its result."""
         self._insns.append(Insn(op, dst, src, imm))
+        if len(self._insns) > self._most:
+            budget.require(budget.INSTRUCTIONS, len(self._insns), "the loop of a kernel")
         return dst
 
     @property

@@ -11,13 +11,18 @@ def read_window(node: Node, kernel: tuple[int, int], size: tuple[int, int]) -> W
     strides = pair(node, "strides", 1)
     dilations = pair(node, "dilations", 1)
     mode = node.text("auto_pad", "NOTSET")
+    require_positive(kernel, strides, dilations)
     if mode in ("SAME_UPPER", "SAME_LOWER"):
         pads = _same_pads(mode, size, Window(kernel, strides, dilations=dilations))
     else:
         pads = read_pads(node)
-    if min(*strides, *dilations, *kernel) < 1:
-        raise ValueError("kernel, strides and dilations must be at least 1")
     return Window(kernel, strides, pads, dilations, bool(node.integer("ceil_mode", 0)))
+
+
+def require_positive(*pairs: tuple[int, int]) -> None:
+    """Raise ValueError unless kernel, strides and dilations, in any order, are at least 1."""
+    if any(min(one) < 1 for one in pairs):
+        raise ValueError("kernel, strides and dilations must be at least 1")
 
 
 def read_pads(node: Node) -> tuple[int, int, int, int]:

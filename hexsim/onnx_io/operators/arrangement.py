@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import onnx
 
 from hexsim.graph.ir import Shape
 from hexsim.layers import Concat, Permute
 from hexsim.onnx_io.axis_order import transposed
 from hexsim.onnx_io.importer import Importer
-from hexsim.onnx_io.known import Known
+from hexsim.onnx_io.known import Known, dtype_name
 from hexsim.onnx_io.node import Node, NotALayerError, positive_axis
 from hexsim.onnx_io.operators.elementwise import common_order
 
@@ -30,7 +29,7 @@ def identity(node: Node, net: Importer) -> None:
 def cast(node: Node, net: Importer) -> None:
     """Cast to the type that a tensor has already is an identity."""
     data = net.tensor(node.input(0))
-    if onnx.helper.tensor_dtype_to_np_dtype(node.integer("to", 0)).name != data.dtype:
+    if dtype_name(node.integer("to", 0), node.output) != data.dtype:
         raise NotALayerError("changes the type")
     _reshape(node, net, data.source_shape)
 

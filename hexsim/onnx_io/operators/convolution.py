@@ -13,7 +13,7 @@ from hexsim.onnx_io.node import Node, NotALayerError
 from hexsim.onnx_io.operators import _volumes
 from hexsim.onnx_io.operators._lines import of_lines_too, with_height
 from hexsim.onnx_io.operators._volumes import of_volumes_too
-from hexsim.onnx_io.operators._windows import pair, read_pads, read_window
+from hexsim.onnx_io.operators._windows import pair, read_pads, read_window, require_positive
 
 
 def conv(node: Node, net: Importer) -> None:
@@ -57,6 +57,7 @@ def conv_transpose(node: Node, net: Importer) -> None:
     if channels != inputs or inputs % groups:
         raise _misfit(weight, groups, channels)
     bias = _bias(node, net, outputs * groups)
+    require_positive(pair(node, "strides", 1), pair(node, "dilations", 1), (height, width))
     window = Window((height, width), pair(node, "strides", 1), (0,) * 4, pair(node, "dilations", 1))
     more = pair(node, "output_padding", 0)
     window = replace(window, pads=_cropped(node, window, more, (size[0], size[1])))
@@ -100,7 +101,10 @@ def _operands(node: Node, net: Importer) -> tuple[Tensor, Known, int]:
     kernel = node.integers("kernel_shape") or full[2:]
     if kernel != full[2:]:
         raise ValueError(f"kernel_shape {list(kernel)} does not fit weight {list(weight.shape)}")
-    return data, weight, node.integer("group", 1)
+    groups = node.integer("group", 1)
+    if groups < 1:
+        raise ValueError(f"group is {groups}, and must be at least 1")
+    return data, weight, groups
 
 
 def _misfit(weight: Known, groups: int, channels: int) -> ValueError:

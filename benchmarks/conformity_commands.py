@@ -1,0 +1,158 @@
+"""Every model of ONNX's tests through the commands: a table of docs/results/conformity.md.
+
+python -m benchmarks.conformity_commands [--write] [--only PART_OF_A_NAME]
+
+A command answers (exit code 0) or refuses in one sentence (exit code 2); anything else is a
+failure, and so is no end within `SECONDS`. What a command answers is judged elsewhere
+(`benchmarks.conformity`).
+Inputs are seeded. Models that cannot be read have none, and every command refuses those.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+from unittest import mock
+
+import numpy as np
+import onnx
+
+from benchmarks.conformity import PAGE, cases
+from benchmarks.pages import with_block
+from hexsim.cli import main as hexsim_main
+from hexsim.container.loading import load
+from hexsim.errors import HexsimError
+from hexsim.inputs.seeded import seeded_calibration
+
+COMMANDS: Mapping[str, str] = {
+    "info": "info m.onnx --imports --json info.json --csv info.csv",
+    "profile": "profile m.onnx --quantize --json p.json --csv p.csv --trace p_trace.json",
+    "bench": "bench --model m.onnx --json b.json --csv b.csv",
+    "quantize": "quantize m.onnx --input-list list.txt -o q.dlc",
+    "run": "run m.onnx --runtime cpu --input-list list.txt -o out",
+    "run on dsp": "run m.onnx --input-list list.txt -o out_dsp",
+    "validate": "validate m.onnx --json v.json --csv v.csv",
+    "partition": "partition m.onnx --json cut.json",
+    "roofline": "roofline m.onnx --quantize --json r.json --csv r.csv",
+    "throughput": "throughput m.onnx --quantize --inferences 2 --json t.json",
+}
+SECONDS = 300
+"""That a command may take."""
+
+Effect = Literal["answered", "refused", "failed"]
+EFFECTS: tuple[Effect, ...] = ("answered", "refused", "failed")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended with the model of a test: what it printed last, or the traceback."""
+
+    case: str
+    command: str
+    effect: Effect
+    said: str
+
+
+def ends(name: str, model: onnx.ModelProto, commands: Iterable[str] = COMMANDS) -> Iterator[Ended]:
+    """Run commands on `model`, in a folder of their own."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("m.onnx").write_bytes(model.SerializeToString())
+        write_inputs(Path("m.onnx"))
+        for command in commands:
+            effect, said = run(COMMANDS[command])
+            yield Ended(name, command, effect, said)
+
+
+def run(line: str) -> tuple[Effect, str]:
+    """How a command line ends in this process, and what it says of it."""
+    err = io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["hexsim", *line.split()]),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(err),
+        _time_limit(SECONDS),
+    ):
+        try:
+            hexsim_main()
+        except SystemExit as done:
+            code = done.code or 0
+        except Exception:  # a command may raise nothing else, so whatever it is has failed
+            return "failed", traceback.format_exc()
+    said = err.getvalue().strip()
+    sentence = said.splitlines()[-1] if said else ""
+    if code == 0:
+        return "answered", ""
+    told = code == 2 and sentence.startswith("hexsim: ")
+    return ("refused" if told else "failed"), sentence
+
+
+@contextlib.contextmanager
+def _time_limit(seconds: int) -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"no end within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def write_inputs(model: Path) -> None:
+    """Write a list of two seeded sets of inputs; an empty one for a model that is refused."""
+    lines = []
+    with contextlib.suppress(HexsimError):
+        network = load(model).network
+        for number, feed in enumerate(seeded_calibration(network, 2)):
+            files = {name: f"{number}_{at}.raw" for at, name in enumerate(network.inputs)}
+            for name, file in files.items():
+                Path(file).write_bytes(np.asarray(feed[name], "<f4").tobytes())
+            lines.append(" ".join(files.values()))
+    Path("list.txt").write_text("\n".join(lines))
+
+
+def table(found: Iterable[Ended]) -> str:
+    """Rows of the page: how often each command answered, refused and failed."""
+    counts = Counter((one.command, one.effect) for one in found)
+    rows = [f"| command | {' | '.join(EFFECTS)} |", "|---" * (len(EFFECTS) + 1) + "|"]
+    for command in COMMANDS:
+        rows.append(f"| {command} | {' | '.join(str(counts[command, e]) for e in EFFECTS)} |")
+    return "\n".join(rows)
+
+
+def main() -> None:
+    """Print the table, or write it into the page; failures are printed either way."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", default="")
+    given = parser.parse_args()
+    os.environ.setdefault("COLUMNS", "200")
+    found = []
+    for case in cases(given.only):
+        for one in ends(case.name, case.model):
+            found.append(one)
+            if one.effect == "failed":
+                print(f"{one.command} of {one.case}: {one.said}", flush=True)
+    if given.write:
+        text = with_block(PAGE.read_text(encoding="utf-8"), "commands", table(found))
+        PAGE.write_text(text, encoding="utf-8")
+    else:
+        print(table(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""What a small input may ask for before it is refused, and how a user allows more.
+
+A file of a few bytes can speak of a tensor of 10^12 elements. Whoever is about to do work that
+grows with what an input says asks here first. The limits are far above what networks of phones
+need (assumed); `HEXSIM_BUDGET` in the environment multiplies all of them.
+
+Left out: work that grows with the size of the input itself, such as the weights of a file.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+
+from hexsim.errors import HexsimError
+
+VARIABLE = "HEXSIM_BUDGET"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The most of something, in `unit`, at a budget of one."""
+
+    amount: int
+    unit: str
+
+
+TENSOR = Limit(1 << 28, "elements in a tensor")
+"""A picture of 1080 x 1920 pixels has half of them with 64 channels."""
+CONSTANTS = Limit(1 << 27, "elements in constants that nodes compute")
+"""All such constants of a file together."""
+VALUES = Limit(1 << 29, "elements to compute with at once")
+"""All tensors of an inference, or inputs that are made up: 2 GiB of singles."""
+NODES = Limit(20_000, "nodes")
+"""With those of subgraphs, and of functions wherever they are called."""
+KERNEL_CALLS = Limit(250_000, "kernel calls to simulate")
+"""Inferences times the calls of each: some minutes."""
+INSTRUCTIONS = Limit(100_000, "instructions")
+"""In the loop of one kernel; they are scheduled one by one."""
+SECONDS = Limit(600, "seconds in onnxruntime")
+"""Of one inference: a loop of the file may have no end."""
+
+
+def allowed(limit: Limit) -> float:
+    """How much of `limit` the user's budget allows; HexsimError for a budget that is none."""
+    text = os.environ.get(VARIABLE, "1")
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = 0.0
+    if not (factor > 0 and math.isfinite(factor)):
+        raise HexsimError(
+            f"the environment variable {VARIABLE} is '{text}'; set it to a positive number, which "
+            "multiplies all limits"
+        )
+    return limit.amount * factor
+
+
+def require(limit: Limit, asked: int, what: str) -> None:
+    """Raise HexsimError if `what` would take more than the budget of `limit`: `asked`.
+
+    `what` is a name that "asks for" can follow.
+    """
+    granted = allowed(limit)
+    if asked > granted:
+        raise HexsimError(over(limit, f"{what} asks for {_count(asked)}", granted))
+
+
+def over(limit: Limit, what: str, granted: float) -> str:
+    """The sentence on something that is more than was `granted` of `limit`."""
+    return (
+        f"{what}, and the budget is {_count(granted)} {limit.unit}; make it smaller, or multiply "
+        f"all limits by the environment variable {VARIABLE}"
+    )
+
+
+def _count(number: float) -> str:
+    """A number that a reader can take in."""
+    return f"{number:.3g}" if number >= 1e7 else f"{number:.10g}"

@@ -1,0 +1,69 @@
+"""Why onnxruntime does not run a graph, in a sentence of ours: which node, and what to do.
+
+onnxruntime tells it in English, with places in its own sources. What a user needs of that is the
+kind, the node and the operator; the text itself stays with the exception, as its cause.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network
+from hexsim.layers import Opaque
+
+_KINDS = (
+    (r"Type Error|not allowed to be type|type inference", "does not take these element types"),
+    (r"not a registered function|No Op registered|Unrecognized operator", "is unknown to it"),
+    (r"NOT_IMPLEMENTED|Could not find an implementation", "has no implementation in it"),
+    (r"ShapeInferenceError|Incompatible dimensions|mismatch", "does not fit its inputs"),
+    (r"allocat|bad_alloc|Failed to allocate", "needs more memory than there is"),
+    (r"ONNX Runtime only \*guarantees\* support|opset", "is of an opset that it does not know"),
+    (r"status code returned while running", "fails on these inputs"),
+)
+"""What its text speaks of, and what that says of an operator; the first that fits."""
+_OTHERWISE = "has inputs or attributes that it does not take"
+
+_NODES = (
+    r"node with name '([^']*)'",
+    r"Name:'([^']*)'",
+    r"in node \(([^)]*)\)",
+    r"Node:? \(([^)]*)\)",
+    r"Node:([^ ]+) ",
+)
+_OPERATORS = (
+    r"operator \(([\w.]+)\)",
+    r"Op \(([\w.]+)\)",
+    r"implementation for ([\w.]+)\(",
+    r"running (\w+) node",
+    r"Fatal error: ([\w.:]+)\(",
+    r"Op registered for ([\w.]+)",
+    r"onnxruntime::([A-Z]\w+)(?:<\w+>)?::\1\(",
+)
+
+
+def refused(network: Network, error: Exception) -> HexsimError:
+    """Build the error that says why onnxruntime does not run `network`."""
+    text = str(error)
+    name, operator = _first(_NODES, text), _first(_OPERATORS, text).replace(":", ".")
+    layer = next((la for la in network.layers if la.name == name), None)
+    if layer is not None:
+        operator = layer.op_type if isinstance(layer, Opaque) else layer.type
+    elif name.startswith("hexsim/"):  # written for a layer; its last part is the operator
+        operator = operator or name.rpartition("/")[2]
+    what = next((said for pattern, said in _KINDS if re.search(pattern, text)), _OTHERWISE)
+    if layer is not None:
+        culprit = f"node '{layer.name}' ({operator})"
+    elif operator:
+        culprit = f"operator {operator}"
+    else:
+        culprit, what = "the graph", "is none that it takes"
+    return HexsimError(
+        f"onnxruntime cannot run network '{network.name}': {culprit} {what}; change the model, or "
+        "end the network before that (--out-name)"
+    )
+
+
+def _first(patterns: tuple[str, ...], text: str) -> str:
+    found = (re.search(pattern, text) for pattern in patterns)
+    return next((match[1] for match in found if match), "")

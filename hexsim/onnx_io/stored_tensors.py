@@ -1,0 +1,153 @@
+"""Tensors as a file holds them: whether their data fit their shape, and the arrays they are.
+
+Data lie in the file itself, raw or as lists of numbers, or in a file beside it. Their size is
+checked when the tensor is met; the numbers are read when somebody needs them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy.typing as npt
+import onnx
+import onnx.numpy_helper
+
+from hexsim.errors import HexsimError
+
+Array = npt.NDArray[Any]
+
+_LONGEST = 64
+"""Axes that numpy can hold."""
+_BITS = {"FLOAT": 32, "DOUBLE": 64, "BOOL": 8}
+"""Bits of an element, for the types that do not have them in their names."""
+_LISTS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
+
+
+def dtype_name(element_type: int, name: str) -> str:
+    """numpy name of an ONNX element type; HexsimError if tensor `name` holds no numbers."""
+    if element_type in (onnx.TensorProto.UNDEFINED, onnx.TensorProto.STRING):
+        raise HexsimError(f"tensor '{name}' holds no numbers; hexsim reads numeric tensors only")
+    try:
+        found = onnx.helper.tensor_dtype_to_np_dtype(element_type)
+    except KeyError:
+        raise HexsimError(
+            f"tensor '{name}' has element type {element_type}, which the installed onnx does not "
+            "know; upgrade onnx, or export the model again"
+        ) from None
+    if found.kind == "c":
+        raise HexsimError(f"tensor '{name}' holds complex numbers; hexsim reads real ones only")
+    return found.name
+
+
+def require_data(tensor: onnx.TensorProto, name: str) -> None:
+    """Raise HexsimError unless `tensor`, if its data are in the file, has as many as its shape."""
+    dims = list(tensor.dims)
+    dtype_name(tensor.data_type, name)
+    if any(size < 0 for size in dims) or len(dims) > _LONGEST:
+        raise HexsimError(
+            f"weight tensor '{name}' has the shape {_text(dims)}, which no array has; export the "
+            "model again"
+        )
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        return
+    if tensor.HasField("raw_data"):
+        held, needed, unit = len(tensor.raw_data), _bytes(tensor), "bytes"
+    else:
+        held = sum(len(getattr(tensor, field)) for field in _LISTS)
+        needed, unit = math.prod(dims), "numbers"
+        if _bits(tensor.data_type) < 8:  # packed, several in one number
+            needed = -(-needed * _bits(tensor.data_type) // 8)
+    if held != needed:
+        raise HexsimError(
+            f"weight tensor '{name}' holds {held} {unit}, and its shape {_text(dims)} of "
+            f"{onnx.TensorProto.DataType.Name(tensor.data_type)} "
+            f"needs {needed}; export the model again"
+        )
+
+
+def array_of(tensor: onnx.TensorProto, name: str) -> Array:
+    """The array of a tensor whose data are in the file. Raises HexsimError for wrong ones."""
+    try:
+        return onnx.numpy_helper.to_array(tensor)
+    except (ValueError, TypeError, OverflowError, NotImplementedError):
+        raise HexsimError(
+            f"weight tensor '{name}' does not hold its data in the form of its element type; "
+            "export the model again"
+        ) from None
+
+
+def external_file(tensor: onnx.TensorProto, name: str, folder: Path | None, label: str) -> Path:
+    """The file beside the model that holds `tensor`.
+
+    Raises HexsimError if there is none, if it lies elsewhere, or if it is too short.
+    """
+    location = _entries(tensor).get("location", "")
+    inside = PurePosixPath(location)
+    if inside.is_absolute() or ".." in inside.parts or "\0" in location:
+        raise HexsimError(
+            f"{label} keeps weight tensor '{name}' in '{location}', which is not in its folder; "
+            "put the weights beside the model and export it with a relative location"
+        )
+    if folder is None or not (folder / location).is_file():
+        raise HexsimError(
+            f"{label} keeps weight tensor '{name}' in the file '{location}', which is not beside it"
+        )
+    _extent(tensor, name, folder / location)
+    return folder / location
+
+
+def read_external(tensor: onnx.TensorProto, name: str, path: Path) -> Array:
+    """The array of a tensor whose data are in the file `path`."""
+    start, size = _extent(tensor, name, path)
+    held = onnx.TensorProto(name=name, data_type=tensor.data_type, dims=tensor.dims)
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            held.raw_data = file.read(size)
+    except OSError as error:
+        raise _unreadable(name, path, str(error.strerror)) from None
+    return array_of(held, name)
+
+
+def _extent(tensor: onnx.TensorProto, name: str, path: Path) -> tuple[int, int]:
+    """Where the data begin in their file, and how many bytes they are."""
+    entries, needed = _entries(tensor), _bytes(tensor)
+    try:
+        start, size = int(entries.get("offset", 0)), int(entries.get("length", needed))
+    except ValueError:
+        start = size = -1
+    if start < 0 or size != needed:
+        raise _unreadable(
+            name, path, f"its offset or length is wrong; its shape needs {needed} bytes"
+        )
+    held = path.stat().st_size
+    if start + size > held:
+        raise _unreadable(name, path, f"it needs {start + size} bytes, and the file has {held}")
+    return start, size
+
+
+def _unreadable(name: str, path: Path, why: str) -> HexsimError:
+    return HexsimError(f"cannot read weight tensor '{name}' from '{path}': {why}")
+
+
+def _entries(tensor: onnx.TensorProto) -> dict[str, str]:
+    entries = ((item.key, item.value) for item in tensor.external_data)
+    return {key: value for key, value in entries if isinstance(value, str)}
+
+
+def _bytes(tensor: onnx.TensorProto) -> int:
+    bits: int = math.prod(tensor.dims) * _bits(tensor.data_type)
+    return -(-bits // 8)
+
+
+def _bits(element_type: int) -> int:
+    name = onnx.TensorProto.DataType.Name(element_type)
+    found: re.Match[str] | None = re.search(r"\d+", name)
+    return _BITS[name] if found is None else int(found[0])
+
+
+def _text(dims: list[int]) -> str:
+    return f"[{', '.join(map(str, dims[:8]))}{', ...' if len(dims) > 8 else ''}]"
