@@ -1,5 +1,11 @@
 """The command line: one file per command, heavy imports inside the commands."""
 
-from hexsim.cli.app import main
 
-__all__ = ["main"]
+def main() -> None:
+    """Run the program as it was called; it ends with SystemExit."""
+    from hexsim.cli._stopping import stoppable
+
+    with stoppable():  # before anything that takes long to import
+        from hexsim.cli.app import run_program
+
+        run_program()

@@ -6,7 +6,6 @@ Each part also says where it comes from, in words for the report.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hexsim.cli._options import (
@@ -50,11 +49,6 @@ class Compared:
     float_model: FloatModelOption = None
     override_params: OverrideParamsOption = None
     no_hta: NoHtaOption = False
-
-    @property
-    def files(self) -> tuple[str | Path | None, ...]:
-        """The files that are read; None is one not given."""
-        return self.float_model, self.calibration_list
 
     def loaded(self, model: str) -> ComparedModel:
         """Load the model, over the weights of the float model if that is given."""

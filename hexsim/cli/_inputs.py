@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hexsim.cli._options import (
@@ -34,11 +33,6 @@ class Inputs:
     std: StdOption = "1"
     channel_order: ChannelOrderOption = "rgb"
     fit: FitOption = "crop"
-
-    @property
-    def files(self) -> tuple[Path | None, ...]:
-        """The files that are read before any picture or raw file; None is one not given."""
-        return (self.input_list,)
 
     def source(self, network: Network) -> InputSource:
         """Return the inputs of `network`: those named, else seeded ones."""
@@ -76,11 +70,6 @@ class LabelledInputs(Inputs):
     """Inputs, and the class of each if it is known."""
 
     labels: LabelsOption = None
-
-    @property
-    def files(self) -> tuple[Path | None, ...]:
-        """Those of the inputs, and that of the labels."""
-        return (*super().files, self.labels)
 
     def classes(self, source: InputSource, network: Network) -> tuple[int, ...] | None:
         """The class of each input, if there is a file; seeded inputs have none."""

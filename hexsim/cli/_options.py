@@ -8,15 +8,17 @@ from typing import Annotated, Literal, cast
 
 import typer
 
+from hexsim.cli._files import FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
 
 ChannelOrder = Literal["rgb", "bgr"]
 Fit = Literal["crop", "stretch"]
 
-ChipOption = Annotated[str, typer.Option("--chip", help="Chip name, or a TOML file.")]
+ModelArgument = Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network."), MODEL]
+ChipOption = Annotated[str, typer.Option("--chip", help="Chip name, or a TOML file."), FILE]
 StackOption = Annotated[
-    str | None, typer.Option("--stack", help="Software stack; default: the chip's own.")
+    str | None, typer.Option("--stack", help="Software stack; default: the chip's own."), FILE
 ]
 ProfileOption = Annotated[
     str | None, typer.Option("--perf-profile", help="Performance profile; default: the stack's.")
@@ -35,6 +37,7 @@ BackgroundOption = Annotated[
         help="Clients that use the DSP meanwhile: camera, audio, sensor-hub or a TOML file; "
         "repeatable.",
     ),
+    FILE,
 ]
 BufferOption = Annotated[
     str | None,
@@ -66,9 +69,12 @@ ThreadsOption = Annotated[
 InputListOption = Annotated[
     Path | None,
     typer.Option("--input-list", help="Text file that names raw inputs; default: seeded."),
+    INPUT_LIST,
 ]
 ImagesOption = Annotated[
-    Path | None, typer.Option("--images", help="Folder of pictures, instead of an input list.")
+    Path | None,
+    typer.Option("--images", help="Folder of pictures, instead of an input list."),
+    PICTURES,
 ]
 MeanOption = Annotated[
     str, typer.Option("--mean", help="Pictures: taken off each byte; one value or one per channel.")
@@ -87,14 +93,17 @@ LabelsOption = Annotated[
     typer.Option(
         "--labels", help="Class of each input, one per line; or with --images NAME CLASS."
     ),
+    FILE,
 ]
 CalibrationListOption = Annotated[
     Path | None,
     typer.Option("--calibration-list", help="Inputs to quantise a float model with."),
+    INPUT_LIST,
 ]
 FloatModelOption = Annotated[
     str | None,
     typer.Option("--float", help="Float model that a quantised MODEL was made from."),
+    MODEL,
 ]
 QuantizeOption = Annotated[
     bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
@@ -123,12 +132,15 @@ DrawsOption = Annotated[
         help="Draw all constants in doubt at once, so often: intervals, and how sure orders are.",
     ),
 ]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results as JSON.")]
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", help="Write the results as JSON."), OUTPUT
+]
 TraceOption = Annotated[
     Path | None,
     typer.Option("--trace", help="Write a trace for ui.perfetto.dev or chrome://tracing."),
+    OUTPUT,
 ]
-CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results as CSV.")]
+CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results as CSV."), OUTPUT]
 
 
 def parse_runtimes(text: str | None) -> list[Runtime] | None:

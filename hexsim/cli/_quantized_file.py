@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hexsim.cli._output import Outputs, output_path
+from hexsim.cli._files import OUTPUT, Writes
+from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._say import remark
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from hexsim.quantization.optimizations import Optimized
 
 
+def _target(given: Mapping[str, Any]) -> Path:
+    return beside_model(given, f"{Path(given['model']).stem}_quantized.dlc")
+
+
 @dataclass(frozen=True)
 class QuantizedFile(Outputs):
     """The quantised file, and where its encodings came from."""
@@ -27,6 +32,7 @@ class QuantizedFile(Outputs):
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File to write; default: MODEL_quantized.dlc."),
+        Writes(_target),
     ] = None
     encodings_report: Annotated[
         Path | None,
@@ -34,25 +40,17 @@ class QuantizedFile(Outputs):
             "--encodings-report",
             help="Write, as JSON, where each encoding came from and what became of each override.",
         ),
+        OUTPUT,
     ] = None
 
-    def beside(self, model: str) -> QuantizedFile:
-        """The same with a name for the file; one that is not given is made from the model's."""
-        named = output_path(model, self.output, f"{Path(model).stem}_quantized.dlc")
-        return replace(self, output=named)
-
     def store(self, model: Model, metadata: Metadata) -> None:
-        """Write file and report; none is left if the other cannot be written."""
+        """Write file and report."""
         from hexsim import container
-        from hexsim.files import replacing
         from hexsim.reports.encodings_json import encodings_json
 
         assert self.output is not None
-        with ExitStack() as both:
-            if self.encodings_report is not None:
-                report = both.enter_context(replacing(self.encodings_report))
-                report.write(encodings_json(model).encode())
-            container.write(self.output, model, metadata)
+        self.write(encodings_report=lambda: encodings_json(model))
+        container.write(self.output, model, metadata)
 
     def log(self, done: Optimized, failures: Sequence[str]) -> None:
         """Tell on stderr what was done, and which sections failed to compile."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from hexsim.cli._bitwidths import BitWidths, bit_widths
+from hexsim.cli._files import FILE
 from hexsim.cli._options import OverrideParamsOption, StackOption
 from hexsim.errors import HexsimError
 
@@ -124,7 +125,9 @@ class HtaSections:
         ),
     ] = None
     chip: Annotated[
-        str, typer.Option("--chip", help="Chip whose tensor engine --enable-hta compiles for.")
+        str,
+        typer.Option("--chip", help="Chip whose tensor engine --enable-hta compiles for."),
+        FILE,
     ] = "sd855"
     stack: StackOption = None
 

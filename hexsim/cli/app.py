@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Annotated
@@ -28,8 +29,10 @@ from hexsim.cli import (
     tradeoff,
     validate,
 )
+from hexsim.cli._files import guard
 from hexsim.cli._pairs import join_pairs
 from hexsim.cli._say import remark, say
+from hexsim.cli._streams import forgiving_streams
 from hexsim.errors import HexsimError
 from hexsim.graph.names import visible
 
@@ -59,6 +62,7 @@ for _panel, _commands in (
         app.command(rich_help_panel=_panel)(_command)
 for _name, _group in (("chips", chips.app), ("stacks", stacks.app), ("models", models.app)):
     app.add_typer(_group, name=_name, rich_help_panel="What there is")
+guard(app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -79,16 +83,35 @@ def _options(
     """Take the options that stand before a command."""
 
 
-def main() -> None:
-    """Run the program; a `HexsimError` becomes one sentence on stderr and exit code 2."""
+def run_program() -> None:
+    """Run the program; whatever the user can mend is one sentence on stderr and exit code 2."""
+    with forgiving_streams():
+        code, sentence = _ended()
+        if sentence is not None:
+            remark(f"hexsim: {visible(sentence)}")
+    sys.exit(code)
+
+
+def _ended() -> tuple[str | int | None, str | None]:
+    """Run the program to its end: exit code, and what is to be said of a failure."""
     try:
         app(args=join_pairs(sys.argv[1:]), prog_name="hexsim")
+    except SystemExit as ended:
+        return ended.code, None
     except HexsimError as error:
-        remark(f"hexsim: {visible(str(error))}")
-        sys.exit(2)
-    except BrokenPipeError:
-        # The reader of a pipe (head, less) left: not an error, but stdout must not be flushed.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        return 2, str(error)
+    except MemoryError:
+        return 2, "there is not enough memory; allow more (ulimit -v), or give smaller inputs"
+    except OSError as error:
+        return 2, _of_the_system(error)
+    return 0, None
+
+
+def _of_the_system(error: OSError) -> str:
+    """What the system refused: a name with it where there is one, else it was what is printed."""
+    why = error.strerror or str(error)
+    if error.filename is not None:
+        return f"'{os.fsdecode(error.filename)}' cannot be used: {why}"
+    if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN):
+        return f"the system refuses more: {why}; raise its limits (ulimit -a)"
+    return f"cannot print the report: {why}; send it elsewhere"

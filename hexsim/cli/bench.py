@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     DrawsOption,
@@ -45,6 +46,7 @@ def bench(
     model: Annotated[
         list[str] | None,
         typer.Option("--model", help=".dlc or ONNX file or built-in network; repeatable."),
+        MODEL,
     ] = None,
     hardware: Hardware,
     runtime: Annotated[
@@ -63,7 +65,6 @@ def bench(
     from hexsim.reports.benchmark_trace import benchmark_trace
     from hexsim.studies.benchmark import Case, Refusal, run_benchmark, told_apart
 
-    outputs.require(*(model or ()))
     platform = power.of(hardware.platform())
     runtimes = parse_runtimes(runtime)
     conditions = circumstances.conditions(

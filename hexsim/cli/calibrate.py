@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from hexsim.cli._files import OUTPUT, ROWS
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import ChipOption, StackOption
 from hexsim.cli._output import Json
@@ -27,9 +28,12 @@ class Calibrated(Json):
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="TOML file of the stack, or the chip, to write."),
+        OUTPUT,
     ] = None
     chip_output: Annotated[
-        Path | None, typer.Option("--chip-output", help="With --adjust both: that of the chip.")
+        Path | None,
+        typer.Option("--chip-output", help="With --adjust both: that of the chip."),
+        OUTPUT,
     ] = None
 
     def check(self, adjust: Adjust) -> None:
@@ -48,7 +52,9 @@ class Calibrated(Json):
 @grouped
 def calibrate(
     *,
-    rows: Annotated[Path, typer.Argument(help="CSV file in the format of measured_latency.csv.")],
+    rows: Annotated[
+        Path, typer.Argument(help="CSV file in the format of measured_latency.csv."), ROWS
+    ],
     chip: ChipOption,
     stack: StackOption = None,
     adjust: Annotated[
@@ -63,7 +69,6 @@ def calibrate(
     from hexsim.studies.calibration.own import calibrate as run_calibration
 
     outputs.check(adjust)
-    outputs.require(rows, *(name for name in (chip, stack) if name and name.endswith(".toml")))
     with status() as progress:
         found = run_calibration(rows, chip, stack, adjust, progress)
     chip_text, stack_text = _files(found, rows.name)

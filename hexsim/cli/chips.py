@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from hexsim.cli._files import FILE
 from hexsim.cli._say import say
 
 app = typer.Typer(
@@ -31,7 +32,7 @@ def list_chips() -> None:
 
 
 @app.command()
-def show(name: Annotated[str, typer.Argument(help="Chip name, or a TOML file.")]) -> None:
+def show(name: Annotated[str, typer.Argument(help="Chip name, or a TOML file."), FILE]) -> None:
     """Show every constant of a chip: value, unit, confidence and source."""
     from hexsim.platforms import chips
     from hexsim.reports.datasheet_table import datasheet_table

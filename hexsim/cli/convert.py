@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from hexsim.cli._files import FILE, MODEL, Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     InputDimOption,
@@ -17,7 +18,7 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_input_values,
 )
-from hexsim.cli._output import Outputs, output_path
+from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._say import remark, say
 from hexsim.errors import HexsimError
 
@@ -32,6 +33,15 @@ _MODEL_VERSION_BYTES = 64
 """Bytes of a model version that the real converter keeps."""
 
 
+def _target(given: Mapping[str, Any]) -> Path | None:
+    """The file that is written, unless the run is dry or the model no ONNX file."""
+    from hexsim.container.loading import is_dlc
+
+    if given["dry_run"] or is_dlc(given["model"]):
+        return None
+    return beside_model(given, f"{Path(given['model']).name.removesuffix('.onnx')}.dlc")
+
+
 @dataclass(frozen=True)
 class ConvertedFile(Outputs):
     """The .dlc file."""
@@ -39,6 +49,7 @@ class ConvertedFile(Outputs):
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File to write; default: the model's name with .dlc."),
+        Writes(_target),
     ] = None
 
 
@@ -80,6 +91,7 @@ class Kept:
         typer.Option(
             "--quantization-overrides", help="Encodings in AIMET's JSON, kept for the quantiser."
         ),
+        FILE,
     ] = None
     model_version: Annotated[
         str, typer.Option("--model-version", help="ASCII text kept in the file.")
@@ -105,7 +117,7 @@ class Kept:
 @grouped
 def convert(
     *,
-    model: Annotated[str, typer.Argument(help="ONNX file or built-in network.")],
+    model: Annotated[str, typer.Argument(help="ONNX file or built-in network."), MODEL],
     outputs: ConvertedFile,
     input_dim: InputDimOption = None,
     input_value: InputValueOption = None,
@@ -127,9 +139,6 @@ def convert(
     if is_dlc(model):
         raise HexsimError(f"'{model}' is a .dlc file already; give an ONNX file")
     version, dims = kept.version(), parse_input_dims(input_dim)
-    target = output_path(model, outputs.output, f"{Path(model).name.removesuffix('.onnx')}.dlc")
-    written = replace(outputs, output=None if dry_run else target)
-    written.require(model, kept.quantization_overrides)
     types, encodings = formats.types(), formats.encodings()
     values = parse_input_values(input_value)
     source = load_container(
@@ -151,15 +160,17 @@ def convert(
     command = _command(
         input_dim=_pairs(shapes),
         input_encoding=_pairs(encodings),
-        input_network=model,
+        input_network=Path(model).name,
         input_type=_pairs(types),
         model_version=version,
-        quantization_overrides=kept.quantization_overrides,
+        quantization_overrides=kept.quantization_overrides and kept.quantization_overrides.name,
         **_if_given(values, out_name),
     )
     metadata = container.Metadata(
         model_version=version, converter_command=command, converter_version=__version__
     )
+    target = outputs.output
+    assert target is not None
     container.write(target, Model(network), metadata, source.overrides)
     _log(network, source.overrides, target, source.imports.notes if source.imports else ())
 

@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
+from hexsim.cli._files import MODEL
+from hexsim.cli._options import ModelArgument
 from hexsim.cli._say import say
 
 
 def diff(
-    first: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
-    second: Annotated[str, typer.Argument(help="What to compare it with.")],
+    first: ModelArgument,
+    second: Annotated[str, typer.Argument(help="What to compare it with."), MODEL],
 ) -> None:
     """Compare two models: unique layers, parameters, dimensions, weights, output names."""
     from hexsim.container.difference import difference

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hexsim.cli._files import FILE
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     InputDimOption,
     InputValueOption,
+    ModelArgument,
     OutNameOption,
     parse_input_dims,
     parse_input_values,
@@ -26,10 +28,11 @@ if TYPE_CHECKING:
 @grouped
 def info(
     *,
-    model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
+    model: ModelArgument,
     chip: Annotated[
         str | None,
         typer.Option("--chip", help="Also what rescaling the weights for its DSP would cost."),
+        FILE,
     ] = None,
     imports: Annotated[
         bool,
@@ -49,7 +52,6 @@ def info(
     from hexsim.reports.info_json import info_json
     from hexsim.reports.info_table import info_table
 
-    outputs.require(model)
     dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
     read = load_container(model, input_dims=dims, input_values=values, output_names=out_name or ())
     losses = None if chip is None else _losses(read.model, chip)

@@ -31,7 +31,6 @@ def kernel(
     from hexsim.reports.kernel_table import kernel_table
     from hexsim.studies.kernel_probe import probe
 
-    outputs.require()
     found = probe(kind, shape, hardware.platform())
     outputs.write(json=lambda: kernel_json(found))
     say(kernel_table(found))

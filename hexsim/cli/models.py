@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hexsim.cli._files import OUTPUT
 from hexsim.cli._say import say
 
 app = typer.Typer(help="Built-in benchmark networks (seeded weights).", no_args_is_help=True)
@@ -38,7 +39,7 @@ def list_models() -> None:
 @app.command()
 def export(
     name: Annotated[str, typer.Argument(help="Network name, see `hexsim models list`.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="ONNX file to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="ONNX file to write."), OUTPUT],
 ) -> None:
     """Write a built-in network as an ONNX file."""
     from hexsim import models

@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
+from hexsim.cli._files import OUTPUT
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     InputDimOption,
     JsonOption,
+    ModelArgument,
     ProfileOption,
     parse_input_dims,
     parse_runtime,
@@ -44,14 +46,14 @@ class Drawings(Outputs):
 
     json: JsonOption = None
     graph: Annotated[
-        Path | None, typer.Option("--graph", help="Draw the network by subnet (SVG).")
+        Path | None, typer.Option("--graph", help="Draw the network by subnet (SVG)."), OUTPUT
     ] = None
 
 
 @grouped
 def partition(
     *,
-    model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
+    model: ModelArgument,
     hardware: Hardware = _HARDWARE,
     runtime: Annotated[str, typer.Option("--runtime", help="Only aip has engines to cut for.")] = (
         "aip"
@@ -73,7 +75,6 @@ def partition(
 
     if parse_runtime(runtime) != "aip":
         raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
-    outputs.require(model)
     platform = hardware.platform()
     platform.chip.require("aip")
     platform.stack.require("aip")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from hexsim.cli._groups import grouped
-from hexsim.cli._options import InputDimOption, UncertaintyOption, parse_input_dims
+from hexsim.cli._options import InputDimOption, ModelArgument, UncertaintyOption, parse_input_dims
 from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._overrides import tell_use
 from hexsim.cli._say import say
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 @grouped
 def profile(
     *,
-    model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
+    model: ModelArgument,
     runs_on: RuntimeOnChip,
     power: Power,
     circumstances: Circumstances,
@@ -35,7 +33,6 @@ def profile(
     from hexsim.reports.profile_csv import profile_csv
     from hexsim.studies.benchmark import run_case
 
-    outputs.require(model)
     platform = power.of(runs_on.platform())
     conditions = circumstances.conditions(
         platform,

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from hexsim.cli._files import INPUT_LIST, MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._quantized_file import QuantizedFile
 from hexsim.cli._quantizer_options import (
@@ -24,9 +25,11 @@ from hexsim.cli._say import remark
 @grouped
 def quantize(
     *,
-    model: Annotated[str, typer.Argument(help="Float .dlc file (or ONNX file).")],
+    model: Annotated[str, typer.Argument(help="Float .dlc file (or ONNX file)."), MODEL],
     input_list: Annotated[
-        Path, typer.Option("--input-list", help="Text file that names raw inputs, a set per line.")
+        Path,
+        typer.Option("--input-list", help="Text file that names raw inputs, a set per line."),
+        INPUT_LIST,
     ],
     outputs: QuantizedFile,
     ranges: Ranges,
@@ -54,8 +57,6 @@ def quantize(
 
     options = quantization_options(ranges, bits, precision)
     chosen = parse_optimizations(optimizations or ())
-    written = outputs.beside(model)
-    written.require(model, input_list)
     source = load_container(model)
     network = require_float(source.model)
     for note in mask_notes(network):
@@ -66,13 +67,17 @@ def quantize(
     feeds, count = lambda: inputs.arrays(network), len(inputs.sets)
     done = quantize_optimized(network, feeds, options, chosen, overrides, bar, count)
     compiled, failures = compile_all(done.model, orders)
-    made_of = {"input_dlc": model, "input_list": input_list, "optimizations": ",".join(chosen)}
+    made_of = {
+        "input_dlc": Path(model).name,
+        "input_list": input_list.name,
+        "optimizations": ",".join(chosen),
+    }
     command = _command(made_of, ranges, bits, precision, hta)
-    written.store(compiled, replace(source.metadata, quantizer_command=command))
+    outputs.store(compiled, replace(source.metadata, quantizer_command=command))
     unused = len(source.overrides) - len(overrides)
     if unused and precision.override_params is None:
         remark(unused_line(unused))
-    written.log(replace(done, model=compiled), failures)
+    outputs.log(replace(done, model=compiled), failures)
 
 
 def _command(

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hexsim.cli._files import OUTPUT
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     CsvOption,
     InputDimOption,
     JsonOption,
+    ModelArgument,
     OverrideParamsOption,
     ProfileOption,
     QuantizeOption,
@@ -32,14 +34,15 @@ class Charts(Outputs):
     """The chart, and its points for programs and for spreadsheets."""
 
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Draw the chart: a .png or .svg file.")
+        Path | None,
+        typer.Option("-o", "--output", help="Draw the chart: a .png or .svg file."),
+        OUTPUT,
     ] = None
     json: JsonOption = None
     csv: CsvOption = None
 
-    def require(self, *read: str | Path | None) -> None:
-        """Check also that the chart's file is of a kind that can be drawn."""
-        super().require(*read)
+    def check(self) -> None:
+        """Raise HexsimError if the chart's file is of a kind that cannot be drawn."""
         if self.output is not None:
             from hexsim.reports.roofline_chart import picture_format
 
@@ -56,7 +59,7 @@ class Charts(Outputs):
 @grouped
 def roofline(
     *,
-    model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
+    model: ModelArgument,
     runs_on: RuntimeOnChip,
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
@@ -72,7 +75,7 @@ def roofline(
     from hexsim.studies.benchmark import BenchmarkConditions, run_case
     from hexsim.studies.roofline import roofline
 
-    outputs.require(model)
+    outputs.check()
     platform = runs_on.platform()
     conditions = BenchmarkConditions(
         perf_profile=perf_profile,

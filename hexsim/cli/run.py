@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim import __version__
+from hexsim.cli._files import Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
     InputDimOption,
+    ModelArgument,
     NoFallbackOption,
     OverrideParamsOption,
     ThreadsOption,
@@ -38,7 +40,9 @@ class Results:
     """Which tensors are written, and in which folder."""
 
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for Result_0, Result_1, ...")
+        Path,
+        typer.Option("--output", "-o", help="Folder for Result_0, Result_1, ..."),
+        Writes(folder=True),
     ] = Path("output")
     set_output_tensors: Annotated[
         str | None,
@@ -69,7 +73,7 @@ class Loading:
 @grouped
 def run(
     *,
-    model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
+    model: ModelArgument,
     inputs: Inputs,
     runs_on: RuntimeOnChip,
     results: Results,
@@ -84,7 +88,6 @@ def run(
     from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.reports.trace import trace_json
 
-    outputs.require(model, *inputs.files)
     if inputs.input_list is None and inputs.images is None:
         raise HexsimError("hexsim run needs inputs; give an --input-list or a folder of --images")
     platform, runtime = runs_on.platform(), runs_on.asked()

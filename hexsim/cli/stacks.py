@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from hexsim.cli._files import FILE
 from hexsim.cli._say import say
 
 app = typer.Typer(help="Software stacks: list them, show every constant.", no_args_is_help=True)
@@ -26,7 +27,7 @@ def list_stacks() -> None:
 
 
 @app.command()
-def show(name: Annotated[str, typer.Argument(help="Stack name, or a TOML file.")]) -> None:
+def show(name: Annotated[str, typer.Argument(help="Stack name, or a TOML file."), FILE]) -> None:
     """Show every constant of a stack: value, unit, confidence and source."""
     from hexsim.platforms import stacks
     from hexsim.reports.datasheet_table import datasheet_table

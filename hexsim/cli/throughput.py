@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, parse_input_dims, parse_runtime
 from hexsim.cli._output import JsonTrace
@@ -77,7 +78,9 @@ class Length:
 @grouped
 def throughput(
     *,
-    model: Annotated[list[str], typer.Argument(help=".dlc or ONNX files or built-in networks.")],
+    model: Annotated[
+        list[str], typer.Argument(help=".dlc or ONNX files or built-in networks."), MODEL
+    ],
     hardware: Hardware,
     threads: Threads,
     length: Length,
@@ -94,7 +97,6 @@ def throughput(
     from hexsim.reports.trace import trace_json
     from hexsim.studies.throughput import Caller, throughput
 
-    outputs.require(*model)
     length.require_one()
     wanted = threads.of(len(model))
     platform = hardware.platform()

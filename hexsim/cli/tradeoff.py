@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from hexsim.cli._compared import Compared
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
-from hexsim.cli._options import NoFallbackOption, ProfileOption
+from hexsim.cli._options import ModelArgument, NoFallbackOption, ProfileOption
 from hexsim.cli._output import JsonCsv
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware, Power
@@ -18,7 +14,7 @@ from hexsim.cli._simulated import Hardware, Power
 @grouped
 def tradeoff(
     *,
-    model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
+    model: ModelArgument,
     hardware: Hardware,
     inputs: LabelledInputs,
     compared: Compared,
@@ -34,7 +30,6 @@ def tradeoff(
     from hexsim.studies.tradeoff import TradeoffConditions
     from hexsim.studies.tradeoff import tradeoff as run_tradeoff
 
-    outputs.require(model, *inputs.files, *compared.files)
     platform = power.of(hardware.platform())
     platform.stack.profile(perf_profile)
     floats, given = compared.both(model)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from hexsim.cli._compared import Compared
 from hexsim.cli._findings import Findings
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
-from hexsim.cli._options import ThreadsOption
+from hexsim.cli._options import ModelArgument, ThreadsOption
 from hexsim.cli._output import JsonCsv
 from hexsim.cli._say import say
 from hexsim.cli._simulated import RuntimeOnChip
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 @grouped
 def validate(
     *,
-    model: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
+    model: ModelArgument,
     inputs: LabelledInputs,
     runs_on: RuntimeOnChip,
     compared: Compared,
@@ -44,7 +42,6 @@ def validate(
     from hexsim.reports.validation_json import validation_json
     from hexsim.reports.validation_table import validation_text
 
-    outputs.require(model, *inputs.files, *compared.files)
     platform, runtime = runs_on.platform(), runs_on.asked()
     platform.chip.require(runtime)
     platform.stack.require(runtime)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.execution.subnet_executor import SubnetExecutor
-from hexsim.files import write_bytes
+from hexsim.files import claim, clean_tree, write_bytes
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.source import InputSource
 
@@ -48,9 +48,17 @@ def run(
     """Write tensors `names` of all results under `folder`; return the number of results.
 
     `progress` is told the files of each inference before it runs. Raises HexsimError for input
-    that cannot be read and for a folder that cannot be written; no file is ever half written.
+    that cannot be read and for a folder that cannot be written, before anything runs if that can be
+    known; no file is ever half written.
     """
     files = _files(names)
+    results = source.items // source.items_per_line
+    for former in folder.glob("Result_*"):
+        clean_tree(former)
+    claim(
+        (folder / f"Result_{index}" / file for index in range(results) for file in files.values()),
+        parents=True,
+    )
     count = 0
     for index, feed in enumerate(source.feeds()):
         progress(source.files[index])
@@ -58,7 +66,8 @@ def run(
         left = source.items - index * source.batch
         for result in _lines({name: values[name] for name in names}, source, left):
             for name, array in result.items():
-                _write(folder / f"Result_{count}" / files[name], array)
+                place = folder / f"Result_{count}" / files[name]
+                write_bytes(place, array.astype("<f4").tobytes(), parents=True)
             count += 1
     return count
 
@@ -91,11 +100,3 @@ def _files(names: Sequence[str]) -> dict[str, Path]:
             )
         files[name] = path
     return files
-
-
-def _write(path: Path, array: FloatArray) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise HexsimError(f"cannot make folder '{path.parent}': {error.strerror}") from None
-    write_bytes(path, array.astype("<f4").tobytes())

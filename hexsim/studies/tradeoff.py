@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 from hexsim import container
@@ -22,6 +20,7 @@ from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.errors import HexsimError
+from hexsim.files import scratch
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputSource
 from hexsim.onnx_io.float_engine import FloatEngine
@@ -89,12 +88,12 @@ def tradeoff(
     models: dict[Kind, Model] = {"quantised": codes}
     if floats is not None:
         models = {"float": Model(floats), **models}
-    with TemporaryDirectory(prefix="hexsim-") as folder:
+    with scratch() as folder:
         choices: list[Choice] = []
         bench = _Bench(floats or codes.network, platform, source, conditions)
         for kind, model in models.items():
             progress(f"writing the {kind} file")
-            path = Path(folder) / f"{kind}.dlc"
+            path = folder / f"{kind}.dlc"
             container.write(path, model)
             read = container.read(path).model
             for runtime in platform.runtimes:

@@ -99,7 +99,7 @@ def test_pictures(command: Command, tmp_path: Path) -> None:
         ("--input-list list.txt --set-output-tensors nope", "unknown tensor 'nope'"),
         ("--input-list list.txt --debug --runtime aip --chip sd855", "--debug is not for aip"),
         ("--input-list list.txt --mean 3", "are for pictures"),
-        ("--input-list list.txt -o q.dlc", "cannot make folder 'q.dlc/Result_0'"),
+        ("--input-list list.txt -o q.dlc", "cannot make folder 'q.dlc'"),
         ("--input-list list.txt --trace q.dlc", "'q.dlc' would overwrite an input"),
         ("--input-list list.txt --trace no/t.json", "no such folder"),
         ("--input-list list.txt --runtime npu", "unknown runtime 'npu'"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 
 from hexsim.binding.convolution import BoundConvolution
+from hexsim.files.private import is_own
 from hexsim.int8.algorithm import Name, wanted
 from hexsim.int8.choice.decision import DOUBT, Candidate, choose
 from hexsim.int8.choice.kept import KeptChoices
@@ -179,4 +180,5 @@ def _by(sizes: Sequence[int]) -> str:
 def kept_choices() -> KeptChoices:
     """Return the choices of this machine."""
     folder = cache_folder()
-    return KeptChoices(None if folder is None else folder / "choices")
+    choices = None if folder is None else folder / "choices"
+    return KeptChoices(choices if choices is not None and is_own(choices) else None)

@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 from hexsim.errors import HexsimError
-from hexsim.files import write_text
+from hexsim.files import alone, write_text
 
 _BETWEEN = " | "
 
@@ -41,8 +41,9 @@ class KeptChoices:
         if self._folder is None:
             return
         try:
-            self._folder.mkdir(exist_ok=True)
-            write_text(self._file(question), _BETWEEN.join((answer, question, because)) + "\n")
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            with alone():  # whatever becomes of the command that asked
+                write_text(self._file(question), _BETWEEN.join((answer, question, because)) + "\n")
         except (OSError, HexsimError):
             pass  # the next run measures again
 

@@ -8,18 +8,19 @@ In it each signature has a folder of its own. Numba's index numbers the signatur
 and the targets it is compiled for, and two processes that add one at the same moment give both the
 same number: the code of one then answers for the other, until the folder is deleted. With one
 signature and one target each there is nothing to number, and whoever writes last writes the same.
+
+Numba runs what it finds there, so the folder is one that nobody else can write.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from functools import cache
 from pathlib import Path
 
 import numba
 
+from hexsim.files.private import is_own, private_folder
 from hexsim.int8.machine_code.features import compiled_for
 
 _PACKAGE = Path(__file__).parents[1]
@@ -27,32 +28,18 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def kernel_cache(signature: str) -> Path | None:
-    """Return the folder for compiled kernels of that signature, or None if none can be written."""
+    """Return the folder for compiled kernels of that signature, or None if none can be trusted."""
     folder = cache_folder()
-    return None if folder is None else folder / hashlib.sha256(signature.encode()).hexdigest()[:16]
+    if folder is None:
+        return None
+    own = folder / hashlib.sha256(signature.encode()).hexdigest()[:16]
+    return own if is_own(own) else None
 
 
 @cache
 def cache_folder() -> Path | None:
-    """Return the folder of all that is kept with these kernels, or None if none can be written.
-
-    It lies in $HEXSIM_CACHE_DIR, else $XDG_CACHE_HOME/hexsim, else ~/.cache/hexsim.
-    """
-    folder = _cache_root() / f"kernels-{_makers_hash()}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return None
-
-
-def _cache_root() -> Path:
-    own = os.environ.get("HEXSIM_CACHE_DIR")
-    if own:
-        return Path(own)
-    shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path(os.path.expanduser("~")) / ".cache") / "hexsim"
+    """Return the folder of what is kept with these kernels, or None (`hexsim.files.private`)."""
+    return private_folder(f"kernels-{_makers_hash()}")
 
 
 def _makers_hash() -> str:

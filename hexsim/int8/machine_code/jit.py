@@ -10,6 +10,7 @@ start (LLVM then knows no index is negative and vectorises), and copy arrays ele
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable
 from functools import cached_property
@@ -58,13 +59,21 @@ class CompiledKernel:
     def _compiled(self) -> Any:
         folder = kernel_cache(self.signature)
         with _compiling:
+            if folder is None:
+                return self._compile()
             before = config.CACHE_DIR
-            config.CACHE_DIR = "" if folder is None else str(folder)
+            config.CACHE_DIR = str(folder)
             try:
-                signature = types.void(*self.types)
-                return numba.njit(signature, nogil=True, cache=folder is not None)(self.function)
+                return self._compile(cache=True)
+            except Exception:  # whatever damaged files and a full disk lead numba to
+                shutil.rmtree(folder, ignore_errors=True)
             finally:
                 config.CACHE_DIR = before
+            return self._compile()
+
+    def _compile(self, *, cache: bool = False) -> Any:
+        signature = types.void(*self.types)
+        return numba.njit(signature, nogil=True, cache=cache)(self.function)
 
 
 def kernel(signature: str) -> Callable[[Callable[..., None]], CompiledKernel]:

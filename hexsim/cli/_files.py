@@ -1,0 +1,149 @@
+"""What a command reads and writes: said by its options, and held apart for all commands here.
+
+An option that names a file carries a mark beside its help: what it reads or writes. Before a
+command begins, its outputs are claimed: none may be a file that it reads, by whichever option that
+comes in or whichever list names it, nor the same as another. All that it writes lands when it has
+finished and printed its report, or not at all (`hexsim.files.landing`).
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import typer
+
+from hexsim.files.landing import together
+from hexsim.files.places import Identity, identity
+
+_INPUT = "would overwrite an input"
+_PRINTED = "is where this command prints"
+
+
+@dataclass(frozen=True)
+class Reads:
+    """The value of an option is read; `also` finds what that names in turn."""
+
+    also: Callable[[Path], Iterable[Path]] = lambda path: ()
+
+    def files(self, value: Any) -> Iterator[Path]:
+        """All files that are read because of a value: a name, several, or None."""
+        values = value if isinstance(value, list | tuple) else [value]
+        for path in (Path(one) for one in values if one is not None):
+            yield path
+            with suppress(OSError, ValueError, csv.Error):  # whoever reads it says what is wrong
+                yield from self.also(path)
+
+
+@dataclass(frozen=True)
+class Writes:
+    """The value of an option is written: a file, or a `folder` with files.
+
+    `named` makes the name of all options, where there is a default, or nothing is written.
+    """
+
+    named: Callable[[Mapping[str, Any]], Path | None] | None = None
+    folder: bool = False
+
+
+def _weights(model: Path) -> Iterable[Path]:
+    from hexsim.container.loading import is_dlc
+    from hexsim.onnx_io.external_files import external_files
+
+    return () if is_dlc(model) else external_files(model)
+
+
+def _listed(path: Path) -> Iterator[Path]:
+    for word in path.read_text("utf-8").split():
+        yield from map(Path, {word, word.partition(":=")[2]} - {""})
+
+
+def _rows(path: Path) -> Iterator[Path]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        cells = {cell.strip() for row in csv.reader(file) for cell in row}
+    for cell in cells - {""}:
+        model = path.parent / cell
+        yield from (model, *_weights(model))
+
+
+FILE = Reads()
+"""A file, or the name of something built in."""
+MODEL = Reads(_weights)
+"""A model, whose weights may be in other files."""
+INPUT_LIST = Reads(_listed)
+"""A list of raw files."""
+PICTURES = Reads(lambda folder: folder.iterdir())
+"""A folder of pictures."""
+ROWS = Reads(_rows)
+"""Measured rows, which name models."""
+OUTPUT = Writes()
+"""A file that is written if it is named."""
+
+
+def marks(command: Callable[..., None]) -> dict[str, Reads | Writes]:
+    """Parameter -> its mark, for those that name files."""
+    return {
+        name: mark
+        for name, hint in get_type_hints(command, include_extras=True).items()
+        for mark in getattr(hint, "__metadata__", ())
+        if isinstance(mark, Reads | Writes)
+    }
+
+
+def with_files(command: Callable[..., None]) -> Callable[..., None]:
+    """Return `command` such that it claims its outputs first, and its files land together."""
+    found = marks(command)
+    hints = get_type_hints(command, include_extras=True)
+    declared = inspect.signature(command).parameters.values()
+
+    @functools.wraps(command)
+    def careful(**given: Any) -> None:
+        outputs = {name: mark for name, mark in found.items() if isinstance(mark, Writes)}
+        for name, mark in outputs.items():
+            if mark.named is not None:
+                given[name] = mark.named(given)
+        with together(functools.cache(lambda: _kept(found, given))) as landing:
+            chosen = [(given[name], mark) for name, mark in outputs.items() if given[name]]
+            for path, mark in sorted(chosen, key=lambda one: one[1].folder):
+                (landing.claim_folder if mark.folder else landing.claim)(path)
+            command(**given)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+
+    careful.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [one.replace(annotation=hints[one.name]) for one in declared]
+    )
+    return careful
+
+
+def guard(app: typer.Typer) -> None:
+    """Make every command of a program such a one, those of its groups included."""
+    for info in app.registered_commands:
+        assert info.callback is not None
+        info.callback = with_files(info.callback)
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        guard(group.typer_instance)
+
+
+def _kept(found: Mapping[str, Reads | Writes], given: Mapping[str, Any]) -> dict[Identity, str]:
+    """What is there and must stay, with what to say of it."""
+    kept: dict[Identity, str] = {}
+    for stream, why in ((0, _INPUT), (1, _PRINTED), (2, _PRINTED)):
+        try:
+            status = os.fstat(stream)
+        except OSError:
+            continue
+        kept[status.st_dev, status.st_ino] = why
+    for name, mark in found.items():
+        if isinstance(mark, Reads):
+            kept |= {identity(path): _INPUT for path in mark.files(given[name])}
+    return kept
