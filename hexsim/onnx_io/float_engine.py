@@ -96,7 +96,7 @@ class FloatEngine:
 
     def _results(self, feed: Mapping[str, npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
         """Run the session; it is stopped at the end of the budget, since loops may have no end."""
-        import onnxruntime
+        onnxruntime = load_onnxruntime()
 
         if self._session is None:
             return []
