@@ -40,7 +40,8 @@ class Reads:
         for path in (Path(one) for one in values if one is not None):
             yield path
             with suppress(OSError, ValueError, csv.Error):  # whoever reads it says what is wrong
-                yield from self.also(path)
+                if path.is_file() or path.is_dir():
+                    yield from self.also(path)
 
 
 @dataclass(frozen=True)
