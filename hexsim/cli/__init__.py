@@ -6,12 +6,13 @@ import sys
 def main() -> None:
     """Run the program as it was called; it ends with SystemExit."""
     try:
-        from hexsim.cli._stopping import stoppable
         from hexsim.cli._system import short_of_memory
 
+        if sentence := short_of_memory():
+            _end(2, sentence)
+        from hexsim.cli._stopping import stoppable
+
         with stoppable():  # before anything that takes long to import
-            if sentence := short_of_memory():
-                _end(2, sentence)
             from hexsim.cli.app import run_program
 
             run_program()

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import typer
+from typer.models import ParameterInfo
 
 from hexsim.files.landing import together
 from hexsim.files.places import Identity, identity
@@ -103,6 +104,9 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
     """Return `command` such that it claims its outputs first, and its files land together."""
     found = marks(command)
     hints = get_type_hints(command, include_extras=True)
+    for one in (one for hint in hints.values() for one in getattr(hint, "__metadata__", ())):
+        if isinstance(one, ParameterInfo):
+            one.readable = False  # what cannot be read is told in our own words
     declared = inspect.signature(command).parameters.values()
 
     @functools.wraps(command)

@@ -10,8 +10,8 @@ import errno
 import os
 import resource
 
-LEAST_BYTES = 256 << 20
-"""Address space in which the smallest command runs; numpy's products alone reserve half of it."""
+LEAST_BYTES = 1 << 30
+"""Address space in which every command begins; some libraries hang in less instead of failing."""
 
 _SHORT = "there is not enough memory; allow more (ulimit -v), or give smaller inputs"
 _NO_THREAD = "no thread can be started; allow more threads (ulimit -u) or memory (ulimit -v)"

@@ -3,10 +3,10 @@
     python tests/faults/forked.py < requests > answers
 
 A request is a line of JSON: `args` of the command, `cwd`, `env` that is added, and perhaps `uid`,
-`limits` (name of the resource -> soft and hard limit), `stdout` (a file to print into), `signal` with
-`after` (seconds), and `missing` (variables that are not set). The answer has `code` (negative: the
-signal that ended it), `out`, `err` and `seconds`. A user that cannot read Python's own files is no
-trouble here, since nothing is left to import.
+`limits` (name of the resource -> soft and hard limit), `stdout` (a file to print into), `signal`
+with `after` (seconds), and `missing` (variables that are not set). The answer has `code` (negative:
+the signal that ended it), `out`, `err` and `seconds`. A user that cannot read Python's own files is
+no trouble here, since nothing is left to import.
 """
 
 from __future__ import annotations
@@ -36,19 +36,17 @@ def _import_everything() -> None:
     for found in pkgutil.iter_modules(encodings.__path__):
         with suppress(ImportError):
             import_module(f"encodings.{found.name}")
-    import onnx.reference
-    import onnxruntime
-    import rich.progress  # noqa: F401
 
-    for name in ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "PIL.Image"):
+    drawing = ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "PIL.Image")
+    for name in ("onnx.reference", "onnxruntime", "rich.progress", *drawing):
         with suppress(ImportError):
             import_module(name)
-    from hexsim.cli.app import app
     from typer.testing import CliRunner
+
+    from hexsim.cli.app import app
 
     for words in (["--help"], ["models", "list"], ["nothing"]):
         CliRunner().invoke(app, words)
-    del onnxruntime, onnx
 
 
 def _child(request: dict[str, Any], out: int, err: int) -> NoReturn:
