@@ -10,11 +10,15 @@ starts fast.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+TYPE_CHECKING = (
+    False  # as that of typing, whose import takes half of the time until Ctrl-C is heard
+)
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from hexsim.api import (
         Model,
         QuantizationOptions,

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hexsim.errors import HexsimError, unknown
+from hexsim.files import require_ordinary
 from hexsim.graph.ir import Network
 from hexsim.inputs.input_list import batch_size
 
@@ -63,6 +64,7 @@ def _by_name(
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """The lines that are not blank, each with words that say where it stands."""
+    require_ordinary(path)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:

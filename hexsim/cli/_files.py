@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import typer
+from typer.models import ParameterInfo
 
 from hexsim.files.landing import together
 from hexsim.files.places import Identity, identity
@@ -40,7 +41,8 @@ class Reads:
         for path in (Path(one) for one in values if one is not None):
             yield path
             with suppress(OSError, ValueError, csv.Error):  # whoever reads it says what is wrong
-                yield from self.also(path)
+                if path.is_file() or path.is_dir():
+                    yield from self.also(path)
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,9 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
     """Return `command` such that it claims its outputs first, and its files land together."""
     found = marks(command)
     hints = get_type_hints(command, include_extras=True)
+    for one in (one for hint in hints.values() for one in getattr(hint, "__metadata__", ())):
+        if isinstance(one, ParameterInfo):
+            one.readable = False  # what cannot be read is told in our own words
     declared = inspect.signature(command).parameters.values()
 
     @functools.wraps(command)

@@ -39,29 +39,39 @@ def stoppable() -> Iterator[None]:
         yield
         return
     _make_room_for_the_last_word()
-    coming, gone = os.pipe()
-    os.set_blocking(gone, False)
-    watcher = threading.Thread(target=_watch, args=(coming,), name="hexsim-signals", daemon=True)
     try:
-        watcher.start()
-    except RuntimeError:  # a limit on threads: signals do what Python lets them do
+        coming, gone = os.pipe()
+    except OSError:  # a limit on files, of which the command will say something
         yield
         return
+    os.set_blocking(gone, False)
+    watcher = threading.Thread(target=_watch, args=(coming,), name="hexsim-signals", daemon=True)
     before = {number: signal.getsignal(number) for number in _SAID}
     earlier = signal.set_wakeup_fd(gone, warn_on_full_buffer=False)
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:
             signal.signal(number, _leave_to_watcher)
     try:
+        _start(watcher)
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(earlier)
         os.write(gone, _QUIT)
-        watcher.join()
+        if watcher.ident is not None:
+            watcher.join()
         os.close(coming)
         os.close(gone)
+
+
+def _start(watcher: threading.Thread) -> None:
+    try:
+        watcher.start()
+    except RuntimeError:  # a limit on threads: the main one does it, when it gets to it
+        for number in _SAID:
+            if signal.getsignal(number) is _leave_to_watcher:
+                signal.signal(number, lambda number, frame: _stop(number))
 
 
 def _leave_to_watcher(number: int, frame: object) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import sys
 from typing import Annotated
 
@@ -33,6 +31,7 @@ from hexsim.cli._files import guard
 from hexsim.cli._pairs import join_pairs
 from hexsim.cli._say import remark, say
 from hexsim.cli._streams import forgiving_streams
+from hexsim.cli._system import of_the_system
 from hexsim.errors import HexsimError
 from hexsim.graph.names import visible
 
@@ -100,18 +99,9 @@ def _ended() -> tuple[str | int | None, str | None]:
         return ended.code, None
     except HexsimError as error:
         return 2, str(error)
-    except MemoryError:
-        return 2, "there is not enough memory; allow more (ulimit -v), or give smaller inputs"
-    except OSError as error:
-        return 2, _of_the_system(error)
+    except (MemoryError, ImportError, RuntimeError, OSError) as error:
+        sentence = of_the_system(error)
+        if sentence is None:
+            raise
+        return 2, sentence
     return 0, None
-
-
-def _of_the_system(error: OSError) -> str:
-    """What the system refused: a name with it where there is one, else it was what is printed."""
-    why = error.strerror or str(error)
-    if error.filename is not None:
-        return f"'{os.fsdecode(error.filename)}' cannot be used: {why}"
-    if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN):
-        return f"the system refuses more: {why}; raise its limits (ulimit -a)"
-    return f"cannot print the report: {why}; send it elsewhere"

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from hexsim import container, models
 from hexsim.container import Container, Metadata
 from hexsim.errors import HexsimError, nearest
+from hexsim.files import require_ordinary
 from hexsim.graph.imports import ImportReport, settled
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
@@ -81,6 +82,7 @@ def load_container(
     if not isinstance(source, str | Path):
         found = partial(_read_model, source, asked)
         return _from_onnx(found, optimized, overrides)
+    require_ordinary(source)
     if is_dlc(source) and Path(source).exists():
         if input_values or output_names:
             raise HexsimError(

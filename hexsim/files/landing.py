@@ -75,7 +75,6 @@ class _Undo:
                 os.replace(self.backup, self.target)
             elif not self.was_there:
                 self.target.rmdir() if self.target.is_dir() else self.target.unlink()
-        self.forget()  # two names of one file are left as they are by `replace`
 
     def forget(self) -> None:
         """Remove the second name."""
@@ -160,19 +159,23 @@ class Landing:
     def land(self) -> None:
         """Let all finished files take their places; HexsimError, and none does, if one cannot."""
         with temporaries.held:
-            undo: list[_Undo] = []
+            done: list[_Undo] = []
+            backups: list[_Undo] = []
             try:
                 for one in self._finished:
-                    undo.extend(_make_folders(one.target))
-                    undo.append(_Undo.of(one.target))
-                    _replace(one)
+                    done.extend(_make_folders(one.target))
+                    backups.append(_Undo.of(one.target))
+                for one, backup in zip(self._finished, backups, strict=True):
+                    _replace(one)  # with nothing in between that takes time
+                    done.append(backup)
             except BaseException:
-                for step in reversed(undo):
+                for step in reversed(done):
                     step.take_back()
                 self.abandon()
                 raise
-            for step in undo:
-                step.forget()
+            finally:
+                for backup in backups:
+                    backup.forget()
 
     def abandon(self) -> None:
         """Remove what was finished."""
@@ -246,13 +249,12 @@ def replacing(path: Path, *, parents: bool = False) -> Iterator[BinaryIO]:
     the folder does not exist (and is not to be made, `parents`) or cannot be written, or if `path`
     is what a file must not displace.
     """
-    landing = _current.get()
-    if landing is not None:
-        with landing.file(path, parents=parents) as file:
-            yield file
-        return
-    with together() as landing, landing.file(path, parents=parents) as file:
+    among = _current.get()
+    landing = among or Landing()
+    with landing.file(path, parents=parents) as file:
         yield file
+    if among is None:
+        landing.land()
 
 
 def write_bytes(path: Path, data: bytes, *, parents: bool = False) -> None:

@@ -16,11 +16,13 @@ Identity = tuple[int, int] | str
 
 def identity(path: str | Path) -> Identity:
     """Return what two names have in common if they mean one file."""
-    real = os.path.realpath(path)
     try:
+        real = os.path.realpath(path)
         status = os.stat(real)
-    except (OSError, ValueError):
+    except OSError:
         return real
+    except ValueError:  # a NUL, which no name has
+        return str(path)
     return status.st_dev, status.st_ino
 
 
@@ -83,7 +85,7 @@ def _require_file(path: Path, target: Path, folder: Path) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise HexsimError(f"cannot write '{path}': it is no ordinary file; name another one")
     if not os.access(target, os.W_OK):
-        raise HexsimError(f"cannot write '{path}': it is read-only; name another one")
+        raise HexsimError(f"cannot write '{path}': it is read-only for you; name another one")
     above, user = folder.stat(), os.geteuid()
     if above.st_mode & stat.S_ISVTX and user not in (0, above.st_uid, status.st_uid):
         raise HexsimError(f"cannot write '{path}': it is another user's; name another one")

@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from hexsim.errors import HexsimError, unknown
+from hexsim.files import require_ordinary
 from hexsim.graph.ir import FloatArray, Network
 
 
@@ -105,6 +106,7 @@ def read_input_list(path: Path, network: Network) -> InputList:
     Raises HexsimError naming list, line and file for a line outside the grammar, an unknown
     name, a missing file and a file of the wrong size; also for an empty list.
     """
+    require_ordinary(path)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
@@ -186,7 +188,7 @@ def _items_in(line: InputLine, network: Network, batch: int) -> int:
     name = network.inputs[0]
     try:
         size = line.files[name].stat().st_size
-    except OSError:
+    except (OSError, ValueError):
         return batch  # the check of all files says so
     item = network.tensors[name].elements // batch * _stored_type(network, name).itemsize
     return 1 if size == item else batch
@@ -197,11 +199,15 @@ def _check_size(
 ) -> None:
     file, tensor, stored = line.files[name], network.tensors[name], _stored_type(network, name)
     try:
+        require_ordinary(file)
+    except HexsimError as error:
+        raise _error(path, line.number, str(error)) from None
+    try:
         if file.is_dir():
             raise _error(path, line.number, f"'{file}' is a folder; name the raw files in it")
         size = file.stat().st_size
-    except OSError as error:
-        what = f"cannot read '{file}': {error.strerror}"
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        what = f"cannot read {str(file)!r}: {getattr(error, 'strerror', error)}"
         raise _error(path, line.number, f"{what}; paths start from the current folder") from None
     expected = tensor.elements // batch * items * stored.itemsize
     if size == expected:

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import HexsimError
+from hexsim.files import require_ordinary
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.colours import encoded
 from hexsim.inputs.input_list import batch_size
@@ -58,6 +59,8 @@ def pictures(folder: Path, network: Network, how: Preprocessing) -> InputSource:
         files = sorted(p for p in folder.iterdir() if p.suffix.lower() in SUFFIXES)
     except OSError as error:
         raise HexsimError(f"cannot read folder '{folder}': {error.strerror}") from None
+    for file in files:
+        require_ordinary(file)
     if not files:
         raise HexsimError(
             f"folder '{folder}' holds no picture; known endings: {', '.join(sorted(SUFFIXES))}"

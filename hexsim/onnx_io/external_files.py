@@ -17,6 +17,8 @@ def external_files(path: Path) -> tuple[Path, ...]:
     A file that does not even hold the key of such a name is not parsed.
     """
     try:
+        if not path.is_file():
+            return ()
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             if data.find(b"location") < 0:
                 return ()

@@ -22,6 +22,7 @@ from typing import Any, Generic, Self, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 from hexsim.errors import HexsimError, unknown
+from hexsim.files import require_ordinary
 from hexsim.platforms.quantity import Quantity
 from hexsim.platforms.refusals import sentence
 
@@ -199,6 +200,7 @@ class Shelf(Generic[SheetT]):
 
 
 def _read(path: Path) -> Tree:
+    require_ordinary(path)
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

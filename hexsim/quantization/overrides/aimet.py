@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hexsim.errors import HexsimError
+from hexsim.files import require_ordinary
 from hexsim.quantization.overrides.aimet_listed import listed_section
 from hexsim.quantization.overrides.aimet_named import named_section
 from hexsim.quantization.overrides.override import Overrides
@@ -55,6 +56,7 @@ def read_aimet(path: str | Path) -> Overrides:
 
 
 def _document(path: Path, where: str) -> dict[str, Any]:
+    require_ordinary(path)
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from hexsim.container.loading import is_builtin
 from hexsim.errors import HexsimError, nearest, unknown
+from hexsim.files import require_ordinary
 from hexsim.platform import Platform
 from hexsim.platforms.measurements import Measurement
 from hexsim.quantization.model import Model
@@ -58,6 +59,7 @@ def read_rows(
 
 def _records(source: Path) -> Iterator[tuple[int, Record]]:
     """Line number and fields of each row, with a header that makes sense."""
+    require_ordinary(source)
     try:
         text = source.read_text(encoding="utf-8-sig")
     except OSError as error:

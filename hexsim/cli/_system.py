@@ -1,0 +1,54 @@
+"""What the system refuses the program, in one sentence each.
+
+Left out: libraries that end the process themselves when memory is short, which is why a limit below
+what they need to begin with is told beforehand.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+
+LEAST_BYTES = 1 << 30
+"""Address space in which every command begins; some libraries hang in less instead of failing."""
+
+_SHORT = "there is not enough memory; allow more (ulimit -v), or give smaller inputs"
+_NO_THREAD = "no thread can be started; allow more threads (ulimit -u) or memory (ulimit -v)"
+_LIMITS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN)
+
+
+def short_of_memory() -> str | None:
+    """Say if the limit on address space leaves no room to begin with."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or limit >= LEAST_BYTES:
+        return None
+    return (
+        f"the limit on memory is {limit >> 20} MB, and hexsim needs {LEAST_BYTES >> 20} MB at "
+        "least; raise it (ulimit -v)"
+    )
+
+
+def of_the_system(error: Exception) -> str | None:
+    """Say what the system refused; None for a mistake of the program itself."""
+    lines = str(error).strip().splitlines() or [""]
+    if isinstance(error, MemoryError) or "failed to map segment" in lines[-1]:
+        return _SHORT
+    if isinstance(error, ImportError):
+        return f"a part of the program cannot be loaded: {lines[-1]}; install hexsim again"
+    if isinstance(error, RuntimeError):
+        return _NO_THREAD if "can't start new thread" in lines[-1] else None
+    return _refused(error, lines[0]) if isinstance(error, OSError) else None
+
+
+def _refused(error: OSError, text: str) -> str:
+    why = error.strerror or text
+    if error.errno is None:
+        return f"a part of the program cannot be loaded: {text}; allow more memory (ulimit -v)"
+    if error.errno == errno.ENOMEM:
+        return _SHORT
+    if error.filename is not None:
+        return f"'{os.fsdecode(error.filename)}' cannot be used: {why}"
+    if error.errno in _LIMITS:
+        return f"the system refuses more: {why}; raise its limits (ulimit -a)"
+    return f"cannot print the report: {why}; send it elsewhere"

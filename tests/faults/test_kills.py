@@ -1,0 +1,95 @@
+"""A kill at any moment leaves finished files whole; the next run cleans what is left over.
+
+Few kills here; the long mode (`-m slow`) has HEXSIM_KILLS of each command, 200 unless told.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.conftest import Ended
+
+COMMANDS = {
+    "convert": "convert m.onnx -o out.dlc",
+    "quantize": "quantize m.dlc --input-list list.txt -o out.dlc --encodings-report out.json",
+    "run": "run q.dlc --input-list list.txt -o out --trace out.trace",
+    "validate": "validate q.dlc --input-list list.txt --json out.json --csv out.csv",
+    "tradeoff": "tradeoff m.dlc --json out.json --csv out.csv",
+    "info": "info q.dlc --json out.json --csv out.csv",
+    "profile": "profile q.dlc --json out.json --csv out.csv --trace out.trace",
+    "bench": "bench --model q.dlc --runtime dsp --json out.json --csv out.csv --trace out.trace",
+    "throughput": "throughput q.dlc --inferences 3 --json out.json --trace out.trace",
+    "roofline": "roofline q.dlc -o out.svg --json out.json --csv out.csv",
+    "partition": "partition q.dlc --json out.json --graph out.svg",
+    "kernel": "kernel conv --shape 8x8x32:32:3x3 --json out.json",
+    "export": "models export conv1x1_1to1 -o out.onnx",
+    "calibrate": "calibrate rows.csv --chip sd835 -o out.toml --json out.json",
+}
+"""What every command that writes is killed with; all that begins with `out` is an output."""
+
+OLD = b"a finished file of before"
+
+
+def _outputs(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    named = {path.relative_to(folder).as_posix(): path for path in files}
+    return {name: path.read_bytes() for name, path in named.items() if name.startswith("out")}
+
+
+def _left_over(folder: Path) -> list[Path]:
+    return list(folder.rglob(".hexsim-*"))
+
+
+def _killed(
+    forks: Callable[[dict[str, Any]], Ended], folder: Path, name: str, kills: int
+) -> dict[str, int]:
+    """Kill a command so often; return how its outputs were found."""
+    request = {"args": COMMANDS[name].split(), "cwd": str(folder)}
+    request["env"] = {"TMPDIR": str(folder)}
+    assert forks(request).code == 0, "kernels are compiled, and kept"
+    ended = forks(request)
+    assert ended.code == 0, ended.err
+    new = _outputs(folder)
+    assert len(new) >= COMMANDS[name].count("out")
+    found = {"before": 0, "after": 0, "between": 0, "left temporaries": 0}
+    moments = random.Random(name)
+    for _ in range(kills):
+        for output in new:
+            (folder / output).write_bytes(OLD)
+        after = moments.uniform(0, 1.2 * ended.seconds)
+        killed = forks({**request, "signal": signal.SIGKILL, "after": after})
+        assert killed.code in (0, -signal.SIGKILL), killed.err
+        now = _outputs(folder)
+        assert now.keys() == new.keys(), "no finished file is lost"
+        for output, data in now.items():
+            assert data in (OLD, new[output]), f"{output} is half written"
+        states = {data == OLD for data in now.values()}
+        found["between" if len(states) > 1 else "before" if states == {True} else "after"] += 1
+        found["left temporaries"] += bool(_left_over(folder))
+    assert forks(request).code == 0
+    assert _outputs(folder) == new
+    assert _left_over(folder) == []
+    return found
+
+
+@pytest.mark.parametrize("name", ["convert", "run", "profile"])
+def test_a_few_kills(forks: Callable[[dict[str, Any]], Ended], inputs: Path, name: str) -> None:
+    _killed(forks, inputs, name, 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_many_kills(forks: Callable[[dict[str, Any]], Ended], inputs: Path, name: str) -> None:
+    start = time.monotonic()
+    found = _killed(forks, inputs, name, int(os.environ.get("HEXSIM_KILLS", "200")))
+    print(f"\n{name}: {found}, {time.monotonic() - start:.0f} s")
+    assert found["before"] > 0
+    assert found["after"] > 0
