@@ -117,7 +117,7 @@ def listed(**changes: object) -> dict:
         (sections({"a": [{**ONE, "scale": 0}]}), "key 'scale' is 0"),
         (sections({"a": [{**ONE, "min": 3}]}), "min 3 is above max 2"),
         ('{"activation_encodings": {"a": [{"bitwidth": 8, "min": NaN, "max": 1}]},'
-         ' "param_encodings": {}}', "key 'min' is nan"),
+         ' "param_encodings": {}}', "a[0].min' is NaN"),
         (sections({}, {"w": [ONE, {**ONE, "bitwidth": 4}]}), "differ between channels"),
         (sections({"a": [{"bitwidth": 8, "dtype": "float"}]}), "floats have 16 or 32 bits, not 8"),
         (sections({"a": [{**ONE, "dtype": "half"}]}), "key 'dtype' is 'half'"),
