@@ -56,6 +56,9 @@ SECONDS = 30
 MOST = 1 << 20
 """Elements of a tensor that is computed; a larger network is as good, and takes its time."""
 
+REFUSED = "convert the model again"
+"""How sentences end that refuse a file."""
+
 RAW = "\1raw:"
 """How a string begins that becomes JSON as it is, without quotes: what `json` does not write."""
 
@@ -245,9 +248,8 @@ def _shape(rng: random.Random, parts: Parts) -> None:
     if not shapes:
         return
     old = list(rng.choice(shapes))
-    new = rng.choice(
-        (old[::-1], [old[0] + 9, *old[1:]], [0, *old[1:]], [*old[:-1], 2**31], old[1:])
-    )
+    first, *rest = old
+    new = rng.choice((old[::-1], [first + 9, *rest], [0, *rest], [*old[:-1], 2**31], rest))
     for node, key in [*nodes(parts.model)]:
         if node[key] == old:
             node[key] = list(new)
@@ -282,9 +284,7 @@ def _entries(rng: random.Random, parts: Parts) -> None:
 
 def _node(rng: random.Random, parts: Parts) -> None:
     """Bits of the ONNX node of an opaque layer."""
-    for layer in (
-        parts.model.get("layers", ()) if isinstance(parts.model.get("layers"), list) else ()
-    ):
+    for layer, _ in [*nodes(parts.model)]:
         if isinstance(layer, dict) and isinstance(layer.get("node"), str) and layer["node"]:
             with contextlib.suppress(ValueError):
                 data = bytearray(base64.b64decode(layer["node"]))
