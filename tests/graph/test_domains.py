@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 
 import pytest
 
@@ -55,9 +56,8 @@ def conv(window: Window, **more: object) -> Convolution:
     ],
 )
 def test_what_is_outside_is_told_in_words(value: object, words: str) -> None:
-    with pytest.raises(ValueError, match=".") as caught:
+    with pytest.raises(ValueError, match=re.escape(words)):
         domains.require(value)
-    assert words in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_what_is_inside_is_taken(value: object) -> None:
         (
             Concat(**IO, axis=2),
             2,
-            "field 'axis' is 2; expected an axis of its operand, which has 2",
+            "'axis' is 2; expected an axis of its operand, which has 2",
         ),
         (Concat(**IO, axis=-1), 2, "field 'axis' is -1"),
         (Softmax(**IO, axes=(1, 1)), 3, "expected different axes of its operand, which has 3"),
@@ -92,9 +92,8 @@ def test_what_is_inside_is_taken(value: object) -> None:
     ],
 )
 def test_axes_are_those_of_the_operand(layer: object, rank: int, words: str) -> None:
-    with pytest.raises(ValueError, match=".") as caught:
+    with pytest.raises(ValueError, match=re.escape(words)):
         domains.require_axes(layer, rank)
-    assert words in str(caught.value)
 
 
 def test_a_field_without_a_mark_may_hold_anything() -> None:
