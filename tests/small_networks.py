@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from hypothesis import strategies as st
+from onnx import helper
 
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import (
@@ -29,6 +30,9 @@ from hexsim.layers import (
 from hexsim.planning.plan import KernelCall, Plan
 from hexsim.runtimes import Runtime
 from tests.deployed import planned
+
+ERF = helper.make_node("Erf", ["x"], ["y"]).SerializeToString()
+"""What an opaque layer holds."""
 
 
 def _untouched() -> np.ndarray:
@@ -178,7 +182,7 @@ def networks(draw: st.DrawFn) -> Network:
                 last = net.add(Resize, last, kind=nearest, scales=scales)
         elif kind == "opaque":
             shapes = (net.shape(last),)
-            last = net.add(Opaque, last, op_type="Erf", node=b"", shapes=shapes)
+            last = net.add(Opaque, last, op_type="Erf", node=ERF, shapes=shapes)
     if draw(st.booleans()):
         last = net.dense(last, 10)
         last = net.add(Softmax, last, axes=(1,))

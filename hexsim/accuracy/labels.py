@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hexsim.errors import HexsimError, unknown
-from hexsim.files import require_ordinary
 from hexsim.graph.ir import Network
 from hexsim.inputs.input_list import batch_size
+from hexsim.texts.text import lines, read_text
 
+_MOST_DIGITS = 18
 _NAMED = re.compile(r"(?:(?P<name>.*?)\s*[\s,]\s*)?(?P<label>[^\s,]+)")
 
 
@@ -64,25 +65,23 @@ def _by_name(
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """The lines that are not blank, each with words that say where it stands."""
-    require_ordinary(path)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise HexsimError(f"label file '{path}' is no text; give one integer per line") from None
-    except OSError as error:
-        raise HexsimError(f"cannot read label file '{path}': {error.strerror}") from None
-    for number, text in enumerate(lines, start=1):
-        if text.strip():
-            yield f"label file '{path}', line {number}", text.strip()
+        text = read_text(path, "label file", "give one integer per line")
+    except ValueError as error:
+        raise HexsimError(str(error)) from None
+    for number, line in lines(text):
+        yield f"label file '{path}', line {number}", line
 
 
 def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | None, int]:
     """Name, if there is one, and class of a line."""
     match = _NAMED.fullmatch(text)
     label = match["label"] if match else text
-    if match is None or not label.isdecimal() or int(label) >= classes:
+    fits = label.isdecimal() and len(label.lstrip("0")) <= _MOST_DIGITS and int(label) < classes
+    if match is None or not fits:
+        shown = label if len(label) <= 40 else f"{label[:37]}..."
         raise HexsimError(
-            f"{where}: '{label}' is no class; output '{network.outputs[0]}' has the classes "
+            f"{where}: '{shown}' is no class; output '{network.outputs[0]}' has the classes "
             f"0 to {classes - 1}"
         )
     return match["name"], int(label)

@@ -19,6 +19,7 @@ from hexsim.container.document import Document, Encodings, StoredArray
 from hexsim.graph import domains
 from hexsim.graph.consistency import told
 from hexsim.graph.ir import MOST_ELEMENTS, Network
+from hexsim.layers import Opaque
 from hexsim.quantization.encodings import AxisEncoding
 
 _KINDS = "biufc"
@@ -44,6 +45,12 @@ def check_model(document: Document, network: Network, records: Collection[str]) 
     `records` are the names of the entries that hold sections.
     """
     network.check()
+    for layer in network.layers:
+        if isinstance(layer, Opaque):
+            from hexsim.onnx_io.opaque_check import require_node  # the others need no onnx
+
+            with told(f"layer '{layer.name}' (Opaque)"):
+                require_node(layer)
     _check_sections(document, network, records)
     if document.encodings is None:
         if document.hta:

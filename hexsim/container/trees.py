@@ -156,7 +156,7 @@ def _arm(hints: tuple[Any, ...], tree: Any) -> Any:
         return types.NoneType
     others = [hint for hint in hints if hint is not types.NoneType]
     if isinstance(tree, dict):
-        classes = [hint for hint in others if dataclasses.is_dataclass(hint)]
+        classes: list[Any] = [hint for hint in others if dataclasses.is_dataclass(hint)]
         return max(
             classes, key=lambda one: len(domains.hints(one).keys() & tree), default=others[0]
         )
@@ -181,4 +181,4 @@ def _shown(tree: Any) -> str:
 
 
 def _mistake(at: str, what: str) -> ValueError:
-    return ValueError(f"{at or 'all of it'} {what}")
+    return ValueError(f"{at or 'it'} {what}")

@@ -71,7 +71,7 @@ def require(value: object) -> None:
         raise ValueError(f"{path}{fault}")
 
 
-def require_axes(value: object, rank: int) -> None:
+def require_axes(value: Any, rank: int) -> None:
     """Raise ValueError if a field speaks of axes that an operand of `rank` axes does not have."""
     for name, hint in hints(type(value)).items():
         for mark in getattr(hint, "__metadata__", ()):
@@ -90,14 +90,18 @@ def fault_of(hint: Any, value: object) -> str | None:
     return None
 
 
-@cache
-def hints(kind: type) -> dict[str, Any]:
+def hints(kind: Any) -> dict[str, Any]:
     """The types of a dataclass's fields, with their marks."""
+    return _hints(kind)
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
     known = get_type_hints(kind, include_extras=True)
     return {field.name: known[field.name] for field in dataclasses.fields(kind)}
 
 
-def _faults(value: object, path: str) -> Iterator[tuple[str, str]]:
+def _faults(value: Any, path: str) -> Iterator[tuple[str, str]]:
     """Where something is wrong in a dataclass, and what."""
     for name, hint in hints(type(value)).items():
         yield from _faults_in(hint, getattr(value, name), f"{path}.{name}" if path else name)

@@ -10,6 +10,8 @@ import json
 from dataclasses import asdict, dataclass
 
 from hexsim.errors import HexsimError
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.text import decoded
 
 FORMAT = 1
 
@@ -81,7 +83,7 @@ class CommandList:
     def from_bytes(cls, record: bytes) -> CommandList:
         """Read a record; HexsimError if it is none or of a newer format."""
         try:
-            tree = json.loads(record)
+            tree = parse_json(decoded(record, "it"), "it")
             if tree["format"] != FORMAT:
                 raise HexsimError(
                     f"the HTA section has format {tree['format']}, this hexsim reads {FORMAT}; "
@@ -96,7 +98,7 @@ class CommandList:
                 for part in tree["layers"]
             )
             return cls(str(tree["chip"]), layers)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise HexsimError(
                 "the HTA section cannot be read; quantise the network again with --enable-hta"
             ) from error

@@ -26,6 +26,7 @@ import numpy as np
 from hexsim.errors import HexsimError, unknown
 from hexsim.files import require_ordinary
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.texts.text import lines, read_text
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ class InputList:
         Raises HexsimError for NaN, infinity and what the input's type does not allow, with line
         and file.
         """
-        for lines in self.sets:
-            yield {name: self._array(network, name, lines) for name in network.inputs}
+        for together in self.sets:
+            yield {name: self._array(network, name, together) for name in network.inputs}
 
     def _array(self, network: Network, name: str, lines: tuple[InputLine, ...]) -> FloatArray:
         tensor = network.tensors[name]
@@ -106,21 +107,16 @@ def read_input_list(path: Path, network: Network) -> InputList:
     Raises HexsimError naming list, line and file for a line outside the grammar, an unknown
     name, a missing file and a file of the wrong size; also for an empty list.
     """
-    require_ordinary(path)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise HexsimError(f"input list '{path}' is no text; give a list of file names") from None
-    except OSError as error:
-        raise HexsimError(f"cannot read input list '{path}': {error.strerror}") from None
+        listed = read_text(path, "input list", "give a list of file names")
+    except ValueError as error:
+        raise HexsimError(str(error)) from None
     outputs: dict[str, tuple[str, ...]] = {"#": (), "%": ()}
     found: list[InputLine] = []
     batch = batch_size(network)
     each: int | None = None if batch > 1 else 1
-    for number, text in enumerate(lines, start=1):
+    for number, text in lines(listed):
         words = text.split()
-        if not words:
-            continue
         mark = words[0][0]
         if mark not in outputs:
             line = InputLine(number, _files(path, number, words, network))

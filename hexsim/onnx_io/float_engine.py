@@ -91,6 +91,13 @@ class FloatEngine:
             raise
         except Exception as error:  # onnxruntime's exceptions share no base class
             raise refused(self._network, error) from error
+        for name, result in zip(self._written, results, strict=True):
+            if result.shape != tensors[name].shape:
+                raise HexsimError(
+                    f"tensor '{name}' of network '{self._network.name}' is said to have the shape "
+                    f"{list(tensors[name].shape)} and has {list(result.shape)}; convert the model "
+                    "again"
+                )
         values = {**feed, **dict(zip(self._written, results, strict=True))}
         return {name: _single(values[name]) for name in self._outputs}
 

@@ -11,7 +11,6 @@ file, key and what was expected. `recorded` finds out which constants a computat
 from __future__ import annotations
 
 import copy
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,9 +21,10 @@ from typing import Any, Generic, Self, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 from hexsim.errors import HexsimError, unknown
-from hexsim.files import require_ordinary
 from hexsim.platforms.quantity import Quantity
 from hexsim.platforms.refusals import sentence
+from hexsim.texts.text import read_text
+from hexsim.texts.toml_text import parse_toml
 
 Tree = dict[str, Any]
 
@@ -200,13 +200,10 @@ class Shelf(Generic[SheetT]):
 
 
 def _read(path: Path) -> Tree:
-    require_ordinary(path)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise HexsimError(f"{path}: cannot be read ({error.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise HexsimError(f"{path}: not valid TOML: {error}") from None
+        return parse_toml(read_text(path, "datasheet", "give a TOML file"), str(path))
+    except ValueError as error:
+        raise HexsimError(str(error)) from None
 
 
 def _is_whole(model: type[BaseModel], path: str) -> bool:

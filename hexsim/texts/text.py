@@ -28,22 +28,23 @@ def read_text(path: Path, what: str, remedy: str) -> str:
         if status.st_size > MOST_BYTES:
             raise ValueError(f"{where} has {status.st_size} bytes, too many for a text; {remedy}")
         data = path.read_bytes()
-    except OSError as error:
-        raise ValueError(f"cannot read {where}: {error.strerror or error}") from None
-    return decoded(data, where, remedy)
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise ValueError(f"cannot read {where}: {reason or 'no file has such a name'}") from None
+    return decoded(data, where, f"; {remedy}")
 
 
-def decoded(data: bytes, where: str, remedy: str) -> str:
-    """Return UTF-8 `data` as text, or raise ValueError naming the line that is none."""
+def decoded(data: bytes, where: str, remedy: str = "") -> str:
+    """Return UTF-8 `data` as text, or raise ValueError naming the line, and ending in `remedy`."""
     try:
         text = data.decode("utf-8-sig")
         at = text.find("\0")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{where} is no text in UTF-8 (line {line}); {remedy}") from None
+        raise ValueError(f"{where} is no text in UTF-8 (line {line}){remedy}") from None
     if at >= 0:
         line = text.count("\n", 0, at) + 1
-        raise ValueError(f"{where} is no text: line {line} holds a NUL; {remedy}")
+        raise ValueError(f"{where} is no text (line {line} holds a NUL){remedy}")
     return text
 
 

@@ -27,7 +27,7 @@ def require_plain(tree: Any, where: str) -> None:
         elif isinstance(node, list):
             pending += ((item, f"{path}[{at}]", level + 1) for at, item in enumerate(node))
         elif isinstance(node, float) and not math.isfinite(node):
-            what = "not a number" if math.isnan(node) else "too large a number"
+            what = "NaN" if math.isnan(node) else "infinite, or too large a number"
             raise ValueError(f"{where}: {_key(path)} is {what}; give a finite one")
         elif isinstance(node, int) and node.bit_length() > _MOST_BITS:
             raise ValueError(f"{where}: {_key(path)} is too large a number; give a finite one")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import helper
 
 from hexsim import container
 from hexsim.container import Metadata
@@ -45,8 +46,10 @@ def test_constants_of_every_type_come_back(tmp_path: Path) -> None:
     constants = {
         n: Constant(n, a.shape, a, a.dtype.newbyteorder("=").name) for n, a in arrays.items()
     }
+    node = helper.make_node("Scan", ["x", *arrays], ["y"]).SerializeToString()
+    inputs = ("x", *arrays)
     layer = Opaque(
-        name="o", inputs=("x", *arrays), outputs=("y",), op_type="If", node=b"\1", shapes=((1,),)
+        name="o", inputs=inputs, outputs=("y",), op_type="Scan", node=node, shapes=((1,),)
     )
     tensors = {"x": Tensor("x", (1,)), "y": Tensor("y", (1,), dtype="int64")}
     network = Network("types", (layer,), tensors, constants, ("x",), ("y",))

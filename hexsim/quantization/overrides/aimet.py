@@ -13,16 +13,15 @@ passed over, as the real converter does; a misspelt one shows as a missing one.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from hexsim.errors import HexsimError
-from hexsim.files import require_ordinary
 from hexsim.quantization.overrides.aimet_listed import listed_section
 from hexsim.quantization.overrides.aimet_named import named_section
 from hexsim.quantization.overrides.override import Overrides
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.text import read_text
 
 ACTIVATIONS, PARAMETERS = "activation_encodings", "param_encodings"
 """The two sections of every version."""
@@ -56,40 +55,14 @@ def read_aimet(path: str | Path) -> Overrides:
 
 
 def _document(path: Path, where: str) -> dict[str, Any]:
-    require_ordinary(path)
     try:
-        text = path.read_text("utf-8")
-    except FileNotFoundError:
-        raise HexsimError(f"no such file: '{path}'") from None
-    except UnicodeDecodeError:
-        raise HexsimError(f"{where} is no text; give the JSON file that AIMET exports") from None
-    except OSError as error:
-        raise HexsimError(f"cannot read '{path}': {error.strerror}") from None
-    try:
-        document = json.loads(text, object_pairs_hook=_unique(where))
-    except json.JSONDecodeError as error:
-        raise HexsimError(
-            f"{where}, line {error.lineno}: {error.msg}; repair the JSON or export it again"
-        ) from None
-    except RecursionError:
-        raise HexsimError(f"{where} is nested too deeply to be an encodings file") from None
+        text = read_text(path, "overrides", "give the JSON file that AIMET exports")
+        document = parse_json(text, where)
+    except ValueError as error:
+        raise HexsimError(str(error)) from None
     if not isinstance(document, dict):
         raise HexsimError(f"{where} is no JSON object with the sections of an encodings file")
     return document
-
-
-def _unique(where: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
-    """A hook for objects: `json` itself would keep the last of two equal keys and say nothing."""
-
-    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise HexsimError(f"{where}: key '{twice}' is there twice; keep one of them")
-        return found
-
-    return collect
 
 
 def _is_newer(version: str) -> bool:

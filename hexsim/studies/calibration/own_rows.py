@@ -8,7 +8,6 @@ A `model` is the name of a built-in network, or a file's path as seen from the r
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,11 +15,12 @@ from typing import NamedTuple
 
 from hexsim.container.loading import is_builtin
 from hexsim.errors import HexsimError, nearest, unknown
-from hexsim.files import require_ordinary
 from hexsim.platform import Platform
 from hexsim.platforms.measurements import Measurement
 from hexsim.quantization.model import Model
 from hexsim.runtimes import RUNTIMES
+from hexsim.texts.csv_text import parse_csv
+from hexsim.texts.text import read_text
 
 COLUMNS = tuple(
     "idle_ms_before_call" if name == "idle_ms" else name
@@ -59,29 +59,12 @@ def read_rows(
 
 def _records(source: Path) -> Iterator[tuple[int, Record]]:
     """Line number and fields of each row, with a header that makes sense."""
-    require_ordinary(source)
+    where = f"{source}, line 1"
     try:
-        text = source.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise HexsimError(f"{source}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise HexsimError(f"{source}: not a text file in UTF-8; save it as CSV") from None
-    reader = csv.reader(text.splitlines(keepends=True), strict=True)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        _check_header(header, f"{source}, line 1")
-        for fields in reader:
-            if not any(field.strip() for field in fields):
-                continue
-            if len(fields) != len(header):
-                raise HexsimError(
-                    f"{source}, line {reader.line_num}: {len(fields)} values, and the header has "
-                    f"{len(header)} columns"
-                )
-            values = (field.strip() for field in fields)
-            yield reader.line_num, dict(zip(header, values, strict=True))
-    except csv.Error as error:
-        raise HexsimError(f"{source}, line {reader.line_num}: not CSV ({error})") from None
+        text = read_text(source, "measured rows", "save them as CSV")
+        yield from parse_csv(text, str(source), lambda header: _check_header(header, where))
+    except ValueError as error:
+        raise HexsimError(str(error)) from None
 
 
 def _check_header(header: list[str], where: str) -> None:
