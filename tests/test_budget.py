@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks.pages import CONCEPTS
 from hexsim import budget
 from hexsim.errors import HexsimError
 
@@ -30,3 +31,17 @@ def test_a_budget_that_is_none_is_refused(text: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(budget.VARIABLE, text)
     with pytest.raises(HexsimError, match="set it to a positive number"):
         budget.allowed(LIMIT)
+
+
+def test_zeros_do_not_hide_long_axes() -> None:
+    budget.require_shape((0, 3), "x")
+    with pytest.raises(HexsimError, match=r"x asks for 1e\+12"):
+        budget.require_shape((0, 10**6, 10**6), "x")
+
+
+def test_the_page_has_every_limit() -> None:
+    page = (CONCEPTS / "importing.md").read_text(encoding="utf-8")
+    limits = [one for one in vars(budget).values() if isinstance(one, budget.Limit)]
+    assert len(limits) == 7
+    for limit in limits:
+        assert f"| {limit.unit} | {limit.amount} |" in page
