@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
@@ -65,6 +66,14 @@ def require(limit: Limit, asked: int, what: str) -> None:
     granted = allowed(limit)
     if asked > granted:
         raise HexsimError(over(limit, f"{what} asks for {_count(asked)}", granted))
+
+
+def require_shape(shape: Sequence[int], what: str) -> None:
+    """Raise HexsimError if a tensor of `shape` is beyond the budget; a size of zero counts as one.
+
+    Programs take their time over long axes of tensors without elements, too.
+    """
+    require(TENSOR, math.prod(max(size, 1) for size in shape), what)
 
 
 def over(limit: Limit, what: str, granted: float) -> str:

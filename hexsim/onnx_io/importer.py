@@ -204,8 +204,7 @@ class Importer:
     def add_with(self, layer: Layer, outputs: list[Tensor]) -> None:
         """Add a layer whose outputs are `outputs`; HexsimError if they are beyond the budget."""
         for tensor in outputs:
-            what = f"output '{tensor.name}' of node '{layer.name}'"
-            budget.require(budget.TENSOR, tensor.elements, what)
+            budget.require_shape(tensor.shape, f"output '{tensor.name}' of node '{layer.name}'")
         self._layers.append(layer)
         self._producers.update(dict.fromkeys(layer.outputs, layer))
         self.tensors.update({tensor.name: tensor for tensor in outputs})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -127,5 +126,5 @@ def _static(node: Node, name: str, found: onnx.TypeProto | None, advice: str) ->
     shape = tuple(d.dim_value for d in dims)
     if any(size < 0 for size in shape):
         raise node.misfit(f"output '{name}' would have the shape {list(shape)}")
-    budget.require(budget.TENSOR, math.prod(shape), f"output '{name}' of node '{node.name}'")
+    budget.require_shape(shape, f"output '{name}' of node '{node.name}'")
     return shape, dtype_name(tensor.elem_type, name)

@@ -111,8 +111,8 @@ def read_with_codes(
     net = Importer(initializers(source.graph, source, weights or {}))
     for value in source.graph.input:
         if value.name in shapes:
-            elements = math.prod(shapes[value.name])
-            budget.require(budget.TENSOR, elements, f"input '{value.name}' of {source.label}")
+            what = f"input '{value.name}' of {source.label}"
+            budget.require_shape(shapes[value.name], what)
             net.add_input(_input(source, value, shapes[value.name]))
     net.known.update(_given(source, input_values or {}))
     expanded = _read_graph(source.graph, net, source)

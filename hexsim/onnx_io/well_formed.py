@@ -23,8 +23,8 @@ from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.onnx_io.node import subgraphs
 
-DEEPEST = 32
-"""How far subgraphs may nest: protobuf's own readers end at a hundred messages."""
+DEEPEST = 24
+"""How far subgraphs may nest, and functions call: protobuf ends at a hundred messages."""
 
 _FIELDS = {
     "FLOAT": "f", "INT": "i", "STRING": "s", "TENSOR": "t", "GRAPH": "g", "TYPE_PROTO": "tp",

@@ -39,7 +39,7 @@ from tests.fuzz.onnx_mutations import mutated
 from tests.fuzz.onnx_seeds import seeds
 
 SECONDS = 20
-"""That a case may take; the slowest valid seed takes a tenth, the first time."""
+"""Of the processor that a case may take; the slowest valid seed takes a tenth, the first time."""
 MEGABYTES = 2000
 """That the process may ever hold: a third of it is the interpreter with its libraries."""
 ADDRESSES = 6 << 30
@@ -91,12 +91,12 @@ def _alarm() -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TimeoutError(f"no end within {SECONDS} s")
 
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS)
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _held() -> float:

@@ -226,10 +226,10 @@ def greedy() -> Iterator[tuple[str, onnx.ModelProto]]:
         node("Cast", ["x"], ["i"], to=7), node("OneHot", ["i", "d", "v"], ["y"]),
         d=_sizes(10**10), v=np.array([0, 1], np.float32),
     )  # fmt: skip
-    yield "100 000 nodes", _chain(100_000)
+    yield "20 001 nodes", _chain(20_001)
     yield "20 000 nodes", _chain(20_000)
-    yield "deep branches", _nested(60)
-    yield "deeper branches", _nested(20)
+    yield "deep branches", _nested(28)
+    yield "deeper branches", _nested(18)
     yield "functions of functions", _functions(12, 10)
     yield "a loop of 10^9", _loop(HUGE)
     yield "a loop without an end", _loop(None)

@@ -182,6 +182,12 @@ def test_a_duration_ends_with_the_calls_that_were_begun() -> None:
         assert max(ends) >= 30e9
 
 
+def test_a_duration_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEXSIM_BUDGET", "0.0004")
+    with pytest.raises(HexsimError, match=r"the duration of the workload asks for .* kernel calls"):
+        throughput(SD855, [caller()], ClosedLoop(duration_ms=1e9))
+
+
 def test_events_grow_linearly_with_inferences_and_instances() -> None:
     def events(inferences: int, instances: int) -> int:
         found = throughput(SD855, [caller(instances=instances)], ClosedLoop(inferences=inferences))
@@ -211,6 +217,7 @@ def test_clients_of_the_dsp_take_their_part() -> None:
             "instances: 9, 8; .* may have 16",
         ),
         ([caller()], ClosedLoop(inferences=0), "0 inferences"),
+        ([caller()], ClosedLoop(inferences=10**8), "the workload asks for .*kernel calls"),
         ([caller()], ClosedLoop(duration_ms=-1), "a duration of -1 ms"),
         ([caller()], ClosedLoop(duration_ms=math.inf), "a duration of inf ms"),
         ([caller()], ClosedLoop(duration_ms=math.nan), "a duration of nan ms"),

@@ -1,0 +1,42 @@
+"""Damaged ONNX files end in an answer or a sentence: no traceback, hang, crash or memory case.
+
+HEXSIM_FUZZ_CASES sets how many are tried, HEXSIM_FUZZ_FIRST the number of the first. The same
+numbers are the same files. What is found is printed with its number; `python -m
+tests.fuzz.onnx_case NUMBER 1` tries it again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from tests.fuzz.onnx_case import judge
+from tests.fuzz.onnx_run import judged
+from tests.fuzz.onnx_seeds import seeds
+
+CASES = int(os.environ.get("HEXSIM_FUZZ_CASES", "300"))
+FIRST = int(os.environ.get("HEXSIM_FUZZ_FIRST", "0"))
+_LIBRARIES = ("ONNXRuntimeError", "ShapeInference", "TypeInference", "onnxruntime_src", "Traceback")
+"""Words that only raw text of a library has."""
+
+
+def test_the_undamaged_files_answer() -> None:
+    said = [judge(data) for data in seeds()]
+    unanswered = [one for one in said if one and "end the network before it" not in one]
+    assert not [one for one in unanswered if "multiplies on HVX" not in one]
+
+
+def test_damaged_files_end_in_an_answer_or_a_sentence() -> None:
+    found = list(judged(FIRST, CASES))
+    refused = [one for one in found if one.said]
+    answered = [one for one in found if not one.said and not one.fault]
+    faults = [f"case {one.number}: {one.fault[-2000:]}" for one in found if one.fault]
+    print(f"{len(found)} cases: {len(refused)} refused, {len(answered)} answered")
+    assert not faults, "\n".join(faults)
+    assert len(found) == CASES
+    assert len(refused) > CASES / 4
+    assert len(answered) > CASES / 20
+    for one in refused:
+        text = re.sub(r"'[^']*'", "", one.said)  # without names, which may be anything
+        assert "\n" not in text, one
+        assert not any(word in text for word in _LIBRARIES), one
