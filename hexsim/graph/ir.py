@@ -42,13 +42,15 @@ class Tensor:
     """An activation: its name, stored shape, and where each stored axis comes from.
 
     `order[i]` is the source (ONNX) axis held at stored axis i; `dtype` is the numpy name of the
-    element type in the float network.
+    element type in the float network. The sizes of the stored axes that `varies` lists are the
+    most there may be: how many there are, values decide.
     """
 
     name: str
     shape: Shape
     order: tuple[int, ...] = ()
     dtype: str = "float32"
+    varies: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.order:

@@ -16,6 +16,7 @@ from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Opaque
 from hexsim.onnx_io.as_run import as_run
 from hexsim.onnx_io.emitters import EMITTERS
+from hexsim.onnx_io.emitters.opaque import nodes_of
 from hexsim.onnx_io.graph_builder import GraphBuilder, WrittenGraph
 from hexsim.onnx_io.precision import Precision
 from hexsim.onnx_io.source import EXTENSIONS
@@ -60,13 +61,15 @@ def _imports(network: Network) -> dict[str, int]:
     versions = {}
     for layer in network.layers:
         if isinstance(layer, Opaque):
-            domain = as_run(onnx.NodeProto.FromString(layer.node)).domain
-            version = 1 if domain == EXTENSIONS else layer.opset
-            versions["" if domain == "ai.onnx" else domain] = version
+            for node in nodes_of(layer):
+                domain = as_run(node).domain
+                version = 1 if domain == EXTENSIONS else layer.opset
+                versions["" if domain == "ai.onnx" else domain] = version
     standard = max(versions.pop("", DEFAULT_OPSET), _OLDEST_OPSET)
     return {"": standard, **versions}
 
 
 def _value_info(tensor: Tensor) -> onnx.ValueInfoProto:
     element_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(tensor.dtype))
-    return onnx.helper.make_tensor_value_info(tensor.name, element_type, tensor.shape)
+    sizes = [None if axis in tensor.varies else size for axis, size in enumerate(tensor.shape)]
+    return onnx.helper.make_tensor_value_info(tensor.name, element_type, sizes)

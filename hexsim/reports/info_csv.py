@@ -8,7 +8,7 @@ import io
 from hexsim.container import Container
 from hexsim.container.inspection import inspect
 from hexsim.reports.info_table import HEADER
-from hexsim.reports.layer_text import dims, parameter_lines
+from hexsim.reports.layer_text import output_dims, parameter_lines
 
 
 def info_csv(container: Container) -> str:
@@ -18,7 +18,7 @@ def info_csv(container: Container) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)
     for row in inspect(container.model):
-        shapes = [dims(shape) for shape in row.shapes]
+        shapes = output_dims(row)
         parameters = parameter_lines(row, network.total_parameters, network.total_macs)
         lists = (row.inputs, row.outputs, shapes, row.runtimes, parameters)
         writer.writerow((row.id, row.name, row.type, *("; ".join(cell) for cell in lists)))
