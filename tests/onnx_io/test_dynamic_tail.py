@@ -221,3 +221,40 @@ def test_control_flow_is_no_part_of_a_tail(onnx_model: Make, inside: bool) -> No
     model = onnx_model(nodes, {"x": (2, 3)}, ["y", "i"], {}, 13)
     with pytest.raises(HexsimError, match="cannot be inferred: its shape depends on values"):
         read(model)
+
+
+def test_shapes_that_follow_from_sizes(onnx_model: Make) -> None:
+    """All operators that take a shape as a tensor, and one that rearranges what it is given."""
+    nodes = [
+        node("NonZero", ["x"], ["places"], name="places"),
+        node("Shape", ["places"], ["shape"]),
+        node("Gather", ["shape", "one"], ["many"]),
+        node("Squeeze", ["many"], ["number"]),
+        node("Range", ["zero", "number", "step"], ["counted"]),
+        node("Reshape", ["counted", "column"], ["column1"]),
+        node("ConstantOfShape", ["many"], ["constant"]),
+        node("Concat", ["one", "many"], ["wide"], axis=0),
+        node("Expand", ["x", "cube"], ["expanded"]),
+        node("Concat", ["one", "many", "one"], ["times"], axis=0),
+        node("Tile", ["expanded", "times"], ["tiled"]),
+        node("Reshape", ["constant", "wide"], ["line"]),
+        node("Concat", ["one", "one", "many", "many"], ["size"], axis=0),
+        node("Reshape", ["x", "image"], ["picture"]),
+        node("Resize", ["picture", "", "", "size"], ["resized"], mode="nearest"),
+        node("Cast", ["column1"], ["column2"], to=TensorProto.FLOAT),
+    ]
+    weights = {"one": [1], "zero": 0, "step": 1, "column": [-1, 1], "cube": [1, 2, 3]}
+    outputs = ["column2", "tiled", "line", "resized"]
+    model = onnx_model(nodes, {"x": (2, 3)}, outputs, {**weights, "image": [1, 1, 2, 3]}, 13)
+    network = read(model)
+    (part,) = parts(network)
+    assert part.type == f"NonZero +{len(part.fused)}"
+    shapes = {name: (network.tensors[name].shape, network.tensors[name].varies) for name in outputs}
+    assert shapes == {
+        "column2": ((6, 1), (0,)),
+        "tiled": ((1, 12, 3), (1,)),
+        "line": ((1, 6), (1,)),
+        "resized": ((1, 1, 6, 6), (2, 3)),
+    }
+    some = [{"x": np.float32([[1, 0, 2], [0, 3, bottom]])} for bottom in (0, 4)]
+    same_as_onnxruntime(model, network, some)
