@@ -90,6 +90,11 @@ def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | N
 def _classes(network: Network, batch: int) -> int:
     """Classes that the first output scores for each input."""
     output = network.tensors[network.outputs[0]]
+    if output.varies:
+        raise HexsimError(
+            f"labels need class scores, and output '{output.name}' of network '{network.name}' is "
+            "as large as values decide; leave the labels out"
+        )
     if batch != batch_size(network) or output.dtype != "float32":
         raise HexsimError(
             f"labels need class scores of every input, and output '{output.name}' of "

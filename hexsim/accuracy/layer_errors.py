@@ -81,14 +81,19 @@ class TensorStream:
 
 
 class ErrorStream:
-    """Collects the errors of all float tensors of a twin that have elements, input by input."""
+    """Collects the errors of the float tensors of a twin, input by input.
+
+    Left out are those without elements, and those whose size depends on values: what lies in one
+    place of both need not be the same thing.
+    """
 
     def __init__(self, twin: Twin) -> None:
         self._network, self._runtimes = twin.network, twin.runtimes
+        known = twin.network.tensors
         self._streams = {
             name: TensorStream(twin.encodings.get(name))
             for name in twin.tensors
-            if twin.network.tensors[name].dtype == "float32" and twin.network.tensors[name].elements
+            if known[name].dtype == "float32" and known[name].elements and not known[name].varies
         }
 
     def add(self, floats: Mapping[str, FloatArray], others: Mapping[str, FloatArray]) -> None:

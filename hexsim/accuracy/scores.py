@@ -1,33 +1,66 @@
-"""Class scores: what a classifier says before a final softmax.
+"""Scores: what a network says before it is turned into what an application wants.
 
 A softmax turns equal differences of scores into equal ratios of probabilities, so noise on
-probabilities tells little about noise in the network. Runtimes are therefore compared with float
-on the scores.
+probabilities tells little about noise in the network. Detections are chosen from boxes and scores,
+and those of two runs are no pairs that could be compared. Runtimes are therefore compared with
+float on what a final softmax, or layers sized by values, read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from hexsim.graph.ir import Network
-from hexsim.layers import Softmax
+from hexsim.graph.ir import Layer, Network
+from hexsim.layers import Opaque, Softmax
+from hexsim.passes.dead_code import remove_dead_code
 from hexsim.quantization.model import Model
 
 
 def class_scores(network: Network) -> Network:
-    """Return the network with the input of each final softmax as output in its place."""
-    scores = {
-        layer.output: layer.inputs[0]
+    """Return the network with what is compared in place of its outputs."""
+    scores: dict[str, tuple[str, ...]] = {
+        layer.output: (layer.inputs[0],)
         for layer in network.layers
         if isinstance(layer, Softmax)
         and layer.output in network.outputs
         and layer.output not in network.consumers
     }
-    kept = [layer for layer in network.layers if layer.outputs[0] not in scores]
-    if not kept:
+    scores |= before_choices(network)
+    if not scores:
         return network
-    outputs = dict.fromkeys(scores.get(name, name) for name in network.outputs)
-    return network.subnetwork(kept, network.inputs, tuple(outputs))
+    outputs = dict.fromkeys(n for name in network.outputs for n in scores.get(name, (name,)))
+    cut = remove_dead_code(replace(network, outputs=tuple(outputs)))
+    return cut if cut.layers else network
+
+
+def before_choices(network: Network) -> dict[str, tuple[str, ...]]:
+    """Outputs that layers sized by values write, with the floats that these choose from.
+
+    Inputs of the network, which all runs have alike, count where there is nothing else.
+    """
+    found = {}
+    for name in network.outputs:
+        if name in network.producers and is_sized_by_values(network.producers[name]):
+            floats = tuple(dict.fromkeys(_floats_before(name, network)))
+            found[name] = tuple(n for n in floats if n not in network.inputs) or floats
+    return found
+
+
+def is_sized_by_values(layer: Layer) -> bool:
+    """True if what a layer writes is as large as values decide, inside it at least."""
+    return isinstance(layer, Opaque) and layer.sized_by_values
+
+
+def _floats_before(name: str, network: Network) -> Iterator[str]:
+    """Floats of known size that `name` follows from, and the inputs that it does."""
+    writer, tensor = network.producers.get(name), network.tensors[name]
+    if writer is None or (tensor.dtype == "float32" and not is_sized_by_values(writer)):
+        yield name
+        return
+    for source in writer.inputs:
+        if source in network.tensors:
+            yield from _floats_before(source, network)
 
 
 def scored(model: Model) -> Model:

@@ -109,7 +109,8 @@ def run(
     if deployment.quantizes:
         tell_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
     say(f"{RULE}\nhexsim v{__version__}\n{RULE}")
-    run_all(executor, source, results.output, names, _announce)
+    sized = [name for name in names if deployment.network.tensors[name].varies]
+    run_all(executor, source, results.output, names, _announce, sized, say)
 
 
 def _announce(files: Sequence[str]) -> None:

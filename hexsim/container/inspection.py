@@ -35,7 +35,8 @@ class LayerInfo:
 
     `kind` is the type with its function, as snpe-dlc-info sums types up. `encodings` are those of
     the outputs and of the layer's constants, by role, `origins` where they came from; `floats` has
-    the types of those that stay float in a network with encodings.
+    the types of those that stay float in a network with encodings. Of each shape, `varies` has the
+    axes whose size values decide; it is the most there.
     """
 
     id: int
@@ -52,6 +53,7 @@ class LayerInfo:
     floats: dict[str, str]
     param_count: int = 0
     macs: int = 0
+    varies: tuple[tuple[int, ...], ...] = ()
 
 
 def inspect(model: Model) -> list[LayerInfo]:
@@ -116,6 +118,7 @@ def _layer(index: int, layer: Layer, model: Model) -> LayerInfo:
         floats=_floats(roles, model),
         param_count=network.parameter_count(layer),
         macs=network.macs(layer),
+        varies=tuple(network.tensors[name].varies for name in layer.outputs),
     )
 
 

@@ -3,13 +3,14 @@
 `Result_<i>/<tensor>.raw` under the output folder holds one tensor of line i of an input list (or of
 picture i): float32, little endian, in stored order (an image: NHWC), no header. A slash in a
 tensor's name makes subfolders. The lines of a batch have their results in folders of their own; a
-line whose files hold a whole batch has one result, the whole batch.
+line whose files hold a whole batch has one result, the whole batch. A tensor whose size depends on
+values is written as large as it is; in a batch each line has all of it.
 Source: snpe-net-run of SNPE 1.x (documented tree of files).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hexsim.errors import HexsimError, unknown
@@ -44,12 +45,15 @@ def run(
     folder: Path,
     names: Sequence[str],
     progress: Callable[[Sequence[str]], None] = lambda files: None,
+    sized: Collection[str] = (),
+    told: Callable[[str], None] = lambda line: None,
 ) -> int:
     """Write tensors `names` of all results under `folder`; return the number of results.
 
-    `progress` is told the files of each inference before it runs. Raises HexsimError for input
-    that cannot be read and for a folder that cannot be written, before anything runs if that can be
-    known; no file is ever half written.
+    `progress` is told the files of each inference before it runs, `told` the shape of what is
+    written of tensors that are `sized` by values. Raises HexsimError for input that cannot be read
+    and for a folder that cannot be written, before anything runs if that can be known; no file is
+    ever half written.
     """
     files = _files(names)
     results = source.items // source.items_per_line
@@ -64,27 +68,31 @@ def run(
         progress(source.files[index])
         values = executor.run(feed)
         left = source.items - index * source.batch
-        for result in _lines({name: values[name] for name in names}, source, left):
+        for result in _lines({name: values[name] for name in names}, source, left, sized):
             for name, array in result.items():
                 place = folder / f"Result_{count}" / files[name]
                 write_bytes(place, array.astype("<f4").tobytes(), parents=True)
+                if name in sized:
+                    told(f"{place}: {'x'.join(map(str, array.shape))}")
             count += 1
     return count
 
 
 def _lines(
-    values: Mapping[str, FloatArray], source: InputSource, left: int
+    values: Mapping[str, FloatArray], source: InputSource, left: int, sized: Collection[str]
 ) -> Iterator[Mapping[str, FloatArray]]:
-    """The results of the lines of one set, padding left out."""
+    """The results of the lines of one set, padding left out; what values size is never cut."""
     batch, each = source.batch, source.items_per_line
     if each == batch:
         yield values
         return
+    cut = {
+        name
+        for name, array in values.items()
+        if array.ndim and array.shape[0] == batch and name not in sized
+    }
     for item in range(min(batch, left)):
-        yield {
-            name: array[item : item + 1] if array.ndim and array.shape[0] == batch else array
-            for name, array in values.items()
-        }
+        yield {n: array[item : item + 1] if n in cut else array for n, array in values.items()}
 
 
 def _files(names: Sequence[str]) -> dict[str, Path]:

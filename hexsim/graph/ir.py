@@ -51,13 +51,15 @@ class Tensor:
     """An activation: its name, stored shape, and where each stored axis comes from.
 
     `order[i]` is the source (ONNX) axis held at stored axis i; `dtype` is the numpy name of the
-    element type in the float network.
+    element type in the float network. The sizes of the stored axes that `varies` lists are the
+    most there may be: how many there are, values decide.
     """
 
     name: str
     shape: tuple[Natural, ...]
     order: tuple[int, ...] = ()
     dtype: str = "float32"
+    varies: tuple[Natural, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.order:
@@ -71,7 +73,16 @@ class Tensor:
             return f"elements of the unknown type '{self.dtype}'"
         if math.prod(self.shape) > MOST_ELEMENTS:
             return f"shape {list(self.shape)} has more than {MOST_ELEMENTS} elements"
+        if any(axis >= len(self.shape) for axis in self.varies):
+            return f"sizes that vary on the axes {list(self.varies)} of {len(self.shape)}"
         return None
+
+    def may_have(self, shape: Shape) -> bool:
+        """Whether its values may have this stored shape."""
+        return len(shape) == len(self.shape) and all(
+            size <= most if axis in self.varies else size == most
+            for axis, (size, most) in enumerate(zip(shape, self.shape, strict=True))
+        )
 
     @property
     def elements(self) -> int:

@@ -1,4 +1,7 @@
-"""Opaque: an ONNX node that is no layer of ours and runs as it is on the CPU runtime."""
+"""Opaque: an ONNX node that is no layer of ours and runs as it is on the CPU runtime.
+
+Several nodes are one if they work on tensors whose sizes nobody knows beforehand.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,13 @@ from hexsim.graph.domains import LARGEST, Count, Natural, Positive
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_LAYER, Support
 
+PART_DOMAIN = "hexsim"
+"""Domain of the node that stands for several: its attribute `body` is the graph of them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Opaque(Layer):
-    """One ONNX node in its own axis order.
+    """One ONNX node, or a part of a graph as one, in its own axis order.
 
     `node` is the serialised NodeProto, `op_type` its operator and `opset` the version of the
     operator set it was written for; `shapes` are the stored shapes of its outputs. Its tensors
@@ -21,7 +27,8 @@ class Opaque(Layer):
     the same; permutes at its edges cost time. `inputs` leaves out the optional inputs that the node
     omits. The node takes `products` multiply-accumulates and `operations` on elements; where both
     are zero, nobody counted them. Of its inputs it reads all or, if that is not zero, `picks`
-    elements.
+    elements. Where it is `sized_by_values`, its results or tensors inside it are as large as values
+    decide, and `shapes` and the work are at their most.
     """
 
     support: ClassVar[Support] = NO_LAYER
@@ -37,6 +44,7 @@ class Opaque(Layer):
     products: Count = 0
     operations: Count = 0
     picks: Count = 0
+    sized_by_values: bool = False
 
     @property
     def type(self) -> str:

@@ -92,7 +92,7 @@ class FloatEngine:
         except Exception as error:  # onnxruntime's exceptions share no base class
             raise refused(self._network, error) from error
         for name, result in zip(self._written, results, strict=True):
-            if result.shape != tensors[name].shape:
+            if not tensors[name].may_have(result.shape):
                 raise HexsimError(
                     f"tensor '{name}' of network '{self._network.name}' is said to have the shape "
                     f"{list(tensors[name].shape)} and has {list(result.shape)}; convert the model "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 
@@ -21,6 +21,8 @@ from hexsim.onnx_io.axis_order import Order, channels_last, identity, reshaped, 
 from hexsim.onnx_io.known import Array, Known
 from hexsim.onnx_io.node import Node, NotALayerError, outer_names
 from hexsim.onnx_io.node_codes import NodeCodes
+from hexsim.onnx_io.node_results import NodeInput
+from hexsim.onnx_io.unsized import DynamicTails
 
 _COMPUTED = 16
 """How often nodes may compute with all constants of a file before the budget is asked."""
@@ -33,7 +35,8 @@ class Importer:
     the nodes that read it, `writers` that which writes it. `codes` is what nodes of the file said
     about integers, by the tensor or array they said it of, and `stripped` the same by the names of
     integers that nobody needs any more; `moved` are names of integers that are floats here, until
-    they are dequantised. `nodes` counts those of the file, `labels` are their names, `folded` those
+    they are dequantised. `tails` are nodes whose results are as large as values decide, and what
+    follows of them. `nodes` counts those of the file, `labels` are their names, `folded` those
     of which nothing is left with their operators, `reasons` say why others are opaque, and `notes`
     are sentences on what was changed.
     """
@@ -51,6 +54,7 @@ class Importer:
         self.codes: dict[str, NodeCodes] = {}
         self.stripped: dict[str, tuple[str, NodeCodes]] = {}
         self.moved: dict[str, NodeCodes] = {}
+        self.tails = DynamicTails()
         self.tensors: dict[str, Tensor] = {}
         self._producers: dict[str, Layer] = {}
         self._layers: list[Layer] = []
@@ -65,6 +69,7 @@ class Importer:
     def fork(self) -> Importer:
         """A copy that knows what is there, for a look at what nodes would become."""
         other = Importer(self.known)
+        other.tails = DynamicTails(allowed=False)
         other.tensors.update(self.tensors)
         other.stripped.update(self.stripped)
         other.moved.update(self.moved)
@@ -88,7 +93,8 @@ class Importer:
 
     def exists(self, name: str) -> bool:
         """True if `name` has been written by a node, or is an input or a known array."""
-        return name in self.tensors or name in self.known or name in self.stripped
+        places = (self.tensors, self.known, self.stripped, self.tails.tensors)
+        return any(name in place for place in places)
 
     def producer(self, name: str) -> Layer | None:
         """The layer that writes a tensor, None for an input."""
@@ -127,6 +133,16 @@ class Importer:
             return node.integers(attribute)
         name = node.input(position)
         return tuple(int(n) for n in self.array(name).read().reshape(-1)) if name else None
+
+    def operand_type(self, name: str) -> NodeInput:
+        """What is known of a tensor or array before the network runs."""
+        value = small_value(self.known[name]) if name in self.known else None
+        return NodeInput(self.source_shape(name), self.dtype(name), value)
+
+    @property
+    def layers(self) -> Sequence[Layer]:
+        """The layers so far."""
+        return self._layers
 
     # What is added
 
@@ -208,6 +224,22 @@ class Importer:
         self._layers.append(layer)
         self._producers.update(dict.fromkeys(layer.outputs, layer))
         self.tensors.update({tensor.name: tensor for tensor in outputs})
+
+    def sort(self) -> None:
+        """Put the layers that were added before what they read behind it."""
+        written = {name for layer in self._layers for name in layer.outputs}
+        waiting, sorted_layers = self._layers, list[Layer]()
+        while waiting:
+            blocked = []
+            for layer in waiting:
+                if written.isdisjoint(layer.inputs):
+                    sorted_layers.append(layer)
+                    written.difference_update(layer.outputs)
+                else:
+                    blocked.append(layer)
+            assert len(blocked) < len(waiting), "layers read what they write"
+            waiting = blocked
+        self._layers = sorted_layers
 
     @contextmanager
     def attempt(self) -> Iterator[None]:

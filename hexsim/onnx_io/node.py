@@ -55,6 +55,11 @@ class Node:
         return tuple(self.proto.output)
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """Names that it reads, those of its subgraphs included."""
+        return tuple(name for name in (*self.inputs, *outer_names(self.proto)) if name)
+
+    @property
     def output(self) -> str:
         """The first output."""
         return self.outputs[0]

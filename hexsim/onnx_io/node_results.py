@@ -10,13 +10,23 @@ import onnx
 import onnx.shape_inference
 
 from hexsim import budget
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.known import Array, dtype_name
 from hexsim.onnx_io.node import Node
 from hexsim.onnx_io.source import EXTENSIONS, OnnxSource
 
+
+class UnknownShapeError(HexsimError):
+    """The shape of an output cannot be told before the network runs."""
+
+
 _CODING = ("QuantizeLinear", "DequantizeLinear")
 """Operators of onnxruntime that onnx knows in its own domain."""
+
+
+Sizes = tuple[int | None, ...]
+"""A shape, None where a size is not known."""
 
 
 @dataclass(frozen=True)
@@ -33,24 +43,43 @@ def output_types(
 ) -> dict[str, tuple[Shape, str]]:
     """Return shape and dtype of each named output.
 
-    Operators without a schema get what the file itself says. Raises HexsimError where a shape
-    stays unknown or an output is no tensor.
+    Operators without a schema get what the file itself says. Raises UnknownShapeError where a shape
+    stays unknown, HexsimError where an output is no tensor.
     """
-    domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
+    found = {}
+    for name, (sizes, dtype) in partial_types(node, operands, source).items():
+        if sizes is None or None in sizes:
+            raise unknown_shape(node, name)
+        found[name] = (tuple(size for size in sizes if size is not None), dtype)
+    return found
+
+
+def partial_types(
+    node: Node, operands: Mapping[str, NodeInput], source: OnnxSource
+) -> dict[str, tuple[Sizes | None, str]]:
+    """Return sizes and dtype of each named output; None is a size, or a rank, that is not known."""
+    domain = _domain(node)
     if domain == EXTENSIONS and node.proto.op_type in _CODING:
         return {node.outputs[0]: _coded(node, operands)}
     try:
         schema = onnx.defs.get_schema(node.proto.op_type, node.opset, domain)
     except onnx.defs.SchemaError:
         types = _written_types(source)
-        advice = "its operator is unknown to onnx and the file does not give its shape"
     else:
         types = _inferred(schema, node, operands, source)
+    return {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
+
+
+def unknown_shape(node: Node, name: str) -> UnknownShapeError:
+    """Build the error that says why output `name` has no shape."""
+    advice = "its operator is unknown to onnx and the file does not give its shape"
+    if onnx.defs.has(node.proto.op_type, _domain(node)):
         advice = (
             "its shape depends on values that are known only when the network runs; end the "
             "network before it (--out-name)"
         )
-    return {name: _static(node, name, types.get(name), advice) for name in node.outputs if name}
+    error = node.error(f"the shape of output '{name}' cannot be inferred: {advice}")
+    return UnknownShapeError(str(error))
 
 
 def evaluate(node: Node, inputs: Mapping[str, Array], source: OnnxSource) -> list[Array]:
@@ -115,16 +144,23 @@ def _written_types(source: OnnxSource) -> dict[str, onnx.TypeProto]:
     return {value.name: value.type for value in (*source.graph.value_info, *source.graph.output)}
 
 
-def _static(node: Node, name: str, found: onnx.TypeProto | None, advice: str) -> tuple[Shape, str]:
+def _sizes(node: Node, name: str, found: onnx.TypeProto | None) -> tuple[Sizes | None, str]:
     if found is not None and found.WhichOneof("value") not in (None, "tensor_type"):
         kind = str(found.WhichOneof("value")).removesuffix("_type")
         raise node.error(f"output '{name}' is a {kind}; hexsim reads tensors only")
     tensor = found.tensor_type if found is not None else onnx.TypeProto.Tensor()
+    if not tensor.elem_type:
+        raise unknown_shape(node, name)
+    dtype = dtype_name(tensor.elem_type, name)
+    if not tensor.HasField("shape"):
+        return None, dtype
     dims = tensor.shape.dim
-    if not tensor.HasField("shape") or any(not d.HasField("dim_value") for d in dims):
-        raise node.error(f"the shape of output '{name}' cannot be inferred: {advice}")
-    shape = tuple(d.dim_value for d in dims)
-    if any(size < 0 for size in shape):
-        raise node.misfit(f"output '{name}' would have the shape {list(shape)}")
-    budget.require_shape(shape, f"output '{name}' of node '{node.name}'")
-    return shape, dtype_name(tensor.elem_type, name)
+    sizes = tuple(d.dim_value if d.HasField("dim_value") else None for d in dims)
+    if any(size is not None and size < 0 for size in sizes):
+        raise node.misfit(f"output '{name}' would have the shape {list(sizes)}")
+    budget.require_shape([size or 0 for size in sizes], f"output '{name}' of node '{node.name}'")
+    return sizes, dtype
+
+
+def _domain(node: Node) -> str:
+    return "" if node.proto.domain == "ai.onnx" else node.proto.domain

@@ -4,8 +4,10 @@ One walk over the nodes, in order, with every shape known. A node that reads onl
 folded; a node that has a translator becomes layers; any other node whose output shapes onnx can
 infer becomes an opaque layer. Nothing is optimised here: `hexsim.passes` does that.
 
-Left out: sequences, strings, and outputs whose shape depends on values. Of control flow, an If
-whose condition is known is the branch that it takes; any other is opaque.
+A node whose shapes depend on values begins a tail (`hexsim.onnx_io.dynamic_tail`).
+
+Left out: sequences, strings, and shapes that depend on values and have no bound. Of control flow,
+an If whose condition is known is the branch that it takes; any other is opaque.
 """
 
 from __future__ import annotations
@@ -26,11 +28,12 @@ from hexsim.graph.imports import ImportReport, OpaqueNode
 from hexsim.graph.ir import Network, Tensor
 from hexsim.graph.names import visible
 from hexsim.layers import Opaque
+from hexsim.onnx_io import dynamic_tail
 from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.axis_order import channels_last, identity, stored_shape
 from hexsim.onnx_io.ends import ending_at
 from hexsim.onnx_io.expansions import expanded
-from hexsim.onnx_io.importer import Importer, small_value
+from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.input_shapes import bind_input_shapes
 from hexsim.onnx_io.known import Array, Known, dtype_name, initializers, known_tensor
 from hexsim.onnx_io.node import MisfitError, Node, NotALayerError, outer_names
@@ -117,6 +120,7 @@ def read_with_codes(
     net.known.update(_given(source, input_values or {}))
     expanded = _read_graph(source.graph, net, source)
     outputs = tuple(value.name for value in source.graph.output)
+    dynamic_tail.finish(net, source, outputs)
     for output in outputs:
         if output not in net.tensors:
             what = "does not depend on any input" if net.exists(output) else "is written by no node"
@@ -185,6 +189,8 @@ def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
             raise node.error(f"its condition '{condition}' has the shape {shape}, not one element")
         holds = bool(net.known[condition].read().item())
         return _branch(node, "then_branch" if holds else "else_branch", net, source)
+    if dynamic_tail.joins(node, net):
+        dynamic_tail.add(node, net, source)
     types, misfits = {}, []
     for attribute in ("then_branch", "else_branch"):
         looking = net.fork()
@@ -237,6 +243,9 @@ def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
     check(node)
     _require_names(node, net)
     try:
+        if dynamic_tail.joins(node, net):
+            dynamic_tail.add(node, net, source)
+            return
         if strip(node, net):
             net.folded[node.name] = node.op_type
             return
@@ -312,16 +321,14 @@ def _fold(node: Node, net: Importer, source: OnnxSource) -> None:
 
 
 def _opaque(node: Node, net: Importer, source: OnnxSource) -> None:
-    add_opaque(node, net, inference.output_types(node, _operands(node, net), source))
+    """Add a node without a layer; it begins a tail if its results have no size before it runs."""
+    try:
+        types = inference.output_types(node, _operands(node, net), source)
+    except inference.UnknownShapeError:
+        dynamic_tail.add(node, net, source)
+    else:
+        add_opaque(node, net, types)
 
 
 def _operands(node: Node, net: Importer) -> dict[str, inference.NodeInput]:
-    return {
-        name: inference.NodeInput(
-            net.source_shape(name),
-            net.dtype(name),
-            small_value(net.known[name]) if name in net.known else None,
-        )
-        for name in (*node.inputs, *outer_names(node.proto))
-        if name
-    }
+    return {name: net.operand_type(name) for name in node.reads}

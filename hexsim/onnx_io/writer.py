@@ -16,6 +16,7 @@ from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Opaque
 from hexsim.onnx_io.as_run import as_run
 from hexsim.onnx_io.emitters import EMITTERS
+from hexsim.onnx_io.emitters.opaque import nodes_of
 from hexsim.onnx_io.graph_builder import GraphBuilder, WrittenGraph
 from hexsim.onnx_io.precision import Precision
 from hexsim.onnx_io.source import EXTENSIONS
@@ -64,16 +65,17 @@ def _imports(network: Network) -> dict[str, int]:
     versions: dict[str, int] = {}
     for layer in network.layers:
         if isinstance(layer, Opaque):
-            node = as_run(onnx.NodeProto.FromString(layer.node))
-            domain = "" if node.domain == "ai.onnx" else node.domain
-            lowest = 1 if domain == EXTENSIONS else lowest_opset(node, layer.opset)
-            if not domain:
-                lowest = max(lowest, min(layer.opset, DEFAULT_OPSET))
-            versions[domain] = max(lowest, versions.get(domain, 1))
+            for node in map(as_run, nodes_of(layer)):
+                domain = "" if node.domain == "ai.onnx" else node.domain
+                lowest = 1 if domain == EXTENSIONS else lowest_opset(node, layer.opset)
+                if not domain:
+                    lowest = max(lowest, min(layer.opset, DEFAULT_OPSET))
+                versions[domain] = max(lowest, versions.get(domain, 1))
     standard = max(versions.pop("", DEFAULT_OPSET), _OLDEST_OPSET)
     return {"": standard, **versions}
 
 
 def _value_info(tensor: Tensor) -> onnx.ValueInfoProto:
     element_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(tensor.dtype))
-    return onnx.helper.make_tensor_value_info(tensor.name, element_type, tensor.shape)
+    sizes = [None if axis in tensor.varies else size for axis, size in enumerate(tensor.shape)]
+    return onnx.helper.make_tensor_value_info(tensor.name, element_type, sizes)

@@ -28,10 +28,12 @@ def observe(
 ) -> dict[str, Observation]:
     """Return what was seen of every float activation over `inputs` (arrays in stored order).
 
-    `progress` is told how many inputs are done. Raises HexsimError if there is no input, or if
-    an input or activation holds NaN or infinity.
+    Those whose size depends on values are left out. `progress` is told how many inputs are done.
+    Raises HexsimError if there is no input, or if an input or activation holds NaN or infinity.
     """
-    names = tuple(name for name, t in network.tensors.items() if t.dtype == "float32")
+    names = tuple(
+        name for name, t in network.tensors.items() if t.dtype == "float32" and not t.varies
+    )
     engine = FloatEngine(network, outputs=[n for n in names if n not in network.inputs])
     observations: dict[str, Observation] = {}
     count = 0

@@ -4,7 +4,8 @@ What is encoded how
 1. Activations are 8 or 16 bit asymmetric, by the activation rule of the options, from the values
    they took on the calibration inputs. Constants used as operands count as activations, unless
    only opaque layers read them (hexsim.quantization.operands). An input of type image has the
-   range 0 to 255 whatever was seen, one of type opaque no encoding.
+   range 0 to 255 whatever was seen, one of type opaque no encoding, nor has a tensor whose size
+   depends on values.
 2. A layer that only moves codes (max pooling, reshape, permute, channel shuffle, resize to the
    nearest pixel, colour conversion) keeps its input's encoding, so that the integer kernel does
    not requantise. One that counts has steps of one from zero, whatever was seen.

@@ -79,11 +79,15 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
             "-> with it; late: jobs that ended after their deadline."
         )
     for case in cases:
-        generic = [la.name for la in case.timing.layers if la.cost_model in ("generic", "none")]
+        generic: dict[str, list[str]] = {}
+        for layer in case.timing.layers:
+            if layer.cost_model in ("generic", "none"):
+                generic.setdefault(layer.type, []).append(layer.name)
         if generic:
+            named = (f"{kind} ({', '.join(names)})" for kind, names in generic.items())
             notes.append(
                 f"{case.network} on {case.runtime}: no kernel model, only the generic cost of "
-                f"bytes and operations: {', '.join(generic)}."
+                f"bytes and operations: {', '.join(named)}."
             )
     return "\n".join(dict.fromkeys(notes))
 

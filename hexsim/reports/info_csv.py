@@ -6,7 +6,7 @@ from hexsim.container import Container
 from hexsim.container.inspection import inspect
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.info_table import HEADER
-from hexsim.reports.layer_text import dims, parameter_lines
+from hexsim.reports.layer_text import output_dims, parameter_lines
 
 
 def info_csv(container: Container) -> str:
@@ -14,7 +14,7 @@ def info_csv(container: Container) -> str:
     network = container.model.network
     lines = []
     for row in inspect(container.model):
-        shapes = [dims(shape) for shape in row.shapes]
+        shapes = output_dims(row)
         parameters = parameter_lines(row, network.total_parameters, network.total_macs)
         lists = (row.inputs, row.outputs, shapes, row.runtimes, parameters)
         lines.append((row.id, row.name, row.type, *("; ".join(cell) for cell in lists)))

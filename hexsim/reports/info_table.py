@@ -13,7 +13,7 @@ from hexsim.container import Container
 from hexsim.container.inspection import LETTERS, LayerInfo, inspect
 from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.model import Model
-from hexsim.reports.layer_text import count, dims, parameter_lines
+from hexsim.reports.layer_text import count, output_dims, parameter_lines
 from hexsim.reports.text import table
 
 HEADER = ("Id", "Name", "Type", "Inputs", "Outputs", "Out Dims", "Runtimes", "Parameters")
@@ -79,7 +79,7 @@ def _cells(row: LayerInfo, parameters: int, macs: int) -> tuple[Sequence[str], .
         (row.type,),
         row.inputs,
         row.outputs,
-        [dims(shape) for shape in row.shapes],
+        output_dims(row),
         (" ".join(row.runtimes),),
         list(parameter_lines(row, parameters, macs)),
     )

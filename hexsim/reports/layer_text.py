@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from hexsim.container.inspection import LayerInfo
 from hexsim.graph.ir import Shape
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 
 
-def dims(shape: Shape) -> str:
-    """`1x224x224x3`."""
-    return "x".join(map(str, shape)) or "scalar"
+def dims(shape: Shape, varies: Sequence[int] = ()) -> str:
+    """`1x224x224x3`; `<=100x4` where the size of the first axis is the most there may be."""
+    sizes = (f"<={size}" if axis in varies else f"{size}" for axis, size in enumerate(shape))
+    return "x".join(sizes) or "scalar"
+
+
+def output_dims(row: LayerInfo) -> list[str]:
+    """The shapes of a row."""
+    every = zip_longest(row.shapes, row.varies, fillvalue=())
+    return [dims(shape, varies) for shape, varies in every]
 
 
 def count(number: int) -> str:

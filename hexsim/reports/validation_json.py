@@ -26,6 +26,7 @@ def validation_json(study: Study) -> str:
         "notes": study.notes,
         "hits": hits,
         "output_sqnr_db": found.output_sqnr_db,
+        "output_notes": found.notes,
         "layers": [asdict(row) for row in found.layers],
         "rescaled_weights": [asdict(loss) for loss in found.rescaled],
         "sensitivity": None if ranked is None else asdict(ranked),

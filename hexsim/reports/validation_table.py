@@ -56,6 +56,7 @@ def _summary(study: Study) -> Iterator[str]:
             )
     yield f"same winner as float: {hits.same_top1} of {hits.inputs}"
     yield f"SQNR of the outputs: {study.validation.output_sqnr_db:.1f} dB"
+    yield from (f"  {note}" for note in study.validation.notes)
     if study.validation.rescaled:
         yield rescaling_line(study.validation.rescaled)
 

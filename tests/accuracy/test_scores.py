@@ -2,10 +2,11 @@
 
 import pytest
 
-from hexsim.accuracy.scores import class_scores
+from hexsim.accuracy.scores import before_choices, class_scores
 from hexsim.container import loading
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron, Softmax
+from tests.doors.examples import SIZED_BY_VALUES, examples
 
 
 def test_a_classifier_ends_in_its_scores() -> None:
@@ -33,3 +34,13 @@ def test_a_network_of_one_softmax_is_left_alone() -> None:
     tensors = {name: Tensor(name, (1, 4)) for name in "xp"}
     network = Network("only", (layer,), tensors, {}, ("x",), ("p",))
     assert class_scores(network) == network
+
+
+def test_detections_are_judged_by_what_they_are_chosen_from() -> None:
+    (network,) = (e.network for e in examples() if e.name == SIZED_BY_VALUES)
+    assert before_choices(network) == {"y": ("s",)}
+    scores = class_scores(network)
+    scores.check()
+    assert scores.outputs == ("s",)
+    assert [layer.name for layer in scores.layers] == ["first"]
+    assert class_scores(scores) == scores

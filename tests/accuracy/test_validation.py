@@ -13,6 +13,9 @@ from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.passes.resizing import resized
 from tests.accuracy import culprits
 from tests.deployed import deployed, planned
+from tests.doors import places
+from tests.doors.examples import SIZED_BY_VALUES, examples
+from tests.doors.places import Place
 
 
 def test_labels_that_are_the_float_winners() -> None:
@@ -61,3 +64,13 @@ def test_batches_give_what_their_items_give() -> None:
     assert joined.output_sqnr_db == pytest.approx(single.output_sqnr_db, abs=1e-3)
     for one, other in zip(joined.layers, single.layers, strict=True):
         assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-5)
+
+
+def test_what_values_size_is_compared_before_it() -> None:
+    (example,) = (e for e in examples() if e.name == SIZED_BY_VALUES)
+    place = Place("sd855", "dsp")
+    deployment = places.deployment(places.model(example, place), place)
+    found = validate(deployment, [places.feed(example)])
+    assert found.notes == ("'y': compared before 'places' (NonZero +2), on 's'",)
+    assert 30 < found.output_sqnr_db < 60, "the codes of the sigmoid"
+    assert {row.tensor for row in found.layers} == {"x", "s"}

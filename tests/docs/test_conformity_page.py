@@ -17,7 +17,7 @@ SAMPLE = {
     "test_dropout_default": ("passed", "passed"),
     "test_elu": ("passed", "passed"),
     "test_matmulinteger": ("opaque", "refused"),
-    "test_nonzero_example": ("refused", "refused"),
+    "test_nonzero_example": ("opaque", "refused"),
     "test_qlinearconv": ("opaque", "passed"),
     "test_qlinearmatmul_2D_uint8_float32": ("opaque", "passed"),
     "test_quantizelinear": ("opaque", "passed"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper, numpy_helper
 
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
@@ -49,10 +49,14 @@ from hexsim.layers import (
     Window,
 )
 from hexsim.layers.neuron import NeuronFunction
+from hexsim.onnx_io.reader import read
+from hexsim.passes import optimize
 
 SHAPES: tuple[Shape, ...] = ((), (5,), (3, 5), (2, 3, 5), (1, 6, 7, 8), (1, 2, 3, 4, 5))
 """Stored shapes of rank 0 to 5."""
 IMAGE: Shape = (1, 6, 7, 8)
+SIZED_BY_VALUES = "sized by values"
+"""Name of the example whose output is as large as values decide."""
 
 
 @dataclass(frozen=True)
@@ -227,6 +231,26 @@ def _special() -> Iterator[Example]:
     for shape in SHAPES:
         erf = partial(Opaque, op_type="Erf", node=node.SerializeToString(), shapes=(shape,))
         yield _example(erf, f"Erf {_times(shape)}", shape)
+    yield Example(Opaque, SIZED_BY_VALUES, _sized_by_values())
+
+
+def _sized_by_values() -> Network:
+    """Sigmoids of positive numbers, of which there are as many as values say."""
+    nodes = [
+        helper.make_node("Sigmoid", ["x"], ["s"], name="first"),
+        helper.make_node("Greater", ["x", "zero"], ["m"], name="mask"),
+        helper.make_node("NonZero", ["m"], ["p"], name="places"),
+        helper.make_node("Transpose", ["p"], ["t"], name="turned", perm=[1, 0]),
+        helper.make_node("GatherND", ["s", "t"], ["y"], name="layer"),
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, (2, 6, 7))
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, (None,))
+    zero = numpy_helper.from_array(np.float32(0), "zero")
+    graph = helper.make_graph(nodes, "example", [x], [y], [zero])
+    imports = [helper.make_opsetid("", 13)]
+    network = optimize(read(helper.make_model(graph, opset_imports=imports)))
+    network.check()
+    return network
 
 
 def _example(

@@ -23,12 +23,13 @@ from hexsim.reports.benchmark_json import _accuracy
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from hexsim.timing.simtime import PS_PER_US
 from tests.cli.conftest import Done
-from tests.doors.examples import Example, examples
+from tests.doors.examples import SIZED_BY_VALUES, Example, examples
 from tests.doors.places import PLACES, STACK, Place, deployment, feed, model
 
 LISTED = sorted(examples(), key=lambda example: example.rank == 4)
 ONE_OF_EACH = list({example.of: example for example in LISTED}.values())
-"""An example of each layer type, an image where there is one."""
+ONE_OF_EACH += [example for example in LISTED if example.name == SIZED_BY_VALUES]
+"""An example of each layer type, an image where there is one, and what values size."""
 
 Command = Callable[[str], Done]
 

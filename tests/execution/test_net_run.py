@@ -93,3 +93,12 @@ def test_observed_keeps_encodings() -> None:
     assert seen.quantized
     assert seen.network.outputs == (name,)
     assert seen.activations == model.activations
+
+
+def test_what_values_size_is_whole_in_every_result_of_a_batch(tmp_path: Path) -> None:
+    lines: list[str] = []
+    source = _source(2, 2, 1)
+    run(Doubles(), source, tmp_path, ["y", "deep/er/y"], sized=["y"], told=lines.append)
+    assert [_read(tmp_path / f"Result_{i}/y.raw") for i in range(2)] == [[0, 2], [0, 2]]
+    assert _read(tmp_path / "Result_1/deep/er/y.raw") == [1]
+    assert lines == [f"{tmp_path}/Result_{i}/y.raw: 2x1" for i in range(2)]

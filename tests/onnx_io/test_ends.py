@@ -31,11 +31,6 @@ def detector(onnx_model: Make) -> onnx.ModelProto:
     return onnx_model(nodes, {"x": (1, 3, 5, 6)}, ["y"], weights, 13)
 
 
-def test_a_result_without_a_size_says_where_to_end(onnx_model: Make) -> None:
-    with pytest.raises(HexsimError, match=r"'choose'.*end the network before it .--out-name."):
-        read_with_codes(detector(onnx_model))
-
-
 def test_it_ends_before_it(onnx_model: Make) -> None:
     model = detector(onnx_model)
     network = read_with_codes(model, output_names=["boxes", "scores"]).network

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 
 from hexsim.layers import Opaque
+from hexsim.layers.opaque import PART_DOMAIN
 from hexsim.onnx_io.as_run import as_run
 from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
 from hexsim.onnx_io.node import outer_names, subgraphs
@@ -20,22 +21,44 @@ _FIRST_WITH_SEQUENCES = 11
 
 
 def emit_opaque(layer: Opaque, graph: GraphBuilder) -> None:
-    """The node of the file; omitted inputs and outputs stay omitted."""
-    node = as_run(onnx.NodeProto.FromString(layer.node))
+    """The node of the file, or the nodes of a part; omitted inputs and outputs stay omitted."""
+    node = onnx.NodeProto.FromString(layer.node)
+    names = [graph.read(name) for name in layer.inputs]
+    around = outer_names(node)
+    inside = dict(zip(around, names[len(names) - len(around) :], strict=True))
+    if node.domain == PART_DOMAIN:
+        inside.update(zip(node.output, layer.outputs, strict=True))
+    _rename_inside(node, inside)
+    if node.domain == PART_DOMAIN:
+        for number, inner in enumerate(_body(node)):
+            inner.name = f"{layer.name}/{number}"
+            _emit(as_run(inner), graph)
+        return
+    node = as_run(node)
     node.name = layer.name
     if node.op_type == "Resize":
-        _count_from_the_front(node, len(layer.shapes[0]))
-    names = [graph.read(name) for name in layer.inputs]
-    inputs = _renamed(node.input, names)
-    around = outer_names(node)
-    if around:
-        _rename_inside(node, dict(zip(around, names[-len(around) :], strict=True)))
-    if node.op_type in _MISPLACED and graph.opset >= _FIRST_WITH_SEQUENCES:
-        inputs[0] = _out_of_reach(inputs[0], graph)
-    outputs = _renamed(node.output, layer.outputs)
+        count_from_the_front(node, len(layer.shapes[0]))
+    inputs, outputs = _renamed(node.input, names), _renamed(node.output, layer.outputs)
     del node.input[:], node.output[:]
     node.input.extend(inputs)
     node.output.extend(outputs)
+    _emit(node, graph)
+
+
+def nodes_of(layer: Opaque) -> Sequence[onnx.NodeProto]:
+    """The nodes of the file that a layer is."""
+    node = onnx.NodeProto.FromString(layer.node)
+    return _body(node) if node.domain == PART_DOMAIN else [node]
+
+
+def _body(part: onnx.NodeProto) -> Sequence[onnx.NodeProto]:
+    (body,) = subgraphs(part)
+    return list(body.node)
+
+
+def _emit(node: onnx.NodeProto, graph: GraphBuilder) -> None:
+    if node.op_type in _MISPLACED and graph.opset >= _FIRST_WITH_SEQUENCES:
+        node.input[0] = _out_of_reach(node.input[0], graph)
     graph.verbatim(node)
 
 
@@ -46,16 +69,17 @@ def _renamed(old: Sequence[str], new: Iterable[str]) -> list[str]:
 
 
 def _rename_inside(node: onnx.NodeProto, names: Mapping[str, str]) -> None:
-    """Rename what the subgraphs of `node` read from the graph around it."""
+    """Rename what the subgraphs of `node` share with the graph around it."""
     for graph in subgraphs(node):
         for inner in graph.node:
             inner.input[:] = [names.get(name, name) for name in inner.input]
+            inner.output[:] = [names.get(name, name) for name in inner.output]
             _rename_inside(inner, names)
         for value in graph.output:
             value.name = names.get(value.name, value.name)
 
 
-def _count_from_the_front(node: onnx.NodeProto, rank: int) -> None:
+def count_from_the_front(node: onnx.NodeProto, rank: int) -> None:
     """Name axes by their number from the front: onnxruntime 1.20 to 1.23 crashes on others."""
     for attribute in node.attribute:
         if attribute.name == "axes":

@@ -12,6 +12,11 @@ from onnx import helper, numpy_helper
 
 from hexsim.onnx_io.node import Node
 
+_SPLIT_IS_TOLD_A_COUNT = 18
+"""Opset from which a Split into equal parts says how many."""
+_AXES_ARE_INPUTS = 18
+"""Opset from which means have their axes as an input."""
+
 
 class Parts:
     """Nodes written so far in place of `node`.
@@ -37,6 +42,25 @@ class Parts:
         self._main.attribute.extend(one for one in own if one.name not in without)
         return output
 
+    def split(self, name: str, count: int, opset: int) -> list[str]:
+        """Add the Split of the last axis into equal parts, and return them."""
+        told: dict[str, Any] = {"num_outputs": count} if opset >= _SPLIT_IS_TOLD_A_COUNT else {}
+        first = self.add("Split", [name], axis=-1, **told)
+        self.nodes[-1].output.extend(f"{first}_{number}" for number in range(1, count))
+        return list(self.nodes[-1].output)
+
+    def mean(self, name: str, opset: int) -> str:
+        """Add the mean along the last axis, which stays."""
+        if opset >= _AXES_ARE_INPUTS:
+            return self.add("ReduceMean", [name, self.constant([-1], "int64")], keepdims=1)
+        return self.add("ReduceMean", [name], axes=[-1], keepdims=1)
+
+    def hand_out(self, result: str, position: int) -> None:
+        """Let the tensor `result` be the node's output at `position`, if it has one."""
+        output = self._node.outputs[position] if position < len(self._node.outputs) else ""
+        if output:
+            self._rename(result, output)
+
     def constant(self, value: npt.ArrayLike, dtype: str = "float32", output: str = "") -> str:
         """Add an array and return its name."""
         tensor = numpy_helper.from_array(np.asarray(value, dtype))
@@ -47,10 +71,13 @@ class Parts:
         """Let the tensor `result` be the node's first output, and return all nodes."""
         last = next(node for node in self.nodes if result in node.output)
         (self._main or last).name = self._node.name
-        for node in self.nodes:
-            node.output[:] = [self._node.output if n == result else n for n in node.output]
-            node.input[:] = [self._node.output if n == result else n for n in node.input]
+        self._rename(result, self._node.output)
         return self.nodes
+
+    def _rename(self, old: str, new: str) -> None:
+        for node in self.nodes:
+            node.output[:] = [new if name == old else name for name in node.output]
+            node.input[:] = [new if name == old else name for name in node.input]
 
     def _append(
         self,

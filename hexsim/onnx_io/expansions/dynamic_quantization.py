@@ -8,7 +8,7 @@ their results is 1 times the scale of the weights, which is folded into them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import onnx
 
@@ -17,6 +17,13 @@ from hexsim.onnx_io.file_graph import FileGraph
 from hexsim.onnx_io.node import Node
 
 _PRODUCTS = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
+_CODES: Mapping[str, tuple[int, int | None, int]] = {
+    "ConvInteger": (0, None, 2),
+    "MatMulInteger": (0, None, 2),
+    "com.microsoft.MatMulIntegerToFloat": (0, 2, 4),
+    "com.microsoft.QAttention": (0, 3, 6),
+}
+"""Where products read codes of an activation, their scale if they do, and their zero point."""
 
 
 def dynamic_quantize_linear(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
@@ -52,26 +59,51 @@ def integer_product(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | 
 def dynamic_quantize_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """DynamicQuantizeMatMul is a product with dequantised weights, and a sum with its bias."""
     parts = Parts(node)
-    data, *weights = (node.input(position) for position in range(4))
-    codes = [name for name in weights if name]
-    axis = {} if graph.rank(weights[1]) == 0 else {"axis": 1}
-    weight = parts.add("DequantizeLinear", codes, domain="com.microsoft", **axis)
-    result = parts.add("MatMul", [data, weight])
+    weight = dequantized(node, (1, 2, 3), graph, parts)
+    result = parts.add("MatMul", [node.inputs[0], weight])
     return parts.finish(parts.add("Add", [result, node.input(4)]) if node.input(4) else result)
+
+
+def matmul_to_float(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """MatMulIntegerToFloat is a product of dequantised tensors, and a sum with its bias."""
+    parts = Parts(node)
+    data = real_codes(node, (0, 2, 4), graph, parts)
+    result = parts.add("MatMul", [data, dequantized(node, (1, 3, 5), graph, parts)])
+    return parts.finish(parts.add("Add", [result, node.input(6)]) if node.input(6) else result)
+
+
+def real_codes(node: Node, places: Sequence[int], graph: FileGraph, parts: Parts) -> str:
+    """The floats of an activation whose codes, scale and zero point are inputs at `places`."""
+    writer = graph.producers.get(node.inputs[places[0]])
+    if writer is not None and _hands_on_floats(writer, graph):
+        return node.inputs[places[0]]
+    return dequantized(node, places, graph, parts)
+
+
+def dequantized(node: Node, places: Sequence[int], graph: FileGraph, parts: Parts) -> str:
+    """The floats of codes, whose scale is one number or one for each column."""
+    codes, scale, zero = (node.input(place) for place in places)
+    axis = {} if graph.rank(scale) == 0 else {"axis": 1}
+    named = [name for name in (codes, scale, zero) if name]
+    return parts.add("DequantizeLinear", named, domain="com.microsoft", **axis)
 
 
 def _hands_on_floats(node: Node, graph: FileGraph) -> bool:
     """True if nobody could tell the floats from codes times scale."""
     if node.op_type != "DynamicQuantizeLinear" or len(node.outputs) != 3:
         return False
-    values, _, zero = node.outputs
+    values, scale, zero = node.outputs
     if {values, zero} & graph.outputs:
         return False
-    return all(
-        reader.op_type in _PRODUCTS and reader.inputs[0] == values and reader.input(2) == zero
-        for name in (values, zero)
-        for reader in graph.readers.get(name, ())
-    )
+    for name in (values, zero):
+        for reader in graph.readers.get(name, ()):
+            places = _CODES.get(reader.op_type)
+            if places is None:
+                return False
+            expected = zip(places, (values, scale, zero), strict=True)
+            if any(place is not None and reader.input(place) != one for place, one in expected):
+                return False
+    return True
 
 
 EXPANSIONS = {
@@ -79,4 +111,5 @@ EXPANSIONS = {
     "ConvInteger": integer_product,
     "MatMulInteger": integer_product,
     "com.microsoft.DynamicQuantizeMatMul": dynamic_quantize_matmul,
+    "com.microsoft.MatMulIntegerToFloat": matmul_to_float,
 }

@@ -95,6 +95,8 @@ def never_coded(target: str, network: Network) -> str:
     tensor = network.tensors.get(target)
     if tensor is not None and tensor.dtype != "float32":
         return f"it holds {tensor.dtype} numbers"
+    if tensor is not None and tensor.varies:
+        return "its size depends on values, so it stays float"
     for layer in network.layers:
         if target in layer.parameters and not isinstance(layer, Weighted):
             return f"layer '{layer.name}' ({layer.type}) keeps its parameters as they are"
