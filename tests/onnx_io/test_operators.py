@@ -122,7 +122,7 @@ CASES: dict[str, tuple[type[Layer], onnx.NodeProto, dict, dict, int]] = {
     ),
     "conv 1-D": (Convolution, node("Conv", "w"), {"x": (1, 3, 8)}, {"w": normal(2, 3, 3)}, 17),
     "conv 3-D": (
-        Opaque,
+        Convolution,
         node("Conv", "w"),
         {"x": (1, 2, 4, 4, 4)},
         {"w": normal(2, 2, 3, 3, 3)},
