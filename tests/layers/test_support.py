@@ -116,8 +116,8 @@ def test_a_refusal_names_layer_release_source_and_who_has_it() -> None:
     nobody = refusal(layer_norm, "dsp", network, Operators.of("snpe-1"))
     assert nobody is not None
     assert "tflite-hexagon" in nobody
-    gru = Recurrent(**IO, cell="gru", hidden=3, weight="w", recurrence="r")
-    assert "no other stack" in (refusal(gru, "dsp", network, QNN) or "")
+    rnn = Recurrent(**IO, cell="rnn", hidden=3, weight="w", recurrence="r")
+    assert "no other stack" in (refusal(rnn, "dsp", network, QNN) or "")
 
 
 @pytest.mark.parametrize(
