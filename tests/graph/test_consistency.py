@@ -55,6 +55,7 @@ def _weight(shape: tuple[int, ...]) -> Change:
             _layer(inputs=("convolution1_out",)),
             "input 'convolution1_out' is written by nothing before it",
         ),
+        (_layer(bias="weight0"), "'weight0' has the shape [3, 3, 3, 4]; expected [4]"),
         (_layer(inputs=("in", "in")), "it has 2 inputs and needs 1"),
         (_layer(inputs=()), "it has 0 inputs and needs 1"),
         (_layer(outputs=("in",)), "output 'in' is an input or another layer's output"),
