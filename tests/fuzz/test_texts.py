@@ -16,12 +16,12 @@ pytest.importorskip("PIL", reason="pictures are read by Pillow")
 
 from tests.fuzz.texts import good, judged
 
-QUICK = 800
+QUICK = 600
 LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "20000"))
 
 
 def _is_one_sentence(said: str) -> bool:
-    return len(said.splitlines()) <= 1 and len(said) < 3000
+    return "\n" not in said and "Traceback" not in said
 
 
 def test_good_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
