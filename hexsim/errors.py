@@ -10,6 +10,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_MOST = 200
+"""Characters of a name that a message shows."""
+
 
 class HexsimError(Exception):
     """A mistake in what the user gave us, told in one sentence."""
@@ -17,7 +20,7 @@ class HexsimError(Exception):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the tail of an 'unknown name' sentence: the nearest known names, or all of them."""
-    names = sorted(known)
+    names, name = sorted(known), name[:_MOST]  # a very long one takes very long to compare
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         return f"did you mean {' or '.join(close)}?"
@@ -26,4 +29,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> HexsimError:
     """Build the error for a name that is not in a list of known names."""
-    return HexsimError(f"unknown {kind} '{name}'; {nearest(name, known)}")
+    shown = name if len(name) <= _MOST else f"{name[:_MOST]}..."
+    return HexsimError(f"unknown {kind} '{shown}'; {nearest(name, known)}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import Network
 from hexsim.inputs.input_list import batch_size
-from hexsim.texts.text import lines, read_text
+from hexsim.texts.text import lines, read_text, shortened
 
 _MOST_DIGITS = 18
 _NAMED = re.compile(r"(?:(?P<name>.*?)\s*[\s,]\s*)?(?P<label>[^\s,]+)")
@@ -79,10 +79,9 @@ def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | N
     label = match["label"] if match else text
     fits = label.isdecimal() and len(label.lstrip("0")) <= _MOST_DIGITS and int(label) < classes
     if match is None or not fits:
-        shown = label if len(label) <= 40 else f"{label[:37]}..."
         raise HexsimError(
-            f"{where}: '{shown}' is no class; output '{network.outputs[0]}' has the classes "
-            f"0 to {classes - 1}"
+            f"{where}: '{shortened(label)}' is no class; output '{network.outputs[0]}' has the "
+            f"classes 0 to {classes - 1}"
         )
     return match["name"], int(label)
 

@@ -81,7 +81,7 @@ def _check_array(array: StoredArray, encodings: Encodings | None) -> None:
     half = encodings is not None and encodings.floats.get(array.name) == 16
     stored = encoding.dtype.name if encoding else "float16" if half else array.dtype
     if array.stored != stored:
-        raise ValueError(f"it is stored as {array.stored}, and its encoding asks for {stored}")
+        raise ValueError(f"it is stored as {array.stored}; expected {stored}")
     if (encoding or half) and np.dtype(array.dtype).kind != "f":
         raise ValueError(f"it has an encoding, and elements of type {array.dtype}")
     if array.packing is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -83,7 +84,7 @@ def load_container(
         found = partial(_read_model, source, asked)
         return _from_onnx(found, optimized, overrides)
     require_ordinary(source)
-    if is_dlc(source) and Path(source).exists():
+    if is_dlc(source) and os.path.exists(source):
         if input_values or output_names:
             raise HexsimError(
                 f"'{source}' is converted already; give inputs a value, and the network another "
@@ -154,7 +155,7 @@ def is_dlc(source: str | Path) -> bool:
 
 def is_builtin(source: str | Path) -> bool:
     """True if `load` would take `source` as the name of a built-in network."""
-    return not Path(source).exists() and models.is_name(str(source))
+    return not os.path.exists(source) and models.is_name(str(source))
 
 
 def _resized(model: Model, input_dims: InputDims) -> Model:
@@ -203,7 +204,7 @@ def _read(source: str, asked: _Asked) -> Imported:
     if is_builtin(source):
         built = models.build(source)
         return read_with_codes(built.proto, weights=built.weights, name=source, **asked)
-    if path.exists():
+    if os.path.exists(path):  # of names that no file can have, too
         return read_with_codes(path, **asked)
     if path.suffix or len(path.parts) > 1:
         raise HexsimError(

@@ -23,6 +23,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from hexsim.graph import domains
 from hexsim.graph.ir import Layer
 from hexsim.layers import TYPES
+from hexsim.texts.text import shortened
 
 LAYER_TYPES: dict[str, type[Layer]] = {kind.__name__: kind for kind in TYPES}
 """Class name -> layer type."""
@@ -120,7 +121,7 @@ def _tuple(hint: Any, arguments: tuple[Any, ...], tree: list[Any], at: str) -> t
 def _named(tree: Any) -> str:
     """The name of what a tree describes, to be found by, if it has one."""
     name = tree.get("name") if isinstance(tree, dict) else None
-    return f" ('{name}')" if isinstance(name, str) else ""
+    return f" ({shortened(name)!r})" if isinstance(name, str) else ""
 
 
 def _dataclass(hint: Any, tree: dict[str, Any], at: str) -> Any:
@@ -132,7 +133,7 @@ def _dataclass(hint: Any, tree: dict[str, Any], at: str) -> Any:
         tree = {key: value for key, value in tree.items() if key != _CLASS}
     known = domains.hints(hint)
     if surplus := tree.keys() - known.keys():
-        raise _mistake(at, f"has the unknown field '{min(surplus)}'")
+        raise _mistake(at, f"has the unknown field {shortened(min(surplus))!r}")
     for field in dataclasses.fields(hint):
         needed = (field.default, field.default_factory) == (dataclasses.MISSING,) * 2
         if needed and field.name not in tree:
@@ -176,8 +177,7 @@ def _expect(fits: bool, words: str, tree: Any, at: str) -> Any:
 def _shown(tree: Any) -> str:
     if isinstance(tree, dict | list) and tree:
         return f"{'an object' if isinstance(tree, dict) else 'a list'} of {len(tree)}"
-    text = json.dumps(tree)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    return shortened(json.dumps(tree))
 
 
 def _mistake(at: str, what: str) -> ValueError:

@@ -91,7 +91,7 @@ def _check_layer(network: Network, layer: Layer, written: Collection[str]) -> No
     """The layer fits what the inputs and the layers before it have `written`."""
     for name in layer.inputs:
         if name not in written and name not in network.constants:
-            what = "is not written yet" if name in network.tensors else "is unknown"
+            what = "is written by nothing before it" if name in network.tensors else "is unknown"
             raise ValueError(f"input '{name}' {what}")
     for at, name in enumerate(layer.outputs):
         if name not in network.tensors:

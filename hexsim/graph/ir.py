@@ -39,6 +39,8 @@ MOST_ELEMENTS = 1 << 28
 """Elements of one tensor or constant: a gigabyte of floats, more than a network on a phone has."""
 _DTYPE = re.compile(r"bool|object|(u?int|bfloat|float|complex)\d+(_e\dm\d\w*)?")
 """Names of element types in numpy, with those that an ONNX file may have besides."""
+NamedShapes = Sequence[tuple[str, Shape]]
+"""Names with shapes; a name that is there twice must have both."""
 FloatArray = npt.NDArray[np.float32]
 ANY_BUT_SCALAR = tuple(range(1, 65))
 """Ranks of a layer that needs a last axis; numpy knows 64."""
@@ -218,13 +220,13 @@ class Layer:
         """The least and the largest number of inputs it takes."""
         return 1, 1
 
-    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
-        """Shapes that its parameters and statistics must have for such inputs, by name."""
-        return {}
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
+        """Names of its parameters and statistics, and the shapes they must have for such inputs."""
+        return ()
 
     def require_parameters(self, inputs: Sequence[Shape], shapes: Mapping[str, Shape]) -> None:
         """Raise ValueError unless its constants, by name, have `shapes` that fit."""
-        for name, shape in self.parameter_shapes(inputs).items():
+        for name, shape in self.parameter_shapes(inputs):
             if shapes[name] != shape:
                 raise ValueError(
                     f"constant '{name}' has the shape {list(shapes[name])}; expected {list(shape)}"

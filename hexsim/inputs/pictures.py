@@ -140,13 +140,18 @@ def _numbers(pixels: npt.NDArray[np.uint8], how: Preprocessing) -> FloatArray:
 
 def _pixels(file: Path, height: int, width: int, channels: int, fit: str) -> npt.NDArray[np.uint8]:
     """Bytes of the picture, (height, width, channels), red first."""
-    from PIL import Image, ImageOps
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
+    if not file.is_file():
+        raise HexsimError(f"cannot read picture '{file}': it is a folder, a pipe or a device")
     try:
         with Image.open(file) as opened:
             image = ImageOps.exif_transpose(opened).convert("L" if channels == 1 else "RGB")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise HexsimError(f"cannot read picture '{file}': {error}") from None
+    except Exception as error:  # a decoder for each kind of file, and each has its own
+        reason = str(error).strip().split("\n")[0]
+        if isinstance(error, UnidentifiedImageError) or not reason:
+            reason = "it is none of the kinds that Pillow knows, or damaged"
+        raise HexsimError(f"cannot read picture '{file}': {reason}") from None
     box = _middle(image, height, width) if fit == "crop" else None
     resized = image.resize((width, height), Image.Resampling.BILINEAR, box)
     return np.asarray(resized, np.uint8).reshape(height, width, channels)

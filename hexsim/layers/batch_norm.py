@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import ANY_BUT_SCALAR, Shape, Sign
+from hexsim.graph.ir import ANY_BUT_SCALAR, NamedShapes, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 from hexsim.layers._parameters import of_channels
@@ -38,7 +38,7 @@ class BatchNorm(PerPixel):
         """1-D for vectors and lines."""
         return "1-D" if len(inputs[0]) < _IMAGE_AXES else ""
 
-    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
         """As the class says."""
         return of_channels(inputs[0][-1:], self.scale, (self.shift,), self.moments)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from hexsim.graph.domains import Positive
-from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.ir import Layer, NamedShapes, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 from hexsim.layers._parameters import of_channels
@@ -48,7 +48,7 @@ class Convolution(Layer):
         """One multiply-accumulate per output element, tap and input channel of its group."""
         return math.prod(outputs[0]) * self.window.taps * inputs[0][-1] // self.groups
 
-    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
         """As the class says; ValueError if the groups do not divide the channels."""
         channels = inputs[0][-1]
         if channels % self.groups or self.output_channels % self.groups:

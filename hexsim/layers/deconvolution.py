@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hexsim.graph.domains import Natural, Positive
-from hexsim.graph.ir import Layer, Network, Shape, Sign
+from hexsim.graph.ir import Layer, NamedShapes, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, GPU, Rule, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 from hexsim.layers._parameters import of_channels
@@ -84,7 +84,7 @@ class Deconvolution(Layer):
         """One multiply-accumulate per input element, tap and output channel of its group."""
         return math.prod(inputs[0]) * self.window.taps * self.output_channels // self.groups
 
-    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
         """As the class says; ValueError if the groups do not divide the channels."""
         channels = inputs[0][-1]
         if channels % self.groups or self.output_channels % self.groups:

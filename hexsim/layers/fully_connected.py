@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hexsim.graph.domains import Positive
-from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, Shape, Sign
+from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, NamedShapes, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, Support
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 from hexsim.layers._parameters import of_channels
@@ -40,7 +40,7 @@ class FullyConnected(Layer):
         """Inputs times outputs, per batch item."""
         return math.prod(inputs[0]) * self.output_channels
 
-    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
         """As the class says."""
         weight = (math.prod(inputs[0][1:]), self.output_channels)
         return of_channels(weight, self.weight, (self.bias,))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.ir import ANY_BUT_SCALAR, Shape, Sign
+from hexsim.graph.ir import ANY_BUT_SCALAR, NamedShapes, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, Support
 from hexsim.layers._per_pixel import PerPixel
 
@@ -23,9 +23,9 @@ class Prelu(PerPixel):
 
     slope: str
 
-    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
         """As the class says."""
-        return {self.slope: inputs[0][-1:]}
+        return ((self.slope, inputs[0][-1:]),)
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hexsim.graph.domains import Positive
-from hexsim.graph.ir import Layer, Shape, Sign
+from hexsim.graph.ir import Layer, NamedShapes, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
 
 Cell = Literal["lstm", "gru", "rnn"]
@@ -83,13 +83,13 @@ class Recurrent(Layer):
         steps, batch, size = inputs[0]
         return steps * batch * (size + self.hidden) * self.columns
 
-    def parameter_shapes(self, inputs: Sequence[Shape]) -> Mapping[str, Shape]:
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
         """As the class says."""
-        shapes = {
-            self.weight: (inputs[0][-1], self.columns),
-            self.recurrence: (self.hidden, self.columns),
-        }
-        return shapes if self.bias is None else {**shapes, self.bias: (2, self.columns)}
+        shapes = (
+            (self.weight, (inputs[0][-1], self.columns)),
+            (self.recurrence, (self.hidden, self.columns)),
+        )
+        return shapes if self.bias is None else (*shapes, (self.bias, (2, self.columns)))
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from hexsim.errors import nearest
 from hexsim.platforms.quantity import Quantity, Unit
+from hexsim.texts.text import shortened
 
 _PLAIN = {str: "a string", float: "a number", int: "a whole number", bool: "true or false"}
 
@@ -23,16 +24,21 @@ def sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:
     misspelt = [mistake for mistake in mistakes if mistake["type"] == "extra_forbidden"]
     first = (misspelt or mistakes)[0]
     owner, field = _follow(model, first["loc"])
-    start = f"{where}: key '{'.'.join(str(step) for step in first['loc'])}'"
+    key = ".".join(shortened(str(step)) for step in first["loc"])
+    start = f"{where}: key '{key}'"
     if misspelt:
         return f"{start} is not known; {nearest(str(first['loc'][-1]), _keys(owner))}"
     if first["type"] == "missing":
         return f"{start} is missing; expected {_expected(field)}"
     if first["type"] in ("model_type", "tuple_type"):
-        return f"{start} is {first['input']!r}; expected {_expected(field)}"
-    given = "wrong" if isinstance(first["input"], dict | Quantity) else repr(first["input"])
+        return f"{start} is {_shown(first['input'])}; expected {_expected(field)}"
+    given = "wrong" if isinstance(first["input"], dict | Quantity) else _shown(first["input"])
     wanted = re.sub(r"^[A-Z]\w+ should (be|have)", "expected", first["msg"])
-    return f"{start} is {given}; {wanted}"
+    return f"{start} is {given}; {shortened(wanted, 200)}"
+
+
+def _shown(value: object) -> str:
+    return shortened(repr(value), 80)
 
 
 def _keys(model: type[BaseModel]) -> dict[str, FieldInfo]:

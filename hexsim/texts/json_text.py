@@ -23,7 +23,8 @@ def parse_json(text: str, where: str) -> Any:
     try:
         tree = json.loads(text, object_pairs_hook=collect, parse_int=whole_number)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{where}, line {error.lineno}: {error.msg}; repair the JSON") from None
+        what = error.msg.removesuffix(" at").removesuffix(" starting")
+        raise ValueError(f"{where}, line {error.lineno}: {what}; repair the JSON") from None
     except RecursionError:
         raise ValueError(f"{where} is nested more than {MOST_LEVELS} levels deep") from None
     require_plain(tree, where)

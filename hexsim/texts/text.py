@@ -20,18 +20,26 @@ def read_text(path: Path, what: str, remedy: str) -> str:
     """
     where = f"{what} '{path}'"
     try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise ValueError(f"cannot read {where}: it is a folder; {remedy}")
-        if not stat.S_ISREG(status.st_mode):
-            raise ValueError(f"cannot read {where}: it is a pipe or a device; give a file")
-        if status.st_size > MOST_BYTES:
-            raise ValueError(f"{where} has {status.st_size} bytes, too many for a text; {remedy}")
-        data = path.read_bytes()
-    except (OSError, UnicodeError) as error:
+        fault = _no_text(path)
+        data = b"" if fault else path.read_bytes()
+    except (OSError, ValueError) as error:  # the latter for names that no file can have
         reason = error.strerror if isinstance(error, OSError) else None
         raise ValueError(f"cannot read {where}: {reason or 'no file has such a name'}") from None
+    if fault:
+        raise ValueError(f"cannot read {where}: {fault}; {remedy}")
     return decoded(data, where, f"; {remedy}")
+
+
+def _no_text(path: Path) -> str | None:
+    """Say what is at `path`, if that is no file of a text's size."""
+    status = path.stat()
+    if stat.S_ISDIR(status.st_mode):
+        return "it is a folder"
+    if not stat.S_ISREG(status.st_mode):
+        return "it is a pipe or a device"
+    if status.st_size > MOST_BYTES:
+        return f"it has {status.st_size} bytes, too many for a text"
+    return None
 
 
 def decoded(data: bytes, where: str, remedy: str = "") -> str:
@@ -53,3 +61,8 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(_BREAK.split(text), start=1):
         if line.strip():
             yield number, line.strip()
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """Return `text`, or its beginning if it is longer than a message should be."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."

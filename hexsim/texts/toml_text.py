@@ -13,7 +13,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     try:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{where}: not valid TOML: {error}") from None
+        raise ValueError(f"{where}: not valid TOML: {error}; repair it") from None
     except RecursionError:
         raise ValueError(f"{where} is nested more than {MOST_LEVELS} levels deep") from None
     except (ValueError, OverflowError):  # the only one that is left: an integer's digits

@@ -14,7 +14,6 @@ import contextlib
 import hashlib
 import json
 import random
-import signal
 import sys
 import tempfile
 import traceback
@@ -49,9 +48,7 @@ from tests import mixed
 from tests.container.made import small_network
 from tests.doors.examples import examples
 from tests.doors.places import feed
-
-SECONDS = 30
-"""That a case may take before it counts as a hang; the slowest good file takes a second."""
+from tests.fuzz.watch import HangError, watched
 
 MOST = 1 << 20
 """Elements of a tensor that is computed; a larger network is as good, and takes its time."""
@@ -330,10 +327,6 @@ _WEIGHTS = list(_SHARES.values())
 # Judgement
 
 
-class HangError(Exception):
-    """A case took too long."""
-
-
 def forged(number: int) -> tuple[str, Parts]:
     """The file of a case, and what it was made of."""
     rng = random.Random(number)
@@ -349,16 +342,8 @@ def judged(number: int, folder: Path) -> str:
     _, parts = forged(number)
     path = folder / "m.dlc"
     sealed(parts, path)
-    signal.signal(signal.SIGALRM, _hangs)
-    signal.alarm(SECONDS)
-    try:
+    with watched():
         return judge(path)
-    finally:
-        signal.alarm(0)
-
-
-def _hangs(*_: object) -> None:
-    raise HangError
 
 
 def judge(path: Path) -> str:
@@ -402,7 +387,7 @@ def main(first: int, count: int) -> None:
                 said = judged(number, Path(folder))
                 said = said.replace(folder, "").replace("\n", " || ")
                 print(number, forged(number)[0], "|", said)
-            except Exception as error:  # that is what is looked for
+            except (Exception, HangError) as error:  # that is what is looked for
                 trace = traceback.extract_tb(error.__traceback__)
                 own = [at for at in trace if Path("hexsim").resolve() in Path(at.filename).parents]
                 place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"

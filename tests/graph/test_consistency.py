@@ -51,7 +51,11 @@ def _weight(shape: tuple[int, ...]) -> Change:
             _layer(inputs=("nobody",)),
             "'convolution0' (Convolution): input 'nobody' is unknown",
         ),
-        (_layer(inputs=("convolution1_out",)), "input 'convolution1_out' is not written yet"),
+        (
+            _layer(inputs=("convolution1_out",)),
+            "input 'convolution1_out' is written by nothing before it",
+        ),
+        (_layer(bias="weight0"), "'weight0' has the shape [3, 3, 3, 4]; expected [4]"),
         (_layer(inputs=("in", "in")), "it has 2 inputs and needs 1"),
         (_layer(inputs=()), "it has 0 inputs and needs 1"),
         (_layer(outputs=("in",)), "output 'in' is an input or another layer's output"),

@@ -82,7 +82,7 @@ def test_producers_consumers_and_pruning() -> None:
 
 def test_check_refuses_wrong_order_and_wrong_shapes() -> None:
     network = _network()
-    with pytest.raises(ValueError, match="is not written yet"):
+    with pytest.raises(ValueError, match="is written by nothing before it"):
         network.with_layers(reversed(network.layers)).check()
     with pytest.raises(ValueError, match="its inputs make"):
         network.with_layers(network.layers, [Tensor("z", (2, 12))]).check()

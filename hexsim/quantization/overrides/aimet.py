@@ -21,7 +21,7 @@ from hexsim.quantization.overrides.aimet_listed import listed_section
 from hexsim.quantization.overrides.aimet_named import named_section
 from hexsim.quantization.overrides.override import Overrides
 from hexsim.texts.json_text import parse_json
-from hexsim.texts.text import read_text
+from hexsim.texts.text import read_text, shortened
 
 ACTIVATIONS, PARAMETERS = "activation_encodings", "param_encodings"
 """The two sections of every version."""
@@ -40,7 +40,7 @@ def read_aimet(path: str | Path) -> Overrides:
     version = str(document.get("version", VERSIONS[0]))
     if version not in VERSIONS and _is_newer(version):
         raise HexsimError(
-            f"{where}: version {version} is not known; export the encodings with one of "
+            f"{where}: version {shortened(version)} is not known; export the encodings with one of "
             f"{', '.join(VERSIONS)}"
         )
     read = listed_section if version == "1.0.0" else named_section

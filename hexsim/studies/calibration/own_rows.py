@@ -9,6 +9,7 @@ A `model` is the name of a built-in network, or a file's path as seen from the r
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -20,13 +21,15 @@ from hexsim.platforms.measurements import Measurement
 from hexsim.quantization.model import Model
 from hexsim.runtimes import RUNTIMES
 from hexsim.texts.csv_text import parse_csv
-from hexsim.texts.text import read_text
+from hexsim.texts.text import read_text, shortened
 
 COLUMNS = tuple(
     "idle_ms_before_call" if name == "idle_ms" else name
     for name in Measurement.__dataclass_fields__
 )
 _UNKNOWN = "unknown"
+_MOST = 1024
+"""Characters of a value: more than the path of a model has."""
 _REQUIRED = ("runtime", "latency_ms")
 
 Record = dict[str, str]
@@ -70,7 +73,9 @@ def _records(source: Path) -> Iterator[tuple[int, Record]]:
 def _check_header(header: list[str], where: str) -> None:
     for name in header:
         if name not in COLUMNS:
-            raise HexsimError(f"{where}: column '{name}' is not known; {nearest(name, COLUMNS)}")
+            raise HexsimError(
+                f"{where}: column '{shortened(name)}' is not known; {nearest(name, COLUMNS)}"
+            )
         if header.count(name) > 1:
             raise HexsimError(f"{where}: column '{name}' is there twice; leave one out")
     for name in _REQUIRED:
@@ -128,7 +133,10 @@ class _Row:
     def _text(self, column: str) -> str:
         if not self._record.get(column):
             raise HexsimError(f"there is no value in column '{column}'; every row needs one")
-        return self._record[column]
+        text = self._record[column]
+        if len(text) > _MOST:
+            raise HexsimError(f"{column} '{shortened(text)}' has {len(text)} characters, too many")
+        return text
 
     def _same(self, column: str, names: frozenset[str]) -> None:
         given = self._record.get(column)
@@ -151,9 +159,10 @@ class _Row:
         column = "model" if "model" in self._record else "network"
         name = self._text(column)
         file = self._folder / name
-        if not file.is_file() and not is_builtin(name):
+        is_file = os.path.isfile(file)  # a name may be too long to be asked for otherwise
+        if not is_file and not is_builtin(name):
             self._load(str(file) if Path(name).suffix else name)  # says what is wrong with it
-        return str(file) if file.is_file() else name
+        return str(file) if is_file else name
 
     def _number(self, column: str) -> float:
         text = self._text(column)
