@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._output import Outputs, output_path
+from hexsim.cli._say import remark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,4 +65,4 @@ class QuantizedFile(Outputs):
         model = done.model
         before = (*optimization_log(done), *override_log(model))
         for line in (*before, *quantizer_log(model, self.output), *hta_log(model, failures)):
-            print(line, file=sys.stderr)
+            remark(line)

@@ -29,7 +29,9 @@ from hexsim.cli import (
     validate,
 )
 from hexsim.cli._pairs import join_pairs
+from hexsim.cli._say import remark, say
 from hexsim.errors import HexsimError
+from hexsim.graph.names import visible
 
 app = typer.Typer(
     name="hexsim",
@@ -61,7 +63,7 @@ for _name, _group in (("chips", chips.app), ("stacks", stacks.app), ("models", m
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"hexsim {__version__}")
+        say(f"hexsim {__version__}")
         raise typer.Exit
 
 
@@ -82,7 +84,7 @@ def main() -> None:
     try:
         app(args=join_pairs(sys.argv[1:]), prog_name="hexsim")
     except HexsimError as error:
-        print(f"hexsim: {error}", file=sys.stderr)
+        remark(f"hexsim: {visible(str(error))}")
         sys.exit(2)
     except BrokenPipeError:
         # The reader of a pipe (head, less) left: not an error, but stdout must not be flushed.

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from hexsim.cli._say import say
+
 
 def diff(
     first: Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network.")],
@@ -16,4 +18,4 @@ def diff(
     from hexsim.container.loading import load
     from hexsim.reports.diff_table import diff_table
 
-    typer.echo(diff_table(first, second, difference(load(first), load(second))))
+    say(diff_table(first, second, difference(load(first), load(second))))

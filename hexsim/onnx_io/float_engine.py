@@ -23,6 +23,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.precision import Precision
 from hexsim.onnx_io.run_failures import refused
+from hexsim.onnx_io.runtime import load_onnxruntime
 
 __all__ = ["FloatEngine", "Precision"]
 
@@ -47,9 +48,9 @@ class FloatEngine:
         precision: Precision = "float32",
         threads: int = 0,
     ) -> None:
-        import onnxruntime  # neither a timing-only run nor integers need it
-
         from hexsim.onnx_io.writer import write
+
+        onnxruntime = load_onnxruntime()
 
         self._network = network
         self._outputs = tuple(network.outputs if outputs is None else outputs)
@@ -95,11 +96,9 @@ class FloatEngine:
 
     def _results(self, feed: Mapping[str, npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
         """Run the session; it is stopped at the end of the budget, since loops may have no end."""
-        import onnxruntime
-
         if self._session is None:
             return []
-        options, seconds = onnxruntime.RunOptions(), budget.allowed(budget.SECONDS)
+        options, seconds = load_onnxruntime().RunOptions(), budget.allowed(budget.SECONDS)
         late = threading.Event()
 
         def stop() -> None:
