@@ -103,11 +103,9 @@ class FloatEngine:
 
     def _results(self, feed: Mapping[str, npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
         """Run the session; it is stopped at the end of the budget, since loops may have no end."""
-        onnxruntime = load_onnxruntime()
-
         if self._session is None:
             return []
-        options, seconds = onnxruntime.RunOptions(), budget.allowed(budget.SECONDS)
+        options, seconds = load_onnxruntime().RunOptions(), budget.allowed(budget.SECONDS)
         late = threading.Event()
 
         def stop() -> None:

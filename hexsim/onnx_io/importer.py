@@ -24,6 +24,8 @@ from hexsim.onnx_io.node_codes import NodeCodes
 from hexsim.onnx_io.node_results import NodeInput
 from hexsim.onnx_io.unsized import DynamicTails
 
+_LOOKS = 4
+"""How often a node may be read in the mean."""
 _COMPUTED = 16
 """How often nodes may compute with all constants of a file before the budget is asked."""
 
@@ -38,7 +40,8 @@ class Importer:
     they are dequantised. `tails` are nodes whose results are as large as values decide, and what
     follows of them. `nodes` counts those of the file, `labels` are their names, `folded` those
     of which nothing is left with their operators, `reasons` say why others are opaque, and `notes`
-    are sentences on what was changed.
+    are sentences on what was changed. `fitting` is the only branch of an If that fits the shapes
+    that it reads, known from a look at both.
     """
 
     def __init__(self, known: Mapping[str, Known]) -> None:
@@ -65,6 +68,8 @@ class Importer:
         self._names: set[str] = set(known)
         self._stored = sum(math.prod(array.shape) for array in known.values())
         self._folded = 0
+        self._visits: Counter[str] = Counter()
+        self.fitting: dict[tuple[bytes, tuple[Shape, ...]], str] = {}
 
     def fork(self) -> Importer:
         """A copy that knows what is there, for a look at what nodes would become."""
@@ -76,6 +81,7 @@ class Importer:
         other._constants.update(self._constants)
         other._names |= self._names
         other._stored, other._folded = self._stored, self._folded
+        other._visits, other.fitting = self._visits, self.fitting
         other.labels |= self.labels
         return other
 
@@ -188,6 +194,15 @@ class Importer:
     def as_is(self, name: str) -> str:
         """Name the constant that is the known array `name` itself."""
         return self.constant(name, "source", self.known[name].shape, lambda array: array)
+
+    def visit(self, nodes: int) -> None:
+        """Count nodes that are read, in looks ahead too; HexsimError if it is without measure.
+
+        A branch may be read twice, and so may be those within it.
+        """
+        self._visits["nodes"] += nodes
+        what = "reading branches within branches, again and again,"
+        budget.require(budget.NODES, self._visits["nodes"] // _LOOKS, what)
 
     def charge(self, node: str, elements: int) -> None:
         """Count what folding `node` computes; HexsimError if all is more than the budget.

@@ -162,6 +162,7 @@ def _report(
 
 def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> dict[str, str]:
     """Read all nodes of a graph and return those that were expanded, with their operators."""
+    net.visit(len(graph.node))
     nodes, gone = expanded(graph, source, net.labels)
     net.nodes += len(graph.node)
     net.expect(nodes, (value.name for value in graph.output))
@@ -191,6 +192,11 @@ def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
         return _branch(node, "then_branch" if holds else "else_branch", net, source)
     if dynamic_tail.joins(node, net):
         dynamic_tail.add(node, net, source)
+        return {}
+    shapes = tuple(net.source_shape(name) for name in outer_names(node.proto))
+    seen = (node.proto.SerializeToString(deterministic=True), shapes)
+    if seen in net.fitting:  # looked at before, with the branch around it
+        return _only(node, net.fitting[seen], net, source)
     types, misfits = {}, []
     for attribute in ("then_branch", "else_branch"):
         looking = net.fork()
@@ -203,10 +209,8 @@ def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
     if not types:
         raise misfits[0]
     if misfits:
-        (only,) = types
-        net.notes.append(f"node '{node.name}' (If) is its {only}, as the other is for other shapes")
-        net.folded[node.name] = node.op_type
-        return _branch(node, only, net, source)
+        (net.fitting[seen],) = types
+        return _only(node, net.fitting[seen], net, source)
     if types["then_branch"] != types["else_branch"]:
         raise node.error("its branches make tensors of different shapes")
     net.reasons[node.name] = (
@@ -217,11 +221,23 @@ def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
     return {}
 
 
+def _only(node: Node, attribute: str, net: Importer, source: OnnxSource) -> dict[str, str]:
+    """Read the only branch that fits the shapes."""
+    other = "as the other is for other shapes"
+    net.notes.append(f"node '{node.name}' (If) is its {attribute}, {other}")
+    net.folded[node.name] = node.op_type
+    return _branch(node, attribute, net, source)
+
+
 def _branch(node: Node, attribute: str, net: Importer, source: OnnxSource) -> dict[str, str]:
     """Read a branch of an If in its place."""
     graph = onnx.GraphProto()
     graph.CopyFrom(node.graph(attribute))
     net.known.update(initializers(graph, source, {}))
+    if len(graph.output) != len(node.outputs):
+        raise node.error(
+            f"its {attribute} has {len(graph.output)} outputs, and the node {len(node.outputs)}"
+        )
     for inner, outer in zip(graph.output, node.outputs, strict=True):
         if outer:
             graph.node.add(op_type="Identity", input=[inner.name], output=[outer])

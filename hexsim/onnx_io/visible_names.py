@@ -31,14 +31,20 @@ def with_visible_names(model: onnx.ModelProto) -> onnx.ModelProto:
             if isinstance(found, str):
                 setattr(message, field, visible(found))
             else:
-                found[:] = map(visible, found)
+                found[:] = [visible(one) if isinstance(one, str) else one for one in found]
     return shown
 
 
 def _hidden(message: _Message) -> list[str]:
     """The fields of text in which something is not printed."""
     texts, _ = _fields(message.DESCRIPTOR)
-    return [field for field in texts if not "".join(getattr(message, field)).isprintable()]
+    return [field for field in texts if _is_hidden(getattr(message, field))]
+
+
+def _is_hidden(found: Any) -> bool:
+    """True for text, or texts, with such characters; what is no text (bytes) is refused later."""
+    each = (found,) if isinstance(found, str | bytes) else found
+    return any(isinstance(one, str) and not one.isprintable() for one in each)
 
 
 def _messages(message: _Message) -> Iterator[_Message]:

@@ -89,6 +89,21 @@ def _nested(depth: int) -> onnx.ModelProto:
     return model([inner], {"c": np.array(True)})
 
 
+def _misfits(depth: int) -> onnx.ModelProto:
+    """Branches within branches; of each pair one contradicts the shapes, so both are looked at."""
+    inner = node("Relu", ["x"], ["o0"])
+    for level in range(depth):
+        out = [helper.make_tensor_value_info(f"o{level}", 1, [2, 3])]
+        wrong = [helper.make_tensor_value_info("w", 1, [2, 3])]
+        fits = helper.make_graph([inner], "b", [], out)
+        misfit = helper.make_graph([node("Reshape", ["x", "five"], ["w"])], "b", [], wrong)
+        branches = {"then_branch": fits, "else_branch": misfit}
+        inner = node("If", ["c"], [f"o{level + 1}"], **branches)
+    inner.output[0] = "y"
+    less = [node("ReduceSum", ["x"], ["s"], keepdims=0), node("Less", ["s", "s"], ["c"])]
+    return model([*less, inner], {"five": _sizes(5)})
+
+
 def _functions(levels: int, calls: int) -> onnx.ModelProto:
     """Each function calls the one below several times."""
     made = model([node(f"F{levels}", ["x"], ["y"], domain="own")], {})
@@ -230,6 +245,7 @@ def greedy() -> Iterator[tuple[str, onnx.ModelProto]]:
     yield "20 000 nodes", _chain(20_000)
     yield "deep branches", _nested(28)
     yield "deeper branches", _nested(18)
+    yield "branches that misfit", _misfits(22)
     yield "functions of functions", _functions(12, 10)
     yield "a loop of 10^9", _loop(HUGE)
     yield "a loop without an end", _loop(None)
