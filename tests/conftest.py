@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import onnx
-import onnxruntime
 import pytest
 from hypothesis import settings
 from onnx import helper, numpy_helper
@@ -16,8 +15,11 @@ from onnx import helper, numpy_helper
 from hexsim.graph.ir import Network
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.runtime import load_onnxruntime
 from hexsim.passes import optimize
 from tests.oracle.toolchain import missing_tools
+
+onnxruntime = load_onnxruntime()  # before any test loads it: tests call nobody either
 
 # Examples are the same in every run, so that a red build is red for everybody; and no example has
 # a deadline, since machines are slow at their own times.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
+
+from hexsim.cli._say import remark
 
 if TYPE_CHECKING:
     from hexsim.quantization.overrides.use import OverrideUse
@@ -13,4 +14,4 @@ def tell_use(network: str, use: OverrideUse | None) -> None:
     """Print a line, in the quantiser's log style, if there were overrides."""
     if use is not None:
         level = "INFO" if use.applied else "WARNING"
-        print(f"[{level}] {network}: {use}", file=sys.stderr)
+        remark(f"[{level}] {network}: {use}")

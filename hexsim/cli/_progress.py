@@ -14,9 +14,10 @@ def status() -> Iterator[Callable[[str], None]]:
         yield lambda what: None
         return
     from rich.console import Console
+    from rich.text import Text
 
     with Console(stderr=True).status("starting") as line:
-        yield lambda what: line.update(what)
+        yield lambda what: line.update(Text(what))
 
 
 @contextmanager

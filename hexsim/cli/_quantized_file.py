@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from hexsim.cli._files import OUTPUT, Writes
 from hexsim.cli._output import Outputs, beside_model
+from hexsim.cli._say import remark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,4 +63,4 @@ class QuantizedFile(Outputs):
         model = done.model
         before = (*optimization_log(done), *override_log(model))
         for line in (*before, *quantizer_log(model, self.output), *hta_log(model, failures)):
-            print(line, file=sys.stderr)
+            remark(line)

@@ -29,9 +29,11 @@ from hexsim.cli import (
 )
 from hexsim.cli._files import guard
 from hexsim.cli._pairs import join_pairs
+from hexsim.cli._say import remark, say
 from hexsim.cli._streams import forgiving_streams
 from hexsim.cli._system import of_the_system
 from hexsim.errors import HexsimError
+from hexsim.graph.names import visible
 
 app = typer.Typer(
     name="hexsim",
@@ -64,7 +66,7 @@ guard(app)
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"hexsim {__version__}")
+        say(f"hexsim {__version__}")
         raise typer.Exit
 
 
@@ -85,7 +87,7 @@ def run_program() -> None:
     with forgiving_streams():
         code, sentence = _ended()
         if sentence is not None:
-            print(f"hexsim: {sentence}", file=sys.stderr)
+            remark(f"hexsim: {visible(sentence)}")
     sys.exit(code)
 
 

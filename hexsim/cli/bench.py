@@ -18,6 +18,7 @@ from hexsim.cli._options import (
     parse_runtimes,
 )
 from hexsim.cli._output import JsonCsvTrace
+from hexsim.cli._say import say
 from hexsim.cli._simulated import Circumstances, Hardware, Power
 from hexsim.errors import HexsimError
 
@@ -96,11 +97,11 @@ def _show(cases: Sequence[Case], refusals: Sequence[Refusal], *, background: boo
     from hexsim.reports.benchmark_table import benchmark_tables, footnotes
     from hexsim.reports.recommendation import orders_text, recommendations
 
-    typer.echo(benchmark_tables(cases))
+    say(benchmark_tables(cases))
     if advice := recommendations(cases):
-        typer.echo("\n" + advice)
+        say("\n" + advice)
     if sure := orders_text(cases):
-        typer.echo("\n" + sure)
+        say("\n" + sure)
     if background:
-        typer.echo("\n" + background_tables(cases))
-    typer.echo("\n" + footnotes(cases, refusals))
+        say("\n" + background_tables(cases))
+    say("\n" + footnotes(cases, refusals))

@@ -12,6 +12,7 @@ from hexsim.cli._files import OUTPUT, ROWS
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import ChipOption, StackOption
 from hexsim.cli._output import Json
+from hexsim.cli._say import say
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ def calibrate(
         output=lambda: chip_text if adjust == "chip" else stack_text,
         chip_output=lambda: chip_text,
     )
-    typer.echo(calibration_text(found))
-    typer.echo(f"\nUse it: {_use(adjust, outputs, chip, stack)}")
+    say(calibration_text(found))
+    say(f"\nUse it: {_use(adjust, outputs, chip, stack)}")
 
 
 def _files(found: OwnCalibration, rows: str) -> tuple[str, str]:

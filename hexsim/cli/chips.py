@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import FILE
+from hexsim.cli._say import say
 
 app = typer.Typer(
     help="Chips: list them, show every constant with its source.", no_args_is_help=True
@@ -27,7 +28,7 @@ def list_chips() -> None:
     for chip in sorted(known, key=lambda chip: not any(map(chip.simulates, chip.runtimes))):
         runtimes = (r if chip.simulates(r) else f"({r})" for r in chip.runtimes)
         rows.append((chip.name, chip.title, chip.default_stack, " ".join(runtimes)))
-    typer.echo(table(("chip", "name", "stack", "runtimes"), rows, left=frozenset(range(4))))
+    say(table(("chip", "name", "stack", "runtimes"), rows, left=frozenset(range(4))))
 
 
 @app.command()
@@ -36,4 +37,4 @@ def show(name: Annotated[str, typer.Argument(help="Chip name, or a TOML file."),
     from hexsim.platforms import chips
     from hexsim.reports.datasheet_table import datasheet_table
 
-    typer.echo(datasheet_table(chips.load(name)))
+    say(datasheet_table(chips.load(name)))

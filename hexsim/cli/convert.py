@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -20,6 +19,7 @@ from hexsim.cli._options import (
     parse_input_values,
 )
 from hexsim.cli._output import Outputs, beside_model
+from hexsim.cli._say import remark, say
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def convert(
         cast("Mapping[str, InputEncoding]", encodings),
     )
     if dry_run:
-        typer.echo(fallback_table(network))
+        say(fallback_table(network))
         return
     shapes = {name: ",".join(map(str, shape)) for name, shape in dims.items()}
     command = _command(
@@ -194,10 +194,10 @@ def _log(network: Network, overrides: Overrides, target: Path, notes: Sequence[s
     from hexsim.reports.fallback_table import opaque_lines
 
     for note in notes:
-        print(f"INFO - {note}", file=sys.stderr)
+        remark(f"INFO - {note}")
     for line in opaque_lines(network):
-        print(f"WARNING - {line}", file=sys.stderr)
+        remark(f"WARNING - {line}")
     if overrides:
-        print(f"INFO - Kept {len(overrides)} quantization overrides", file=sys.stderr)
-    print(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}", file=sys.stderr)
-    print("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully", file=sys.stderr)
+        remark(f"INFO - Kept {len(overrides)} quantization overrides")
+    remark(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}")
+    remark("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully")

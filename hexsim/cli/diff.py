@@ -8,6 +8,7 @@ import typer
 
 from hexsim.cli._files import MODEL
 from hexsim.cli._options import ModelArgument
+from hexsim.cli._say import say
 
 
 def diff(
@@ -19,4 +20,4 @@ def diff(
     from hexsim.container.loading import load
     from hexsim.reports.diff_table import diff_table
 
-    typer.echo(diff_table(first, second, difference(load(first), load(second))))
+    say(diff_table(first, second, difference(load(first), load(second))))

@@ -17,6 +17,7 @@ from hexsim.cli._options import (
     parse_input_values,
 )
 from hexsim.cli._output import JsonCsv
+from hexsim.cli._say import say
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -56,15 +57,15 @@ def info(
     losses = None if chip is None else _losses(read.model, chip)
     told = required_imports(read, model) if imports else None
     outputs.write(json=lambda: info_json(model, read, losses, told), csv=lambda: info_csv(read))
-    typer.echo(info_table(model, read))
+    say(info_table(model, read))
     if told is not None:
         from hexsim.reports.imports_table import imports_table
 
-        typer.echo("\n" + imports_table(told))
+        say("\n" + imports_table(told))
     if losses is not None:
         from hexsim.reports.rescaling_table import rescaling_table
 
-        typer.echo("\n" + rescaling_table(losses, str(chip)))
+        say("\n" + rescaling_table(losses, str(chip)))
 
 
 def _losses(model: Model, chip: str) -> tuple[RescalingLoss, ...]:

@@ -8,6 +8,7 @@ import typer
 
 from hexsim.cli._groups import grouped
 from hexsim.cli._output import Json
+from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware
 
 _HARDWARE = Hardware("sd855")
@@ -32,4 +33,4 @@ def kernel(
 
     found = probe(kind, shape, hardware.platform())
     outputs.write(json=lambda: kernel_json(found))
-    typer.echo(kernel_table(found))
+    say(kernel_table(found))

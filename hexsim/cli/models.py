@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import OUTPUT
+from hexsim.cli._say import say
 
 app = typer.Typer(help="Built-in benchmark networks (seeded weights).", no_args_is_help=True)
 
@@ -32,7 +33,7 @@ def list_models() -> None:
                 f"{network.total_parameters / 1e6:.2f}",
             )
         )
-    typer.echo(table(("network", "input (NHWC)", "layers", "MMAC", "M parameters"), rows))
+    say(table(("network", "input (NHWC)", "layers", "MMAC", "M parameters"), rows))
 
 
 @app.command()

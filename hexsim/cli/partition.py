@@ -19,6 +19,7 @@ from hexsim.cli._options import (
     parse_runtime,
 )
 from hexsim.cli._output import Outputs
+from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 
@@ -90,10 +91,10 @@ def partition(
         json=lambda: partition_json(prices, surveyed, found),
         graph=lambda: partition_svg(network, surveyed),
     )
-    typer.echo(
+    say(
         f"{loaded.name} on {platform.chip.name} aip, {platform.stack.name} "
         f"(rules {platform.stack.partitioning.rules}); HTA sections: {source}\n"
     )
-    typer.echo(partition_table(network, surveyed))
+    say(partition_table(network, surveyed))
     if found is not None:
-        typer.echo("\n" + search_lines(found))
+        say("\n" + search_lines(found))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, ModelArgument, UncertaintyOption, parse_input_dims
 from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._overrides import tell_use
+from hexsim.cli._say import say
 from hexsim.cli._simulated import Circumstances, Power, RuntimeOnChip
 
 if TYPE_CHECKING:
@@ -59,12 +58,12 @@ def _show(case: Case) -> None:
     from hexsim.reports.profile_table import profile_table
     from hexsim.reports.uncertainty_table import uncertainty_table
 
-    typer.echo(
+    say(
         f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}, "
         f"{case.buffer} buffers\n"
     )
-    typer.echo(profile_table(case.timing))
+    say(profile_table(case.timing))
     if case.interference is not None:
-        typer.echo(f"\n{background_tables([case])}\n\n{slowdown_table(case.interference)}")
+        say(f"\n{background_tables([case])}\n\n{slowdown_table(case.interference)}")
     if case.uncertainty is not None:
-        typer.echo("\n" + uncertainty_table(case.uncertainty))
+        say("\n" + uncertainty_table(case.uncertainty))

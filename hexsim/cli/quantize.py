@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from hexsim.cli._quantizer_options import (
     Ranges,
     quantization_options,
 )
+from hexsim.cli._say import remark
 
 
 @grouped
@@ -60,7 +60,7 @@ def quantize(
     source = load_container(model)
     network = require_float(source.model)
     for note in mask_notes(network):
-        print(f"INFO - {note}", file=sys.stderr)
+        remark(f"INFO - {note}")
     overrides = applied_overrides(source, model, asked=precision.override_params)
     orders = hta.orders(source.model)
     inputs = read_input_list(input_list, network)
@@ -76,7 +76,7 @@ def quantize(
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
     unused = len(source.overrides) - len(overrides)
     if unused and precision.override_params is None:
-        print(unused_line(unused), file=sys.stderr)
+        remark(unused_line(unused))
     outputs.log(replace(done, model=compiled), failures)
 
 

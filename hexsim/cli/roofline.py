@@ -22,6 +22,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Outputs
 from hexsim.cli._overrides import tell_use
+from hexsim.cli._say import say
 from hexsim.cli._simulated import RuntimeOnChip
 
 if TYPE_CHECKING:
@@ -91,5 +92,5 @@ def roofline(
         csv=lambda: roofline_csv(chart),
         output=lambda: outputs.drawn(chart),
     )
-    typer.echo(f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}\n")
-    typer.echo(roofline_table(chart))
+    say(f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}\n")
+    say(roofline_table(chart))

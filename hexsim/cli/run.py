@@ -23,6 +23,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Trace
 from hexsim.cli._overrides import tell_use
+from hexsim.cli._say import say
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
 
@@ -107,9 +108,9 @@ def run(
     outputs.write(trace=lambda: trace_json([(title, observed.simulate(recorded=True))]))
     if deployment.quantizes:
         tell_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
-    typer.echo(f"{RULE}\nhexsim v{__version__}\n{RULE}")
+    say(f"{RULE}\nhexsim v{__version__}\n{RULE}")
     run_all(executor, source, results.output, names, _announce)
 
 
 def _announce(files: Sequence[str]) -> None:
-    typer.echo("\n".join(("Processing DNN input(s):", *files)))
+    say("\n".join(("Processing DNN input(s):", *files)))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import FILE
+from hexsim.cli._say import say
 
 app = typer.Typer(help="Software stacks: list them, show every constant.", no_args_is_help=True)
 
@@ -22,7 +23,7 @@ def list_stacks() -> None:
         stack = stacks.load(name)
         rows.append((stack.name, stack.title, stack.default_profile, " ".join(stack.runtimes)))
     header = ("stack", "name", "default profile", "runtimes")
-    typer.echo(table(header, rows, left=frozenset(range(4))))
+    say(table(header, rows, left=frozenset(range(4))))
 
 
 @app.command()
@@ -31,4 +32,4 @@ def show(name: Annotated[str, typer.Argument(help="Stack name, or a TOML file.")
     from hexsim.platforms import stacks
     from hexsim.reports.datasheet_table import datasheet_table
 
-    typer.echo(datasheet_table(stacks.load(name)))
+    say(datasheet_table(stacks.load(name)))

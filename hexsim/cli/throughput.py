@@ -13,6 +13,7 @@ from hexsim.cli._options import InputDimOption, parse_input_dims, parse_runtime
 from hexsim.cli._output import JsonTrace
 from hexsim.cli._overrides import tell_use
 from hexsim.cli._per_model import per_model
+from hexsim.cli._say import say
 from hexsim.cli._simulated import Circumstances, Hardware
 from hexsim.errors import HexsimError, unknown
 
@@ -120,8 +121,8 @@ def throughput(
         trace=lambda: trace_json([(f"throughput on {platform.chip.name}", found.result)]),
     )
     profile = circumstances.perf_profile or platform.stack.default_profile
-    typer.echo(f"{platform.chip.name}, {platform.stack.name}, {profile}\n")
-    typer.echo(throughput_text(found))
+    say(f"{platform.chip.name}, {platform.stack.name}, {profile}\n")
+    say(throughput_text(found))
 
 
 def _count(text: str) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import typer
-
 from hexsim.cli._compared import Compared
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import ModelArgument, NoFallbackOption, ProfileOption
 from hexsim.cli._output import JsonCsv
+from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware, Power
 
 
@@ -49,6 +48,6 @@ def tradeoff(
         json=lambda: tradeoff_json(network.name, where, notes, choices, labelled),
         csv=lambda: tradeoff_csv(choices, labelled),
     )
-    typer.echo(f"{network.name} on {', '.join(where)}, {source.items} inputs")
-    typer.echo("".join(f"  {note}\n" for note in notes))
-    typer.echo(tradeoff_table(choices, labelled=labelled))
+    say(f"{network.name} on {', '.join(where)}, {source.items} inputs")
+    say("".join(f"  {note}\n" for note in notes))
+    say(tradeoff_table(choices, labelled=labelled))

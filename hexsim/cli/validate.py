@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from hexsim.cli._compared import Compared
 from hexsim.cli._findings import Findings
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import ModelArgument, ThreadsOption
 from hexsim.cli._output import JsonCsv
+from hexsim.cli._say import say
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
 from hexsim.runtimes import FIXED_POINT, Runtime
@@ -62,7 +61,7 @@ def validate(
     if runtime in FIXED_POINT:
         study = findings.added(study, deployment, source)
     outputs.write(json=lambda: validation_json(study), csv=lambda: validation_csv(study))
-    typer.echo(validation_text(study, every_layer=findings.layers))
+    say(validation_text(study, every_layer=findings.layers))
 
 
 def _require_suitable(runtime: Runtime, compared: Compared, findings: Findings) -> None:

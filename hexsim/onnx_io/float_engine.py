@@ -18,6 +18,7 @@ import numpy as np
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.precision import Precision
+from hexsim.onnx_io.runtime import load_onnxruntime
 
 __all__ = ["FloatEngine", "Precision"]
 
@@ -42,9 +43,9 @@ class FloatEngine:
         precision: Precision = "float32",
         threads: int = 0,
     ) -> None:
-        import onnxruntime  # neither a timing-only run nor integers need it
-
         from hexsim.onnx_io.writer import write
+
+        onnxruntime = load_onnxruntime()
 
         self._network = network
         self._outputs = tuple(network.outputs if outputs is None else outputs)

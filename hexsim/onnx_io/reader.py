@@ -22,6 +22,7 @@ import onnx
 from hexsim.errors import HexsimError
 from hexsim.graph.imports import ImportReport, OpaqueNode
 from hexsim.graph.ir import Network, Tensor
+from hexsim.graph.names import visible
 from hexsim.layers import Opaque
 from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.axis_order import channels_last, identity, stored_shape
@@ -98,7 +99,9 @@ def read_with_codes(
     """
     source = ending_at(open_source(model), output_names)
     if name is None:
-        name = source.graph.name if isinstance(model, onnx.ModelProto) else Path(model).stem
+        name = (
+            source.graph.name if isinstance(model, onnx.ModelProto) else visible(Path(model).stem)
+        )
     shapes = bind_input_shapes(source, input_dims, input_values or {})
     net = Importer(initializers(source.graph, source, weights or {}))
     for value in source.graph.input:

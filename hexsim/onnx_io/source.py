@@ -18,6 +18,7 @@ import onnx.inliner
 from hexsim.errors import HexsimError
 from hexsim.onnx_io.halves import has_halves, in_singles
 from hexsim.onnx_io.old_opsets import OLDEST_OPSET, to_oldest_opset
+from hexsim.onnx_io.visible_names import with_visible_names
 
 EXTENSIONS = "com.microsoft"
 """A domain that is always known: some forms of standard nodes exist there in every opset."""
@@ -50,9 +51,10 @@ def open_source(model: onnx.ModelProto | str | Path) -> OnnxSource:
     cannot be read.
     """
     if isinstance(model, onnx.ModelProto):
-        return _source(model, f"model '{model.graph.name}'", None)
+        shown = with_visible_names(model)
+        return _source(shown, f"model '{shown.graph.name}'", None)
     path = Path(model)
-    return _source(_load(path), f"'{path}'", path.parent)
+    return _source(with_visible_names(_load(path)), f"'{path}'", path.parent)
 
 
 def _load(path: Path) -> onnx.ModelProto:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 
+from hexsim.reports.csv_text import csv_text
 from hexsim.studies.benchmark import Case
 from hexsim.timing.results import Result
 
@@ -32,13 +31,11 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
     `us_low` and `us_high` are the ends of the interval, empty where there is none: it takes
     --uncertainty, but for aip with sections, where they are of the tensor engine's constants.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    for case in cases:
-        shared = (case.network, case.chip, case.stack, case.runtime, case.perf_profile)
-        writer.writerows((*shared, *row) for row in _rows(case))
-    return text.getvalue()
+    return csv_text(HEADER, (_shared(case) + row for case in cases for row in _rows(case)))
+
+
+def _shared(case: Case) -> tuple[str, ...]:
+    return case.network, case.chip, case.stack, case.runtime, case.perf_profile
 
 
 def _rows(case: Case) -> Iterator[tuple[str, ...]]:

@@ -120,7 +120,7 @@ def _edge(start: _Box, end: _Box, between: Sequence[_Box]) -> str:
 
 
 def _layers(network: Network, survey: Survey, boxes: Mapping[str, _Box]) -> Iterator[str]:
-    types = {layer.name: layer.type for layer in network.layers}
+    types = {layer.name: escape(layer.type) for layer in network.layers}
     for number, piece in enumerate(survey.pieces):
         fill = _COLOURS[piece.engine][number % 2]
         for name in piece.layers:

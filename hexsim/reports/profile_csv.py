@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import get_args
 
+from hexsim.reports.csv_text import csv_text
 from hexsim.reports.layer_facts import layer_facts
 from hexsim.timing.results import Bound, Result
 
@@ -19,9 +18,5 @@ def profile_csv(result: Result) -> str:
         facts = layer_facts(layer)
         parts = facts.pop("parts_us")
         rows.append(facts | {f"{bound}_us": us for bound, us in parts.items()})
-    text = io.StringIO()
     header = [*(key for key in rows[0] if key not in _PARTS), *_PARTS] if rows else list(_PARTS)
-    writer = csv.DictWriter(text, header, restval=0.0, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_text(header, ([row.get(key, 0.0) for key in header] for row in rows))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from typing import Any
 
 from hexsim import __version__
+from hexsim.reports.csv_text import csv_text
 from hexsim.studies.roofline import Point, Roofline
 
 
@@ -42,11 +41,7 @@ def roofline_json(chart: Roofline) -> str:
 
 def roofline_csv(chart: Roofline) -> str:
     """Return the points as CSV text, those that lose most time first."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _KEYS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_facts(point) for point in chart.points)
-    return text.getvalue()
+    return csv_text(_KEYS, (list(_facts(point).values()) for point in chart.points))
 
 
 _KEYS = (

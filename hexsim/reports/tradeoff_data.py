@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Sequence
 from typing import Any
 
 from hexsim import __version__
+from hexsim.reports.csv_text import csv_text
 from hexsim.studies.tradeoff import Choice
 from hexsim.timing.simtime import PS_PER_US
 
@@ -44,11 +43,7 @@ def tradeoff_json(
 
 def tradeoff_csv(choices: Sequence[Choice], labelled: bool) -> str:
     """Return a row per choice; what is unknown is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    writer.writerows(_values(choice, labelled) for choice in choices)
-    return text.getvalue()
+    return csv_text(HEADER, (_values(choice, labelled) for choice in choices))
 
 
 def _values(choice: Choice, labelled: bool) -> tuple[Any, ...]:

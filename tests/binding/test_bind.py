@@ -51,6 +51,20 @@ def test_an_8_bit_bias_is_made_real_first():
     np.testing.assert_array_equal(call.tail.preload, exact.tail.preload)
 
 
+def test_a_bias_made_real_is_a_float32():
+    """The worked number of the contract: 7 * 0.1 as a float32 lies below 3.5 steps of 0.2."""
+    unit = Encoding(8, 0.0, 255.0, delta=1.0, offset=0)
+    weight = Encoding(8, 0.0, 51.0, delta=0.2, offset=0)
+    bias = Encoding(8, 0.0, 25.5, delta=0.1, offset=0)
+    call = bound_layer(
+        convolution(),
+        constants={"w": np.zeros((1, 1, 2, 3), np.float32), "b": np.full(3, 0.7, np.float32)},
+        encodings={"x": unit, "y": unit},
+        parameters={"w": weight, "b": bias},
+    )
+    np.testing.assert_array_equal(call.tail.preload, [3, 3, 3])
+
+
 def test_average_pool_has_constants_for_every_count():
     layer = Pooling(
         name="p", inputs=("x",), outputs=("y",), kind="average",

@@ -36,7 +36,7 @@ def test_a_signal_at_any_moment(run: Run, inputs: Path, line: str, number: signa
     before = sorted(inputs.rglob("*"))
     moments = random.Random(line)
     for _ in range(6):
-        ended = run(line, signal=number, after=moments.uniform(0.02, 0.4))
+        ended = run(line, signal=number, after=moments.uniform(0.3, 0.8))
         if ended.code == 0:
             break
         assert (ended.code, ended.err) == ENDS[number]

@@ -1,0 +1,22 @@
+"""What a command says: a report on stdout, remarks on stderr, nothing that acts on a terminal."""
+
+from __future__ import annotations
+
+import sys
+
+from hexsim.graph.names import visible
+
+
+def say(text: str) -> None:
+    """Print a report, or a part of one."""
+    print(_shown(text))
+
+
+def remark(text: str) -> None:
+    """Print a line beside the report."""
+    print(_shown(text), file=sys.stderr)
+
+
+def _shown(text: str) -> str:
+    """Lines stay; what else is not printed in them is written out (a file's name can hold it)."""
+    return "\n".join(map(visible, text.split("\n")))

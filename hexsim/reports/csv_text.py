@@ -1,0 +1,40 @@
+"""CSV that is data to every program that opens it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hexsim.graph.names import visible
+
+_FORMULA = ("=", "+", "-", "@")
+"""What makes a spreadsheet compute a cell. Source: OWASP, "CSV Injection"."""
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return `rows` under `header`; a text that a spreadsheet would compute gets an apostrophe.
+
+    Numbers stay as they are; None is empty.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str) or _is_number(value):
+        return value
+    shown = visible(value)
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,96 @@
+"""No command opens a connection, or leaves anything outside its outputs and its cache."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+from tests.conftest import make_model
+from tests.imports import CHECKOUT, imports
+
+COMMANDS = """\
+models list
+models export dronet_112 -o dronet.onnx
+chips show sd865
+stacks show snpe-1.23
+info m.onnx
+info m.onnx --imports
+convert m.onnx -o float.dlc
+quantize m.onnx --input-list list.txt -o m.dlc
+diff float.dlc m.dlc
+run m.onnx --runtime cpu --input-list list.txt -o out_cpu
+run m.onnx --runtime gpu_fp16 --input-list list.txt -o out_gpu
+run m.dlc --runtime dsp --input-list list.txt -o out_dsp
+validate m.dlc --runtime dsp --input-list list.txt --json validation.json
+tradeoff m.onnx --json tradeoff.json
+bench --model m.onnx --json bench.json --csv bench.csv --trace bench.trace
+profile m.dlc --runtime dsp
+partition m.dlc --chip sd865
+roofline m.dlc --chip sd865
+throughput m.dlc --chip sd865 --duration-ms 5
+kernel conv --shape 8x8x32:32:3x3
+"""
+WRITTEN = {
+    "dronet.onnx", "float.dlc", "m.dlc", "out_cpu", "out_gpu", "out_dsp", "validation.json",
+    "tradeoff.json", "bench.json", "bench.csv", "bench.trace",
+}  # fmt: skip
+GIVEN = {"m.onnx", "list.txt", "x.raw", "home", "temporary"}
+
+
+def _sandboxed(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The commands in a fresh home, without the variables by which libraries know a CI."""
+    home, temporary = folder / "home", folder / "temporary"
+    home.mkdir()
+    temporary.mkdir()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(temporary)}
+    return subprocess.run(
+        [sys.executable, str(CHECKOUT / "tests" / "no_network.py"), *arguments],
+        input=COMMANDS,
+        cwd=folder,
+        env=environment | {"PYTHONPATH": str(CHECKOUT), "PYTHONDONTWRITEBYTECODE": "1"},
+        text=True,
+        capture_output=True,
+    )
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A folder with a network, an input and a list of it."""
+    rng = np.random.default_rng(0)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("Softplus", ["r"], ["y"]),
+    ]
+    weights = {"w": rng.standard_normal((8, 3, 3, 3))}
+    onnx.save(make_model(nodes, {"x": [1, 3, 8, 8]}, ["y"], weights), tmp_path / "m.onnx")
+    rng.standard_normal((1, 8, 8, 3)).astype(np.float32).tofile(tmp_path / "x.raw")
+    (tmp_path / "list.txt").write_text("x.raw\n")
+    return tmp_path
+
+
+def test_the_sandbox_sees_a_call(tmp_path: Path) -> None:
+    assert _sandboxed(tmp_path, "call").returncode == -signal.SIGSYS
+
+
+def test_no_command_calls_anybody_or_writes_elsewhere(model: Path) -> None:
+    done = _sandboxed(model)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "".join(f"0 {line}\n" for line in COMMANDS.splitlines()), done.stderr
+    assert {path.name for path in model.iterdir()} == GIVEN | WRITTEN
+    assert not list((model / "temporary").iterdir())
+    kept = {path.relative_to(model / "home").parts[:2] for path in (model / "home").rglob("*")}
+    assert kept <= {(".cache",), (".cache", "hexsim")}
+
+
+def test_onnxruntime_is_imported_in_one_place() -> None:
+    found = {
+        one.file.relative_to(CHECKOUT) for one in imports("hexsim") if one.root == "onnxruntime"
+    }
+    assert found == {Path("hexsim/onnx_io/runtime.py")}

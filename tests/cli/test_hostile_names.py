@@ -1,0 +1,89 @@
+"""A network whose names are made to mislead: no report, file or error is misled."""
+
+import csv
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+from tests.cli.conftest import Done
+from tests.conftest import make_model
+
+Command = Callable[[str], Done]
+
+FORGED = "FORGED LINE"
+EVIL = f"=cmd\n{FORGED}\x1b[2J\u202e<script>[red]"
+SPOKEN = [
+    "info m.onnx --imports --csv info.csv --json info.json",
+    "convert m.onnx -o float.dlc --dry-run",
+    "convert m.onnx -o float.dlc",
+    "quantize m.onnx --input-list list.txt -o m.dlc",
+    "info m.dlc",
+    "diff m.onnx m.dlc",
+    "run m.dlc --runtime dsp --input-list list.txt -o out",
+    "validate m.dlc --runtime dsp --input-list list.txt --layers --explain --csv v.csv",
+    "tradeoff m.onnx --csv tradeoff.csv",
+    "bench --model m.onnx --csv bench.csv --trace trace.json",
+    "profile m.dlc --runtime dsp --csv profile.csv",
+    "partition m.dlc --chip sd865 --graph m.svg",
+    "roofline m.dlc --chip sd865 --csv roofline.csv",
+    "throughput m.dlc --chip sd865 --duration-ms 5",
+]
+REFUSED = [
+    "run m.dlc --runtime dsp --input-list list.txt -o out --set-output-tensors nothing",
+    "info m.onnx --input-dim nothing=1,2,3,4",
+    "partition m.dlc --chip sd865 --hta-partitions 7-9",
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A convolution, a layer for the CPU and a last one, every name of them evil."""
+    rng = np.random.default_rng(0)
+    c, s, x, y = (f"{EVIL}{end}" for end in "csxy")
+    nodes = [
+        helper.make_node("Conv", [x, f"{EVIL}w"], [c], name=f"{EVIL}conv", pads=[1, 1, 1, 1]),
+        helper.make_node("Sin", [c], [s], name=f"{EVIL}sin"),
+        helper.make_node("Relu", [s], [y], name=f"{EVIL}relu"),
+    ]
+    weights = {f"{EVIL}w": rng.standard_normal((8, 3, 3, 3))}
+    onnx.save(make_model(nodes, {x: [1, 3, 8, 8]}, [y], weights), tmp_path / "m.onnx")
+    rng.standard_normal((1, 8, 8, 3)).astype(np.float32).tofile(tmp_path / "x.raw")
+    (tmp_path / "list.txt").write_text("x.raw\n")
+    return tmp_path
+
+
+def _misleading(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        if not line.isprintable() or line.lstrip().startswith(FORGED):
+            yield line
+
+
+def test_no_command_is_misled(command: Command, folder: Path) -> None:
+    for line in SPOKEN:
+        done = command(line)
+        assert done.code == 0, line + done.err
+        assert not list(_misleading(done.out + done.err)), line
+    for line in REFUSED:
+        done = command(line)
+        assert done.code == 2, line
+        assert not list(_misleading(done.err)), line
+
+
+def test_no_file_is_misled(command: Command, folder: Path) -> None:
+    for line in SPOKEN:
+        assert command(line).code == 0, line
+    for file in folder.glob("*.csv"):
+        cells = [cell for row in csv.reader(file.read_text().splitlines()) for cell in row]
+        assert not [cell for cell in cells if re.match(r"[=@\t\r]|[+-](?![\d.]|inf)", cell)], file
+        assert not list(_misleading(file.read_text())), file
+    drawing = ElementTree.parse(folder / "m.svg")
+    assert not [one for one in drawing.iter() if one.tag.endswith("script")]
+    assert any("<script>" in (one.text or "") for one in drawing.iter()), "as text"
+    for file in folder.glob("*.json"):
+        assert file.read_text().isascii(), file
