@@ -6,8 +6,9 @@ import sys
 def main() -> None:
     """Run the program as it was called; it ends with SystemExit."""
     try:
-        from hexsim.cli._system import short_of_memory
+        from hexsim.cli._system import open_what_was_closed, short_of_memory
 
+        open_what_was_closed()
         if sentence := short_of_memory():
             _end(2, sentence)
         from hexsim.cli._stopping import stoppable

@@ -120,8 +120,7 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
             for path, mark in sorted(chosen, key=lambda one: one[1].folder):
                 (landing.claim_folder if mark.folder else landing.claim)(path)
             command(**given)
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
 
     careful.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [one.replace(annotation=hints[one.name]) for one in declared]

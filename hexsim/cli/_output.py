@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hexsim.cli._options import CsvOption, JsonOption, TraceOption
+from hexsim.errors import HexsimError
 from hexsim.files import write_bytes
 
 
@@ -61,6 +62,13 @@ class JsonCsvTrace(JsonCsv):
 
 
 def beside_model(given: Mapping[str, Any], name: str) -> Path:
-    """Return the output that is `given`, or the file called `name` beside the model."""
+    """Return the output that is `given`, or the file called `name` beside the model.
+
+    Raises HexsimError if the model's name is none of a file ("", ".", "/").
+    """
     output: Path | None = given["output"]
-    return Path(given["model"]).with_name(name) if output is None else output
+    if output is not None:
+        return output
+    if not Path(given["model"]).name:
+        raise HexsimError(f"'{given['model']}' is no file; give a model, and a name with --output")
+    return Path(given["model"]).with_name(name)

@@ -48,7 +48,6 @@ class _Printed(io.RawIOBase):
 @contextmanager
 def forgiving_streams() -> Iterator[None]:
     """Print through such streams inside the block, unless somebody has replaced Python's own."""
-    _occupy_descriptors()
     before = sys.stdout, sys.stderr
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout is sys.__stdout__:
         sys.stdout = _stream(sys.stdout, BrokenPipeError)
@@ -71,10 +70,3 @@ def _stream(old: io.TextIOWrapper, dropped: type[OSError]) -> io.TextIOWrapper:
         errors="backslashreplace",
         line_buffering=old.isatty() or dropped is OSError,
     )
-
-
-def _occupy_descriptors() -> None:
-    """Let nothing that is opened later become a standard stream that was closed (`>&-`)."""
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
-        os.set_inheritable(descriptor, True)
-    os.close(descriptor)

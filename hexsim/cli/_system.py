@@ -7,8 +7,10 @@ what they need to begin with is told beforehand.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import resource
+import sys
 
 LEAST_BYTES = 1 << 30
 """Address space in which every command begins; some libraries hang in less instead of failing."""
@@ -27,6 +29,15 @@ def short_of_memory() -> str | None:
         f"the limit on memory is {limit >> 20} MB, and hexsim needs {LEAST_BYTES >> 20} MB at "
         "least; raise it (ulimit -v)"
     )
+
+
+def open_what_was_closed() -> None:
+    """Let nothing that is opened later become a standard stream that was closed (`>&-`)."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    sys.stdout = sys.stdout or io.TextIOWrapper(io.FileIO(os.devnull, "w"), "utf-8")
+    sys.stderr = sys.stderr or io.TextIOWrapper(io.FileIO(os.devnull, "w"), "utf-8")
 
 
 def of_the_system(error: Exception) -> str | None:

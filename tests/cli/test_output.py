@@ -5,11 +5,18 @@ from pathlib import Path
 import pytest
 
 from hexsim.cli._output import JsonCsvTrace, beside_model
+from hexsim.errors import HexsimError
 
 
 def test_the_default_lies_beside_the_model() -> None:
     assert beside_model({"model": "nets/m.dlc", "output": None}, "q.dlc") == Path("nets/q.dlc")
     assert beside_model({"model": "nets/m.dlc", "output": Path("q")}, "x") == Path("q")
+
+
+@pytest.mark.parametrize("model", ["", ".", "/"])
+def test_a_name_without_a_file_has_no_default(model: str) -> None:
+    with pytest.raises(HexsimError, match="is no file; give a model"):
+        beside_model({"model": model, "output": None}, "q.dlc")
 
 
 def test_a_group_writes_what_was_asked_for_and_makes_nothing_else(

@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 from numba.core import caching, config
@@ -77,4 +79,41 @@ def test_two_processes_that_compile_at_once_do_not_swap_their_code(monkeypatch, 
         values = np.zeros(3, kind)
         again(kind)(values)
         np.testing.assert_array_equal(values, 1)
+    cache.cache_folder.cache_clear()
+
+
+def _kept(folder):
+    """The files of a kernel that was compiled and kept."""
+    jit.CompiledKernel(add_one, "void(float64[::1])")(np.zeros(1))
+    found = [file for file in folder.rglob("*") if file.suffix in (".nbi", ".nbc")]
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("damage", [b"", b"no pickle", b"\x80\x04cos\nnothing_of_that_name\n."])
+def test_a_damaged_file_is_compiled_anew(monkeypatch, tmp_path, damage):
+    monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path))
+    cache.cache_folder.cache_clear()
+    for file in _kept(tmp_path):
+        file.write_bytes(damage)
+    values = np.zeros(3)
+    jit.CompiledKernel(add_one, "void(float64[::1])")(values)
+    np.testing.assert_array_equal(values, 1)
+    cache.cache_folder.cache_clear()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_code_of_another_user_is_not_run(monkeypatch, tmp_path):
+    """Whoever could put this pickle there would have it executed."""
+    monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path))
+    cache.cache_folder.cache_clear()
+    mark = tmp_path / "executed"
+    planted = f"cos\nsystem\n(S'touch {mark}'\ntR.".encode()
+    for file in _kept(tmp_path):
+        file.write_bytes(planted)
+        os.chown(file, 12345, 12345)
+    values = np.zeros(3)
+    jit.CompiledKernel(add_one, "void(float64[::1])")(values)
+    np.testing.assert_array_equal(values, 1)
+    assert not mark.exists()
     cache.cache_folder.cache_clear()
