@@ -98,7 +98,7 @@ def test_patterns_are_recognised(file: Path) -> None:
 def test_the_dsp_takes_all_of_it(file: Path) -> None:
     model = hexsim.load(file, input_dims=DIMS.get(file.stem))
     quantized = hexsim.quantize(model)
-    timing = hexsim.simulate(quantized, "sd855", "dsp", cpu_fallback=False)
+    timing = hexsim.simulate(quantized, "sd855", "dsp", stack="qnn-2.45", cpu_fallback=False)
     assert timing.total_us > 0
 
 

@@ -115,5 +115,5 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         read_rows(tmp_path / "none.csv", platform, NAMES, load)
     binary = tmp_path / "rows.csv"
     binary.write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(HexsimError, match="not a text file in UTF-8"):
+    with pytest.raises(HexsimError, match="no text in UTF-8"):
         read_rows(binary, platform, NAMES, load)
