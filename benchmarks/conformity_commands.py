@@ -20,6 +20,7 @@ import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -134,6 +135,11 @@ def table(found: Iterable[Ended]) -> str:
     return "\n".join(rows)
 
 
+def _part(only: str, first: int, every: int) -> list[Ended]:
+    """What becomes of each `every`-th model."""
+    return [one for case in list(cases(only))[first::every] for one in ends(case.name, case.model)]
+
+
 def main() -> None:
     """Print the table, or write it into the page; failures are printed either way."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -141,12 +147,13 @@ def main() -> None:
     parser.add_argument("--only", default="")
     given = parser.parse_args()
     os.environ.setdefault("COLUMNS", "200")
-    found = []
-    for case in cases(given.only):
-        for one in ends(case.name, case.model):
-            found.append(one)
-            if one.effect == "failed":
-                print(f"{one.command} of {one.case}: {one.said}", flush=True)
+    jobs = os.cpu_count() or 1
+    with ProcessPoolExecutor(jobs) as pool:
+        parts = pool.map(_part, [given.only] * jobs, range(jobs), [jobs] * jobs)
+        found = [one for part in parts for one in part]
+    for one in found:
+        if one.effect == "failed":
+            print(f"{one.command} of {one.case}: {one.said}")
     if given.write:
         text = with_block(PAGE.read_text(encoding="utf-8"), "commands", table(found))
         PAGE.write_text(text, encoding="utf-8")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import onnx
-import onnxruntime
+import re
+
 import pytest
 
 from benchmarks.conformity import PAGE, Case, cases
-from benchmarks.conformity_commands import COMMANDS, ends, run, table
-from benchmarks.pages import with_block
+from benchmarks.conformity_commands import COMMANDS, ends, run
 
 SAMPLED = 60
 """Models of the quick run, each with one of the commands in turn."""
+SHARDS = 8
+"""Parts of the long run, which take some minutes each."""
 
 
 def _sample() -> list[Case]:
@@ -43,12 +44,14 @@ def test_a_failure_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_none_fails_and_the_page_is_that_of_today() -> None:
-    found = [one for case in cases() for one in ends(case.name, case.model)]
-    assert not [one for one in found if one.effect == "failed"]
-    written = PAGE.read_text(encoding="utf-8")
-    versions = f"onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}"
-    if versions not in written:
-        pytest.skip(f"the page was not written with {versions}")
-    expected = with_block(written, "commands", table(found))
-    assert written == expected, "python -m benchmarks.conformity_commands --write"
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_none_fails(shard: int) -> None:
+    for case in list(cases())[shard::SHARDS]:
+        assert not [one for one in ends(case.name, case.model) if one.effect == "failed"], case.name
+
+
+def test_the_page_tells_of_every_model_and_of_no_failure() -> None:
+    rows = re.findall(r"^\| ([^|]+) \| (\d+) \| (\d+) \| 0 \|$", PAGE.read_text("utf-8"), re.M)
+    told = {name: int(answered) + int(refused) for name, answered, refused in rows}
+    assert told.keys() >= COMMANDS.keys(), "python -m benchmarks.conformity_commands --write"
+    assert len({told[name] for name in COMMANDS}) == 1, "every command has seen every model"

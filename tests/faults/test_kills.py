@@ -1,6 +1,6 @@
 """A kill at any moment leaves finished files whole; the next run cleans what is left over.
 
-Few kills here; the long mode (`-m slow`) has HEXSIM_KILLS of each command, 200 unless told.
+Few kills here; the long mode (`-m slow`) has HEXSIM_KILLS of each command, 40 unless told.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def test_a_few_kills(forks: Callable[[dict[str, Any]], Ended], inputs: Path, nam
 @pytest.mark.parametrize("name", COMMANDS)
 def test_many_kills(forks: Callable[[dict[str, Any]], Ended], inputs: Path, name: str) -> None:
     start = time.monotonic()
-    found = _killed(forks, inputs, name, int(os.environ.get("HEXSIM_KILLS", "200")))
+    found = _killed(forks, inputs, name, int(os.environ.get("HEXSIM_KILLS", "40")))
     print(f"\n{name}: {found}, {time.monotonic() - start:.0f} s")
     assert found["before"] > 0
     assert found["after"] > 0
