@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from hexsim import container, models
 from hexsim.container import Container, Metadata
 from hexsim.errors import HexsimError, nearest
-from hexsim.files import require_ordinary
+from hexsim.files import is_there, require_ordinary
 from hexsim.graph.imports import ImportReport, settled
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
@@ -84,7 +83,7 @@ def load_container(
         found = partial(_read_model, source, asked)
         return _from_onnx(found, optimized, overrides)
     require_ordinary(source)
-    if is_dlc(source) and os.path.exists(source):
+    if is_dlc(source) and is_there(source):
         if input_values or output_names:
             raise HexsimError(
                 f"'{source}' is converted already; give inputs a value, and the network another "
@@ -155,7 +154,7 @@ def is_dlc(source: str | Path) -> bool:
 
 def is_builtin(source: str | Path) -> bool:
     """True if `load` would take `source` as the name of a built-in network."""
-    return not os.path.exists(source) and models.is_name(str(source))
+    return models.is_name(str(source)) and not is_there(source)
 
 
 def _resized(model: Model, input_dims: InputDims) -> Model:
@@ -204,7 +203,7 @@ def _read(source: str, asked: _Asked) -> Imported:
     if is_builtin(source):
         built = models.build(source)
         return read_with_codes(built.proto, weights=built.weights, name=source, **asked)
-    if os.path.exists(path):  # of names that no file can have, too
+    if is_there(path):
         return read_with_codes(path, **asked)
     if path.suffix or len(path.parts) > 1:
         raise HexsimError(

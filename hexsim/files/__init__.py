@@ -21,12 +21,13 @@ from hexsim.files.landing import (
     write_text,
 )
 from hexsim.files.places import require_place
-from hexsim.files.reading import require_ordinary
+from hexsim.files.reading import is_there, require_ordinary
 
 __all__ = [
     "alone",
     "claim",
     "clean_tree",
+    "is_there",
     "replacing",
     "require_ordinary",
     "require_place",

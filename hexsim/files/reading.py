@@ -21,6 +21,23 @@ _KINDS = {
 }
 
 
+def is_there(path: str | Path) -> bool:
+    """True if there is something at `path`.
+
+    Raises HexsimError where the system does not tell: a folder that may not be searched, a name
+    that no file can have.
+    """
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise HexsimError(f"cannot read '{path}': {error.strerror}") from None
+    except ValueError:  # a NUL in the name
+        raise HexsimError(f"cannot read '{path}': no file has such a name") from None
+    return True
+
+
 def require_ordinary(path: str | Path) -> None:
     """Raise HexsimError if there is something at `path` that is neither file nor folder.
 

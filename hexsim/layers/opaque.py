@@ -17,6 +17,12 @@ PART_DOMAIN = "hexsim"
 """Domain of the node that stands for several: its attribute `body` is the graph of them."""
 
 
+def operator_of(operators: Sequence[str]) -> str:
+    """The `op_type` of a layer of these nodes: `NonZero`, or `NonZero +2` for three."""
+    first, *others = operators
+    return f"{first} +{len(others)}" if others else first
+
+
 @dataclass(frozen=True, kw_only=True)
 class Opaque(Layer):
     """One ONNX node, or a part of a graph as one, in its own axis order.

@@ -29,7 +29,7 @@ import onnx
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape, Tensor
 from hexsim.layers import Opaque
-from hexsim.layers.opaque import PART_DOMAIN
+from hexsim.layers.opaque import PART_DOMAIN, operator_of
 from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.emitters.opaque import count_from_the_front
 from hexsim.onnx_io.importer import Importer
@@ -123,7 +123,7 @@ def _add_part(
         inputs=tuple(net.as_is(n) if n in net.known else net.source_order(n) for n in read),
         outputs=tuple(outputs),
         fused=tuple(node.name for node in nodes[1:]),
-        op_type=f"{first.op_type} +{len(nodes) - 1}" if nodes[1:] else first.op_type,
+        op_type=operator_of([node.op_type for node in nodes]),
         node=_part(nodes, outputs, net),
         opset=source.opset,
         shapes=tuple(tensor.shape for tensor in made),

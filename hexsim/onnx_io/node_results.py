@@ -14,6 +14,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.known import Array, dtype_name
 from hexsim.onnx_io.node import Node
+from hexsim.onnx_io.scaled_sizes import scaled, scales_of
 from hexsim.onnx_io.source import EXTENSIONS, OnnxSource
 
 
@@ -67,7 +68,12 @@ def partial_types(
         types = _written_types(source)
     else:
         types = _inferred(schema, node, operands, source)
-    return {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
+    found = {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
+    scales = scales_of(node, {n: one.value for n, one in operands.items() if one.value is not None})
+    if scales.size and scales.size == len(operands[node.inputs[0]].shape):
+        name = node.outputs[0]
+        found[name] = scaled(operands[node.inputs[0]].shape, scales), found[name][1]
+    return found
 
 
 def unknown_shape(node: Node, name: str) -> UnknownShapeError:

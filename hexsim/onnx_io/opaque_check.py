@@ -8,6 +8,8 @@ from __future__ import annotations
 import onnx
 
 from hexsim.layers import Opaque
+from hexsim.layers.opaque import operator_of
+from hexsim.onnx_io.emitters.opaque import nodes_of
 from hexsim.onnx_io.node import outer_names
 
 
@@ -15,10 +17,11 @@ def require_node(layer: Opaque) -> None:
     """Raise ValueError unless the layer's node can be read and names what the layer names."""
     try:
         node = onnx.NodeProto.FromString(layer.node)
+        held = operator_of([one.op_type for one in nodes_of(layer)])
     except Exception:  # of protobuf, whose errors onnx does not hand on
         raise ValueError("field 'node' holds no ONNX node") from None
-    if node.op_type not in (layer.op_type, layer.op_type.rpartition(".")[2]):
-        raise ValueError(f"field 'op_type' is '{layer.op_type}', and its node a '{node.op_type}'")
+    if held not in (layer.op_type, layer.op_type.rpartition(".")[2]):
+        raise ValueError(f"field 'op_type' is '{layer.op_type}', and its node a '{held}'")
     inputs = len(list(filter(None, node.input))) + len(outer_names(node))
     if inputs != len(layer.inputs):
         raise ValueError(f"it has {len(layer.inputs)} inputs, and its node reads {inputs}")

@@ -110,6 +110,7 @@ def _check_node(node: onnx.NodeProto, label: str) -> None:
     if not any(node.output):
         raise HexsimError(f"{where} has no output; export the model again")
     _check_texts(label, (attribute.name for attribute in node.attribute))
+    _check_once(Counter(filter(None, node.output)), where, "writes '{}'")
     names = Counter(attribute.name for attribute in node.attribute)
     _check_once(names, where, "has an attribute '{}'")
     for attribute in node.attribute:

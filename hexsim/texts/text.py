@@ -36,7 +36,7 @@ def _no_text(path: Path) -> str | None:
     if stat.S_ISDIR(status.st_mode):
         return "it is a folder"
     if not stat.S_ISREG(status.st_mode):
-        return "it is a pipe or a device"
+        return "it is a pipe or a device, no ordinary file"
     if status.st_size > MOST_BYTES:
         return f"it has {status.st_size} bytes, too many for a text"
     return None

@@ -85,7 +85,10 @@ def test_an_example_of_the_page_is_run(command: Callable[[str], Done], rows: Pat
         ("rows.csv --chip sd845 -o mine.toml --adjust both", "--chip-output"),
         ("rows.csv --chip sd845 -o mine.toml --chip-output c.toml", "--adjust both"),
         ("rows.csv --chip sd999 -o mine.toml", "unknown chip 'sd999'"),
-        ("none.csv --chip sd845 -o mine.toml", "none.csv: cannot be read"),
+        (
+            "none.csv --chip sd845 -o mine.toml",
+            "measured rows 'none.csv': No such file",
+        ),
         ("rows.csv --chip sd845 -o none/mine.toml", "cannot write"),
         ("wrong.csv --chip sd845 -o mine.toml", "wrong.csv, line 2: latency_ms 'fast'"),
     ],

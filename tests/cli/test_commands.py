@@ -224,7 +224,7 @@ def test_profile_beside_background_clients(command: Command, files: Path) -> Non
     ("option", "sentence"),
     [
         ("camra", "unknown background load 'camra'; did you mean camera?"),
-        ("gone.toml", "gone.toml: cannot be read"),
+        ("gone.toml", "cannot read datasheet 'gone.toml': No such file"),
         ("bad.toml", "bad.toml: key 'client.0.period_us' is -1; expected greater than or equal"),
     ],
 )

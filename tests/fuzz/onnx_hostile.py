@@ -303,6 +303,8 @@ def _broken_names() -> Iterator[tuple[str, onnx.ModelProto]]:
 
         yield f"no name {place}", _changed(empty)
     add = node("Add", ["x", "w"], ["y"])
+    split = node("Split", ["x"], ["y", "y"], axis=0)
+    yield "two outputs of a node in one", model([split], {})
     yield "written twice", _changed(lambda m: m.graph.node.append(add))
     yield "cycle", model([node("Add", ["x", "b"], ["a"]), node("Relu", ["a"], ["b"]),
                           node("Relu", ["b"], ["y"])], {})  # fmt: skip

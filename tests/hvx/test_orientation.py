@@ -12,13 +12,13 @@ def subnet(network: Network) -> PlannedSubnet:
     return plan(network).subnets[0]
 
 
-def series(height: int = 113, width: int = 1) -> Sketch:
+def series(height: int = 113, width: int = 1, below: int = 1) -> Sketch:
     net = Sketch((1, height, width, 64))
     net.add(
         Convolution,
         "in",
         weight=net.weight((5, 1, 64, 32)),
-        window=Window((5, 1), (2, 1), (2, 0, 1, 0)),
+        window=Window((5, 1), (2, 1), (2, 0, below, 0)),
         output_channels=32,
     )
     return net
@@ -42,7 +42,7 @@ def test_wider_images_stay() -> None:
 
 
 def test_a_single_pixel_stays() -> None:
-    before = subnet(series(height=1).network("convolution0_out"))
+    before = subnet(series(height=1, below=2).network("convolution0_out"))
     assert laid_down(before) is before
 
 

@@ -109,7 +109,7 @@ def test_export_writes_one_file_that_runs(tmp_path: Path) -> None:
 
 
 def test_export_to_a_missing_folder_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(HexsimError, match=r"cannot write '.*probe.onnx': No such file"):
+    with pytest.raises(HexsimError, match=r"cannot write '.*probe.onnx': no such folder"):
         models.export("conv1x1_1to1", tmp_path / "missing" / "probe.onnx")
 
 

@@ -38,6 +38,7 @@ RULES: dict[str, Change] = {
     "uses opset 0 of operator set 'own'": lambda m: m.opset_import.add(domain="own"),
     r"node 'n' \(\) names no operator": lambda m: m.graph.node[0].ClearField("op_type"),
     r"node 'n' \(Elu\) has no output": lambda m: m.graph.node[0].ClearField("output"),
+    r"\(Elu\) writes 'y' 2 times": lambda m: m.graph.node[0].output.append("y"),
     r"an attribute 'alpha' 2 times": lambda m: m.graph.node[0].attribute.append(_attribute(m)),
     "an attribute without name": lambda m: _attribute(m).ClearField("name"),
     "attribute 'alpha' holds another kind": lambda m: _attribute(m).ints.append(3),

@@ -35,7 +35,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 40)
     for name, words in {
-        "pipe": "it is a pipe or a device; write one",
+        "pipe": "it is a pipe or a device, no ordinary file; write one",
         "large": "has 1099511627776 bytes, too many for a text",
         ".": "it is a folder; write one",
         "none": "No such file",

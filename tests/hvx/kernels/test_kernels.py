@@ -68,7 +68,7 @@ def test_costs_per_vector_are_those_of_the_streams() -> None:
 
 def test_a_norm_has_no_more_neighbours_than_channels() -> None:
     net = Sketch((1, 4, 4, 8))
-    sizes = (15, 17, 2**31 + 1)
+    sizes = (15, 17, 2**31 - 1)
     norms = [
         net.add(LocalResponseNorm, "in", size=size, alpha=1.0, beta=0.75, bias=1.0)
         for size in sizes

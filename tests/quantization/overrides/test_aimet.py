@@ -154,5 +154,5 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(HexsimError, match="is no text"):
         read_aimet(tmp_path / "binary.json")
     (tmp_path / "deep.json").write_text("[" * 100_000)
-    with pytest.raises(HexsimError, match="nested too deeply"):
+    with pytest.raises(HexsimError, match="nested more than 64 levels deep"):
         read_aimet(tmp_path / "deep.json")
