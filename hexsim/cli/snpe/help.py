@@ -13,8 +13,11 @@ _WIDTH = 79
 
 def version(stack: str | None = None) -> str:
     """The line that tells the version: of the software that is simulated, and of hexsim."""
-    simulated = f"SNPE v{stack.removeprefix('snpe-')} simulated by " if stack else ""
-    return f"{simulated}hexsim v{__version__}"
+    if stack is None:
+        return f"hexsim v{__version__}"
+    is_snpe = stack.startswith("snpe-")
+    software = f"SNPE v{stack.removeprefix('snpe-')}" if is_snpe else stack
+    return f"{software} simulated by hexsim v{__version__}"
 
 
 def help_text(tool: Tool, general: Sequence[Option]) -> str:
