@@ -50,11 +50,15 @@ _RESOURCES = {
 
 @dataclass(frozen=True)
 class Caller:
-    """A network that `instances` threads call again and again."""
+    """A network that `instances` threads call again and again.
+
+    `perf_profile` None takes that of the loop.
+    """
 
     plan: Plan
     instances: int = 1
     priority: PriorityHint = "normal"
+    perf_profile: str | None = None
 
 
 @dataclass(frozen=True)
@@ -183,7 +187,7 @@ def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> Res
             count=loop.inferences,
             until_ps=until_ps,
             urgency=URGENCY[caller.priority],
-            perf_profile=loop.perf_profile,
+            perf_profile=caller.perf_profile or loop.perf_profile,
             buffer=loop.buffer,
         )
         for caller in threads

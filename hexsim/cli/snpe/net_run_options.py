@@ -147,11 +147,11 @@ _SETTINGS = (
     ),
     Option(("--platform_options",), ("TEXT",), "Settings of the platform.", _ONLY_DEVICE),
     Option(("--userlogs",), ("TEXT",), "What is logged.", _ONLY_DEVICE),
-    Option(("--duration",), ("S",), "Run for so long.", _ONE_RUN, is_number=True),
+    Option(("--duration",), ("S",), "Run for so long.", _ONE_RUN, number="real"),
     Option(("--inferences_per_duration",), ("N,S",), "Run so often.", _ONE_RUN),
     Option(
         ("--timeout",), ("US",), "Give up after so long.",
-        Ignored("a simulated run always ends; compare its time"), is_number=True,
+        Ignored("a simulated run always ends; compare its time"), number="real",
     ),
     Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
     CHIP,

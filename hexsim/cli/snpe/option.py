@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Option:
 
     `values` are the words that follow, by what help calls them. The last one is one of `choices`,
     or of the keys of `effect` where the effect hangs on it. With `alone` the value may be missing,
-    and `alone` is meant. `variable` is an environment variable that stands in for it.
+    and `alone` is meant. With `number` the value is one, not negative. `variable` is an environment variable that stands in for it.
     """
 
     names: tuple[str, ...]
@@ -62,7 +63,7 @@ class Option:
     choices: tuple[str, ...] = ()
     alone: str = ""
     is_required: bool = False
-    is_number: bool = False
+    number: Literal["real", "whole"] | None = None
     variable: str = ""
 
     @property

@@ -77,7 +77,9 @@ def check(option: Option, name: str, value: str) -> None:
     """Raise HexsimError unless the option takes `value` as its last one."""
     if option.known and value not in option.known:
         raise unknown(f"value of {name}", value, option.known)
-    if option.is_number and not _is_number(value):
+    if option.number == "whole" and not (value.isascii() and value.isdecimal()):
+        raise HexsimError(f"{name} takes a whole number, and is given '{value}'")
+    if option.number == "real" and not _is_number(value):
         raise HexsimError(f"{name} takes a number, and is given '{value}'")
 
 

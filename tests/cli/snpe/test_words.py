@@ -11,8 +11,9 @@ FIRST = Option(("--input_dlc_one", "-i1"), ("FILE",), "", Ours())
 PAIR = Option(("--input_dim", "-d"), ("NAME", "DIMS"), "", Ours("--input-dim"))
 SEARCH = Option(("--search",), ("WHERE",), "", Ours("--s"), choices=("a", "b"), alone="b")
 FLAG = Option(("--verbose", "-v"), (), "", Anyway())
-COUNT = Option(("--count",), ("N",), "", Ours("--count"), is_number=True)
-TABLE = (FILE, FIRST, PAIR, SEARCH, FLAG, COUNT)
+COUNT = Option(("--count",), ("N",), "", Ours("--count"), number="real")
+TIMES = Option(("--times",), ("N",), "", Ours("--times"), number="whole")
+TABLE = (FILE, FIRST, PAIR, SEARCH, FLAG, COUNT, TIMES)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,7 @@ def test_a_line_is_read(line: str, given: list[object]) -> None:
         ("--search=c", "unknown value of --search 'c'; known: a, b"),
         ("--count many", "--count takes a number, and is given 'many'"),
         ("--count nan", "--count takes a number, and is given 'nan'"),
+        ("--times 1.5", "--times takes a whole number, and is given '1.5'"),
         ("--count -1", "--count takes a number"),
     ],
 )
