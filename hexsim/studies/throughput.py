@@ -52,13 +52,14 @@ _RESOURCES = {
 class Caller:
     """A network that `instances` threads call again and again.
 
-    `perf_profile` None takes that of the loop.
+    `perf_profile` and `inferences` None take those of the loop.
     """
 
     plan: Plan
     instances: int = 1
     priority: PriorityHint = "normal"
     perf_profile: str | None = None
+    inferences: int | None = None
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> Res
     jobs = tuple(
         Job(
             caller.plan,
-            count=loop.inferences,
+            count=caller.inferences or loop.inferences,
             until_ps=until_ps,
             urgency=URGENCY[caller.priority],
             perf_profile=caller.perf_profile or loop.perf_profile,

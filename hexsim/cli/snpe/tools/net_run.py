@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,9 +13,10 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._overrides import tell_use
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware
-from hexsim.cli.run import RULE
+from hexsim.cli.run import RULE, announce
 from hexsim.cli.snpe import runtimes
 from hexsim.cli.snpe.help import version
+from hexsim.cli.snpe.log import Level, write_log
 from hexsim.cli.snpe.net_run_options import OPTIONS
 from hexsim.cli.snpe.option import Tool
 from hexsim.errors import HexsimError
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from hexsim.inputs.source import InputSource
     from hexsim.platform import Platform
     from hexsim.platforms.stacks import BufferType
-
-Level = Literal["off", "basic", "moderate", "detailed"]
-LOG = "SNPEDiag_0.log"
 
 
 @dataclass(frozen=True)
@@ -52,22 +50,6 @@ class Runs(Hardware):
             return runtimes.ordered(self.runtime_order, platform)
         found = runtimes.flagged(self.runtime or (), self.gpu_mode)
         return runtimes.Choice(found, self.cpu_fallback)
-
-    def log(self, deployment: Deployment, inferences: int, buffer: BufferType | None) -> str:
-        """Simulate one inference; every other one takes the same time."""
-        from hexsim.reports.diag_log import Run, diag_log, diag_rows
-
-        timing = deployment.simulate(perf_profile=self.perf_profile, buffer=buffer)
-        run = Run(
-            network=deployment.network.name,
-            chip=deployment.platform.chip.name,
-            stack=deployment.platform.stack.name,
-            runtime=deployment.runtime,
-            perf_profile=self.perf_profile,
-            profiling_level=self.profiling_level,
-            inferences=inferences,
-        )
-        return diag_log(run, diag_rows(run, deployment.network, timing))
 
 
 @dataclass(frozen=True)
@@ -180,7 +162,6 @@ def net_run(
     """Run every input of a list; write outputs and log."""
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.execution.net_run import run as run_all
-    from hexsim.files import write_bytes
     from hexsim.inputs.source import listed, padding
 
     platform = runs.platform()
@@ -195,9 +176,8 @@ def net_run(
     source = listed(input_list, read.model.network, types)
     observed = deployment.observing(wanted.tensors(read.model.network, source))
     executor = buffers.around(observed)
-    if runs.profiling_level != "off":
-        log = runs.log(observed, source.items, buffers.timed(observed))
-        write_bytes(output_dir / LOG, log.encode(), parents=True)
+    log, timed = output_dir / "SNPEDiag_0.log", buffers.timed(observed)
+    write_log(log, observed, runs.perf_profile, runs.profiling_level, source.items, timed)
     if deployment.quantizes:
         tell_use(read.model.network.name, given.use(choice.runtime))
     say(f"{RULE}\n{version(platform.stack.name)}\n{RULE}")
@@ -206,7 +186,7 @@ def net_run(
     names = observed.network.outputs
     sized = [name for name in names if observed.network.tensors[name].varies]
     stored = executor.output_types
-    run_all(executor, source, output_dir, names, _announce, sized, say, stored)
+    run_all(executor, source, output_dir, names, announce, sized, say, stored)
 
 
 def _read(container: str, shapes: Mapping[str, tuple[int, ...]]) -> Container:
@@ -228,11 +208,6 @@ def _native_types(buffers: Buffers, deployment: Deployment) -> dict[str, str]:
     if not buffers.native_inputs:
         return {}
     return {name: one.type for name, one in buffers.inputs(deployment).items()}
-
-
-def _announce(listed: object) -> None:
-    assert isinstance(listed, tuple)
-    say("\n".join(("Processing DNN input(s):", *listed)))
 
 
 TOOLS = {
