@@ -151,9 +151,10 @@ def throughput(
     """
     loop = loop or ClosedLoop()
     _check(callers, loop)
-    alone = [Pace.of(_run(platform, [caller], loop).inferences) for caller in callers]
     threads = [number for number, caller in enumerate(callers) for _ in range(caller.instances)]
     result = _run(platform, [callers[number] for number in threads], loop)
+    by_itself = [result] if len(threads) == 1 else (_run(platform, [c], loop) for c in callers)
+    alone = [Pace.of(one.inferences) for one in by_itself]
     instances = tuple(
         Instance(
             callers[number],
