@@ -5,26 +5,34 @@ import sys
 
 def main() -> None:
     """Run the program as it was called; it ends with SystemExit."""
+    start("hexsim", sys.argv[1:])
+
+
+def start(name: str, words: list[str]) -> None:
+    """Run the program called `name` with the words behind it; it ends with SystemExit.
+
+    `hexsim` has all commands; any other name is that of an SNPE tool.
+    """
     try:
         from hexsim.cli._system import open_what_was_closed, short_of_memory
 
         open_what_was_closed()
         if sentence := short_of_memory():
-            _end(2, sentence)
+            _end(name, 2, sentence)
         from hexsim.cli._stopping import stoppable
 
         with stoppable():  # before anything that takes long to import
-            from hexsim.cli.app import run_program
+            from hexsim.cli._program import run_program
 
-            run_program()
+            run_program(name, words)
     except KeyboardInterrupt:  # from the first moments, or a thread of somebody else's
-        _end(130, "interrupted")
+        _end(name, 130, "interrupted")
     except (ImportError, OSError) as error:
-        _end(2, f"cannot start: {error}")
+        _end(name, 2, f"cannot start: {error}")
     except MemoryError:
-        _end(2, "cannot start: there is not enough memory")
+        _end(name, 2, "cannot start: there is not enough memory")
 
 
-def _end(code: int, said: str) -> None:
-    sys.stderr.write(f"hexsim: {said}\n")
+def _end(name: str, code: int, said: str) -> None:
+    sys.stderr.write(f"{name}: {said}\n")
     sys.exit(code)

@@ -144,10 +144,10 @@ CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results
 
 
 def parse_runtimes(text: str | None) -> list[Runtime] | None:
-    """Read a comma separated list of runtimes; None stays None (every runtime of the chip)."""
+    """Read runtimes in any case, with commas; None stays None (every runtime of the chip)."""
     if text is None:
         return None
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = [name.strip().lower() for name in text.split(",") if name.strip()]
     if not names:
         raise HexsimError(f"--runtime names no runtime; known: {', '.join(RUNTIMES)}")
     for name in names:

@@ -41,6 +41,13 @@ class Json(Outputs):
 
 
 @dataclass(frozen=True)
+class Csv(Outputs):
+    """Results for spreadsheets."""
+
+    csv: CsvOption = None
+
+
+@dataclass(frozen=True)
 class JsonCsv(Json):
     """Results for programs and for spreadsheets."""
 

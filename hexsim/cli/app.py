@@ -1,8 +1,8 @@
-"""The `hexsim` program: assembles the commands and turns user errors into exit code 2."""
+"""The `hexsim` program: assembles the commands."""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -29,11 +29,7 @@ from hexsim.cli import (
 )
 from hexsim.cli._files import guard
 from hexsim.cli._pairs import join_pairs
-from hexsim.cli._say import remark, say
-from hexsim.cli._streams import forgiving_streams
-from hexsim.cli._system import of_the_system
-from hexsim.errors import HexsimError
-from hexsim.graph.names import visible
+from hexsim.cli._say import say
 
 app = typer.Typer(
     name="hexsim",
@@ -82,26 +78,6 @@ def _options(
     """Take the options that stand before a command."""
 
 
-def run_program() -> None:
-    """Run the program; whatever the user can mend is one sentence on stderr and exit code 2."""
-    with forgiving_streams():
-        code, sentence = _ended()
-        if sentence is not None:
-            remark(f"hexsim: {visible(sentence)}")
-    sys.exit(code)
-
-
-def _ended() -> tuple[str | int | None, str | None]:
-    """Run the program to its end: exit code, and what is to be said of a failure."""
-    try:
-        app(args=join_pairs(sys.argv[1:]), prog_name="hexsim")
-    except SystemExit as ended:
-        return ended.code, None
-    except HexsimError as error:
-        return 2, str(error)
-    except (MemoryError, ImportError, RuntimeError, OSError) as error:
-        sentence = of_the_system(error)
-        if sentence is None:
-            raise
-        return 2, sentence
-    return 0, None
+def run_command(name: str, words: Sequence[str]) -> None:
+    """Run the command that `words` begin with; raise HexsimError for a user's mistake."""
+    app(args=join_pairs(words), prog_name=name)

@@ -7,17 +7,36 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import MODEL
+from hexsim.cli._groups import grouped
 from hexsim.cli._options import ModelArgument
+from hexsim.cli._output import Csv
 from hexsim.cli._say import say
+from hexsim.errors import unknown
 
 
+@grouped
 def diff(
+    *,
     first: ModelArgument,
     second: Annotated[str, typer.Argument(help="What to compare it with."), MODEL],
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--show",
+            help="Compare only layers, parameters, dims, weights, outputs or sections; repeatable.",
+        ),
+    ] = None,
+    outputs: Csv,
 ) -> None:
     """Compare two models: unique layers, parameters, dimensions, weights, output names."""
-    from hexsim.container.difference import difference
+    from hexsim.container.difference import KINDS, difference
     from hexsim.container.loading import load
+    from hexsim.reports.diff_csv import diff_csv
     from hexsim.reports.diff_table import diff_table
 
-    say(diff_table(first, second, difference(load(first), load(second))))
+    for kind in show or ():
+        if kind not in KINDS:
+            raise unknown("--show", kind, KINDS)
+    found = difference(load(first), load(second)).of(show or KINDS)
+    outputs.write(csv=lambda: diff_csv(first, second, found))
+    say(diff_table(first, second, found))

@@ -110,8 +110,9 @@ def run(
         tell_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
     say(f"{RULE}\nhexsim v{__version__}\n{RULE}")
     sized = [name for name in names if deployment.network.tensors[name].varies]
-    run_all(executor, source, results.output, names, _announce, sized, say)
+    run_all(executor, source, results.output, names, announce, sized, say)
 
 
-def _announce(files: Sequence[str]) -> None:
+def announce(files: Sequence[str]) -> None:
+    """Say which files the next inference reads."""
     say("\n".join(("Processing DNN input(s):", *files)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,6 +55,22 @@ class Difference:
     def __bool__(self) -> bool:
         """True if there is any."""
         return any(vars(self).values())
+
+    def of(self, kinds: Collection[str]) -> Difference:
+        """Return what is of some `KINDS` of difference, and nothing else."""
+        gone = (name for kind, names in KINDS.items() if kind not in kinds for name in names)
+        return replace(self, **dict.fromkeys(gone, ()))
+
+
+KINDS = {
+    "layers": ("only_first", "only_second"),
+    "parameters": ("parameters",),
+    "dims": ("dims",),
+    "weights": ("weights",),
+    "outputs": ("outputs",),
+    "sections": ("sections",),
+}
+"""Kinds of difference, and the fields that hold them."""
 
 
 def difference(first: Model, second: Model) -> Difference:

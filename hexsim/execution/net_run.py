@@ -1,10 +1,11 @@
 """Net run: the outputs of a network for every input, as raw files.
 
 `Result_<i>/<tensor>.raw` under the output folder holds one tensor of line i of an input list (or of
-picture i): float32, little endian, in stored order (an image: NHWC), no header. A slash in a
-tensor's name makes subfolders. The lines of a batch have their results in folders of their own; a
-line whose files hold a whole batch has one result, the whole batch. A tensor whose size depends on
-values is written as large as it is; in a batch each line has all of it.
+picture i): float32 unless asked otherwise, little endian, in stored order (an image: NHWC), no
+header. A slash in a tensor's name makes subfolders. The lines of a batch have their results in
+folders of their own; a line whose files hold a whole batch has one result, the whole batch. A
+tensor whose size depends on values is written as large as it is; in a batch each line has all of
+it.
 Source: snpe-net-run of SNPE 1.x (documented tree of files).
 """
 
@@ -47,13 +48,15 @@ def run(
     progress: Callable[[Sequence[str]], None] = lambda files: None,
     sized: Collection[str] = (),
     told: Callable[[str], None] = lambda line: None,
+    types: Mapping[str, str] | None = None,
 ) -> int:
     """Write tensors `names` of all results under `folder`; return the number of results.
 
     `progress` is told the files of each inference before it runs, `told` the shape of what is
-    written of tensors that are `sized` by values. Raises HexsimError for input that cannot be read
-    and for a folder that cannot be written, before anything runs if that can be known; no file is
-    ever half written.
+    written of tensors that are `sized` by values. `types` are those of the numbers in the files of
+    tensors that the executor gives in another form than float32. Raises HexsimError for input that
+    cannot be read and for a folder that cannot be written, before anything runs if that can be
+    known; no file is ever half written.
     """
     files = _files(names)
     results = source.items // source.items_per_line
@@ -71,7 +74,9 @@ def run(
         for result in _lines({name: values[name] for name in names}, source, left, sized):
             for name, array in result.items():
                 place = folder / f"Result_{count}" / files[name]
-                write_bytes(place, array.astype("<f4").tobytes(), parents=True)
+                write_bytes(
+                    place, array.astype((types or {}).get(name, "<f4")).tobytes(), parents=True
+                )
                 if name in sized:
                     told(f"{place}: {'x'.join(map(str, array.shape))}")
             count += 1

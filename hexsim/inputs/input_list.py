@@ -7,7 +7,8 @@ Grammar (snpe-net-run, snpe-dlc-quantize)
 3. Blank lines are skipped. Paths are relative to the current folder.
 
 A raw file holds float32 numbers, little endian, in stored order (an image: NHWC), no header; for
-an NV21 input it holds the bytes of the picture.
+an NV21 input it holds the bytes of the picture. Who reads a list may say that it holds numbers of
+another type, such as codes.
 
 4. A line is one set of inputs: each file holds all numbers of its input, whatever its axes mean.
 5. If the network takes a batch of N (`batch_size`), every file may hold one item instead, and N
@@ -18,7 +19,7 @@ an NV21 input it holds the bytes of the picture.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,7 @@ class InputList:
     output_tensors: tuple[str, ...]
     sets: tuple[tuple[InputLine, ...], ...]
     items: int
+    types: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def lines(self) -> tuple[InputLine, ...]:
@@ -75,7 +77,7 @@ class InputList:
     def _values(self, network: Network, name: str, line: InputLine) -> FloatArray:
         path = line.files[name]
         try:
-            values = np.frombuffer(path.read_bytes(), _stored_type(network, name))
+            values = np.frombuffer(path.read_bytes(), _stored_type(network, name, self.types))
         except (OSError, ValueError) as error:
             raise _error(self.path, line.number, f"cannot read '{path}': {error}") from None
         fault = network.input_format(name).fault(values)
@@ -101,9 +103,12 @@ def batch_size(network: Network) -> int:
     return sizes.pop() if len(sizes) == 1 and all(len(t.shape) > 1 for t in inputs) else 1
 
 
-def read_input_list(path: Path, network: Network) -> InputList:
+def read_input_list(
+    path: Path, network: Network, types: Mapping[str, str] | None = None
+) -> InputList:
     """Read the list at `path` for `network`; find all its files, read none.
 
+    `types` are those of the numbers in the files, for inputs where they are no float32.
     Raises HexsimError naming list, line and file for a line outside the grammar, an unknown
     name, a missing file and a file of the wrong size; also for an empty list.
     """
@@ -113,6 +118,7 @@ def read_input_list(path: Path, network: Network) -> InputList:
         raise HexsimError(str(error)) from None
     outputs: dict[str, tuple[str, ...]] = {"#": (), "%": ()}
     found: list[InputLine] = []
+    types = types or {}
     batch = batch_size(network)
     each: int | None = None if batch > 1 else 1
     for number, text in lines(listed):
@@ -120,9 +126,9 @@ def read_input_list(path: Path, network: Network) -> InputList:
         mark = words[0][0]
         if mark not in outputs:
             line = InputLine(number, _files(path, number, words, network))
-            each = each or _items_in(line, network, batch)
+            each = each or _items_in(line, network, batch, types)
             for name in network.inputs:
-                _check_size(path, line, name, network, batch, each)
+                _check_size(path, line, network, (name, types), batch, each)
             found.append(line)
             continue
         if found or outputs[mark] or (mark == "#" and outputs["%"]):
@@ -132,7 +138,7 @@ def read_input_list(path: Path, network: Network) -> InputList:
     if not found or each is None:
         raise HexsimError(f"input list '{path}' names no input; write one raw file per line")
     sets = tuple(_grouped(found, batch // each))
-    return InputList(path, outputs["#"], outputs["%"], sets, len(found) * each)
+    return InputList(path, outputs["#"], outputs["%"], sets, len(found) * each, types)
 
 
 def _outputs(path: Path, line: int, text: str, network: Network) -> tuple[str, ...]:
@@ -173,27 +179,42 @@ def _grouped(lines: list[InputLine], size: int) -> Iterator[tuple[InputLine, ...
         yield tuple(lines[start : start + size])
 
 
-def _stored_type(network: Network, name: str) -> np.dtype[np.generic]:
+def _stored_type(network: Network, name: str, types: Mapping[str, str]) -> np.dtype[np.generic]:
     """Type of the numbers in a raw file of input `name`."""
     is_bytes = network.input_format(name).encoding == "nv21"
-    return np.dtype(np.uint8 if is_bytes else "<f4")
+    return np.dtype("u1" if is_bytes else types.get(name, "<f4"))
 
 
-def _items_in(line: InputLine, network: Network, batch: int) -> int:
+def _items_in(line: InputLine, network: Network, batch: int, types: Mapping[str, str]) -> int:
     """1 if the first file of a batched network is too small for a batch, else the batch."""
     name = network.inputs[0]
     try:
         size = line.files[name].stat().st_size
     except (OSError, ValueError):
         return batch  # the check of all files says so
-    item = network.tensors[name].elements // batch * _stored_type(network, name).itemsize
+    item = network.tensors[name].elements // batch * _stored_type(network, name, types).itemsize
     return 1 if size == item else batch
 
 
+def _kind(stored: np.dtype[np.generic], encoding: str) -> tuple[str, str]:
+    """What a file is called in messages, and what to write into it."""
+    if encoding == "nv21":
+        return "NV21", "the bytes of one picture, luma rows first"
+    numbers = f"{stored.name} numbers"
+    return "non-NV21", f"{numbers}, little endian, channels last, without header"
+
+
 def _check_size(
-    path: Path, line: InputLine, name: str, network: Network, batch: int, items: int
+    path: Path,
+    line: InputLine,
+    network: Network,
+    stored_as: tuple[str, Mapping[str, str]],
+    batch: int,
+    items: int,
 ) -> None:
-    file, tensor, stored = line.files[name], network.tensors[name], _stored_type(network, name)
+    name, types = stored_as
+    file, tensor = line.files[name], network.tensors[name]
+    stored = _stored_type(network, name, types)
     try:
         require_ordinary(file)
     except HexsimError as error:
@@ -209,11 +230,7 @@ def _check_size(
     if size == expected:
         return
     shape = ", ".join(map(str, (items, *tensor.shape[1:]) if batch > 1 else tensor.shape))
-    kind, form = (
-        ("NV21", "the bytes of one picture, luma rows first")
-        if stored == np.uint8
-        else ("non-NV21", "float32 numbers, little endian, channels last, without header")
-    )
+    kind, form = _kind(stored, network.input_format(name).encoding)
     either = f" (or one item each, {expected // batch} bytes)" if items > 1 else ""
     raise _error(
         path,

@@ -39,9 +39,9 @@ class InputSource:
         return -(-self.items // self.batch)
 
 
-def listed(path: Path, network: Network) -> InputSource:
-    """The raw files that an input list names; HexsimError as `read_input_list`."""
-    found = read_input_list(path, network)
+def listed(path: Path, network: Network, types: Mapping[str, str] | None = None) -> InputSource:
+    """The raw files that an input list names; `types` and HexsimError as `read_input_list`."""
+    found = read_input_list(path, network, types)
     batch = batch_size(network)
     return InputSource(
         lambda: found.arrays(network),

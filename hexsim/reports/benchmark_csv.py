@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hexsim.reports.csv_text import csv_text
+from hexsim.reports.snpe_rows import initialisation
 from hexsim.studies.benchmark import Case
-from hexsim.timing.results import Result
 
 HEADER = (
     "network",
@@ -42,7 +42,7 @@ def _rows(case: Case) -> Iterator[tuple[str, ...]]:
     timing, interval = case.timing, case.uncertainty
     ends = (interval.low, interval.high) if interval else ()
     total, forward = ([f"{times[k]:.3f}" for times in ends] or ["", ""] for k in (0, 1))
-    for name, duration_ps in _initialisation(timing):
+    for name, duration_ps in initialisation(timing):
         yield name, "", _us(duration_ps), "", ""
     yield "Total Inference Time", "", _us(timing.total_ps), *total
     yield "Forward Propagate", "", _us(timing.forward_ps), *forward
@@ -50,14 +50,6 @@ def _rows(case: Case) -> Iterator[tuple[str, ...]]:
     named += [(la.name, la.type, la.engine, la.duration_ps) for la in timing.layers]
     for index, (name, kind, engine, duration_ps) in enumerate(named):
         yield f"layer_{index:03d} (Name:{name} Type:{kind})", engine, _us(duration_ps), "", ""
-
-
-def _initialisation(timing: Result) -> Iterator[tuple[str, int]]:
-    yield "Load", timing.init_part_ps("load")
-    yield "Deserialize", timing.init_part_ps("deserialize")
-    yield "Create", timing.init_part_ps("quantize", "dequantize", "create", "rpc_init")
-    yield "Init", timing.init_ps
-    yield "RPC Init Time", timing.init_part_ps("rpc_init")
 
 
 def _us(duration_ps: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from hexsim.container.difference import Change, Difference
 from hexsim.quantization.encodings import AxisEncoding, Encoding
@@ -14,25 +15,38 @@ def diff_table(first: str, second: str, difference: Difference) -> str:
     """Return the tables that have lines, or a sentence if there is no difference."""
     if not difference:
         return f"{first} and {second} do not differ"
-    only = [(name, first) for name in difference.only_first]
+    return "\n\n".join(
+        f"{one.title}\n{table(one.header, one.rows, left=frozenset(range(len(one.header))))}"
+        for one in sections(first, second, difference)
+        if one.rows
+    )
+
+
+class Section(NamedTuple):
+    """All differences of one kind."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+
+def sections(first: str, second: str, difference: Difference) -> tuple[Section, ...]:
+    """Return every kind, those without rows included."""
+    only: list[tuple[str, ...]] = [(name, first) for name in difference.only_first]
     only += [(name, second) for name in difference.only_second]
-    weights = [
+    weights: list[tuple[str, ...]] = [
         (w.layer, w.role, f"{w.largest:.6g}", f"{w.count} of {w.elements}")
         for w in difference.weights
     ]
     changed = ("layer", "what", first, second)
-    sections = (
-        ("Unique layers", ("layer", "only in"), only),
-        ("Parameters", changed, _rows(difference.parameters)),
-        ("Dimensions", changed, _rows(difference.dims)),
-        ("Weights", ("layer", "what", "largest difference", "values that differ"), weights),
-        ("Output names", changed, _rows(difference.outputs)),
-        ("HTA sections", ("chip", "what", first, second), _rows(difference.sections)),
-    )
-    return "\n\n".join(
-        f"{title}\n{table(header, rows, left=frozenset(range(len(header))))}"
-        for title, header, rows in sections
-        if rows
+    far = ("layer", "what", "largest difference", "values that differ")
+    return (
+        Section("Unique layers", ("layer", "only in"), only),
+        Section("Parameters", changed, _rows(difference.parameters)),
+        Section("Dimensions", changed, _rows(difference.dims)),
+        Section("Weights", far, weights),
+        Section("Output names", changed, _rows(difference.outputs)),
+        Section("HTA sections", ("chip", *changed[1:]), _rows(difference.sections)),
     )
 
 

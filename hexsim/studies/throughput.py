@@ -50,11 +50,16 @@ _RESOURCES = {
 
 @dataclass(frozen=True)
 class Caller:
-    """A network that `instances` threads call again and again."""
+    """A network that `instances` threads call again and again.
+
+    `perf_profile` and `inferences` None take those of the loop.
+    """
 
     plan: Plan
     instances: int = 1
     priority: PriorityHint = "normal"
+    perf_profile: str | None = None
+    inferences: int | None = None
 
 
 @dataclass(frozen=True)
@@ -146,9 +151,10 @@ def throughput(
     """
     loop = loop or ClosedLoop()
     _check(callers, loop)
-    alone = [Pace.of(_run(platform, [caller], loop).inferences) for caller in callers]
     threads = [number for number, caller in enumerate(callers) for _ in range(caller.instances)]
     result = _run(platform, [callers[number] for number in threads], loop)
+    by_itself = [result] if len(threads) == 1 else (_run(platform, [c], loop) for c in callers)
+    alone = [Pace.of(one.inferences) for one in by_itself]
     instances = tuple(
         Instance(
             callers[number],
@@ -180,10 +186,10 @@ def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> Res
     jobs = tuple(
         Job(
             caller.plan,
-            count=loop.inferences,
+            count=caller.inferences or loop.inferences,
             until_ps=until_ps,
             urgency=URGENCY[caller.priority],
-            perf_profile=loop.perf_profile,
+            perf_profile=caller.perf_profile or loop.perf_profile,
             buffer=loop.buffer,
         )
         for caller in threads

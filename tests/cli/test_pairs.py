@@ -16,6 +16,19 @@ def test_pairs_are_joined_and_the_rest_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
+        ("run a_b.dlc --input_list a_b.txt", "run a_b.dlc --input-list a_b.txt"),
+        ("bench --perf_profile=low_balanced", "bench --perf-profile=low_balanced"),
+        ("bench -o a_b", "bench -o a_b"),
+        ("--use_enhanced_quantizer m", "--use-enhanced-quantizer both m"),
+    ],
+)
+def test_an_underscore_is_as_good_as_a_hyphen(line: str, expected: str) -> None:
+    assert join_pairs(line.split()) == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
         ("quantize m --use-enhanced-quantizer", "quantize m --use-enhanced-quantizer both"),
         ("--use-enhanced-quantizer m.dlc", "--use-enhanced-quantizer both m.dlc"),
         ("--use-enhanced-quantizer weights m", "--use-enhanced-quantizer weights m"),

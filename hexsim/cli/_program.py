@@ -1,0 +1,44 @@
+"""Runs a program to its end: whatever its user can mend is one sentence and exit code 2."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from hexsim.cli._say import remark
+from hexsim.cli._streams import forgiving_streams
+from hexsim.cli._system import of_the_system
+from hexsim.errors import HexsimError
+from hexsim.graph.names import visible
+
+
+def run_program(name: str, words: Sequence[str]) -> None:
+    """Run `hexsim`, or the SNPE tool of that name; it ends with SystemExit."""
+    with forgiving_streams():
+        code, sentence = _ended(name, words)
+        if sentence is not None:
+            remark(f"{name}: {visible(sentence)}")
+    sys.exit(code)
+
+
+def _ended(name: str, words: Sequence[str]) -> tuple[str | int | None, str | None]:
+    """Run the program to its end: exit code, and what is to be said of a failure."""
+    try:
+        if name == "hexsim":
+            from hexsim.cli.app import run_command
+
+            run_command(name, words)
+        else:
+            from hexsim.cli.snpe.tool import run_tool
+
+            run_tool(name, words)
+    except SystemExit as ended:
+        return ended.code, None
+    except HexsimError as error:
+        return 2, str(error)
+    except (MemoryError, ImportError, RuntimeError, OSError) as error:
+        sentence = of_the_system(error)
+        if sentence is None:
+            raise
+        return 2, sentence
+    return 0, None

@@ -1,0 +1,81 @@
+"""Which runtime a tool is asked for: by flags, or by an order of runtimes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hexsim.cli._say import remark
+from hexsim.errors import HexsimError, unknown
+
+if TYPE_CHECKING:
+    from hexsim.platform import Platform
+    from hexsim.runtimes import Runtime
+
+NAMES: Mapping[str, Runtime] = {
+    "cpu": "cpu",
+    "cpu_float32": "cpu",
+    "gpu": "gpu",
+    "gpu_float32_16_hybrid": "gpu",
+    "gpu_float16": "gpu_fp16",
+    "gpu_fp16": "gpu_fp16",
+    "dsp": "dsp",
+    "dsp_fixed8_tf": "dsp",
+    "dsp_fixed8": "dsp",
+    "aip": "aip",
+    "aip_fixed8_tf": "aip",
+    "aip_fixed_tf": "aip",
+    "fxp_cpu": "fxp_cpu",
+    "cpu_fixed8_tf": "fxp_cpu",
+}
+"""What SNPE's tools and API call a runtime -> what it is called here."""
+
+LONG: Mapping[Runtime, str] = {
+    "cpu": "cpu_float32",
+    "fxp_cpu": "cpu_fixed8_tf",
+    "gpu": "gpu_float32_16_hybrid",
+    "gpu_fp16": "gpu_float16",
+    "dsp": "dsp_fixed8_tf",
+    "aip": "aip_fixed8_tf",
+}
+"""What SNPE's tools call each runtime in reports."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A runtime, and whether the CPU takes what it refuses."""
+
+    runtime: Runtime
+    cpu_fallback: bool
+
+
+def flagged(flags: Sequence[str], gpu_mode: str) -> Runtime:
+    """The runtime of the flags that were given; the last one counts, and none is the CPU."""
+    found = NAMES[flags[-1]] if flags else "cpu"
+    return "gpu_fp16" if found == "gpu" and gpu_mode == "float16" else found
+
+
+def ordered(text: str, platform: Platform) -> Choice:
+    """The first runtime of an order that chip and stack have; the CPU takes the rest if it is in.
+
+    A network is cut between one runtime and the CPU, so others of the order take no layers.
+    """
+    words = [word.strip().lower() for word in text.split(",") if word.strip()]
+    for word in words:
+        if word not in NAMES:
+            raise unknown("runtime of --runtime_order", word, NAMES)
+    runtimes = list(dict.fromkeys(NAMES[word] for word in words))
+    there = [runtime for runtime in runtimes if runtime in platform.runtimes]
+    if not there:
+        raise HexsimError(
+            f"--runtime_order '{text}' names no runtime of {platform.chip.name} with "
+            f"{platform.stack.name}, which has {', '.join(platform.runtimes)}"
+        )
+    first, *others = there
+    if idle := [runtime for runtime in others if runtime != "cpu"]:
+        remark(
+            f"[WARNING] --runtime_order: {', '.join(idle)} takes no layers, since a network is cut "
+            f"between {first} and cpu only"
+        )
+    return Choice(first, "cpu" in others)

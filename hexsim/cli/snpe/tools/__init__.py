@@ -1,0 +1,1 @@
+"""The tools, one file each; a file's `TOOLS` says which tools by name."""

@@ -1,0 +1,227 @@
+"""`snpe-net-run`: the outputs of a network for a list of inputs, and the figures of the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hexsim.cli._files import INPUT_LIST, MODEL, Writes
+from hexsim.cli._groups import grouped
+from hexsim.cli._overrides import tell_use
+from hexsim.cli._say import say
+from hexsim.cli._simulated import Hardware
+from hexsim.cli.run import RULE, announce
+from hexsim.cli.snpe import runtimes
+from hexsim.cli.snpe.help import version
+from hexsim.cli.snpe.log import Level, write_log
+from hexsim.cli.snpe.net_run_options import OPTIONS
+from hexsim.cli.snpe.option import Tool
+from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hexsim.container import Container
+    from hexsim.deployment import Deployment
+    from hexsim.execution.user_buffers import Buffer, Buffered, Kind
+    from hexsim.graph.ir import Network
+    from hexsim.inputs.source import InputSource
+    from hexsim.platform import Platform
+    from hexsim.platforms.stacks import BufferType
+
+
+@dataclass(frozen=True)
+class Runs(Hardware):
+    """The runtime, and how it is asked to run."""
+
+    runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None
+    gpu_mode: Annotated[str, typer.Option("--gpu-mode")] = "default"
+    runtime_order: Annotated[str | None, typer.Option("--runtime-order")] = None
+    cpu_fallback: Annotated[bool, typer.Option("--cpu-fallback")] = False
+    perf_profile: Annotated[str, typer.Option("--perf-profile")] = "default"
+    profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "detailed"
+
+    def choice(self, platform: Platform) -> runtimes.Choice:
+        """The runtime that is meant."""
+        if self.runtime_order is not None:
+            return runtimes.ordered(self.runtime_order, platform)
+        found = runtimes.flagged(self.runtime or (), self.gpu_mode)
+        return runtimes.Choice(found, self.cpu_fallback)
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """The form of inputs and outputs."""
+
+    input_buffers: Annotated[str | None, typer.Option("--input-buffers")] = None
+    output_buffers: Annotated[str | None, typer.Option("--output-buffers")] = None
+    static_min_max: Annotated[bool, typer.Option("--static-min-max")] = False
+    native_inputs: Annotated[bool, typer.Option("--native-inputs")] = False
+    native_outputs: Annotated[bool, typer.Option("--native-outputs")] = False
+
+    def kinds(self) -> tuple[Kind | None, Kind | None]:
+        """Of the inputs and of the outputs, which follow the inputs unless told otherwise."""
+        from hexsim.execution.user_buffers import KINDS
+
+        inputs = None if self.input_buffers is None else KINDS[self.input_buffers]
+        outputs = inputs if self.output_buffers is None else KINDS[self.output_buffers]
+        return inputs, outputs
+
+    def inputs(self, deployment: Deployment) -> dict[str, Buffer]:
+        """The buffers of the inputs."""
+        from hexsim.execution.user_buffers import KINDS, buffers
+
+        kind, network = self.kinds()[0], deployment.network
+        formats = {network.input_format(name).encoding for name in network.inputs}
+        if kind and "nv21" in formats:
+            raise HexsimError("an NV21 input is not for user buffers; leave --userbuffer_... out")
+        static = self.static_min_max or self.native_inputs
+        return buffers(deployment.loaded, network.inputs, kind or KINDS["float"], static=static)
+
+    def around(self, deployment: Deployment) -> Buffered:
+        """The executor of a deployment behind its buffers."""
+        from hexsim.execution.user_buffers import KINDS, Buffered, buffers
+
+        kind = self.kinds()[1] or KINDS["float"]
+        native = {"inputs": self.native_inputs, "outputs": self.native_outputs}
+        return Buffered(
+            deployment.executor(),
+            self.inputs(deployment),
+            buffers(deployment.loaded, deployment.network.outputs, kind),
+            frozenset(side for side, asked in native.items() if asked),
+        )
+
+    def timed(self, deployment: Deployment) -> BufferType | None:
+        """The buffers that the simulation is asked for; None are those of the stack.
+
+        Codes cross as they are only where the runtime computes in codes of their width.
+        """
+        from hexsim.runtimes import FIXED_POINT
+
+        inputs, _ = self.kinds()
+        if inputs is None:
+            return None
+        stack = deployment.platform.stack
+        if inputs.form == "float" or deployment.runtime not in FIXED_POINT:
+            return stack.buffer("float")
+        bits = {name: wide for one in deployment.plan.subnets for name, wide in one.bits.items()}
+        widths = {bits[name] for name in deployment.network.inputs if name in bits}
+        fits = inputs.form == "auto" or widths <= {inputs.bits}
+        return stack.buffer("tf8" if fits else "float")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which tensors are written, and for inputs of which shapes."""
+
+    set_output_tensors: Annotated[str, typer.Option("--set-output-tensors")] = ""
+    unconsumed: Annotated[bool, typer.Option("--unconsumed")] = False
+    debug: Annotated[bool, typer.Option("--debug")] = False
+    input_name: Annotated[list[str] | None, typer.Option("--input-name")] = None
+    input_dimensions: Annotated[list[str] | None, typer.Option("--input-dimensions")] = None
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of inputs that are given one."""
+        from hexsim.cli._options import parse_input_dims
+
+        names, dims = self.input_name or [], self.input_dimensions or []
+        if len(names) != len(dims):
+            raise HexsimError(
+                "--input_name and --input_dimensions come in pairs, and there are "
+                f"{len(names)} and {len(dims)}"
+            )
+        return parse_input_dims([f"{name} {dim}" for name, dim in zip(names, dims, strict=True)])
+
+    def tensors(self, network: Network, source: InputSource) -> tuple[str, ...]:
+        """The names of the tensors that are written."""
+        from hexsim.execution.net_run import wanted
+
+        chosen = [name for name in self.set_output_tensors.split(",") if name]
+        named = (*source.output_tensors, *chosen)
+        found = wanted(network, source.output_layers, named, every=self.debug)
+        if not self.unconsumed:
+            return found
+        read = {name for layer in network.layers for name in layer.inputs}
+        made = [name for layer in network.layers for name in layer.outputs]
+        return tuple(dict.fromkeys((*found, *(name for name in made if name not in read))))
+
+
+@grouped
+def net_run(
+    *,
+    container: Annotated[str, typer.Argument(), MODEL],
+    input_list: Annotated[Path, typer.Option("--input-list"), INPUT_LIST],
+    output_dir: Annotated[Path, typer.Option("--output-dir"), Writes(folder=True)] = Path("output"),
+    runs: Runs,
+    buffers: Buffers,
+    wanted: Wanted,
+) -> None:
+    """Run every input of a list; write outputs and log."""
+    from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.execution.net_run import run as run_all
+    from hexsim.inputs.source import listed, padding
+
+    platform = runs.platform()
+    choice = runs.choice(platform)
+    if wanted.debug and choice.runtime == "aip":
+        raise HexsimError("--debug is not for aip, as on a device; leave it out")
+    read = _read(container, wanted.shapes())
+    preparation = Preparation(cpu_fallback=choice.cpu_fallback)
+    given = GivenModel(container, read, platform, preparation)
+    deployment = given.deployment(choice.runtime)
+    types = _native_types(buffers, deployment)
+    source = listed(input_list, read.model.network, types)
+    observed = deployment.observing(wanted.tensors(read.model.network, source))
+    executor = buffers.around(observed)
+    log, timed = output_dir / "SNPEDiag_0.log", buffers.timed(observed)
+    write_log(log, observed, runs.perf_profile, runs.profiling_level, source.items, timed)
+    if deployment.quantizes:
+        tell_use(read.model.network.name, given.use(choice.runtime))
+    say(f"{RULE}\n{version(platform.stack.name)}\n{RULE}")
+    if text := padding(source.items, source.batch):
+        say(text.strip(" ()").capitalize())
+    names = observed.network.outputs
+    sized = [name for name in names if observed.network.tensors[name].varies]
+    stored = executor.output_types
+    run_all(executor, source, output_dir, names, announce, sized, say, stored)
+
+
+def _read(container: str, shapes: Mapping[str, tuple[int, ...]]) -> Container:
+    """Read the model; `shapes` of inputs are in stored order, as those of their files."""
+    from hexsim.container.loading import load_container
+
+    read = load_container(container)
+    dims = {}
+    for name, shape in shapes.items():
+        tensor = read.model.network.tensors.get(name)
+        order = tensor.order if tensor is not None and len(tensor.shape) == len(shape) else ()
+        at = {axis: size for axis, size in zip(order, shape, strict=False)}
+        dims[name] = tuple(at[axis] for axis in sorted(at)) or shape
+    return load_container(container, input_dims=dims) if dims else read
+
+
+def _native_types(buffers: Buffers, deployment: Deployment) -> dict[str, str]:
+    """Types of the numbers in the input files, where they are the buffers' own."""
+    if not buffers.native_inputs:
+        return {}
+    return {name: one.type for name, one in buffers.inputs(deployment).items()}
+
+
+TOOLS = {
+    "snpe-net-run": Tool(
+        "snpe-net-run",
+        "Run a network on every input of a list. Writes Result_0, Result_1, ... and "
+        "SNPEDiag_0.log, which snpe-diagview prints.",
+        net_run,
+        OPTIONS,
+        notes=(
+            "Without a runtime the network runs on the CPU. Values are those of the runtime, and "
+            "times those of the chip that is simulated; both are the same in every run.",
+            "With code buffers, and without --static_min_max, each input gets a range of its own. "
+            "That changes values, and no time.",
+        ),
+    )
+}

@@ -1,0 +1,88 @@
+"""`snpe-onnx-to-dlc`: an ONNX file becomes a float .dlc file."""
+
+from hexsim.cli.convert import convert
+from hexsim.cli.snpe.option import NO_UDO, Anyway, Ignored, Option, Ours, Refused, Tool
+from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
+
+_NOTHING_MORE = Ignored("the converter tells on stderr what it did, with and without it")
+
+OPTIONS = (
+    Option(
+        ("--input_network", "-i", "--model_path", "-m", "--graph"), ("FILE",),
+        "The ONNX file.", Ours(), is_required=True,
+    ),
+    Option(
+        ("--output_path", "-o", "--dlc"), ("FILE",),
+        "The .dlc file; default: the model's name with .dlc.", Ours("--output"),
+    ),
+    Option(
+        ("--input_dim", "-d"), ("NAME", "DIMS"),
+        "Shape of an input, as 1,3,224,224 in the order of the ONNX file; repeatable.",
+        Ours("--input-dim"),
+    ),
+    Option(
+        ("--out_node", "--out_name"), ("NAME",),
+        "Tensor at which the network ends, instead of its outputs; repeatable.",
+        Ours("--out-name"),
+    ),
+    Option(
+        ("--input_type", "-t"), ("NAME", "TYPE"), "What an input holds; repeatable.",
+        Ours("--input-type"), choices=tuple(INPUT_TYPES),
+    ),
+    Option(
+        ("--input_dtype",), ("NAME", "DTYPE"), "Type of an input's numbers.", Anyway(),
+        choices=("float32",),
+    ),
+    Option(
+        ("--input_encoding", "-e"), ("NAME", "ENCODING"),
+        "How an input holds colours; other than bgr adds a layer that converts them; repeatable.",
+        Ours("--input-encoding"), choices=tuple(INPUT_ENCODINGS),
+    ),
+    Option(
+        ("--input_layout",), ("NAME", "LAYOUT"), "Order of an input's axes.",
+        Refused("the order of axes follows from the ONNX file; leave it out"),
+    ),
+    Option(
+        ("--disable_batchnorm_folding",), (), "Keep batch norms as layers.",
+        Refused("batch norms are always folded into the layer before them; leave it out"),
+    ),
+    Option(
+        ("--quantization_overrides",), ("JSON",),
+        "Encodings in AIMET's JSON, kept for the quantiser.", Ours("--quantization-overrides"),
+    ),
+    Option(
+        ("--keep_quant_nodes",), (), "Keep quantising nodes as layers.",
+        Refused("the ranges of quantising nodes are kept as overrides, and never as layers"),
+    ),
+    Option(
+        ("--dry_run",), ("LEVEL",),
+        "Write nothing; list the layers that fall back to the CPU and why.",
+        {"info": Ours("--dry-run"), "debug": Ours("--dry-run")}, alone="info",
+    ),
+    Option(
+        ("--model_version",), ("TEXT",), "ASCII text of at most 64 bytes, kept in the file.",
+        Ours("--model-version"),
+    ),
+    Option(
+        ("--copyright_file",), ("FILE",), "Text to keep in the file.",
+        Ignored("the file has no place for a copyright"),
+    ),
+    Option(
+        ("--validation_target",), ("RUNTIME", "PROCESSOR"), "Check the layers for a processor.",
+        Ignored("snpe-dlc-info tells which runtimes take each layer"),
+    ),
+    Option(
+        ("--strict",), (), "Write nothing if the check fails.",
+        Ignored("snpe-dlc-info tells which runtimes take each layer"),
+    ),
+    Option(("--debug",), ("LEVEL",), "Tell more.", _NOTHING_MORE, alone="1", choices=tuple("0123")),
+    Option(
+        ("--udo_config_paths", "-udo", "--udl"), ("FILE",), "Operators of one's own.", NO_UDO,
+    ),
+)  # fmt: skip
+
+TOOLS = {
+    "snpe-onnx-to-dlc": Tool(
+        "snpe-onnx-to-dlc", "Convert an ONNX file to a float .dlc file.", convert, OPTIONS
+    )
+}

@@ -1,0 +1,178 @@
+"""SNPEDiag_0.log: the figures of a run, as the tools of SNPE keep them for snpe-diagview.
+
+Lines of JSON. The first says what the file is and what was run:
+
+    {"format": "hexsim diag", "version": 1, "hexsim": ..., "network": ..., "chip": ...,
+     "stack": ..., "runtime": ..., "perf_profile": ..., "profiling_level": ..., "inferences": ...}
+
+Every other line is a row: its block (`init`, `inference` or `layer`), name, picoseconds as they
+were simulated, and microseconds, which is what the tools print. A layer has its id, as
+snpe-dlc-info counts, its type, and the runtime that ran it:
+
+    {"block": "layer", "name": "conv1", "ps": 1419250000, "us": 1419, "id": 1,
+     "type": "convolutional", "runtime": "DSP"}
+
+Which rows there are depends on the profiling level, as in SNPE.
+
+Left out, because nothing of the kind is simulated: the time to tear a network down, the share of
+creation that is not the network's, and the parts of a call that an accelerator reports of itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from hexsim import __version__
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network
+from hexsim.graph.names import visible
+from hexsim.reports.csv_text import csv_text
+from hexsim.reports.snpe_rows import initialisation, runtime_cell
+from hexsim.runtimes import Runtime
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.text import lines, read_text
+from hexsim.timing.results import Result
+from hexsim.timing.simtime import PS_PER_US
+
+FORMAT, VERSION = "hexsim diag", 1
+Level = Literal["off", "basic", "moderate", "detailed"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+Block = Literal["init", "inference", "layer"]
+
+_LEAST: Mapping[str, Level] = {"RPC Init Time": "moderate", "Forward Propagate Time": "moderate"}
+"""Rows that need more than the basic level; layers need the detailed one."""
+_KNOWN = {"block", "name", "ps", "us", "id", "type", "runtime"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was run, and how."""
+
+    network: str
+    chip: str
+    stack: str
+    runtime: Runtime
+    perf_profile: str
+    profiling_level: Level
+    inferences: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure; only layers have what stands behind `us`."""
+
+    block: Block
+    name: str
+    ps: int
+    us: int
+    id: int | None = None
+    type: str | None = None
+    runtime: str | None = None
+
+
+def diag_rows(run: Run, network: Network, timing: Result) -> list[Row]:
+    """Return the rows of a run of `network`, whose inputs count as layers."""
+    level = LEVELS.index(run.profiling_level)
+    rows = [_row("init", name, ps) for name, ps in initialisation(timing)]
+    rows.append(_row("inference", "Total Inference Time", timing.total_ps))
+    rows.append(_row("inference", "Forward Propagate Time", timing.forward_ps))
+    shown = [row for row in rows if LEVELS.index(_LEAST.get(row.name, "basic")) <= level]
+    if run.profiling_level == "detailed":
+        shown += _layers(run.runtime, network, timing)
+    return shown
+
+
+def diag_log(run: Run, rows: Sequence[Row]) -> str:
+    """Return the log as text."""
+    head = {"format": FORMAT, "version": VERSION, "hexsim": __version__, **asdict(run)}
+    facts = ({k: v for k, v in asdict(row).items() if v is not None} for row in rows)
+    return "".join(f"{json.dumps(line)}\n" for line in (head, *facts))
+
+
+def read_diag_log(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
+    """Read a log: what its first line says, and its rows; raise HexsimError for any other file."""
+    remedy = "give the SNPEDiag_0.log that snpe-net-run has written here"
+    try:
+        found = [
+            parse_json(text, f"log '{path}', line {number}")
+            for number, text in lines(read_text(path, "log", remedy))
+        ]
+    except ValueError as error:
+        raise HexsimError(f"{error}; {remedy}") from None
+    head, *rows = found or [{}]
+    if not isinstance(head, dict) or (head.get("format"), head.get("version")) != (FORMAT, VERSION):
+        raise HexsimError(f"'{path}' is no log of this hexsim; {remedy}")
+    if not all(map(_is_row, rows)):
+        raise HexsimError(f"log '{path}' holds lines that are no rows; {remedy}")
+    return head, [Row(**row) for row in rows]
+
+
+def diag_csv(rows: Sequence[Row]) -> str:
+    """Return the rows as CSV text."""
+    header = ("block", "id", "name", "type", "us", "runtime")
+    return csv_text(header, ([getattr(row, column) for column in header] for row in rows))
+
+
+def diag_text(head: Mapping[str, Any], rows: Sequence[Row], created: str) -> str:
+    """Return the rows as snpe-diagview lays them out; `created` is when the log was."""
+    init = {row.name: row for row in rows if row.block == "init"}
+    text = [
+        f"Log File Created: {created}",
+        "Time Scale: 1e-06",
+        f"Software library version: {visible(str(head.get('stack', '')))}, simulated by hexsim "
+        f"v{visible(str(head.get('hexsim', '')))}",
+        "",
+        "Dnn Runtime Load/Deserialize/Create/De-Init Statistics:",
+        "-" * 50,
+        *(_us(init[name]) for name in ("Load", "Deserialize", "Create") if name in init),
+        "",
+        *(_us(row) for name, row in init.items() if name == "Init"),
+        "",
+    ]
+    accelerator = [_us(row) for name, row in init.items() if name == "RPC Init Time"]
+    text += [*accelerator, ""] if accelerator else []
+    text += ["Average SNPE Statistics:", "-" * 30]
+    text += [_us(row) for row in rows if row.block == "inference"]
+    layers = [row for row in rows if row.block == "layer"]
+    if layers:
+        text += ["", "Layer Times:", "-" * 15]
+        text += [f"{row.id}: {row.us} us : {row.runtime}" for row in layers]
+    return "\n".join(text)
+
+
+def _layers(runtime: Runtime, network: Network, timing: Result) -> Iterator[Row]:
+    for number, name in enumerate(network.inputs):
+        yield Row("layer", name, 0, 0, number, "data", "CPU")
+    ran = {layer.name: layer for layer in timing.layers}
+    for number, name in enumerate((one.name for one in network.layers), len(network.inputs)):
+        if name in ran:
+            ps, cell = ran[name].duration_ps, runtime_cell(ran[name].engine, runtime)
+            yield Row("layer", name, ps, _rounded(ps), number, ran[name].type, cell)
+
+
+def _row(block: Block, name: str, ps: int) -> Row:
+    return Row(block, name, ps, _rounded(ps))
+
+
+def _rounded(ps: int) -> int:
+    return (2 * ps + PS_PER_US) // (2 * PS_PER_US)
+
+
+def _us(row: Row) -> str:
+    return f"{visible(row.name)}: {row.us} us"
+
+
+def _is_row(row: object) -> bool:
+    if not isinstance(row, dict) or row.get("block") not in get_args(Block):
+        return False
+    numbers = [row.get("ps"), row.get("us"), *([row.get("id")] if row["block"] == "layer" else [])]
+    words = [row.get("name"), *([row.get("runtime")] if row["block"] == "layer" else [])]
+    return (
+        row.keys() <= _KNOWN
+        and all(isinstance(one, int) and not isinstance(one, bool) for one in numbers)
+        and all(isinstance(one, str) for one in words)
+    )

@@ -1,0 +1,113 @@
+"""A script of SNPE's tools, from an ONNX file to figures, and what it leaves behind."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from hexsim.cli.snpe.option import Effect, Refused
+from hexsim.cli.snpe.tool import TOOLS
+from tests.cli.conftest import Done
+
+Tool = Callable[[str], Done]
+
+CONVERT = """
+snpe-onnx-to-dlc --input_network net.onnx --output_path net.dlc --input_dim x 1,3,8,8
+    --out_node y --input_type x image --input_dtype x float32 --input_encoding x bgr
+    --quantization_overrides overrides.json --model_version 1 --copyright_file net.txt
+    --validation_target dsp snapdragon_835 --strict --debug
+snpe-onnx-to-dlc -i net.onnx -o dry.dlc --dry_run
+"""
+QUANTIZE = """
+snpe-dlc-quantize --input_dlc net.dlc --input_list list.txt --output_dlc a.dlc
+    --act_bitwidth 8 --weights_bitwidth 8 --bias_bitwidth 32 --use_enhanced_quantizer weights
+    --optimizations cle --optimizations bc --enable_hta --hta_partitions 1 --chip sd855
+    --stack snpe-1.30 --enable_htp --htp_socs sm8350 --overwrite_cache_records --use_float_io
+    --buffer_data_type x --verbose --quiet --silent --debug1 --debug2 --debug3 --debug=2
+    --log-mask all --log-file l.txt --log-dir . --log-file-include-hostname
+    --use_encoding_optimizations
+snpe-dlc-quantize --input_dlc net.dlc --input_list list.txt --output_dlc b.dlc --bitwidth 8
+    --override_params --float_bitwidth 16 --float_bias_bitwidth 16
+    --use_symmetric_quantize_weights
+snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --output_dlc c.dlc --axis_quant
+    --weights_bitwidth 4 --pack_4_bit_weights
+snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --use_adjusted_weights_quantizer
+"""
+LOOK = """
+snpe-dlc-info --input_dlc a.dlc --save info.csv --display_all_encodings --display_memory
+snpe-dlc-diff --input_dlc_one net.dlc --input_dlc_two b.dlc --layers --parameters --dimensions
+    --weights --outputs --hta --copyrights --save diff.csv
+"""
+RUN = """
+snpe-net-run --container a.dlc --input_list list.txt --use_dsp --perf_profile burst
+snpe-diagview --input_log output/SNPEDiag_0.log --output diag.csv --csv_format_version 1
+snpe-throughput-net-run --container a.dlc --use_dsp --perf_profile burst --container net.dlc
+    --use_gpu --perf_profile balanced --duration 0.01 --enable_cpu_fallback --input_raw 0.raw
+    --json throughput.json --storage_dir s --verbose --debug --chip sd845 --stack snpe-1.23
+snpe-throughput-net-run --container net.dlc --use_cpu --container net.dlc --use_gpu_fp16
+    --container net_quantized.dlc --use_fxp_cpu --container a.dlc --use_aip --iterations 2
+    --chip sd855
+snpe-parallel-run --container a.dlc --input_list list.txt --output_dir parallel --use_dsp
+    --use_gpu --use_aip --use_cpu --use_gpu_fp16 --use_fxp_cpu --runtime_order dsp,cpu
+    --cpu_fallback true --perf_profile burst --profiling_level detailed --storage_dir s
+    --enable_init_cache --chip sd855 --stack snpe-1.30
+"""
+SCRIPT = CONVERT + QUANTIZE + LOOK + RUN
+LEFT = """
+a.dlc b.dlc c.dlc diag.csv diff.csv info.csv net.dlc net_quantized.dlc
+output output/Result_0 output/Result_0/y.raw output/Result_1 output/Result_1/y.raw
+output/SNPEDiag_0.log parallel parallel/Result_0 parallel/Result_0/y.raw parallel/Result_1
+parallel/Result_1/y.raw parallel/SNPEDiag_0.log parallel/SNPEDiag_1.log parallel/SNPEDiag_2.log
+parallel/SNPEDiag_3.log parallel/SNPEDiag_4.log parallel/SNPEDiag_5.log parallel/SNPEDiag_6.log
+throughput.json
+"""
+
+
+def lines() -> list[str]:
+    return [line for line in SCRIPT.replace("\n    ", " ").splitlines() if line]
+
+
+@pytest.fixture
+def given(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> set[Path]:
+    """net.onnx, overrides for it, and a list of two pictures."""
+    rng = np.random.default_rng(0)
+    nodes = [
+        onnx.helper.make_node("Conv", ["x", "w"], ["c"], "conv", pads=[1, 1, 1, 1]),
+        onnx.helper.make_node("Relu", ["c"], ["y"], "relu"),
+    ]
+    weight = {"w": rng.standard_normal((8, 3, 3, 3)).astype(np.float32)}
+    onnx.save(onnx_model(nodes, {"x": (1, 3, 8, 8)}, ["y"], weight), tmp_path / "net.onnx")
+    overrides = '{"activation_encodings": {"y": [{"bitwidth": 32, "dtype": "float"}]}, '
+    (tmp_path / "overrides.json").write_text(overrides + '"param_encodings": {}}')
+    for index in range(2):
+        picture = rng.integers(0, 256, (1, 8, 8, 3)).astype("<f4")
+        picture.tofile(tmp_path / f"{index}.raw")
+    (tmp_path / "list.txt").write_text("0.raw\n1.raw\n")
+    return set(tmp_path.rglob("*"))
+
+
+def test_it_runs_and_leaves_what_snpe_leaves(tool: Tool, given: set[Path], tmp_path: Path) -> None:
+    for line in lines():
+        code, _, err = tool(line)
+        assert code == 0, (line, err)
+    left = {path.relative_to(tmp_path).as_posix() for path in {*tmp_path.rglob("*")} - given}
+    assert left == set(LEFT.split())
+
+
+def test_it_has_every_option_that_is_taken() -> None:
+    """Those of snpe-net-run have a test of their own, since most exclude each other."""
+    typed: dict[str, set[str]] = {}
+    for line in lines():
+        name, *words = line.split()
+        typed.setdefault(name, set()).update(word.partition("=")[0] for word in words)
+    typed["snpe-dlc-quantize"] |= typed["snpe-dlc-quant"]
+    for name, tool in TOOLS.items():
+        if name in ("snpe-net-run", "snpe-dlc-quant"):
+            continue
+        for option in tool.options:
+            effect = option.effect
+            effects = [effect] if isinstance(effect, Effect) else list(effect.values())
+            if not all(isinstance(one, Refused) for one in effects):
+                assert typed[name] & set(option.names), (name, option.name)

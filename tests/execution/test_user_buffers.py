@@ -1,0 +1,77 @@
+"""What user buffers hold: floats of either width, codes of a static range or of their own."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hexsim.errors import HexsimError
+from hexsim.execution.user_buffers import KINDS, Buffer, Buffered, buffers
+from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.model import Model
+from tests.accuracy import culprits
+
+VALUES = np.array([-1.8, -1.0, 0.0, 0.5], np.float32)
+
+
+def test_codes_of_the_guide() -> None:
+    """[-1.8, 0.5]: codes 0, 89, 200, 255 (SNPE's reference guide)."""
+    encoding = Encoding.from_range(-1.8, 0.5)
+    buffer = Buffer(8, True, encoding)
+    assert buffer.write(VALUES).tolist() == [0, 89, 200, 255]
+    held = buffer.hold(VALUES)
+    np.testing.assert_allclose(held, [-1.8039, -1.0012, 0, 0.4961], atol=1e-4)
+    np.testing.assert_array_equal(buffer.read(buffer.write(VALUES)), held)
+    np.testing.assert_array_equal(Buffer(8, True).hold(VALUES), held)
+    assert buffer.type == "<u1"
+
+
+def test_half_floats() -> None:
+    buffer = Buffer(16)
+    values = np.array([1 / 3, 1e6, -1e6], np.float32)
+    assert buffer.hold(values).tolist() == [float(np.float16(1 / 3)), 65504, -65504]
+    assert buffer.type == "<f2"
+    assert Buffer().hold(values) is values
+
+
+def test_each_tensor_has_its_buffer() -> None:
+    model = culprits.quantized()
+    found = model.encoding("in")
+    assert isinstance(found, Encoding)
+    assert buffers(model, ["in"], KINDS["auto"]) == {"in": Buffer(8, True, found)}
+    assert buffers(model, ["in"], KINDS["tf8"], static=False) == {"in": Buffer(8, True)}
+    assert buffers(model, ["in"], KINDS["float16"]) == {"in": Buffer(16)}
+    (wide,) = buffers(model, ["in"], KINDS["tf16"]).values()
+    assert wide.encoding == Encoding.from_range(found.min, found.max, 16)
+
+
+def test_a_float_model_has_no_codes() -> None:
+    floats = Model(culprits.network())
+    assert buffers(floats, ["in"], KINDS["auto"]) == {"in": Buffer()}
+    with pytest.raises(HexsimError, match="a tf8 buffer of tensor 'in' needs its encoding"):
+        buffers(floats, ["in"], KINDS["tf8"])
+
+
+def test_signed_encodings_give_unsigned_codes() -> None:
+    model = culprits.quantized()
+    symmetric = Encoding.symmetric_of(1.0)
+    signed = replace(model, activations={**model.activations, "in": symmetric})
+    (buffer,) = buffers(signed, ["in"], KINDS["tf8"]).values()
+    assert buffer.write(np.zeros(1, np.float32)).tolist() == [128]
+
+
+def test_native_sides() -> None:
+    encoding = Encoding.from_range(-1.8, 0.5)
+
+    class Same:
+        def run(self, inputs):
+            return {"out": inputs["in"]}
+
+    buffer = Buffer(8, True, encoding)
+    codes = np.array([0, 89, 200, 255], np.float32)
+    through = Buffered(Same(), {"in": buffer}, {"out": buffer}, frozenset({"inputs"}))
+    np.testing.assert_array_equal(through.run({"in": codes})["out"], buffer.read(codes))
+    assert through.output_types == {}
+    both = replace(through, native=frozenset({"inputs", "outputs"}))
+    np.testing.assert_array_equal(both.run({"in": codes})["out"], codes)
+    assert both.output_types == {"out": "<u1"}
