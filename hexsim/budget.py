@@ -29,8 +29,8 @@ class Limit:
 
 TENSOR = Limit(1 << 28, "elements in a tensor")
 """A picture of 1080 x 1920 pixels has half of them with 64 channels."""
-CONSTANTS = Limit(1 << 27, "elements in constants that nodes compute")
-"""All such constants of a file together."""
+CONSTANTS = Limit(1 << 28, "elements in constants that nodes compute")
+"""All such constants of a file together; VGG-19 with its weights made by nodes has half of them."""
 VALUES = Limit(1 << 29, "elements to compute with at once")
 """All tensors of an inference, or inputs that are made up: 2 GiB of singles."""
 NODES = Limit(20_000, "nodes")
