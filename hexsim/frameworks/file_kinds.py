@@ -1,61 +1,129 @@
-"""Files that are no ONNX models, by the bytes they begin with: what they are, and what to do."""
+"""What a file is by its bytes, and where it is no model that hexsim reads, what to do about it.
+
+The one place that tells kinds of files apart, .dlc files by their names aside.
+"""
 
 from __future__ import annotations
 
-_DLC = "a model of hexsim or SNPE; name it with the ending .dlc"
-_KINDS: tuple[tuple[int, bytes, str], ...] = (
-    (4, b"TFL3", "a TensorFlow Lite model; convert it with tf2onnx"),
-    (0, b"\x89HDF\r\n", "a Keras model (HDF5); convert it with tf2onnx"),
-    (0, b"GGUF", "a GGUF model; export the network it was made of to ONNX"),
-    (0, b"\x80\x02", "a Python pickle, as PyTorch writes; export it with torch.onnx.export"),
-    (0, b"\x80\x04", "a Python pickle; export the model in it to ONNX"),
-    (0, b"\x93NUMPY", "a NumPy array; give the network itself"),
-    (0, b"\x08\x01\x12", "a TensorFlow SavedModel; convert it with tf2onnx"),
-    (0, b"\x1f\x8b", "compressed by gzip; unpack it first"),
-    (0, b"\x7fELF", "a program; give an ONNX file"),
-    (0, b"<?xml", "an XML file; OpenVINO's hold no network by themselves, give the ONNX file"),
-    (0, b"<net", "a network of OpenVINO; give the ONNX file that it was made of"),
-    (0, b"<!DOCTYPE", "a web page; download the model itself"),
-    (0, b"<html", "a web page; download the model itself"),
-    (0, b"version https://git-lfs", "a pointer of Git LFS; fetch the file itself (git lfs pull)"),
-    (8, b'{"', "a safetensors file, which holds weights only; export the network to ONNX"),
-    (0, b"{", "a JSON file; give the ONNX file"),
-    (0, b"name:", "a text description of a network, as Caffe has; convert it to ONNX"),
-    (0, b"layer {", "a text description of a network, as Caffe has; convert it to ONNX"),
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Framework = Literal["caffe"]
+
+_HEAD = 1 << 16
+"""Bytes that tell what a file is."""
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """What a file is, and what to do with it; `framework` says who reads it, None: nobody."""
+
+    what: str
+    remedy: str
+    framework: Framework | None = None
+
+    def __str__(self) -> str:
+        """What and remedy, as the end of a sentence."""
+        return f"{self.what}; {self.remedy}"
+
+
+_TF2ONNX = "convert it with tf2onnx"
+_DLC = FileKind("a model of hexsim or SNPE", "name it with the ending .dlc")
+_PROTOTXT = FileKind("a text description of a network, as Caffe has", "give it itself", "caffe")
+_PAGE = FileKind("a web page", "download the model itself")
+_PICKLE = FileKind("a Python pickle, as PyTorch writes", "export it with torch.onnx.export")
+_XML = FileKind("an XML file", "OpenVINO's hold no network by themselves, give the ONNX file")
+_KINDS: tuple[tuple[int, bytes, FileKind], ...] = (
+    (4, b"TFL3", FileKind("a TensorFlow Lite model", _TF2ONNX)),
+    (0, b"\x89HDF\r\n", FileKind("a Keras model (HDF5)", _TF2ONNX)),
+    (0, b"GGUF", FileKind("a GGUF model", "export the network it was made of to ONNX")),
+    (0, b"\x80\x02", _PICKLE),
+    (0, b"\x80\x04", FileKind("a Python pickle", "export the model in it to ONNX")),
+    (0, b"\x93NUMPY", FileKind("a NumPy array", "give the network itself")),
+    (0, b"\x08\x01\x12", FileKind("a TensorFlow SavedModel", _TF2ONNX)),
+    (0, b"\x1f\x8b", FileKind("compressed by gzip", "unpack it first")),
+    (0, b"\x7fELF", FileKind("a program", "give an ONNX file")),
+    (0, b"<?xml", _XML),
+    (0, b"<net", FileKind("a network of OpenVINO", "give the ONNX file that it was made of")),
+    (0, b"<!DOCTYPE", _PAGE),
+    (0, b"<html", _PAGE),
+    (
+        0,
+        b"version https://git-lfs",
+        FileKind("a pointer of Git LFS", "fetch the file itself (git lfs pull)"),
+    ),
+    (
+        8,
+        b'{"',
+        FileKind("a safetensors file, which holds weights only", "export the network to ONNX"),
+    ),
+    (0, b"{", FileKind("a JSON file", "give the ONNX file")),
 )
 """Where in the file, which bytes, and what such a file is."""
 
+_BLANK = re.compile(rb"\xef\xbb\xbf|\s+|#[^\n]*\n")
+_FIRST = re.compile(
+    rb"""(?:name|input|input_dim|force_backward|debug_info)\s*:\s*["'\w]"""
+    rb"""|(?:layers?|input_shape|state)\s*:?\s*[{<]"""
+)
 
-def other_format(data: bytes) -> str | None:
-    """Say what a file is whose first bytes are `data`, and what to do; None if nobody knows."""
+
+def file_kind(data: bytes) -> FileKind | None:
+    """Say what a file is that begins with `data`; None if nobody knows, as for ONNX."""
     if data.startswith(b"PK\x03\x04"):
         return _archive(data)
-    for offset, magic, kind in _KINDS:
+    for offset, magic, known in _KINDS:
         if data[offset : offset + len(magic)] == magic:
-            return kind
-    if data[:1] == b"\x0a":
-        return _graph(data)
-    return None
+            return known
+    if data[:1] == b"\x0a" and (kind := _graph(data)) is not None:
+        return kind
+    return _PROTOTXT if _is_prototxt(data) else None
 
 
-def _archive(data: bytes) -> str:
+def framework_of(path: Path) -> Framework | None:
+    """Who reads the file at `path`; None for ONNX and whatever is not told by its bytes."""
+    if path.suffix.lower() == ".prototxt":
+        return "caffe"
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            kind = file_kind(file.read(_HEAD))
+    except (OSError, ValueError):  # whoever reads it says what is wrong
+        return None
+    return kind.framework if kind else None
+
+
+def _is_prototxt(data: bytes) -> bool:
+    at = 0
+    while (blank := _BLANK.match(data, at)) is not None:
+        at = blank.end()
+    return _FIRST.match(data, at) is not None
+
+
+def _archive(data: bytes) -> FileKind:
     if b"model.params" in data or b"dlc.metadata" in data:
         return _DLC
     if b"data.pkl" in data or b"constants.pkl" in data:
-        return "a PyTorch file; export the network with torch.onnx.export"
+        return FileKind("a PyTorch file", "export the network with torch.onnx.export")
     if b".npy" in data:
-        return "an archive of NumPy arrays; give the network itself"
+        return FileKind("an archive of NumPy arrays", "give the network itself")
     if b"model.weights.h5" in data:
-        return "a Keras model; convert it with tf2onnx"
-    return "a ZIP archive; unpack it first"
+        return FileKind("a Keras model", _TF2ONNX)
+    return FileKind("a ZIP archive", "unpack it first")
 
 
-def _graph(data: bytes) -> str | None:
+def _graph(data: bytes) -> FileKind | None:
     """Messages whose first field is text or a message, where ONNX has a number."""
     size = data[1] if len(data) > 1 else 0
     name = data[2 : 2 + size]
     if name[:1] == b"\x0a" and b"\x12" in name:  # a node: its name, then its operator
-        return "a TensorFlow graph; convert it with tf2onnx"
+        return FileKind("a TensorFlow graph", _TF2ONNX)
     if name and name.isascii() and name.decode("ascii").isprintable():
-        return "no ONNX model, but perhaps one of Caffe; convert it to ONNX"
+        return FileKind(
+            "no ONNX model, but perhaps the weights of Caffe",
+            "give the prototxt, and this file with --caffe-bin",
+        )
     return None

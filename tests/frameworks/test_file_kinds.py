@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.onnx_io.other_formats import other_format
+from hexsim.frameworks.file_kinds import file_kind
 from hexsim.onnx_io.source import open_source
 
 
@@ -28,7 +28,7 @@ FILES = {
     _archive("a.txt"): "a ZIP archive",
     TENSORFLOW: "a TensorFlow graph",
     b"\x08\x01\x12\x05abcde": "a TensorFlow SavedModel",
-    b"\x0a\x07alexnet\x12\x03abc": "one of Caffe",
+    b"\x0a\x07alexnet\x12\x03abc": "the weights of Caffe",
     b'name: "AlexNet"\nlayer {': "Caffe",
     b"\x89HDF\r\n\x1a\n": "Keras",
     b"GGUF\x03": "GGUF",
@@ -49,4 +49,4 @@ def test_a_file_is_named_for_what_it_is(content: bytes, words: str, tmp_path: Pa
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 50, b"hello", b"\x0a"])
 def test_nobody_knows_other_bytes(content: bytes) -> None:
-    assert other_format(content) is None
+    assert file_kind(content) is None
