@@ -230,7 +230,12 @@ def _read(source: str, asked: _Asked, caffe_bin: str | Path | None) -> Imported:
         if brought is None:
             return read_with_codes(path, **asked)
         return read_with_codes(
-            brought.proto, weights=brought.weights, name=visible(path.stem), **asked
+            brought.proto,
+            input_dims=brought.input_dims,
+            input_values=asked["input_values"],
+            output_names=brought.output_names,
+            weights=brought.weights,
+            name=visible(path.stem),
         )
     if path.suffix or len(path.parts) > 1:
         raise HexsimError(

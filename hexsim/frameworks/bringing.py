@@ -20,14 +20,29 @@ def read_foreign(
 
     `caffe_bin` holds the weights of a prototxt. `input_dims` replaces shapes of inputs (axes as
     the file has them), and the network ends at `output_names`, if there are any.
-    Raises HexsimError for what cannot be read.
+    Raises HexsimError for what cannot be read, or needs what is not installed.
     """
-    if framework_of(path) == "caffe":
-        from hexsim.frameworks.caffe import read_caffe
+    from hexsim.frameworks import pytorch, tensorflow
 
-        weights = None if caffe_bin is None else Path(caffe_bin)
-        return read_caffe(path, weights, input_dims=input_dims, output_names=output_names)
-    return None
+    dims = input_dims or {}
+    match framework_of(path):
+        case "caffe":
+            from hexsim.frameworks.caffe import read_caffe
+
+            weights = None if caffe_bin is None else Path(caffe_bin)
+            return read_caffe(path, weights, input_dims=dims, output_names=output_names)
+        case "tflite":
+            return tensorflow.read_tflite(path, dims, output_names)
+        case "tensorflow":
+            return tensorflow.read_frozen(path, dims, output_names)
+        case "savedmodel":
+            return tensorflow.read_saved_model(path, dims, output_names)
+        case "torch program":
+            return pytorch.read_program(path, dims, output_names)
+        case "torch script":
+            return pytorch.read_script(path, dims, output_names)
+        case None:
+            return None
 
 
 def is_prototxt(path: str | Path) -> bool:

@@ -6,12 +6,15 @@ The one place that tells kinds of files apart, .dlc files by their names aside.
 from __future__ import annotations
 
 import re
+import zipfile
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
-Framework = Literal["caffe"]
+Framework = Literal["caffe", "savedmodel", "tensorflow", "tflite", "torch program", "torch script"]
 
+_ZIP = b"PK\x03\x04"
 _HEAD = 1 << 16
 """Bytes that tell what a file is."""
 
@@ -30,19 +33,23 @@ class FileKind:
 
 
 _TF2ONNX = "convert it with tf2onnx"
+_ITSELF = "load it with hexsim.load"
 _DLC = FileKind("a model of hexsim or SNPE", "name it with the ending .dlc")
-_PROTOTXT = FileKind("a text description of a network, as Caffe has", "give it itself", "caffe")
+_PROTOTXT = FileKind("a text description of a network, as Caffe has", _ITSELF, "caffe")
 _PAGE = FileKind("a web page", "download the model itself")
-_PICKLE = FileKind("a Python pickle, as PyTorch writes", "export it with torch.onnx.export")
+_PICKLE = FileKind(
+    "a Python pickle, as PyTorch writes, and to read it is to run what it holds",
+    "save the network with torch.export.save",
+)
 _XML = FileKind("an XML file", "OpenVINO's hold no network by themselves, give the ONNX file")
 _KINDS: tuple[tuple[int, bytes, FileKind], ...] = (
-    (4, b"TFL3", FileKind("a TensorFlow Lite model", _TF2ONNX)),
+    (4, b"TFL3", FileKind("a TensorFlow Lite model", _ITSELF, "tflite")),
     (0, b"\x89HDF\r\n", FileKind("a Keras model (HDF5)", _TF2ONNX)),
     (0, b"GGUF", FileKind("a GGUF model", "export the network it was made of to ONNX")),
     (0, b"\x80\x02", _PICKLE),
     (0, b"\x80\x04", FileKind("a Python pickle", "export the model in it to ONNX")),
     (0, b"\x93NUMPY", FileKind("a NumPy array", "give the network itself")),
-    (0, b"\x08\x01\x12", FileKind("a TensorFlow SavedModel", _TF2ONNX)),
+    (0, b"\x08\x01\x12", FileKind("a part of a TensorFlow SavedModel", "give its folder")),
     (0, b"\x1f\x8b", FileKind("compressed by gzip", "unpack it first")),
     (0, b"\x7fELF", FileKind("a program", "give an ONNX file")),
     (0, b"<?xml", _XML),
@@ -72,8 +79,8 @@ _FIRST = re.compile(
 
 def file_kind(data: bytes) -> FileKind | None:
     """Say what a file is that begins with `data`; None if nobody knows, as for ONNX."""
-    if data.startswith(b"PK\x03\x04"):
-        return _archive(data)
+    if data.startswith(_ZIP):
+        return _archive(BytesIO(data))
     for offset, magic, known in _KINDS:
         if data[offset : offset + len(magic)] == magic:
             return known
@@ -83,14 +90,17 @@ def file_kind(data: bytes) -> FileKind | None:
 
 
 def framework_of(path: Path) -> Framework | None:
-    """Who reads the file at `path`; None for ONNX and whatever is not told by its bytes."""
+    """Who reads the file or folder at `path`; None for ONNX and what is not told by its bytes."""
     if path.suffix.lower() == ".prototxt":
         return "caffe"
     try:
+        if path.is_dir():
+            return "savedmodel" if (path / "saved_model.pb").is_file() else None
         if not path.is_file():
             return None
         with path.open("rb") as file:
-            kind = file_kind(file.read(_HEAD))
+            head = file.read(_HEAD)
+        kind = _archive(path) if head.startswith(_ZIP) else file_kind(head)
     except (OSError, ValueError):  # whoever reads it says what is wrong
         return None
     return kind.framework if kind else None
@@ -103,14 +113,24 @@ def _is_prototxt(data: bytes) -> bool:
     return _FIRST.match(data, at) is not None
 
 
-def _archive(data: bytes) -> FileKind:
-    if b"model.params" in data or b"dlc.metadata" in data:
+def _archive(file: Path | BytesIO) -> FileKind:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError):
+        return FileKind("a damaged ZIP archive", "download or export it again")
+    inner = {name.rpartition("/")[2] for name in names}
+    if inner & {"model.params", "dlc.metadata"}:
         return _DLC
-    if b"data.pkl" in data or b"constants.pkl" in data:
-        return FileKind("a PyTorch file", "export the network with torch.onnx.export")
-    if b".npy" in data:
+    if inner & {"archive_format", "serialized_exported_program.json"}:
+        return FileKind("an exported program of PyTorch", _ITSELF, "torch program")
+    if "constants.pkl" in inner and any("/code/" in name for name in names):
+        return FileKind("a PyTorch file, a TorchScript module", _ITSELF, "torch script")
+    if "data.pkl" in inner:
+        return FileKind(f"a PyTorch file, {_PICKLE.what}", _PICKLE.remedy)
+    if any(name.endswith(".npy") for name in inner):
         return FileKind("an archive of NumPy arrays", "give the network itself")
-    if b"model.weights.h5" in data:
+    if "model.weights.h5" in inner:
         return FileKind("a Keras model", _TF2ONNX)
     return FileKind("a ZIP archive", "unpack it first")
 
@@ -120,7 +140,7 @@ def _graph(data: bytes) -> FileKind | None:
     size = data[1] if len(data) > 1 else 0
     name = data[2 : 2 + size]
     if name[:1] == b"\x0a" and b"\x12" in name:  # a node: its name, then its operator
-        return FileKind("a TensorFlow graph", _TF2ONNX)
+        return FileKind("a TensorFlow graph", _ITSELF, "tensorflow")
     if name and name.isascii() and name.decode("ascii").isprintable():
         return FileKind(
             "no ONNX model, but perhaps the weights of Caffe",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,10 @@ LOCATION = "hexsim.models"
 class Foreign:
     """An ONNX model, and what makes those initialisers whose values it does not hold itself.
 
-    `notes` are sentences on what was changed on the way.
+    `input_dims` and `output_names` are what is still to be asked of the model.
     """
 
     proto: onnx.ModelProto
     weights: Mapping[str, Callable[[], npt.NDArray[Any]]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    output_names: Sequence[str] = ()
