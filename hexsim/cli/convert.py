@@ -177,7 +177,9 @@ class Reading:
 @grouped
 def convert(
     *,
-    model: Annotated[str, typer.Argument(help="ONNX file, prototxt or built-in network."), MODEL],
+    model: Annotated[
+        str, typer.Argument(help="File of ONNX or another framework, or built-in network."), MODEL
+    ],
     outputs: ConvertedFile,
     reading: Reading,
     formats: Formats,
@@ -187,7 +189,7 @@ def convert(
         typer.Option("--dry-run", help="Write nothing; list the layers that fall back and why."),
     ] = False,
 ) -> None:
-    """Convert an ONNX file, or a network of Caffe, to a float .dlc file."""
+    """Convert a file of ONNX or another framework to a float .dlc file."""
     from hexsim import __version__, container
     from hexsim.container.loading import is_dlc
     from hexsim.passes.input_formats import set_input_formats

@@ -43,7 +43,7 @@ def load(
     keep_batch_norm: bool = False,
     caffe_bin: str | Path | None = None,
 ) -> Model:
-    """Load a .dlc file, an ONNX file or model, a Caffe prototxt, or a built-in network by name.
+    """Load a .dlc file, an ONNX model, a file of another framework, or a built-in network.
 
     `input_dims` gives inputs their shapes (ONNX axis order): symbolic ones of an ONNX file, other
     ones of a .dlc file. `input_values` makes inputs of an ONNX file constants, and `output_names`
