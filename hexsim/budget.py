@@ -41,6 +41,8 @@ INSTRUCTIONS = Limit(100_000, "instructions")
 """In the loop of one kernel; they are scheduled one by one."""
 SECONDS = Limit(600, "seconds in onnxruntime")
 """Of one inference: a loop of the file may have no end."""
+EXPORT = Limit(900, "seconds in an exporter")
+"""Of another framework, which brings a file to ONNX."""
 
 
 def allowed(limit: Limit) -> float:

@@ -10,6 +10,9 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
+from hexsim.frameworks.exporters import Exporter
+from hexsim.frameworks.pytorch import PROGRAM, SCRIPT
+from hexsim.frameworks.tensorflow import TENSORFLOW, TFLITE
 from tests.imports import CHECKOUT, Import, imports
 
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -42,6 +45,8 @@ def providers(library: str) -> set[str]:
 
 CORE = distributions(PROJECT["dependencies"])
 OPTIONAL = distributions(EXTRAS["images"] + EXTRAS["report"])
+EXPORTERS = distributions(EXTRAS["tflite"] + EXTRAS["tensorflow"] + EXTRAS["pytorch"])
+"""Other programs, which hexsim runs but does not import."""
 DEVELOPMENT = CORE | OPTIONAL | distributions(EXTRAS["dev"])
 
 
@@ -58,7 +63,7 @@ def undeclared_in_checks(folder: str) -> list[Import]:
 @pytest.mark.parametrize("folder", SHIPPED)
 def test_what_ships_loads_with_core_libraries_alone(folder: str) -> None:
     for found in third_party(folder):
-        allowed = CORE | OPTIONAL if found.guarded else CORE
+        allowed = CORE | OPTIONAL | EXPORTERS if found.guarded else CORE
         assert providers(found.root) & allowed, f"{found}: declare it"
 
 
@@ -74,4 +79,9 @@ def test_a_script_with_an_environment_of_its_own_needs_it() -> None:
 
 def test_no_library_is_declared_for_nothing() -> None:
     imported = {found.root for folder in SHIPPED for found in third_party(folder)}
-    assert set().union(*map(providers, imported)) == CORE | OPTIONAL
+    assert set().union(*map(providers, imported)) - EXPORTERS == CORE | OPTIONAL
+
+
+@pytest.mark.parametrize("exporter", [TFLITE, TENSORFLOW, PROGRAM, SCRIPT])
+def test_what_an_exporter_needs_is_in_its_extra(exporter: Exporter) -> None:
+    assert {normalized(name) for name in exporter.modules} == distributions(EXTRAS[exporter.extra])

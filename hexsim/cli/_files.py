@@ -58,9 +58,10 @@ class Writes:
 
 def _weights(model: Path) -> Iterable[Path]:
     from hexsim.container.loading import is_dlc
+    from hexsim.frameworks import weight_files
     from hexsim.onnx_io.external_files import external_files
 
-    return () if is_dlc(model) else external_files(model)
+    return () if is_dlc(model) else (*weight_files(model), *external_files(model))
 
 
 def _listed(path: Path) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""`hexsim convert`: an ONNX file becomes a .dlc file."""
+"""`hexsim convert`: a file of ONNX or another framework becomes a .dlc file."""
 
 from __future__ import annotations
 
@@ -25,12 +25,16 @@ from hexsim.errors import HexsimError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hexsim.container import Container
     from hexsim.graph.input_format import InputEncoding, InputType
     from hexsim.graph.ir import Network
     from hexsim.quantization.overrides import Overrides
 
 _MODEL_VERSION_BYTES = 64
 """Bytes of a model version that the real converter keeps."""
+
+_ENDINGS = (".onnx", ".prototxt", ".tflite", ".pb", ".pt2", ".pt")
+"""Endings of files that are converted."""
 
 
 def _target(given: Mapping[str, Any]) -> Path | None:
@@ -39,7 +43,13 @@ def _target(given: Mapping[str, Any]) -> Path | None:
 
     if given["dry_run"] or is_dlc(given["model"]):
         return None
-    return beside_model(given, f"{Path(given['model']).name.removesuffix('.onnx')}.dlc")
+    return beside_model(given, f"{_bare(Path(given['model']).name)}.dlc")
+
+
+def _bare(name: str) -> str:
+    """The name of a model without the ending of its file; names of built-in ones have none."""
+    ending = next((one for one in _ENDINGS if name.lower().endswith(one)), "")
+    return name[: len(name) - len(ending)]
 
 
 @dataclass(frozen=True)
@@ -114,14 +124,64 @@ class Kept:
         return NO_OVERRIDES if path is None else read_aimet(path)
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How the file is read."""
+
+    input_dim: InputDimOption = None
+    input_value: InputValueOption = None
+    out_name: OutNameOption = None
+    caffe_bin: Annotated[
+        Path | None,
+        typer.Option(
+            "--caffe-bin", help="Weights of a prototxt; default: the .caffemodel of its name."
+        ),
+        FILE,
+    ] = None
+    keep_batch_norm: Annotated[
+        bool,
+        typer.Option("--keep-batch-norm", help="Fold no batch norm into the layer before it."),
+    ] = False
+
+    def read(self, model: str, overrides: Overrides) -> Container:
+        """Read `model`."""
+        from hexsim.container.loading import load_container
+
+        return load_container(
+            model,
+            input_dims=parse_input_dims(self.input_dim),
+            input_values=parse_input_values(self.input_value),
+            output_names=self.out_name or (),
+            overrides=overrides,
+            keep_batch_norm=self.keep_batch_norm,
+            caffe_bin=self.caffe_bin,
+        )
+
+    def dims(self) -> str | None:
+        """Shapes as the command tells them."""
+        shapes = parse_input_dims(self.input_dim).items()
+        return _pairs({name: ",".join(map(str, shape)) for name, shape in shapes})
+
+    def if_given(self) -> dict[str, str | None]:
+        """What the command tells only if it was asked for."""
+        values = parse_input_values(self.input_value)
+        given = {
+            "input_value": _pairs({name: f"{value:g}" for name, value in values.items()}),
+            "out_name": " ".join(self.out_name or ()),
+            "caffe_bin": self.caffe_bin and self.caffe_bin.name,
+            "keep_batch_norm": "True" if self.keep_batch_norm else None,
+        }
+        return {word: text for word, text in given.items() if text}
+
+
 @grouped
 def convert(
     *,
-    model: Annotated[str, typer.Argument(help="ONNX file or built-in network."), MODEL],
+    model: Annotated[
+        str, typer.Argument(help="File of ONNX or another framework, or built-in network."), MODEL
+    ],
     outputs: ConvertedFile,
-    input_dim: InputDimOption = None,
-    input_value: InputValueOption = None,
-    out_name: OutNameOption = None,
+    reading: Reading,
     formats: Formats,
     kept: Kept,
     dry_run: Annotated[
@@ -129,25 +189,17 @@ def convert(
         typer.Option("--dry-run", help="Write nothing; list the layers that fall back and why."),
     ] = False,
 ) -> None:
-    """Convert an ONNX file to a float .dlc file."""
+    """Convert a file of ONNX or another framework to a float .dlc file."""
     from hexsim import __version__, container
-    from hexsim.container.loading import is_dlc, load_container
+    from hexsim.container.loading import is_dlc
     from hexsim.passes.input_formats import set_input_formats
     from hexsim.quantization.model import Model, require_float
     from hexsim.reports.fallback_table import fallback_table
 
     if is_dlc(model):
         raise HexsimError(f"'{model}' is a .dlc file already; give an ONNX file")
-    version, dims = kept.version(), parse_input_dims(input_dim)
-    types, encodings = formats.types(), formats.encodings()
-    values = parse_input_values(input_value)
-    source = load_container(
-        model,
-        input_dims=dims,
-        input_values=values,
-        output_names=out_name or (),
-        overrides=kept.overrides(),
-    )
+    version, types, encodings = kept.version(), formats.types(), formats.encodings()
+    source = reading.read(model, kept.overrides())
     network = set_input_formats(
         require_float(source.model),
         cast("Mapping[str, InputType]", types),
@@ -156,15 +208,14 @@ def convert(
     if dry_run:
         say(fallback_table(network))
         return
-    shapes = {name: ",".join(map(str, shape)) for name, shape in dims.items()}
     command = _command(
-        input_dim=_pairs(shapes),
+        input_dim=reading.dims(),
         input_encoding=_pairs(encodings),
         input_network=Path(model).name,
         input_type=_pairs(types),
         model_version=version,
         quantization_overrides=kept.quantization_overrides and kept.quantization_overrides.name,
-        **_if_given(values, out_name),
+        **reading.if_given(),
     )
     metadata = container.Metadata(
         model_version=version, converter_command=command, converter_version=__version__
@@ -178,12 +229,6 @@ def convert(
 def _command(**words: object) -> str:
     """The command as the file's metadata tell it."""
     return "hexsim convert " + " ".join(f"{key}={value}" for key, value in words.items())
-
-
-def _if_given(values: Mapping[str, float], ends: Sequence[str] | None) -> dict[str, str | None]:
-    """What the command tells only if it was asked for."""
-    given = {"input_value": _pairs({n: f"{v:g}" for n, v in values.items()})} if values else {}
-    return given | ({"out_name": " ".join(ends)} if ends else {})
 
 
 def _pairs(values: Mapping[str, str]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -15,6 +15,7 @@ from hexsim.container import Container, Metadata
 from hexsim.errors import HexsimError, nearest
 from hexsim.files import is_there, require_ordinary
 from hexsim.graph.imports import ImportReport, settled
+from hexsim.graph.names import visible
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
@@ -38,14 +39,18 @@ def load(
     output_names: Sequence[str] = (),
     optimized: bool = True,
     own_encodings: bool = True,
+    keep_batch_norm: bool = False,
+    caffe_bin: str | Path | None = None,
 ) -> Model:
-    """Load a .dlc file, an ONNX file or model, or a built-in network by name.
+    """Load a .dlc file, an ONNX model, a file of another framework, or a built-in network.
 
     `input_dims` gives inputs their shapes (ONNX axis order): symbolic ones of an ONNX file, other
     ones of a .dlc file. `input_values` makes inputs of an ONNX file constants, and `output_names`
     ends its network at those tensors instead of its outputs. `own_encodings` False forgets what
     quantising nodes of the file say about encodings. `optimized` False keeps the
     graph as an ONNX file has it: nothing folded, nothing fused; a .dlc file is as it was converted.
+    `keep_batch_norm` only keeps batch norms apart from what is before them. `caffe_bin` holds the
+    weights of a prototxt; default: the caffemodel of its name beside it.
     Only a .dlc file can hold a quantised network. Raises HexsimError naming the file and what is
     wrong with it.
     """
@@ -55,6 +60,8 @@ def load(
         input_values=input_values,
         output_names=output_names,
         optimized=optimized,
+        keep_batch_norm=keep_batch_norm,
+        caffe_bin=caffe_bin,
     )
     return read.model if own_encodings else replace(read.model, own_overrides=NO_OVERRIDES)
 
@@ -67,6 +74,8 @@ def load_container(
     output_names: Sequence[str] = (),
     optimized: bool = True,
     overrides: Overrides = NO_OVERRIDES,
+    keep_batch_norm: bool = False,
+    caffe_bin: str | Path | None = None,
 ) -> Container:
     """Load as `load` does, with the metadata that a .dlc file has and other sources lack.
 
@@ -79,9 +88,9 @@ def load_container(
         "input_values": input_values or {},
         "output_names": output_names,
     }
+    settings = _Settings(optimized, keep_batch_norm, overrides)
     if not isinstance(source, str | Path):
-        found = partial(_read_model, source, asked)
-        return _from_onnx(found, optimized, overrides)
+        return _from_onnx(partial(_read_model, source, asked), settings)
     require_ordinary(source)
     if is_dlc(source) and is_there(source):
         if input_values or output_names:
@@ -91,8 +100,7 @@ def load_container(
             )
         read = container.read(source)
         return _with_own(replace(read, model=_resized(read.model, input_dims or {})))
-    found = partial(_read, str(source), asked)
-    return _from_onnx(found, optimized, overrides)
+    return _from_onnx(partial(_read, str(source), asked, caffe_bin), settings)
 
 
 def import_report(
@@ -163,18 +171,27 @@ def _resized(model: Model, input_dims: InputDims) -> Model:
     return replace(model, network=resized(model.network, input_dims))
 
 
-def _from_onnx(read: Callable[[], Imported], optimized: bool, overrides: Overrides) -> Container:
+@dataclass(frozen=True)
+class _Settings:
+    """What happens to a network that was read: see `load_container`."""
+
+    optimized: bool
+    keep_batch_norm: bool
+    overrides: Overrides
+
+
+def _from_onnx(read: Callable[[], Imported], settings: _Settings) -> Container:
     from hexsim.passes import optimize_reported  # a .dlc file is read without onnx
     from hexsim.passes.fate import fate
 
     found = read()
     network, report = found.network, found.report
-    if optimized:
-        network, recognised = optimize_reported(network)
+    if settings.optimized:
+        network, recognised = optimize_reported(network, keep_batch_norm=settings.keep_batch_norm)
         report = settled(report, recognised, found.network, network)
     changed = fate(found.network, network)
-    require_this_network(followed(overrides, changed), network)
-    given = overrides.over(from_nodes(found.codes, found.network))
+    require_this_network(followed(settings.overrides, changed), network)
+    given = settings.overrides.over(from_nodes(found.codes, found.network))
     return _with_own(
         Container(Model(network), Metadata(), followed(given, changed), imports=report)
     )
@@ -195,16 +212,30 @@ def _read_model(model: ModelProto, asked: _Asked) -> Imported:
     return read_with_codes(model, **asked)
 
 
-def _read(source: str, asked: _Asked) -> Imported:
-    """Read an ONNX file or a built-in network."""
+def _read(source: str, asked: _Asked, caffe_bin: str | Path | None) -> Imported:
+    """Read a file of a framework, or a built-in network."""
+    from hexsim.frameworks import is_prototxt, read_foreign
     from hexsim.onnx_io.reader import read_with_codes
 
     path = Path(source)
+    if caffe_bin is not None and not is_prototxt(path):
+        raise HexsimError(f"'{source}' is no prototxt, so no weights of a caffemodel belong to it")
     if is_builtin(source):
         built = models.build(source)
         return read_with_codes(built.proto, weights=built.weights, name=source, **asked)
     if is_there(path):
-        return read_with_codes(path, **asked)
+        dims, ends = asked["input_dims"], asked["output_names"]
+        brought = read_foreign(path, caffe_bin, input_dims=dims, output_names=ends)
+        if brought is None:
+            return read_with_codes(path, **asked)
+        return read_with_codes(
+            brought.proto,
+            input_dims=brought.input_dims,
+            input_values=asked["input_values"],
+            output_names=brought.output_names,
+            weights=brought.weights,
+            name=visible(path.stem),
+        )
     if path.suffix or len(path.parts) > 1:
         raise HexsimError(
             f"no such file: '{source}'; give a .dlc or ONNX file, or a network's name"

@@ -248,11 +248,23 @@ def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...
     """An image is stored channels last, unless the file itself begins by moving its channels."""
     order = identity(len(shape))
     if len(shape) == 4:
-        readers = [node for node in source.graph.node if value.name in node.input]
+        readers = _readers(value.name, source.graph)
         if not readers or any(node.op_type != "Transpose" for node in readers):
             order = channels_last(4)
     dtype = dtype_name(value.type.tensor_type.elem_type, value.name)
     return Tensor(value.name, stored_shape(shape, order), order, dtype)
+
+
+def _readers(name: str, graph: onnx.GraphProto) -> list[onnx.NodeProto]:
+    """The nodes that read a tensor, or what comes of it in nodes that quantise."""
+    names, found = {name}, []
+    for node in graph.node:  # in order
+        if names.intersection(node.input):
+            if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+                names.update(node.output)
+            else:
+                found.append(node)
+    return found
 
 
 def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:

@@ -17,9 +17,9 @@ import onnx.checker
 import onnx.inliner
 
 from hexsim.errors import HexsimError
+from hexsim.frameworks.file_kinds import file_kind
 from hexsim.onnx_io.halves import has_halves, in_singles
 from hexsim.onnx_io.old_opsets import OLDEST_OPSET, to_oldest_opset
-from hexsim.onnx_io.other_formats import other_format
 from hexsim.onnx_io.versions import require_readable
 from hexsim.onnx_io.visible_names import with_visible_names
 from hexsim.onnx_io.well_formed import require_well_formed
@@ -83,7 +83,7 @@ def _load(path: Path) -> onnx.ModelProto:
     except Exception:  # of protobuf, which is not among our own dependencies
         model.Clear()
     if not _is_whole(model):
-        kind = other_format(data)
+        kind = file_kind(data)
         raise HexsimError(_no_model(f"'{path}'") if kind is None else f"'{path}' is {kind}")
     return model
 

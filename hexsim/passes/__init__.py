@@ -53,10 +53,17 @@ def optimize(network: Network) -> Network:
     return optimize_reported(network)[0]
 
 
-def optimize_reported(network: Network) -> tuple[Network, tuple[Recognised, ...]]:
-    """Optimise, and tell which layers became one, in the order of the passes."""
+def optimize_reported(
+    network: Network, *, keep_batch_norm: bool = False
+) -> tuple[Network, tuple[Recognised, ...]]:
+    """Optimise, and tell which layers became one, in the order of the passes.
+
+    `keep_batch_norm` leaves scales and shifts per channel the layers that they are.
+    """
     found: list[Recognised] = []
     for change in PASSES:
+        if keep_batch_norm and change is fold_batch_norm:
+            continue
         before = {layer.name: frozenset(layer.fused) for layer in network.layers}
         network = change(network)
         rule = change.__name__.replace("_", " ")

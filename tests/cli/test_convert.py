@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from onnx import helper
@@ -10,6 +11,7 @@ from onnx import helper
 from hexsim import container, models
 from hexsim.container.loading import load
 from hexsim.graph.input_format import InputFormat
+from tests.frameworks.caffe.made import caffemodel, layer, net, stored
 
 Command = Callable[[str], tuple[int, str, str]]
 
@@ -139,3 +141,20 @@ def test_mistakes_of_types_and_encodings(
     node = helper.make_node("Relu", ["x"], ["y"])
     onnx.save(onnx_model([node], {"x": (1, 4, 6, 8)}, ["y"]), tmp_path / "m.onnx")
     assert sentence in refused(f"convert m.onnx {options}")
+
+
+def test_a_prototxt_with_its_weights(command: Command, tmp_path: Path) -> None:
+    weights, bias = np.ones((2, 3, 1, 1), np.float32), np.zeros(2, np.float32)
+    parameters = "convolution_param { num_output: 2 kernel_size: 1 }"
+    text = net(layer("c", "Convolution", "data", "c", parameters), data=(4, 3, 5, 5))
+    stored(tmp_path, text)
+    (tmp_path / "w.bin").write_bytes(caffemodel({"c": (weights, bias)}))
+    code, _, err = command("convert net.prototxt")
+    assert (code, "no caffemodel is beside it" in err) == (2, True)
+    given = "--caffe-bin w.bin --input-dim data 1,3,5,5 --keep-batch-norm"
+    assert command(f"convert net.prototxt {given}")[0] == 0
+    read = container.read("net.dlc")
+    assert read.model.network.tensors["c"].shape == (1, 5, 5, 2)
+    assert read.metadata.converter_command.endswith("caffe_bin=w.bin keep_batch_norm=True")
+    code, _, err = command("convert net.prototxt --caffe-bin w.bin -o w.bin")
+    assert (code, "would overwrite an input" in err) == (2, True)

@@ -151,6 +151,19 @@ def test_a_file_that_is_channels_last_itself_needs_no_permute(
     assert optimized.tensors["y"].source_shape == (1, 4, 3, 2)
 
 
+def test_it_may_quantise_first(onnx_model: Make) -> None:
+    nodes = [
+        node("QuantizeLinear", ["x", "step", "zero"], ["q"]),
+        node("DequantizeLinear", ["q", "step", "zero"], ["r"]),
+        node("Transpose", ["r"], ["a"], perm=[0, 3, 1, 2]),
+        node("Conv", ["a", "w"], ["y"]),
+    ]
+    weights = {"w": np.ones((2, 3, 2, 2)), "step": np.array(0.1), "zero": np.array(0, np.int8)}
+    network = optimize(read(onnx_model(nodes, {"x": (1, 5, 4, 3)}, ["y"], weights)))
+    assert [type(layer) for layer in network.layers] == [Convolution]
+    assert network.tensors["x"].shape == (1, 5, 4, 3)
+
+
 def test_opaque_nodes_work_in_source_order(onnx_model: Make, agree: Agree) -> None:
     nodes = [
         node("Conv", ["x", "w"], ["a"]),

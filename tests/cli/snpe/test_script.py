@@ -17,7 +17,7 @@ CONVERT = """
 snpe-onnx-to-dlc --input_network net.onnx --output_path net.dlc --input_dim x 1,3,8,8
     --out_node y --input_type x image --input_dtype x float32 --input_encoding x bgr
     --quantization_overrides overrides.json --model_version 1 --copyright_file net.txt
-    --validation_target dsp snapdragon_835 --strict --debug
+    --validation_target dsp snapdragon_835 --strict --debug --disable_batchnorm_folding
 snpe-onnx-to-dlc -i net.onnx -o dry.dlc --dry_run
 """
 QUANTIZE = """

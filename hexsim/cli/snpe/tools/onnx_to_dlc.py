@@ -44,7 +44,7 @@ OPTIONS = (
     ),
     Option(
         ("--disable_batchnorm_folding",), (), "Keep batch norms as layers.",
-        Refused("batch norms are always folded into the layer before them; leave it out"),
+        Ours("--keep-batch-norm"),
     ),
     Option(
         ("--quantization_overrides",), ("JSON",),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.onnx_io.other_formats import other_format
+from hexsim.frameworks.file_kinds import file_kind, framework_of
 from hexsim.onnx_io.source import open_source
 
 
@@ -22,13 +22,16 @@ def _archive(*names: str) -> bytes:
 TENSORFLOW = b"\x0a\x1c\x0a\x05input\x12\x0bPlaceholder\x2a\x06ignore"
 FILES = {
     b"\x1c\0\0\0TFL3" + bytes(20): "TensorFlow Lite",
-    _archive("model/data.pkl", "model/version"): "a PyTorch file",
+    _archive("model/data.pkl", "model/version"): "a PyTorch file, a Python pickle",
+    _archive("m/code/a.py", "m/constants.pkl", "m/data.pkl"): "a TorchScript module",
+    _archive("m/archive_format", "m/models/model.json"): "an exported program of PyTorch",
+    _archive("a.npy")[:-9]: "a damaged ZIP archive",
     _archive("model", "model.params", "dlc.metadata"): r"ending \.dlc",
     _archive("a.npy"): "NumPy arrays",
     _archive("a.txt"): "a ZIP archive",
     TENSORFLOW: "a TensorFlow graph",
-    b"\x08\x01\x12\x05abcde": "a TensorFlow SavedModel",
-    b"\x0a\x07alexnet\x12\x03abc": "one of Caffe",
+    b"\x08\x01\x12\x05abcde": "a part of a TensorFlow SavedModel",
+    b"\x0a\x07alexnet\x12\x03abc": "the weights of Caffe",
     b'name: "AlexNet"\nlayer {': "Caffe",
     b"\x89HDF\r\n\x1a\n": "Keras",
     b"GGUF\x03": "GGUF",
@@ -49,4 +52,30 @@ def test_a_file_is_named_for_what_it_is(content: bytes, words: str, tmp_path: Pa
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 50, b"hello", b"\x0a"])
 def test_nobody_knows_other_bytes(content: bytes) -> None:
-    assert other_format(content) is None
+    assert file_kind(content) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "framework"),
+    [
+        (b"\x1c\0\0\0TFL3" + bytes(20), "tflite"),
+        (TENSORFLOW, "tensorflow"),
+        (_archive("m/data/0", "m/code/a.py", "m/constants.pkl"), "torch script"),
+        (_archive("m/data/0", "m/archive_format"), "torch program"),
+        (b"# mine\n\nlayer { }", "caffe"),
+        (b"\x08\x07\x12\x05torch", None),
+        (b"", None),
+    ],
+)
+def test_who_reads_a_file(content: bytes, framework: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    path.write_bytes(content)
+    assert framework_of(path) == framework
+
+
+def test_folders_and_names(tmp_path: Path) -> None:
+    assert framework_of(tmp_path) is None
+    (tmp_path / "saved_model.pb").write_bytes(b"")
+    assert framework_of(tmp_path) == "savedmodel"
+    assert framework_of(tmp_path / "none.prototxt") == "caffe"
+    assert framework_of(tmp_path / "none") is None

@@ -1,0 +1,17 @@
+"""Files of other frameworks than ONNX, brought into ONNX models in memory.
+
+Rooms within
+    file_kinds   what a file is by its bytes
+    caffe        prototxt and caffemodel, read by small readers of our own
+    exporters    runs the exporters that other frameworks have, in processes of their own
+    tensorflow   .tflite files, frozen graphs and SavedModels, through tf2onnx
+    real_ends    inputs and outputs that are codes become real numbers
+    pytorch      .pt2 files and TorchScript, through PyTorch's exporters
+
+What comes out goes the way of any ONNX model: `hexsim.onnx_io.reader` makes a Network of it.
+"""
+
+from hexsim.frameworks.bringing import is_prototxt, read_foreign, weight_files
+from hexsim.frameworks.foreign import Foreign
+
+__all__ = ["Foreign", "is_prototxt", "read_foreign", "weight_files"]

@@ -1,0 +1,59 @@
+"""Files of other frameworks by what they are: each goes to its own reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hexsim.frameworks.file_kinds import framework_of
+from hexsim.frameworks.foreign import Foreign
+
+
+def read_foreign(
+    path: Path,
+    caffe_bin: str | Path | None = None,
+    *,
+    input_dims: Mapping[str, Sequence[int]] | None = None,
+    output_names: Sequence[str] = (),
+) -> Foreign | None:
+    """Bring the file at `path` into an ONNX model; None if it is of no framework known here.
+
+    `caffe_bin` holds the weights of a prototxt. `input_dims` replaces shapes of inputs (axes as
+    the file has them), and the network ends at `output_names`, if there are any.
+    Raises HexsimError for what cannot be read, or needs what is not installed.
+    """
+    from hexsim.frameworks import pytorch, tensorflow
+
+    dims = input_dims or {}
+    match framework_of(path):
+        case "caffe":
+            from hexsim.frameworks.caffe import read_caffe
+
+            weights = None if caffe_bin is None else Path(caffe_bin)
+            return read_caffe(path, weights, input_dims=dims, output_names=output_names)
+        case "tflite":
+            return tensorflow.read_tflite(path, dims, output_names)
+        case "tensorflow":
+            return tensorflow.read_frozen(path, dims, output_names)
+        case "savedmodel":
+            return tensorflow.read_saved_model(path, dims, output_names)
+        case "torch program":
+            return pytorch.read_program(path, dims, output_names)
+        case "torch script":
+            return pytorch.read_script(path, dims, output_names)
+        case None:
+            return None
+
+
+def is_prototxt(path: str | Path) -> bool:
+    """True if the file at `path` describes a network of Caffe."""
+    return framework_of(Path(path)) == "caffe"
+
+
+def weight_files(path: Path) -> tuple[Path, ...]:
+    """Files that are read with the one at `path`, if nobody names others."""
+    if not is_prototxt(path):
+        return ()
+    from hexsim.frameworks.caffe.reader import beside
+
+    return (beside(path),)

@@ -1,0 +1,171 @@
+"""The ONNX graph while it grows, layer by layer, with the shape of every tensor.
+
+Weights are promises: their numbers are read when somebody needs them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import helper, numpy_helper
+
+from hexsim import budget
+from hexsim.errors import HexsimError
+from hexsim.frameworks.caffe.blobs import Blob, Blobs
+from hexsim.frameworks.caffe.description import CaffeLayer, Description, Shape
+from hexsim.frameworks.foreign import LOCATION, Foreign
+
+OPSET, IR_VERSION = 13, 8
+Array = npt.NDArray[Any]
+
+
+class Graph:
+    """Nodes, initialisers and shapes so far; `blobs` are the weights by the names of layers."""
+
+    def __init__(self, net: Description, blobs: Blobs | None, label: str) -> None:
+        self.shapes: dict[str, Shape] = dict(net.inputs)
+        self._net = net
+        self._blobs = blobs
+        self._label = label
+        self._nodes: list[onnx.NodeProto] = []
+        self._initializers: dict[str, onnx.TensorProto] = {}
+        self._weights: dict[str, Callable[[], Array]] = {}
+        self._taken = {*net.inputs, *(name for layer in net.layers for name in layer.outputs)}
+        self.writers: dict[str, CaffeLayer] = {}
+
+    def shape(self, layer: CaffeLayer, position: int = 0) -> Shape:
+        """Shape of an input of a layer."""
+        return self.shapes[layer.inputs[position]]
+
+    def add(
+        self,
+        layer: CaffeLayer,
+        op_type: str,
+        inputs: Sequence[str],
+        shape: Shape,
+        output: str | None = None,
+        **attributes: Any,
+    ) -> str:
+        """Add a node that writes `output`, the layer's own if None, of `shape`; return the name."""
+        (name,) = self.add_with(layer, op_type, inputs, {output or layer.outputs[0]: shape},
+                                **attributes)  # fmt: skip
+        return name
+
+    def add_with(
+        self,
+        layer: CaffeLayer,
+        op_type: str,
+        inputs: Sequence[str],
+        outputs: dict[str, Shape],
+        **attributes: Any,
+    ) -> tuple[str, ...]:
+        """Add a node with several outputs; HexsimError if one is empty or beyond the budget."""
+        for name, shape in outputs.items():
+            if any(size < 1 for size in shape):
+                raise layer.error(f"its output would have the shape {list(shape)}")
+            budget.require_shape(shape, f"output '{name}' of {layer.fields.where}")
+        own = set(outputs).issubset(layer.outputs)
+        label = layer.name if own else next(iter(outputs))
+        self._nodes.append(helper.make_node(op_type, inputs, list(outputs), label, **attributes))
+        self.shapes.update(outputs)
+        self.writers.update(dict.fromkeys(outputs, layer))
+        return tuple(outputs)
+
+    def inner(self, layer: CaffeLayer, what: str) -> str:
+        """A name for a tensor within the layer."""
+        return self._unique(f"{layer.name}.{what}")
+
+    def numbers(
+        self, layer: CaffeLayer, op_type: str, data: str, what: str | None, operand: float
+    ) -> str:
+        """Add a node of `data` and one number; it writes `what`, or the output of the layer."""
+        label = layer.outputs[0] if what is None else self.inner(layer, what)
+        number = self.constant(layer, f"{op_type.lower()}_operand", operand, "float32")
+        return self.add(layer, op_type, [data, number], self.shapes[data], label)
+
+    def constant(self, layer: CaffeLayer, what: str, values: npt.ArrayLike, dtype: str) -> str:
+        """Name a constant of a few numbers."""
+        name = self.inner(layer, what)
+        self._initializers[name] = numpy_helper.from_array(np.asarray(values, dtype), name)
+        return name
+
+    def promise(self, layer: CaffeLayer, what: str, shape: Shape, make: Callable[[], Array]) -> str:
+        """Name a constant of singles that `make` computes when it is needed."""
+        name = self.inner(layer, what)
+        tensor = onnx.TensorProto(name=name, dims=shape, data_type=onnx.TensorProto.FLOAT)
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        tensor.external_data.add(key="location", value=LOCATION)
+        self._initializers[name] = tensor
+        self._weights[name] = make
+        return name
+
+    def weight(self, layer: CaffeLayer, position: int, what: str, shape: Shape) -> str:
+        """Name the blob of a layer at `position`, of `shape`; sizes of one do not count.
+
+        Raises HexsimError if it is not there or of another shape.
+        """
+        blob = self.blob(layer, position)
+        if _bare(blob.shape) != _bare(shape):
+            raise layer.error(
+                f"its {what} have the shape {list(blob.shape)} in the caffemodel, and the "
+                f"prototxt says {list(shape)}"
+            )
+        return self.promise(layer, what, shape, partial(_shaped, blob, shape))
+
+    def blob(self, layer: CaffeLayer, position: int) -> Blob:
+        """The blob of a layer at `position`; HexsimError if it is not there."""
+        if self._blobs is None:
+            raise HexsimError(
+                f"'{self._label}' describes layers with weights, and no caffemodel is beside it; "
+                "give its file with --caffe-bin"
+            )
+        held = self._blobs.get(layer.name, ())
+        if position >= len(held):
+            raise layer.error(
+                f"it needs {position + 1} blobs of weights, and the caffemodel has {len(held)} for "
+                "it; give the caffemodel that belongs to this prototxt"
+            )
+        return held[position]
+
+    def has_blob(self, layer: CaffeLayer) -> bool:
+        """True if the caffemodel holds weights for a layer."""
+        return bool(self._blobs and self._blobs.get(layer.name))
+
+    def finish(self, name: str) -> Foreign:
+        """The model, named `name`."""
+        infos = [
+            helper.make_tensor_value_info(tensor, onnx.TensorProto.FLOAT, shape)
+            for tensor, shape in self._net.inputs.items()
+        ]
+        ends = [
+            helper.make_tensor_value_info(tensor, onnx.TensorProto.FLOAT, self.shapes[tensor])
+            for tensor in self._net.outputs
+        ]
+        graph = helper.make_graph(self._nodes, name, infos, ends)
+        graph.initializer.extend(self._initializers.values())
+        opsets = [helper.make_opsetid("", OPSET)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
+        return Foreign(model, self._weights)
+
+    def _unique(self, name: str) -> str:
+        candidate, count = name, 1
+        while candidate in self._taken:
+            candidate, count = f"{name}_{count}", count + 1
+        self._taken.add(candidate)
+        return candidate
+
+
+def _bare(shape: Shape) -> Shape:
+    """A shape without its sizes of one, which old files have where others have no axis."""
+    return tuple(size for size in shape if size != 1)
+
+
+def _shaped(blob: Blob, shape: Shape) -> Array:
+    assert math.prod(blob.shape) == math.prod(shape)
+    return blob.read().reshape(shape)

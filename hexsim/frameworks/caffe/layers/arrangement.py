@@ -1,0 +1,194 @@
+"""Layers that move values: Concat, Slice, Reshape, Flatten, Crop, Tile, Permute and copies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from hexsim.frameworks.caffe.description import CaffeLayer, Shape
+from hexsim.frameworks.caffe.graph import Graph
+from hexsim.frameworks.caffe.layers._shapes import axis_of, require_counts
+from hexsim.frameworks.caffe.parameters import Parameters
+
+
+def copies(layer: CaffeLayer, net: Graph) -> None:
+    """Split hands its input to several readers; Dropout does nothing in inference."""
+    require_counts(layer, 1, None)
+    for output in layer.outputs:
+        net.add(layer, "Identity", layer.inputs, net.shape(layer), output)
+
+
+def concat(layer: CaffeLayer, net: Graph) -> None:
+    """Concat."""
+    require_counts(layer, None)
+    shape = net.shape(layer)
+    axis = _axis(layer, layer.fields.message("concat_param"), "concat_dim", len(shape))
+    size = 0
+    for position in range(len(layer.inputs)):
+        other = net.shape(layer, position)
+        if (*other[:axis], *other[axis + 1 :]) != (*shape[:axis], *shape[axis + 1 :]):
+            raise layer.error(f"its inputs have the shapes {list(shape)} and {list(other)}")
+        size += other[axis]
+    net.add(layer, "Concat", layer.inputs, _with(shape, axis, size), axis=axis)
+
+
+def cut(layer: CaffeLayer, net: Graph) -> None:
+    """Split at the points given, or into equal parts."""
+    require_counts(layer, 1, None)
+    shape, given = net.shape(layer), layer.fields.message("slice_param")
+    axis = _axis(layer, given, "slice_dim", len(shape))
+    points, parts, size = given.integers("slice_point"), len(layer.outputs), shape[axis]
+    if points:
+        edges = (0, *points, size)
+        if len(points) != parts - 1 or list(edges) != sorted(set(edges)):
+            raise layer.error(
+                f"'slice_point' {list(points)} does not cut {size} into {parts} parts"
+            )
+        sizes = [end - begin for begin, end in pairwise(edges)]
+    elif size % parts:
+        raise layer.error(f"it cuts {size} into {parts} equal parts, which does not come out even")
+    else:
+        sizes = [size // parts] * parts
+    outputs = {
+        name: _with(shape, axis, one) for name, one in zip(layer.outputs, sizes, strict=True)
+    }
+    lengths = net.constant(layer, "sizes", sizes, "int64")
+    net.add_with(layer, "Split", [layer.inputs[0], lengths], outputs, axis=axis)
+
+
+def _axis(layer: CaffeLayer, given: Parameters, old: str, rank: int) -> int:
+    """'axis', or what it was called before; 1 by default."""
+    if given.has(old) and given.has("axis"):
+        raise layer.error(f"it has 'axis' and '{old}', its old name; give one of them")
+    name = old if given.has(old) else "axis"
+    return axis_of(layer, given.integer(name, 1), rank, name)
+
+
+def _with(shape: Shape, axis: int, size: int) -> Shape:
+    return (*shape[:axis], size, *shape[axis + 1 :])
+
+
+def flatten(layer: CaffeLayer, net: Graph) -> None:
+    """Axes from one to another become one."""
+    require_counts(layer)
+    shape, given = net.shape(layer), layer.fields.message("flatten_param")
+    first = axis_of(layer, given.integer("axis", 1), len(shape))
+    last = axis_of(layer, given.integer("end_axis", -1), len(shape), "end_axis")
+    if last < first:
+        raise layer.error(f"'end_axis' {last} comes before 'axis' {first}")
+    inner = math.prod(shape[first : last + 1])
+    _reshape(layer, net, (*shape[:first], inner, *shape[last + 1 :]))
+
+
+def reshape(layer: CaffeLayer, net: Graph) -> None:
+    """Axes from one on get other sizes: 0 is that of the input, -1 what is left."""
+    require_counts(layer)
+    shape, given = net.shape(layer), layer.fields.message("reshape_param")
+    axis, count = given.integer("axis", 0), given.integer("num_axes", -1)
+    dims = given.message("shape").integers("dim")
+    rank = len(shape)
+    begin = axis if axis >= 0 else rank + axis + 1
+    end = rank if count == -1 else begin + count
+    if not 0 <= begin <= end <= rank:
+        raise layer.error(f"'axis' {axis} and 'num_axes' {count} do not fit {rank} axes")
+    sizes = []
+    for at, size in enumerate(dims):
+        if size < -1 or (size == 0 and begin + at >= rank):
+            raise layer.error(f"'dim' {size} at place {at} is no size")
+        sizes.append(shape[begin + at] if size == 0 else size)
+    others = math.prod(size for size in sizes if size != -1)
+    inner = math.prod(shape[begin:end])
+    if sizes.count(-1) > 1 or (-1 in sizes and inner % others):
+        raise layer.error(f"'dim' {list(dims)} does not tell how to arrange {inner} values")
+    sizes = [inner // others if size == -1 else size for size in sizes]
+    if math.prod(sizes) != inner:
+        raise layer.error(f"it arranges {inner} values as {list(sizes)}")
+    _reshape(layer, net, (*shape[:begin], *sizes, *shape[end:]))
+
+
+def _reshape(layer: CaffeLayer, net: Graph, shape: Shape) -> None:
+    target = net.constant(layer, "shape", shape, "int64")
+    net.add(layer, "Reshape", [layer.inputs[0], target], shape)
+
+
+def crop(layer: CaffeLayer, net: Graph) -> None:
+    """A part of the first input that is as large as the second from an axis on."""
+    require_counts(layer, 2)
+    shape, other = net.shape(layer), net.shape(layer, 1)
+    given = layer.fields.message("crop_param")
+    axis, offsets = axis_of(layer, given.integer("axis", 2), len(shape)), given.integers("offset")
+    if len(other) != len(shape):
+        raise layer.error(f"its inputs have the shapes {list(shape)} and {list(other)}")
+    count = len(shape) - axis
+    if len(offsets) not in (0, 1, count):
+        raise layer.error(f"it has {len(offsets)} values of 'offset' for {count} axes")
+    begins = list(offsets * count if len(offsets) == 1 else offsets or [0] * count)
+    ends = [begin + size for begin, size in zip(begins, other[axis:], strict=True)]
+    if min(begins) < 0 or any(end > size for end, size in zip(ends, shape[axis:], strict=True)):
+        raise layer.error(f"it cuts {begins} to {ends} out of {list(shape[axis:])}")
+    axes = list(range(axis, len(shape)))
+    bounds = [
+        net.constant(layer, what, values, "int64")
+        for what, values in (("begins", begins), ("ends", ends), ("axes", axes))
+    ]
+    net.add(layer, "Slice", [layer.inputs[0], *bounds], (*shape[:axis], *other[axis:]))
+
+
+def tile(layer: CaffeLayer, net: Graph) -> None:
+    """Tile along one axis."""
+    require_counts(layer)
+    shape, given = net.shape(layer), layer.fields.message("tile_param")
+    axis = axis_of(layer, given.integer("axis", 1), len(shape))
+    times = given.positive("tiles")
+    repeats = [times if at == axis else 1 for at in range(len(shape))]
+    counts = net.constant(layer, "repeats", repeats, "int64")
+    net.add(layer, "Tile", [layer.inputs[0], counts], _with(shape, axis, shape[axis] * times))
+
+
+def permute(layer: CaffeLayer, net: Graph) -> None:
+    """Transpose (SSD); axes that are not named keep their order behind the others."""
+    require_counts(layer)
+    shape = net.shape(layer)
+    order = list(layer.fields.message("permute_param").integers("order"))
+    if len(set(order)) < len(order) or any(not 0 <= axis < len(shape) for axis in order):
+        raise layer.error(f"'order' {order} does not fit {len(shape)} axes")
+    order += [axis for axis in range(len(shape)) if axis not in order]
+    net.add(layer, "Transpose", layer.inputs, _picked(shape, order), perm=order)
+
+
+def _picked(shape: Shape, order: Sequence[int]) -> Shape:
+    return tuple(shape[axis] for axis in order)
+
+
+def shuffle(layer: CaffeLayer, net: Graph) -> None:
+    """Channels of groups, one of each group in turn (ShuffleNet)."""
+    require_counts(layer)
+    shape, given = net.shape(layer), layer.fields.message("shuffle_channel_param")
+    group = given.positive("group", 1)
+    if len(shape) != 4 or shape[1] % group:
+        raise layer.error(f"{group} groups do not fit the shape {list(shape)}")
+    batch, channels, *size = shape
+    apart, turned = (
+        (batch, group, channels // group, *size), (batch, channels // group, group, *size)
+    )  # fmt: skip
+    target = net.constant(layer, "groups", apart, "int64")
+    data = net.add(layer, "Reshape", [layer.inputs[0], target], apart, net.inner(layer, "apart"))
+    moved = net.inner(layer, "turned")
+    net.add(layer, "Transpose", [data], turned, moved, perm=[0, 2, 1, 3, 4])
+    back = net.constant(layer, "shape", shape, "int64")
+    net.add(layer, "Reshape", [moved, back], shape)
+
+
+TRANSLATORS = {
+    "Concat": concat,
+    "Crop": crop,
+    "Dropout": copies,
+    "Flatten": flatten,
+    "Permute": permute,
+    "Reshape": reshape,
+    "ShuffleChannel": shuffle,
+    "Slice": cut,
+    "Split": copies,
+    "Tile": tile,
+}

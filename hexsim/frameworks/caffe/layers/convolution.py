@@ -1,0 +1,95 @@
+"""Convolution, Deconvolution and InnerProduct."""
+
+from __future__ import annotations
+
+import math
+
+from hexsim.frameworks.caffe.description import CaffeLayer
+from hexsim.frameworks.caffe.graph import Graph
+from hexsim.frameworks.caffe.layers._shapes import axis_of, image, require_counts, sliding
+
+
+def convolution(layer: CaffeLayer, net: Graph) -> None:
+    """Conv; its output is cut off where a window does not fit any more."""
+    _filter(layer, net, transposed=False, depthwise=False)
+
+
+def depthwise(layer: CaffeLayer, net: Graph) -> None:
+    """Conv with a group per channel, as many forks of Caffe have it."""
+    _filter(layer, net, transposed=False, depthwise=True)
+
+
+def deconvolution(layer: CaffeLayer, net: Graph) -> None:
+    """ConvTranspose."""
+    _filter(layer, net, transposed=True, depthwise=False)
+
+
+def _filter(layer: CaffeLayer, net: Graph, *, transposed: bool, depthwise: bool) -> None:
+    require_counts(layer)
+    given = layer.fields.message("convolution_param")
+    batch, channels, height, width = image(layer, net)
+    window = sliding(given, dilated=True)
+    count = given.positive("num_output")
+    group = given.positive("group", channels if depthwise else 1)
+    given.flag("force_nd_im2col", False)
+    if axis_of(layer, given.integer("axis", 1), 4) != 1:
+        raise layer.error("'axis' must be 1, that of the channels")
+    if channels % group or count % group:
+        raise layer.error(f"{group} groups divide neither {channels} channels into {count}")
+    sizes = []
+    for size, kernel, stride, pad in zip(
+        (height, width), window.reach, window.strides, window.pads, strict=True
+    ):
+        if transposed:
+            sizes.append((size - 1) * stride + kernel - 2 * pad)
+        elif size + 2 * pad < kernel:
+            raise layer.error(f"its window spans {kernel} pixels of {size} with pads of {pad}")
+        else:
+            sizes.append((size + 2 * pad - kernel) // stride + 1)
+    ends = (channels, count // group) if transposed else (count, channels // group)
+    inputs = [layer.inputs[0], net.weight(layer, 0, "weights", (*ends, *window.kernel))]
+    if given.flag("bias_term", True):
+        inputs.append(net.weight(layer, 1, "bias", (count,)))
+    net.add(
+        layer,
+        "ConvTranspose" if transposed else "Conv",
+        inputs,
+        (batch, count, *sizes),
+        **window.attributes,
+        dilations=list(window.dilations),
+        group=group,
+    )
+
+
+def inner_product(layer: CaffeLayer, net: Graph) -> None:
+    """Flatten and Gemm; axes before `axis` are kept."""
+    require_counts(layer)
+    given = layer.fields.message("inner_product_param")
+    shape = net.shape(layer)
+    axis = axis_of(layer, given.integer("axis", 1), len(shape))
+    count, length = given.positive("num_output"), math.prod(shape[axis:])
+    transposed = given.flag("transpose", False)
+    rows = (math.prod(shape[:axis]), length)
+    data = layer.inputs[0]
+    if shape != rows:
+        data = net.add(layer, "Flatten", [data], rows, net.inner(layer, "rows"), axis=axis)
+    ends = (length, count) if transposed else (count, length)
+    inputs = [data, net.weight(layer, 0, "weights", ends)]
+    if given.flag("bias_term", True):
+        inputs.append(net.weight(layer, 1, "bias", (count,)))
+    output, whole = layer.outputs[0], (*shape[:axis], count)
+    if axis == 1:
+        net.add(layer, "Gemm", inputs, whole, output, transB=int(not transposed))
+        return
+    product = net.inner(layer, "product")
+    net.add(layer, "Gemm", inputs, (rows[0], count), product, transB=int(not transposed))
+    net.add(layer, "Reshape", [product, net.constant(layer, "shape", whole, "int64")], whole)
+
+
+TRANSLATORS = {
+    "Convolution": convolution,
+    "ConvolutionDepthwise": depthwise,
+    "DepthwiseConvolution": depthwise,
+    "Deconvolution": deconvolution,
+    "InnerProduct": inner_product,
+}

@@ -1,0 +1,64 @@
+"""Pooling: maximum or average, over windows whose last one may reach beyond the image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hexsim.frameworks.caffe.description import CaffeLayer
+from hexsim.frameworks.caffe.graph import Graph
+from hexsim.frameworks.caffe.layers._shapes import image, require_counts, sliding
+
+
+def pooling(layer: CaffeLayer, net: Graph) -> None:
+    """MaxPool, AveragePool or their global forms.
+
+    Sizes are rounded up unless `round_mode` says FLOOR. An average counts the padding, but not
+    what rounding up adds beyond it.
+    """
+    require_counts(layer)
+    given = layer.fields.message("pooling_param")
+    batch, channels, height, width = image(layer, net)
+    kind = given.choice("pool", ("MAX", "AVE", "STOCHASTIC"))
+    if kind == "STOCHASTIC":
+        raise layer.error("stochastic pooling is not taken; a phone has none")
+    average = kind == "AVE"
+    rounds_up = given.choice("round_mode", ("CEIL", "FLOOR")) == "CEIL"
+    if given.flag("global_pooling", False):
+        for name in ("kernel_size", "kernel_h", "kernel_w"):
+            if given.has(name):
+                raise layer.error(f"a global pooling has no '{name}'")
+        neutral = given.integer("stride", 1) == 1 and given.integer("pad", 0) == 0
+        if not neutral:
+            raise layer.error("a global pooling has a stride of 1 and no pads")
+        op_type = "GlobalAveragePool" if average else "GlobalMaxPool"
+        net.add(layer, op_type, layer.inputs, (batch, channels, 1, 1))
+        return
+    window = sliding(given, dilated=False)
+    sizes = []
+    for size, kernel, stride, pad in zip(
+        (height, width), window.kernel, window.strides, window.pads, strict=True
+    ):
+        if pad >= kernel:
+            raise layer.error(f"its pads of {pad} hide windows of {kernel}")
+        free = size + 2 * pad - kernel
+        if free < 0:
+            raise layer.error(f"its window spans {kernel} pixels of {size} with pads of {pad}")
+        count = (-(-free // stride) if rounds_up else free // stride) + 1
+        if rounds_up and pad and (count - 1) * stride >= size + pad:
+            count -= 1
+        if (count - 1) * stride >= size + pad:
+            raise layer.error("its last window begins beyond the image; use a smaller stride")
+        sizes.append(count)
+    counted: dict[str, Any] = {"count_include_pad": 1} if average else {}
+    net.add(
+        layer,
+        "AveragePool" if average else "MaxPool",
+        layer.inputs,
+        (batch, channels, *sizes),
+        **window.attributes,
+        ceil_mode=int(rounds_up),
+        **counted,
+    )
+
+
+TRANSLATORS = {"Pooling": pooling}

@@ -1,0 +1,149 @@
+"""What a file is by its bytes, and where it is no model that hexsim reads, what to do about it.
+
+The one place that tells kinds of files apart, .dlc files by their names aside.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Literal
+
+Framework = Literal["caffe", "savedmodel", "tensorflow", "tflite", "torch program", "torch script"]
+
+_ZIP = b"PK\x03\x04"
+_HEAD = 1 << 16
+"""Bytes that tell what a file is."""
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """What a file is, and what to do with it; `framework` says who reads it, None: nobody."""
+
+    what: str
+    remedy: str
+    framework: Framework | None = None
+
+    def __str__(self) -> str:
+        """What and remedy, as the end of a sentence."""
+        return f"{self.what}; {self.remedy}"
+
+
+_TF2ONNX = "convert it with tf2onnx"
+_ITSELF = "load it with hexsim.load"
+_DLC = FileKind("a model of hexsim or SNPE", "name it with the ending .dlc")
+_PROTOTXT = FileKind("a text description of a network, as Caffe has", _ITSELF, "caffe")
+_PAGE = FileKind("a web page", "download the model itself")
+_PICKLE = FileKind(
+    "a Python pickle, as PyTorch writes, and to read it is to run what it holds",
+    "save the network with torch.export.save",
+)
+_XML = FileKind("an XML file", "OpenVINO's hold no network by themselves, give the ONNX file")
+_KINDS: tuple[tuple[int, bytes, FileKind], ...] = (
+    (4, b"TFL3", FileKind("a TensorFlow Lite model", _ITSELF, "tflite")),
+    (0, b"\x89HDF\r\n", FileKind("a Keras model (HDF5)", _TF2ONNX)),
+    (0, b"GGUF", FileKind("a GGUF model", "export the network it was made of to ONNX")),
+    (0, b"\x80\x02", _PICKLE),
+    (0, b"\x80\x04", FileKind("a Python pickle", "export the model in it to ONNX")),
+    (0, b"\x93NUMPY", FileKind("a NumPy array", "give the network itself")),
+    (0, b"\x08\x01\x12", FileKind("a part of a TensorFlow SavedModel", "give its folder")),
+    (0, b"\x1f\x8b", FileKind("compressed by gzip", "unpack it first")),
+    (0, b"\x7fELF", FileKind("a program", "give an ONNX file")),
+    (0, b"<?xml", _XML),
+    (0, b"<net", FileKind("a network of OpenVINO", "give the ONNX file that it was made of")),
+    (0, b"<!DOCTYPE", _PAGE),
+    (0, b"<html", _PAGE),
+    (
+        0,
+        b"version https://git-lfs",
+        FileKind("a pointer of Git LFS", "fetch the file itself (git lfs pull)"),
+    ),
+    (
+        8,
+        b'{"',
+        FileKind("a safetensors file, which holds weights only", "export the network to ONNX"),
+    ),
+    (0, b"{", FileKind("a JSON file", "give the ONNX file")),
+)
+"""Where in the file, which bytes, and what such a file is."""
+
+_BLANK = re.compile(rb"\xef\xbb\xbf|\s+|#[^\n]*\n")
+_FIRST = re.compile(
+    rb"""(?:name|input|input_dim|force_backward|debug_info)\s*:\s*["'\w]"""
+    rb"""|(?:layers?|input_shape|state)\s*:?\s*[{<]"""
+)
+
+
+def file_kind(data: bytes) -> FileKind | None:
+    """Say what a file is that begins with `data`; None if nobody knows, as for ONNX."""
+    if data.startswith(_ZIP):
+        return _archive(BytesIO(data))
+    for offset, magic, known in _KINDS:
+        if data[offset : offset + len(magic)] == magic:
+            return known
+    if data[:1] == b"\x0a" and (kind := _graph(data)) is not None:
+        return kind
+    return _PROTOTXT if _is_prototxt(data) else None
+
+
+def framework_of(path: Path) -> Framework | None:
+    """Who reads the file or folder at `path`; None for ONNX and what is not told by its bytes."""
+    if path.suffix.lower() == ".prototxt":
+        return "caffe"
+    try:
+        if path.is_dir():
+            return "savedmodel" if (path / "saved_model.pb").is_file() else None
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+        kind = _archive(path) if head.startswith(_ZIP) else file_kind(head)
+    except (OSError, ValueError):  # whoever reads it says what is wrong
+        return None
+    return kind.framework if kind else None
+
+
+def _is_prototxt(data: bytes) -> bool:
+    at = 0
+    while (blank := _BLANK.match(data, at)) is not None:
+        at = blank.end()
+    return _FIRST.match(data, at) is not None
+
+
+def _archive(file: Path | BytesIO) -> FileKind:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError):
+        return FileKind("a damaged ZIP archive", "download or export it again")
+    inner = {name.rpartition("/")[2] for name in names}
+    if inner & {"model.params", "dlc.metadata"}:
+        return _DLC
+    if inner & {"archive_format", "serialized_exported_program.json"}:
+        return FileKind("an exported program of PyTorch", _ITSELF, "torch program")
+    if "constants.pkl" in inner and any("/code/" in name for name in names):
+        return FileKind("a PyTorch file, a TorchScript module", _ITSELF, "torch script")
+    if "data.pkl" in inner:
+        return FileKind(f"a PyTorch file, {_PICKLE.what}", _PICKLE.remedy)
+    if any(name.endswith(".npy") for name in inner):
+        return FileKind("an archive of NumPy arrays", "give the network itself")
+    if "model.weights.h5" in inner:
+        return FileKind("a Keras model", _TF2ONNX)
+    return FileKind("a ZIP archive", "unpack it first")
+
+
+def _graph(data: bytes) -> FileKind | None:
+    """Messages whose first field is text or a message, where ONNX has a number."""
+    size = data[1] if len(data) > 1 else 0
+    name = data[2 : 2 + size]
+    if name[:1] == b"\x0a" and b"\x12" in name:  # a node: its name, then its operator
+        return FileKind("a TensorFlow graph", _ITSELF, "tensorflow")
+    if name and name.isascii() and name.decode("ascii").isprintable():
+        return FileKind(
+            "no ONNX model, but perhaps the weights of Caffe",
+            "give the prototxt, and this file with --caffe-bin",
+        )
+    return None

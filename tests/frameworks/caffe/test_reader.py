@@ -1,0 +1,159 @@
+"""Whole nets of Caffe, old and new, come in with their weights, shapes, phases and names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hexsim
+from hexsim.container.loading import load
+from hexsim.errors import HexsimError
+from hexsim.layers import BatchNorm, Convolution
+from tests.frameworks.caffe import twin
+from tests.frameworks.caffe.made import answered, answers, caffemodel, layer, net, stored
+
+RNG = np.random.default_rng(7)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+X, W, B = normal(1, 3, 9, 9), normal(4, 3, 3, 3), normal(4)
+CONV = "convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: 'xavier' } }"
+PLAIN = layer("conv", "Convolution", "data", "conv", CONV)
+IN_PLACE = layer("relu", "ReLU", "conv", "conv")
+ANSWER = np.maximum(twin.convolution(X, W, B), 0)
+
+
+def close(got: np.ndarray, want: np.ndarray) -> None:
+    np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
+
+
+def test_a_blob_that_is_overwritten_ends_as_its_last_version(tmp_path: Path) -> None:
+    text = net(PLAIN, IN_PLACE, data=X.shape)
+    close(answered(tmp_path, text, {"conv": (W, B)}, data=X)["conv"], ANSWER)
+
+
+def test_an_input_may_be_overwritten(tmp_path: Path) -> None:
+    text = net(layer("abs", "AbsVal", "data", "data"), data=(2, 3))
+    x = normal(2, 3)
+    (found,) = answered(tmp_path, text, data=x).values()
+    close(found, np.abs(x))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "input: 'data' input_dim: 1 input_dim: 3 input_dim: 9 input_dim: 9",
+        "input: 'data'; input_shape { dim: [1, 3, 9, 9] }",
+        'input: "data" input_shape: < dim: 1, dim: 3, dim: 0x9, dim: 9 >',
+    ],
+)
+def test_inputs_that_are_no_layers(head: str, tmp_path: Path) -> None:
+    close(
+        answered(tmp_path, head + "\n" + PLAIN + IN_PLACE, {"conv": (W, B)}, data=X)["conv"], ANSWER
+    )
+
+
+def test_the_second_format_has_other_names_and_shapes(tmp_path: Path) -> None:
+    old = """# as of 2014
+    input: "data" input_dim: 1 input_dim: 3 input_dim: 9 input_dim: 9
+    layers { name: "conv" type: CONVOLUTION bottom: "data" top: "conv" blobs_lr: 1 blobs_lr: 2
+      weight_decay: 1 convolution_param { num_output: 4 kernel_size: 3 } }
+    layers { name: "relu" type: RELU bottom: "conv" top: "conv" }
+    layers { name: "fc" type: INNER_PRODUCT bottom: "conv" top: "fc"
+      inner_product_param { num_output: 2 } }
+    """
+    matrix, bias = normal(2, 4 * 7 * 7), normal(2)
+    path = stored(tmp_path, old, caffemodel({"conv": (W, B), "fc": (matrix, bias)}, v1=True))
+    wanted = ANSWER.reshape(1, -1) @ matrix.T + bias
+    close(answers(load(path), {"data": X})["fc"], wanted)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        caffemodel({"conv": (W, B)}, packed=False),
+        caffemodel({"conv": (W.astype(np.float64), B)}),
+        caffemodel({"conv": (W, B), "other": (B,)}),
+    ],
+    ids=["number by number", "doubles", "with layers that are not there"],
+)
+def test_other_ways_to_write_weights(data: bytes, tmp_path: Path) -> None:
+    path = stored(tmp_path, net(PLAIN, IN_PLACE, data=X.shape), data)
+    close(answers(load(path), {"data": X})["conv"], ANSWER)
+
+
+def test_weights_may_be_elsewhere(tmp_path: Path) -> None:
+    path = stored(tmp_path, net(PLAIN, IN_PLACE, data=X.shape))
+    with pytest.raises(HexsimError, match=r"no caffemodel is beside it; .*--caffe-bin"):
+        load(path)
+    (tmp_path / "w.bin").write_bytes(caffemodel({"conv": (W, B)}))
+    close(answers(load(path, caffe_bin=tmp_path / "w.bin"), {"data": X})["conv"], ANSWER)
+
+
+def test_layers_of_training_are_left_out(tmp_path: Path) -> None:
+    training = layer("train", "Data", "", "data", "include { phase: TRAIN }")
+    loss = layer("loss", "SoftmaxWithLoss", "conv label", "loss", "exclude { phase: TEST }")
+    staged = layer("acc", "Accuracy", "conv label", "acc", "include { phase: TEST stage: 'x' }")
+    silent = layer("quiet", "Silence", "label", "")
+    text = net(training, PLAIN, IN_PLACE, loss, staged, silent, data=X.shape, label=(1,))
+    network = load(stored(tmp_path, text, {"conv": (W, B)})).network
+    assert (network.inputs, network.outputs) == (("data",), ("conv",))
+
+
+def test_batch_norm_and_scale_fold_and_know_their_moments(tmp_path: Path) -> None:
+    mean, variance, gamma, beta = normal(4), np.abs(normal(4)) + 0.5, normal(4), normal(4)
+    text = net(
+        PLAIN,
+        layer("bn", "BatchNorm", "conv", "conv"),
+        layer("scale", "Scale", "conv", "conv", "scale_param { bias_term: true }"),
+        data=X.shape,
+    )
+    held = {"conv": (W, B), "bn": (mean, variance, np.ones(1)), "scale": (gamma, beta)}
+    wanted = twin.batch_norm(twin.convolution(X, W, B), mean, variance, 1)
+    wanted = wanted * gamma.reshape(-1, 1, 1) + beta.reshape(-1, 1, 1)
+    close(answered(tmp_path, text, held, data=X)["conv"], wanted)
+
+    path = tmp_path / "net.prototxt"
+    (folded,) = load(path).network.layers
+    assert isinstance(folded, Convolution)
+    assert folded.moments is not None
+    moments = load(path).network.constants[folded.moments].value()
+    np.testing.assert_array_equal(moments, np.stack([beta, np.abs(gamma)]))
+
+    kept = load(path, keep_batch_norm=True)
+    assert [type(one) for one in kept.network.layers] == [Convolution, BatchNorm, BatchNorm]
+    close(answers(kept, {"data": X})["conv"], wanted)
+
+
+def test_shapes_and_ends_can_be_given(tmp_path: Path) -> None:
+    more = layer("strange", "DetectionOutput", "conv", "boxes")
+    text = net(PLAIN, layer("relu", "ReLU", "conv", "relu"), more, data=(10, 3, 9, 9))
+    path = stored(tmp_path, text, {"conv": (W, B)})
+    with pytest.raises(HexsimError, match=r"'strange' \(DetectionOutput\).*--out-name"):
+        load(path)
+    model = load(path, output_names=["relu"], input_dims={"data": (1, 3, 9, 9)})
+    close(answers(model, {"data": X})["relu"], ANSWER)
+    assert model.network.tensors["data"].source_shape == X.shape
+
+
+def test_a_prototxt_is_known_by_what_it_says(tmp_path: Path) -> None:
+    path = stored(tmp_path, "\n# of mine\n" + net(PLAIN, data=X.shape), {"conv": (W, B)})
+    (tmp_path / "net.txt").write_bytes(path.read_bytes())
+    network = load(tmp_path / "net.txt").network
+    assert network.name == "net"
+
+
+def test_it_runs_quantised_on_the_dsp(tmp_path: Path) -> None:
+    average = "pooling_param { pool: AVE kernel_size: 3 stride: 2 pad: 1 }"
+    text = net(PLAIN, IN_PLACE, layer("p", "Pooling", "conv", "p", average), data=X.shape)
+    model = hexsim.load(stored(tmp_path, text, {"conv": (W, B)}))
+    quantized = hexsim.quantize(model, [{"data": X}])
+    found = hexsim.simulate(quantized, chip="sd835", runtime="dsp", inputs={"data": X})
+    assert found.outputs is not None
+    wanted = twin.pooling(ANSWER, "AVE", 3, 2, 1)
+    np.testing.assert_allclose(found.outputs["p"], wanted, atol=0.05 * np.ptp(wanted))

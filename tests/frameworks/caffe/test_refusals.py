@@ -1,0 +1,174 @@
+"""What is wrong with files of Caffe is told in a sentence that names the place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hexsim.container.loading import load
+from hexsim.errors import HexsimError
+from tests.frameworks.caffe.made import block, caffemodel, layer, net, stored, varint
+
+W, B = np.ones((4, 3, 3, 3), np.float32), np.zeros(4, np.float32)
+HELD = caffemodel({"a": (W, B)})
+IMAGE = {"data": (1, 3, 9, 9)}
+
+
+def one(kind: str, parameters: str = "", bottoms: str = "data", tops: str = "y") -> str:
+    return net(layer("a", kind, bottoms, tops, parameters), **IMAGE)
+
+
+def conv(parameters: str) -> str:
+    return one("Convolution", f"convolution_param {{ {parameters} }}")
+
+
+def pool(parameters: str) -> str:
+    return one("Pooling", f"pooling_param {{ {parameters} }}")
+
+
+REFUSED = {
+    "layer {": r"line 1: the text ends within the message",
+    "layer { name: }": "line 1: field 'name' has no value",
+    "name: 'x'\nlayer { name }": r"line 2: field 'name' has no value",
+    "name: 'x' }": "stands where a field begins",
+    "name: 'x' @": "'@' is no field",
+    "name: 'x' \x1b[2J": r"\\x1b",
+    "layer {" * 80: "nested more than 64 levels",
+    "name: 'empty'": "describes no layers",
+    "name: 1 layer { }": "'name' is '1' .line 1., and should be a text in quotes",
+    "layer { name: 'a' }": "layer 1 of .*|layer 'a'.*it has no type",
+    "layer { type: 'ReLU' } layers { type: RELU }": "mixes 'layer' and 'layers'",
+    "layers { layer { name: 'a' type: 'relu' } }": "first format",
+    "strange: 1 layer { type: 'ReLU' }": "parameter 'strange' is not known",
+    "input: 'x' layer { type: 'ReLU' bottom: 'x' top: 'y' }": "input 'x' .*has no shape",
+    "input: 'x' input_dim: 1 layer { type: 'ReLU' bottom: 'x' top: 'y' }": "1 inputs, and shapes",
+    one("ReLU", bottoms="nothing"): "reads blob 'nothing', which no layer before it writes",
+    one("ReLU", bottoms="data data"): "2 bottoms",
+    one("Split", tops="y y"): "writes one blob twice",
+    one("Convolutoin"): "did you mean Convolution",
+    one("Data", bottoms=""): "training data",
+    one("SoftmaxWithLoss"): "is of training",
+    one("ReLU", "relu_param { slope: 1 }"): "parameter 'slope' is not known",
+    one("ReLU", "relu_param { negative_slope: nan }"): "should be a finite number",
+    one("ReLU", "relu_param { negative_slope: 1e39 }"): "should be a finite number",
+    one("ReLU", "relu_param: 1"): "should be a message",
+    one("ReLU", "relu_param { } relu_param { }"): "is there 2 times",
+    one("ReLU", "include { } exclude { }"): "both 'include' and 'exclude'",
+    conv("kernel_size: 3"): "no 'num_output'",
+    conv("num_output: 4"): "no 'kernel_size'",
+    conv("num_output: 4 kernel_size: 3 kernel_h: 3"): "'kernel_size' and 'kernel_h'",
+    conv("num_output: 4 kernel_size: 0"): "at least 1",
+    conv("num_output: 4 kernel_size: 3 stride: 0"): "at least 1",
+    conv("num_output: 4 kernel_size: 3 pad: -1"): "at least 0",
+    conv("num_output: 0 kernel_size: 3"): "'num_output' is 0",
+    conv("num_output: 4 kernel_size: 3 group: 2"): "2 groups",
+    conv("num_output: 4 kernel_size: 33"): "spans 33 pixels of 9",
+    conv("num_output: 4 kernel_size: 99999999999"): "an integer of 32 bits",
+    conv("num_output: 4 kernel_size: 2.5"): "should be an integer",
+    conv("num_output: 4 kernel_size: 5"): r"weights have the shape \[4, 3, 3, 3\]",
+    conv("num_output: 4 kernel_size: 3 pad: 2000000"): "the budget is",
+    conv("num_output: 4 kernel_size: 3 bias_term: maybe"): "should be true or false",
+    pool("pool: MEDIAN kernel_size: 2"): "one of MAX, AVE",
+    pool("pool: STOCHASTIC kernel_size: 2"): "stochastic",
+    pool("kernel_size: 1 stride: 3 pad: 1"): "hide windows",
+    pool("kernel_size: 1 stride: 5"): "begins beyond the image",
+    pool("global_pooling: true kernel_size: 3"): "no 'kernel_size'",
+    one("LRN", "lrn_param { local_size: 4 }"): "must be odd",
+    one("BatchNorm", "batch_norm_param { use_global_stats: false }"): "by each batch",
+    one("BatchNorm"): "its blobs|needs 3 blobs",
+    one("PReLU"): r"its slopes have the shape",
+    one("Softmax", "softmax_param { axis: 4 }"): "'axis' is 4",
+    one("Clip"): "'min' and 'max'",
+    one("Exp", "exp_param { base: 1 }"): "'base' is 1",
+    one("Eltwise"): "takes two or more",
+    one("Eltwise", "eltwise_param { coeff: 1 }", "data data"): "1 values of 'coeff'",
+    one("Slice", tops="a b"): "does not come out even",
+    one("Slice", "slice_param { slice_point: 3 }", tops="a b"): "does not cut 3 into 2",
+    one("Concat", "concat_param { axis: 1 concat_dim: 1 }"): "its old name",
+    one("Reshape", "reshape_param { shape { dim: 5 } }"): "arranges 243 values",
+    one("Reshape", "reshape_param { shape { dim: -1 dim: -1 } }"): "does not tell how",
+    one("Reshape", "reshape_param { shape { dim: 0 dim: 0 dim: 0 dim: 0 dim: 0 } }"): "no size",
+    one("Reshape", "reshape_param { axis: 9 }"): "do not fit 4 axes",
+    one("Flatten", "flatten_param { axis: 2 end_axis: 1 }"): "comes before",
+    one("Crop", "crop_param { offset: 8 }", "data data"): "it cuts",
+    one("Tile", "tile_param { tiles: 100000000 }"): "the budget is",
+    one("Permute", "permute_param { order: 7 }"): "does not fit 4 axes",
+    one("ShuffleChannel", "shuffle_channel_param { group: 2 }"): "2 groups do not fit",
+    one("Reduction"): "a result per item",
+    one("ArgMax", "argmax_param { top_k: 5 }"): "top_k",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=REFUSED.values())
+def test_a_prototxt_that_is_wrong(text: str, tmp_path: Path) -> None:
+    with pytest.raises(HexsimError, match=REFUSED[text]) as caught:
+        load(stored(tmp_path, text, HELD))
+    assert str(caught.value).isprintable()
+
+
+RIGHT = conv("num_output: 4 kernel_size: 3")
+DAMAGED = {
+    b"": "holds no weights",
+    b"hello": "no caffemodel, or a damaged one",
+    b"\xff" * 40: "a number has too many bytes",
+    HELD[:-1]: "goes beyond its end",
+    caffemodel({"b": (W, B)}): "the caffemodel has 0 for it",
+    caffemodel({"a": (W,)}): "needs 2 blobs of weights",
+    block(100, block(1, b"a") + block(7, block(5, b"abc"))): "holds 0 numbers",
+    block(100, block(1, b"a") + block(7, b"")): "no single or double",
+    block(100, block(1, b"\xff") + block(7, b"")): "no caffemodel, or a damaged one",
+    block(100, block(1, b"a") + block(7, block(7, block(1, varint(2**62))) + block(5, bytes(8)))): (
+        "for shape"
+    ),
+}
+
+
+@pytest.mark.parametrize("data", DAMAGED, ids=DAMAGED.values())
+def test_a_caffemodel_that_is_wrong(data: bytes, tmp_path: Path) -> None:
+    with pytest.raises(HexsimError, match=DAMAGED[data]):
+        load(stored(tmp_path, RIGHT, data))
+
+
+def test_weights_for_what_is_no_prototxt(tmp_path: Path) -> None:
+    with pytest.raises(HexsimError, match="'alexnet' is no prototxt"):
+        load("alexnet", caffe_bin=tmp_path / "w.caffemodel")
+
+
+def test_shapes_of_inputs_must_fit(tmp_path: Path) -> None:
+    path = stored(tmp_path, RIGHT, HELD)
+    for dims, words in (
+        ({"nope": (1, 2)}, "unknown input"),
+        ({"data": (1, 2)}, "has 2 dimensions"),
+        ({"data": (1, 3, 0, 9)}, "at least 1"),
+        ({"data": (1, 3, 9, 10**9)}, "the budget is"),
+        ({"data": (1, 2, 9, 9)}, "weights have the shape"),
+    ):
+        with pytest.raises(HexsimError, match=words):
+            load(path, input_dims=dims)
+
+
+@st.composite
+def damage(draw: st.DrawFn) -> Callable[[bytes], bytes]:
+    at, size = draw(st.integers(0, 10**4)), draw(st.integers(0, 6))
+    put = draw(st.binary(max_size=6))
+    return lambda data: data[: at % len(data)] + put + data[at % len(data) + size :]
+
+
+@given(damage(), st.booleans())
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_damage_ends_in_a_sentence_or_in_a_network(
+    tmp_path: Path, hurt: Callable[[bytes], bytes], weights: bool
+) -> None:
+    path = stored(tmp_path, RIGHT, HELD)
+    target = path.with_suffix(".caffemodel") if weights else path
+    target.write_bytes(hurt(target.read_bytes()))
+    with suppress(HexsimError):
+        load(path).network.check()

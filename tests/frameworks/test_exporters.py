@@ -1,0 +1,61 @@
+"""Exporters are other programs: missing, failing, slow, or silent, they end in a sentence."""
+
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import helper
+
+from hexsim.container.loading import load
+from hexsim.errors import HexsimError
+from hexsim.frameworks.exporters import Exporter
+
+FILE = Path("m.tflite")
+
+
+def exporter(program: str, *modules: str) -> Exporter:
+    """Python that runs `program`; its arguments begin behind "-c"."""
+    return Exporter("the exporter", "tflite", modules, ("-c", program))
+
+
+def test_what_it_writes_is_read(tmp_path: Path) -> None:
+    model = helper.make_model(helper.make_graph([], "g", [], []))
+    onnx.save(model, tmp_path / "made.onnx")
+    program = "import sys, shutil; assert sys.argv[2] == '--to'; shutil.copy(*sys.argv[1:4:2])"
+    assert exporter(program).run(FILE, [str(tmp_path / "made.onnx")], "--to") == model
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("raise SystemExit('no such operator: Foo')", "no such operator: Foo; export it"),
+        ("import os; os.abort()", "makes no ONNX model of 'm.tflite'"),
+        ("pass", "makes no ONNX model of 'm.tflite'; export it"),
+        ("print('a\\x1b[2Jb')", r"a\\x1b\[2Jb"),
+        ("import sys; open(sys.argv[-1], 'wb').write(b'\\xff')", "makes no ONNX model"),
+    ],
+)
+def test_what_fails_is_one_sentence(program: str, words: str) -> None:
+    with pytest.raises(HexsimError, match=words) as caught:
+        exporter(program).run(FILE, [], "--to")
+    assert str(caught.value).isprintable()
+
+
+def test_it_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEXSIM_BUDGET", "0.0005")
+    with pytest.raises(HexsimError, match=r"has not done with .* seconds in an exporter"):
+        exporter("import time; time.sleep(60)").run(FILE, [], "--to")
+
+
+def test_what_is_missing_is_named() -> None:
+    with pytest.raises(HexsimError, match=r"is a thing, .*pip install 'hexsim\[tflite\]'"):
+        exporter("pass", "no_such_module").require(FILE, "a thing")
+
+
+def test_a_graph_must_be_told_its_ends(tmp_path: Path) -> None:
+    path = tmp_path / "m.pb"
+    path.write_bytes(b"\x0a\x1c\x0a\x05input\x12\x0bPlaceholder\x2a\x06ignore")
+    with pytest.raises(HexsimError, match=r"--input-dim NAME .* --out-name NAME"):
+        load(path)
+    with pytest.raises(HexsimError, match="is no name of a tensor"):
+        load(path, input_dims={"a,b": (1,)}, output_names=["c"])

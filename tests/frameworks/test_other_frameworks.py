@@ -1,0 +1,129 @@
+"""Files that TensorFlow and PyTorch write answer here what they answer there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hexsim
+from hexsim.container.loading import load
+from hexsim.quantization.model import Model
+from tests.frameworks.caffe.made import answers
+
+pytestmark = pytest.mark.slow
+
+RNG = np.random.default_rng(5)
+IMAGE = RNG.standard_normal((1, 16, 16, 3)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def keras():
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    tf = pytest.importorskip("tensorflow", reason="pip install 'hexsim[tensorflow]'")
+    pytest.importorskip("tf2onnx", reason="pip install 'hexsim[tensorflow]'")
+    tf.random.set_seed(1)
+    given = tf.keras.Input((16, 16, 3), batch_size=1, name="image")
+    x = tf.keras.layers.Conv2D(8, 3, strides=2, padding="same", activation="relu")(given)
+    x = tf.keras.layers.DepthwiseConv2D(3, padding="same")(x)
+    x = tf.keras.layers.Add()([tf.keras.layers.ReLU(6.0)(x), tf.keras.layers.Conv2D(8, 1)(x)])
+    x = tf.keras.layers.Dense(5)(tf.keras.layers.GlobalAveragePooling2D()(x))
+    return tf, tf.keras.Model(given, tf.keras.layers.Softmax()(x))
+
+
+def answer(model: Model, image: np.ndarray) -> np.ndarray:
+    (name,) = model.network.inputs
+    (found,) = answers(model, {name: image}).values()
+    assert model.network.tensors[name].source_shape == image.shape
+    return found
+
+
+def test_tensorflow_lite_in_floats(keras, tmp_path: Path) -> None:
+    tf, net = keras
+    path = tmp_path / "m.tflite"
+    path.write_bytes(tf.lite.TFLiteConverter.from_keras_model(net).convert())
+    np.testing.assert_allclose(answer(load(path), IMAGE), net(IMAGE).numpy(), atol=1e-6)
+
+
+def test_tensorflow_lite_with_its_own_ranges_on_the_dsp(keras, tmp_path: Path) -> None:
+    tf, net = keras
+    converter = tf.lite.TFLiteConverter.from_keras_model(net)
+    converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    converter.representative_dataset = lambda: ([IMAGE] for _ in range(3))
+    converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
+    converter.inference_input_type = converter.inference_output_type = tf.int8
+    path = tmp_path / "m.tflite"
+    path.write_bytes(converter.convert())
+    lite = tf.lite.Interpreter(str(path))
+    lite.allocate_tensors()
+    given, made = lite.get_input_details()[0], lite.get_output_details()[0]
+    (step, zero), (out_step, out_zero) = given["quantization"], made["quantization"]
+    codes = np.clip(np.round(IMAGE / step) + zero, -128, 127).astype(np.int8)
+    lite.set_tensor(given["index"], codes)
+    lite.invoke()
+    wanted = (lite.get_tensor(made["index"]).astype(np.float32) - out_zero) * out_step
+    model = load(path)
+    (name,) = model.network.inputs
+    quantized = hexsim.quantize(model, [{name: IMAGE}])
+    found = hexsim.simulate(quantized, chip="sd835", runtime="dsp", inputs={name: IMAGE}).outputs
+    assert found is not None
+    (got,) = found.values()
+    assert model.own_overrides
+    np.testing.assert_allclose(got, wanted, atol=2.01 * out_step)
+
+
+def test_a_saved_model_and_a_frozen_graph(keras, tmp_path: Path) -> None:
+    tf, net = keras
+    constants = pytest.importorskip("tensorflow.python.framework.convert_to_constants")
+    net.export(str(tmp_path / "saved"))
+    np.testing.assert_allclose(
+        answer(load(tmp_path / "saved"), IMAGE), net(IMAGE).numpy(), atol=1e-6
+    )
+    spec = tf.TensorSpec(IMAGE.shape, tf.float32, name="image")
+    concrete = tf.function(lambda image: net(image)).get_concrete_function(spec)
+    frozen = constants.convert_variables_to_constants_v2(concrete)
+    (tmp_path / "m.pb").write_bytes(frozen.graph.as_graph_def().SerializeToString())
+    model = load(tmp_path / "m.pb", input_dims={"image": IMAGE.shape}, output_names=["Identity:0"])
+    np.testing.assert_allclose(answer(model, IMAGE), net(IMAGE).numpy(), atol=1e-6)
+
+
+def test_fake_quant_nodes_are_encodings(keras, tmp_path: Path) -> None:
+    tf, _ = keras
+
+    def network(image):
+        ranged = tf.quantization.fake_quant_with_min_max_args(image, -2.0, 2.0)
+        return tf.quantization.fake_quant_with_min_max_args(tf.nn.relu(ranged), 0.0, 1.5)
+
+    spec = tf.TensorSpec(IMAGE.shape, tf.float32, name="image")
+    graph = tf.function(network).get_concrete_function(spec).graph.as_graph_def()
+    (tmp_path / "m.pb").write_bytes(graph.SerializeToString())
+    model = load(tmp_path / "m.pb", input_dims={"image": IMAGE.shape}, output_names=["Identity"])
+    assert len(model.own_overrides) == 2
+
+
+@pytest.fixture(scope="module")
+def module():
+    torch = pytest.importorskip("torch", reason="pip install 'hexsim[pytorch]'")
+    pytest.importorskip("onnxscript", reason="pip install 'hexsim[pytorch]'")
+    torch.manual_seed(1)
+    return torch, torch.nn.Sequential(
+        torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.AvgPool2d(3, 2, 1)
+    ).eval()
+
+
+def test_programs_and_scripts_of_pytorch(module, tmp_path: Path) -> None:
+    torch, net = module
+    image = torch.randn(1, 3, 9, 9)
+    wanted = net(image).detach().numpy()
+    torch.export.save(torch.export.export(net, (image,)), tmp_path / "m.pt2")
+    np.testing.assert_allclose(answer(load(tmp_path / "m.pt2"), image.numpy()), wanted, atol=1e-6)
+    torch.jit.save(torch.jit.trace(net, image), tmp_path / "m.pt")
+    with pytest.raises(hexsim.HexsimError, match=r"TorchScript module.*--input-dim"):
+        load(tmp_path / "m.pt")
+    script = load(tmp_path / "m.pt", input_dims={"image": (1, 3, 9, 9)})
+    np.testing.assert_allclose(answer(script, image.numpy()), wanted, atol=1e-6)
+    torch.save(net, tmp_path / "pickled.pt")
+    with pytest.raises(hexsim.HexsimError, match="to read it is to run what it holds"):
+        load(tmp_path / "pickled.pt")
