@@ -10,6 +10,7 @@ import pytest
 from hexsim.cli.snpe.option import Effect, Refused
 from hexsim.cli.snpe.tool import TOOLS
 from tests.cli.conftest import Done
+from tests.frameworks.caffe.made import caffemodel, layer, net, stored
 
 Tool = Callable[[str], Done]
 
@@ -19,6 +20,10 @@ snpe-onnx-to-dlc --input_network net.onnx --output_path net.dlc --input_dim x 1,
     --quantization_overrides overrides.json --model_version 1 --copyright_file net.txt
     --validation_target dsp snapdragon_835 --strict --debug --disable_batchnorm_folding
 snpe-onnx-to-dlc -i net.onnx -o dry.dlc --dry_run
+snpe-caffe-to-dlc -i net.prototxt -b weights.caffemodel -o caffe.dlc -d x 1,3,8,8 --out_node y
+    -t x image --input_dtype x float32 -e x bgr --quantization_overrides overrides.json
+    --model_version 1 --copyright_file net.txt --validation_target dsp snapdragon_835 --strict
+    --debug --disable_batchnorm_folding
 """
 QUANTIZE = """
 snpe-dlc-quantize --input_dlc net.dlc --input_list list.txt --output_dlc a.dlc
@@ -54,15 +59,25 @@ snpe-parallel-run --container a.dlc --input_list list.txt --output_dir parallel 
     --cpu_fallback true --perf_profile burst --profiling_level detailed --storage_dir s
     --enable_init_cache --chip sd855 --stack snpe-1.30
 """
+EXTRAS = {
+    "snpe-tensorflow-to-dlc": b"\x08\x01\x12",
+    "snpe-tflite-to-dlc": b"\0\0\0\0TFL3",
+    "snpe-pytorch-to-dlc": b"\x80\x02",
+}
+"""Tools whose frameworks are no part of a plain installation, and how their files begin."""
 SCRIPT = CONVERT + QUANTIZE + LOOK + RUN
 LEFT = """
-a.dlc b.dlc c.dlc diag.csv diff.csv info.csv net.dlc net_quantized.dlc
+a.dlc b.dlc c.dlc caffe.dlc diag.csv diff.csv info.csv net.dlc net_quantized.dlc
 output output/Result_0 output/Result_0/y.raw output/Result_1 output/Result_1/y.raw
 output/SNPEDiag_0.log parallel parallel/Result_0 parallel/Result_0/y.raw parallel/Result_1
 parallel/Result_1/y.raw parallel/SNPEDiag_0.log parallel/SNPEDiag_1.log parallel/SNPEDiag_2.log
 parallel/SNPEDiag_3.log parallel/SNPEDiag_4.log parallel/SNPEDiag_5.log parallel/SNPEDiag_6.log
 throughput.json
 """
+_CONVOLUTION = (
+    "convolution_param { num_output: 8 kernel_size: 3 pad: 1 bias_term: false "
+    'weight_filler { type: "xavier" } }'
+)
 
 
 def lines() -> list[str]:
@@ -85,6 +100,15 @@ def given(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> set[Pat
         picture = rng.integers(0, 256, (1, 8, 8, 3)).astype("<f4")
         picture.tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("0.raw\n1.raw\n")
+    stored(
+        tmp_path,
+        net(
+            layer("c", "Convolution", "x", "c", _CONVOLUTION), layer("y", "ReLU", "c", "y"),
+            x=(1, 3, 8, 8),
+        ),
+    )  # fmt: skip
+    weights = caffemodel({"c": [weight["w"]]})
+    (tmp_path / "weights.caffemodel").write_bytes(weights)
     return set(tmp_path.rglob("*"))
 
 
@@ -104,10 +128,19 @@ def test_it_has_every_option_that_is_taken() -> None:
         typed.setdefault(name, set()).update(word.partition("=")[0] for word in words)
     typed["snpe-dlc-quantize"] |= typed["snpe-dlc-quant"]
     for name, tool in TOOLS.items():
-        if name in ("snpe-net-run", "snpe-dlc-quant"):
+        if name in ("snpe-net-run", "snpe-dlc-quant", *EXTRAS):
             continue
         for option in tool.options:
             effect = option.effect
             effects = [effect] if isinstance(effect, Effect) else list(effect.values())
             if not all(isinstance(one, Refused) for one in effects):
                 assert typed[name] & set(option.names), (name, option.name)
+
+
+@pytest.mark.parametrize("name", EXTRAS)
+def test_a_file_that_is_none_is_one_sentence(name: str, tool: Tool, tmp_path: Path) -> None:
+    (tmp_path / "model").write_bytes(EXTRAS[name])
+    code, out, err = tool(f"{name} -i model -o m.dlc -d x 1,8,8,3 --out_node y")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "'model' is " in err
+    assert not (tmp_path / "m.dlc").exists()

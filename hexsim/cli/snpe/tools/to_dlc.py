@@ -1,4 +1,4 @@
-"""`snpe-onnx-to-dlc`: an ONNX file becomes a float .dlc file."""
+"""`snpe-onnx-to-dlc` and its like: the file of a framework becomes a float .dlc file."""
 
 from hexsim.cli.convert import convert
 from hexsim.cli.snpe.option import NO_UDO, Anyway, Ignored, Option, Ours, Refused, Tool
@@ -6,18 +6,14 @@ from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
 
 _NOTHING_MORE = Ignored("the converter tells on stderr what it did, with and without it")
 
-OPTIONS = (
-    Option(
-        ("--input_network", "-i", "--model_path", "-m", "--graph"), ("FILE",),
-        "The ONNX file.", Ours(), is_required=True,
-    ),
+_SHARED = (
     Option(
         ("--output_path", "-o", "--dlc"), ("FILE",),
         "The .dlc file; default: the model's name with .dlc.", Ours("--output"),
     ),
     Option(
         ("--input_dim", "-d"), ("NAME", "DIMS"),
-        "Shape of an input, as 1,3,224,224 in the order of the ONNX file; repeatable.",
+        "Shape of an input, as 1,3,224,224 in the order of the file; repeatable.",
         Ours("--input-dim"),
     ),
     Option(
@@ -40,7 +36,7 @@ OPTIONS = (
     ),
     Option(
         ("--input_layout",), ("NAME", "LAYOUT"), "Order of an input's axes.",
-        Refused("the order of axes follows from the ONNX file; leave it out"),
+        Refused("the order of axes follows from the file; leave it out"),
     ),
     Option(
         ("--disable_batchnorm_folding",), (), "Keep batch norms as layers.",
@@ -53,11 +49,6 @@ OPTIONS = (
     Option(
         ("--keep_quant_nodes",), (), "Keep quantising nodes as layers.",
         Refused("the ranges of quantising nodes are kept as overrides, and never as layers"),
-    ),
-    Option(
-        ("--dry_run",), ("LEVEL",),
-        "Write nothing; list the layers that fall back to the CPU and why.",
-        {"info": Ours("--dry-run"), "debug": Ours("--dry-run")}, alone="info",
     ),
     Option(
         ("--model_version",), ("TEXT",), "ASCII text of at most 64 bytes, kept in the file.",
@@ -81,8 +72,66 @@ OPTIONS = (
     ),
 )  # fmt: skip
 
+_DRY_RUN = Option(
+    ("--dry_run",), ("LEVEL",),
+    "Write nothing; list the layers that fall back to the CPU and why.",
+    {"info": Ours("--dry-run"), "debug": Ours("--dry-run")}, alone="info",
+)  # fmt: skip
+
+
+def _network(what: str, *old: str) -> Option:
+    return Option(("--input_network", "-i", *old), ("FILE",), f"{what}.", Ours(), is_required=True)
+
+
+_CAFFE = (
+    Option(
+        ("--caffe_bin", "-b"), ("FILE",),
+        "The weights; default: the .caffemodel of the network's name.", Ours("--caffe-bin"),
+    ),
+    Option(
+        ("--enable_preprocessing",), (), "Take means and crops of the data layer.",
+        Refused("inputs come as they are; prepare them before"),
+    ),
+)  # fmt: skip
+_TENSORFLOW = (
+    Option(
+        ("--show_unconsumed_nodes", "--allow_unconsumed_nodes"), (),
+        "List nodes that nothing reads.", Ignored("what nothing reads is left out"),
+    ),
+    Option(
+        ("--saved_model_tag", "--saved_model_signature_key"), ("NAME",),
+        "Choose among the graphs of a SavedModel.",
+        Refused("the serving graph is taken with its default signature; save another one so"),
+    ),
+)  # fmt: skip
+_RELAY = (
+    Option(
+        ("--dump_relay",), ("FILE",), "Write what the converter makes in between.",
+        Ignored("there is nothing of the kind in between"),
+    ),
+)  # fmt: skip
+
+
+def _converter(framework: str, what: str, *options: Option) -> Tool:
+    summary = f"Convert {what[0].lower()}{what[1:]} to a float .dlc file."
+    return Tool(f"snpe-{framework}-to-dlc", summary, convert, (*options, *_SHARED))
+
+
 TOOLS = {
-    "snpe-onnx-to-dlc": Tool(
-        "snpe-onnx-to-dlc", "Convert an ONNX file to a float .dlc file.", convert, OPTIONS
+    tool.name: tool
+    for tool in (
+        _converter(
+            "onnx", "An ONNX file", _network("The ONNX file", "--model_path", "-m", "--graph"),
+            _DRY_RUN,
+        ),
+        _converter("caffe", "A prototxt of Caffe", _network("The prototxt", "-c"), *_CAFFE),
+        _converter(
+            "tensorflow", "A frozen graph or a SavedModel of TensorFlow",
+            _network("The .pb file or the folder", "--graph"), *_TENSORFLOW,
+        ),
+        _converter("tflite", "A TensorFlow Lite file", _network("The .tflite file"), *_RELAY),
+        _converter(
+            "pytorch", "A program of PyTorch", _network("The .pt2 or TorchScript file"), *_RELAY
+        ),
     )
-}
+}  # fmt: skip
