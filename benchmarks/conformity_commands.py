@@ -1,6 +1,6 @@
-"""Every model of ONNX's tests through the commands: a table of docs/results/conformity.md.
+"""Every model of ONNX's tests through every command: a table of how they ended.
 
-python -m benchmarks.conformity_commands [--write] [--only PART_OF_A_NAME]
+python -m benchmarks.conformity_commands [--only PART_OF_A_NAME]
 
 A command answers (exit code 0) or refuses in one sentence (exit code 2); anything else is a
 failure, and so is no end within `SECONDS`. What a command answers is judged elsewhere
@@ -30,8 +30,7 @@ from unittest import mock
 import numpy as np
 import onnx
 
-from benchmarks.conformity import PAGE, cases
-from benchmarks.pages import with_block
+from benchmarks.conformity import cases
 from hexsim.cli import main as hexsim_main
 from hexsim.container.loading import load
 from hexsim.errors import HexsimError
@@ -127,7 +126,7 @@ def write_inputs(model: Path) -> None:
 
 
 def table(found: Iterable[Ended]) -> str:
-    """Rows of the page: how often each command answered, refused and failed."""
+    """How often each command answered, refused and failed."""
     counts = Counter((one.command, one.effect) for one in found)
     rows = [f"| command | {' | '.join(EFFECTS)} |", "|---" * (len(EFFECTS) + 1) + "|"]
     for command in COMMANDS:
@@ -141,9 +140,8 @@ def _part(only: str, first: int, every: int) -> list[Ended]:
 
 
 def main() -> None:
-    """Print the table, or write it into the page; failures are printed either way."""
+    """Print what failed, then the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="")
     given = parser.parse_args()
     os.environ.setdefault("COLUMNS", "200")
@@ -154,11 +152,7 @@ def main() -> None:
     for one in found:
         if one.effect == "failed":
             print(f"{one.command} of {one.case}: {one.said}")
-    if given.write:
-        text = with_block(PAGE.read_text(encoding="utf-8"), "commands", table(found))
-        PAGE.write_text(text, encoding="utf-8")
-    else:
-        print(table(found))
+    print(table(found))
 
 
 if __name__ == "__main__":
