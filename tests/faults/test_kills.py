@@ -39,7 +39,7 @@ OLD = b"a finished file of before"
 
 
 def _outputs(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
+    files = (p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".hexsim-"))
     named = {path.relative_to(folder).as_posix(): path for path in files}
     return {name: path.read_bytes() for name, path in named.items() if name.startswith("out")}
 
