@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from hexsim.frameworks.caffe.layers import TRANSLATORS
@@ -220,6 +221,8 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind} {case.parameters}"[:60])
 def test_it_computes_what_caffe_does(case: Case, tmp_path: Path) -> None:
+    if case.kind == "Pooling" and onnxruntime.__version__.startswith("1.20."):
+        pytest.skip("onnxruntime 1.20 rounds sizes up in a way of its own")
     fed = {f"in{at}": array for at, array in enumerate(case.inputs)}
     tops = [f"out{at}" for at in range(case.outputs)]
     text = net(
