@@ -22,6 +22,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Outputs
 from hexsim.cli._overrides import tell_use
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import RuntimeOnChip
 
@@ -58,6 +59,7 @@ class Charts(Outputs):
         return picture(chart, picture_format(self.output))
 
 
+@paged
 @grouped
 def roofline(
     *,
