@@ -42,11 +42,13 @@ class Charts(Outputs):
     csv: CsvOption = None
 
     def check(self) -> None:
-        """Raise HexsimError if the chart's file is of a kind that cannot be drawn."""
+        """Raise HexsimError if the chart's file, or any at all, cannot be drawn."""
         if self.output is not None:
+            from hexsim.reports.drawing import load_matplotlib
             from hexsim.reports.roofline_chart import picture_format
 
             picture_format(self.output)
+            load_matplotlib()
 
     def drawn(self, chart: Roofline) -> bytes:
         """The picture, of the kind that the file's name asks for."""
