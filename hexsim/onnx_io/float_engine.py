@@ -24,6 +24,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.precision import Precision
 from hexsim.onnx_io.run_failures import refused
 from hexsim.onnx_io.runtime import load_onnxruntime
+from hexsim.onnx_io.time_limit import limited
 
 __all__ = ["FloatEngine", "Precision"]
 
@@ -112,18 +113,14 @@ class FloatEngine:
             late.set()
             options.terminate = True
 
-        timer = threading.Timer(seconds, stop)
-        timer.daemon = True
-        timer.start()
         try:
-            return list(self._session.run(self._written, feed, options))
+            with limited(seconds, stop):
+                return list(self._session.run(self._written, feed, options))
         except Exception:
             if late.is_set():
                 what = f"an inference of network '{self._network.name}' takes longer than that"
                 raise HexsimError(budget.over(budget.SECONDS, what, seconds)) from None
             raise
-        finally:
-            timer.cancel()
 
 
 def _single(array: np.ndarray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.container.loading import load
@@ -18,6 +18,7 @@ from hexsim.studies.throughput import Caller, ClosedLoop, Pace, Throughput, thro
 from hexsim.timing.results import Result
 from tests.hta.shapes import on_hta
 from tests.small_networks import Sketch, networks, plan
+from tests.thorough import examples
 
 SD855 = Platform.load("sd855")
 
@@ -150,7 +151,7 @@ def test_with_two_a_hint_decides_nothing_because_contexts_are_not_taken_away() -
     assert counts[0] == counts[1] == counts[2]
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(
     networks(),
     st.sampled_from(["sd820", "sd835", "sd855"]),
@@ -193,8 +194,8 @@ def test_events_grow_linearly_with_inferences_and_instances() -> None:
         found = throughput(SD855, [caller(instances=instances)], ClosedLoop(inferences=inferences))
         return found.result.counters["events"]
 
-    assert events(40, 2) / events(20, 2) == pytest.approx(2, rel=0.05)
-    assert events(20, 8) / events(20, 4) == pytest.approx(2, rel=0.1)
+    assert events(30, 2) / events(15, 2) == pytest.approx(2, rel=0.05)
+    assert events(15, 4) / events(15, 2) == pytest.approx(2, rel=0.1)
 
 
 def test_clients_of_the_dsp_take_their_part() -> None:
