@@ -18,6 +18,7 @@ from hexsim.cli._options import (
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.accuracy.labels import Classes
     from hexsim.graph.ir import Network
     from hexsim.inputs.pictures import Preprocessing
     from hexsim.inputs.source import InputSource
@@ -71,8 +72,8 @@ class LabelledInputs(Inputs):
 
     labels: LabelsOption = None
 
-    def classes(self, source: InputSource, network: Network) -> tuple[int, ...] | None:
-        """The class of each input, if there is a file; seeded inputs have none."""
+    def classes(self, source: InputSource, network: Network) -> tuple[Classes, ...] | None:
+        """The right classes of each input, if there is a file; seeded inputs have none."""
         from hexsim.accuracy.labels import read_labels
 
         if self.labels is None:

@@ -98,6 +98,7 @@ def _command(
         "float_bias_bitwidth": precision.float_bias_bitwidth,
         "float_bitwidth": precision.float_bitwidth,
         **made_of,
+        "no_weight_quantization": bits.no_weight_quantization,
         "override_params": precision.override_params,
         "pack_4_bit_weights": bits.pack_4_bit_weights,
         "use_adjusted_weights_quantizer": ranges.use_adjusted_weights_quantizer,

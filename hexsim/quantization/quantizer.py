@@ -84,6 +84,7 @@ def quantize(
         encodings_of(activations),
         encodings_of(parameters),
         packs_weights=options.pack_4_bit_weights,
+        float_weights=options.float_weights,
         origins={
             **origins_of({**activations, **parameters}),
             **{name: one.origin for name, one in floats.items()},

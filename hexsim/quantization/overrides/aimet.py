@@ -8,8 +8,8 @@
 | 1.0.0 | lists of entries | name, enc_type, dtype "INT"/"FLOAT", bw, is_sym, scale[], offset[] |
 
 More than one entry, or enc_type PER_CHANNEL, is per channel. An integer without any numbers is to
-be calibrated: of one entry, the guide's full override file gives bitwidth and dtype only. Keys that no version defines are
-passed over, as the real converter does; a misspelt one shows as a missing one.
+be calibrated: the guide's full override file gives bitwidth and dtype only. Keys that no version
+defines are passed over, as the real converter does; a misspelt one shows as a missing one.
 """
 
 from __future__ import annotations

@@ -33,12 +33,19 @@ def quantized(overrides: Overrides, **options: object) -> Model:
 @pytest.mark.parametrize("version", ["0.5.0", "0.6.1", "1.0.0"])
 def test_the_guides_full_override_file(tmp_path: Path, version: str) -> None:
     """Integers with bitwidth and dtype only beside a float layer."""
-    named = {"x": [{"bitwidth": 8, "dtype": "int"}], "y": [{"bitwidth": 32, "dtype": "float"}]}
+    named: object = {
+        "x": [{"bitwidth": 8, "dtype": "int"}],
+        "y": [{"bitwidth": 32, "dtype": "float"}],
+    }
     listed = [
         {"name": "x", "enc_type": "PER_TENSOR", "dtype": "INT", "bw": 8},
         {"name": "y", "enc_type": "PER_TENSOR", "dtype": "FLOAT", "bw": 32},
     ]
-    whole = {"version": version, "activation_encodings": named, "param_encodings": {}}
+    whole: dict[str, object] = {
+        "version": version,
+        "activation_encodings": named,
+        "param_encodings": {},
+    }
     if version == "1.0.0":
         whole |= {"activation_encodings": listed, "param_encodings": []}
     (tmp_path / "e.json").write_text(json.dumps(whole))
@@ -58,8 +65,11 @@ def test_widths_without_ranges_change_the_width_only() -> None:
     assert model.activations["x"].delta == pytest.approx(3 / 65535)
     weight = model.parameters["w"]
     assert isinstance(weight, Encoding)
-    assert (weight.bitwidth, weight.symmetric, weight.delta) == (4, True, pytest.approx(2 / 7))
-    assert model.parameters["b"].delta == pytest.approx(0.3 / 255)
+    assert (weight.bitwidth, weight.symmetric) == (4, True)
+    assert weight.delta == pytest.approx(2 / 7)
+    bias = model.parameters["b"]
+    assert isinstance(bias, Encoding)
+    assert bias.delta == pytest.approx(0.3 / 255)
     assert model.origins["x"] == "calibration (min to max; 16 bits by override)"
     assert model.origins["w"] == "weight rule (symmetric; 4 bits by override)"
 
