@@ -21,6 +21,7 @@ from hexsim.graph.consistency import told
 from hexsim.graph.ir import MOST_ELEMENTS, Network
 from hexsim.layers import Opaque
 from hexsim.quantization.encodings import AxisEncoding
+from hexsim.texts.text import shortened
 
 _KINDS = "biufc"
 """Of element types whose arrays are bytes."""
@@ -104,7 +105,7 @@ def _require_type(name: str) -> None:
     except TypeError:
         known = None
     if known is None or known.name != name or known.kind not in _KINDS:
-        raise ValueError(f"elements of the unknown type '{name[:40]}'")
+        raise ValueError(f"elements of the unknown type '{shortened(name)}'")
 
 
 def _check_encodings(encodings: Encodings, network: Network) -> None:

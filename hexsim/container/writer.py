@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.container.archive import create_archive
+from hexsim.container.checks import check_model
 from hexsim.container.directory import METADATA, MODEL
 from hexsim.container.document import Document, StoredArray
 from hexsim.container.metadata import Metadata
 from hexsim.errors import HexsimError
 from hexsim.files import replacing
-from hexsim.graph.ir import Constant
+from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, pack
@@ -32,13 +33,11 @@ def write(
     `overrides` are kept for the quantiser; of a quantised network there are none.
     Of a quantised network the codes of every constant that has an encoding are kept, not its
     floats; any other constant is kept bit for bit. Raises HexsimError if a weight holds NaN or
-    infinity, the network does not hold together, or `path` cannot be written.
+    infinity, `path` cannot be written, or the file would be none that `read` takes.
     """
     network = model.network
-    try:
-        network.check()
-    except ValueError as error:
-        raise HexsimError(f"network '{network.name}' cannot be written: {error}") from None
+    document = Document.of(model, (), overrides)
+    _require_readable(document, network)
     constants = network.constants.values()
     stored = [_stored(model, constant) for constant in constants]
     described = [
@@ -55,11 +54,18 @@ def write(
                 data = _bytes(value)
                 arrays.append(replace(array, sha256=hashlib.sha256(data).hexdigest()))
                 stream.write(data)
-        document = Document.of(model, tuple(arrays), overrides)
-        archive.add(MODEL, document.to_bytes())
+        archive.add(MODEL, replace(document, arrays=tuple(arrays)).to_bytes())
         archive.add(METADATA, (metadata or Metadata()).to_bytes())
         for stored_section, section in zip(document.hta, model.hta, strict=True):
             archive.add(stored_section.entry, section.record)
+
+
+def _require_readable(document: Document, network: Network) -> None:
+    """Raise HexsimError for what `read` would refuse, while there is no file yet."""
+    try:
+        check_model(document, network, {section.entry for section in document.hta})
+    except ValueError as error:
+        raise HexsimError(f"network '{network.name}' cannot be written: {error}") from None
 
 
 def _stored(model: Model, constant: Constant) -> Constant:

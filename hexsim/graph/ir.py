@@ -33,6 +33,7 @@ from hexsim.graph import consistency
 from hexsim.graph.domains import Natural
 from hexsim.graph.input_format import PLAIN, InputFormat
 from hexsim.graph.support import UNDECLARED, Rule, Support
+from hexsim.texts.text import shortened
 
 Shape = tuple[int, ...]
 MOST_ELEMENTS = 1 << 28
@@ -72,7 +73,7 @@ class Tensor:
     def fault(self) -> str | None:
         """Say what is wrong with shape or type, if anything."""
         if not _DTYPE.fullmatch(self.dtype):
-            return f"elements of the unknown type '{self.dtype}'"
+            return f"elements of the unknown type '{shortened(self.dtype)}'"
         if math.prod(self.shape) > MOST_ELEMENTS:
             return f"shape {list(self.shape)} has more than {MOST_ELEMENTS} elements"
         if any(axis >= len(self.shape) for axis in self.varies):

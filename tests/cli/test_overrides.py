@@ -352,3 +352,27 @@ def test_a_run_says_how_many_were_taken(command: Command) -> None:
     code, _, err = command("run qdq.onnx --input-list x.txt --chip sd835 --runtime dsp -o out")
     assert code == 0
     assert "overrides of the file: 2 applied" in err
+
+
+def test_a_vendors_weights_and_biases_keep_their_codes_in_the_file(
+    tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto], command: Command
+) -> None:
+    """Biases of 32 bits have the widest codes that there are."""
+    rng = np.random.default_rng(1)
+    arrays = {
+        "wq": rng.integers(-127, 128, (4, 2, 1, 1)).astype(np.int8), "ws": np.float32(0.5),
+        "bq": np.int32([7, -8, 9, 0]), "bs": np.float32(0.125),
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("DequantizeLinear", ["wq", "ws"], ["w"]),
+        helper.make_node("DequantizeLinear", ["bq", "bs"], ["b"]),
+        helper.make_node("Conv", ["x", "w", "b"], ["y"]),
+    ]
+    onnx.save(onnx_model(nodes, {"x": (1, 2, 4, 4)}, ["y"], arrays), tmp_path / "m.onnx")
+    assert command("convert m.onnx -o m.dlc")[0] == 0
+    kept = container.read("m.dlc").overrides.parameters
+    assert kept["b"].ranges[0].offset == -(2**31)  # type: ignore[union-attr]
+    np.ones(32, np.float32).tofile("x.raw")
+    Path("x.txt").write_text("x.raw\n")
+    assert command("quantize m.dlc --input-list x.txt -o q.dlc")[0] == 0
+    assert container.read("q.dlc").model.parameters["w"].delta == 0.5

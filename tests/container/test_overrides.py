@@ -9,6 +9,7 @@ import pytest
 from hexsim import container
 from hexsim.container import archive
 from hexsim.container.document import Document
+from hexsim.errors import HexsimError
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import (
     NO_OVERRIDES,
@@ -37,6 +38,20 @@ def test_overrides_come_back(tmp_path: Path) -> None:
     assert container.read(path).overrides == OVERRIDES
     container.write(path, Model(small_network()))
     assert container.read(path).overrides == NO_OVERRIDES
+
+
+@pytest.mark.parametrize("offset", [-(2**31), -(2**32) + 1, 2**32 - 1])
+def test_offsets_of_the_widest_codes_come_back(tmp_path: Path, offset: int) -> None:
+    wide = Overrides({}, {"w": IntegerOverride(32, (Range(scale=0.5, offset=offset),))})
+    container.write(tmp_path / "m.dlc", Model(small_network()), overrides=wide)
+    assert container.read(tmp_path / "m.dlc").overrides == wide
+
+
+def test_no_file_is_written_that_would_not_be_read(tmp_path: Path) -> None:
+    wrong = Overrides({}, {"w": IntegerOverride(33, (Range(-1.0, 1.0),))})
+    with pytest.raises(HexsimError, match=r"its overrides: .*bitwidth' is 33; expected"):
+        container.write(tmp_path / "m.dlc", Model(small_network()), overrides=wrong)
+    assert not list(tmp_path.iterdir())
 
 
 def test_origins_come_back(tmp_path: Path) -> None:

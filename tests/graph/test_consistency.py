@@ -71,6 +71,7 @@ def _weight(shape: tuple[int, ...]) -> Change:
         (_tensor("in", shape=(1, 8, 3), order=(0, 1, 2)), "its input has 3 axes and needs 4"),
         (_tensor("in", shape=(2**20, 2**20, 1, 3)), "tensor 'in': shape"),
         (_tensor("in", dtype="decimal"), "elements of the unknown type 'decimal'"),
+        (_tensor("in", dtype="y" * 5000), "elements of the unknown type '" + "y" * 37 + "...'"),
         (lambda net: replace(net, inputs=("in", "in")), "input 'in' is named twice"),
         (lambda net: replace(net, outputs=("weight0",)), "output 'weight0' is no tensor"),
         (
@@ -81,8 +82,9 @@ def _weight(shape: tuple[int, ...]) -> Change:
             lambda net: replace(
                 net, tensors={**net.tensors, "z": Tensor("z", (1,))}, outputs=("z",)
             ),
-            "is written by no layer",
+            "tensor 'z' is written by no layer",
         ),
+        (lambda net: replace(net, layers=(), outputs=()), "' is written by no layer"),
         (
             lambda net: replace(net, input_formats={"z": InputFormat()}),
             "an input format is given for 'z', which is no input",

@@ -11,11 +11,14 @@ from typing import Annotated, Literal
 
 from annotated_types import Interval
 
-from hexsim.graph.domains import LARGEST, Real
+from hexsim.graph.domains import Real
 from hexsim.quantization.encodings import FloatBits
 
-Offset = Annotated[int, Interval(ge=-LARGEST, le=LARGEST)]
-"""A code, of either sign."""
+_LARGEST_CODE = 2**32 - 1
+"""Of 32 bits, the widest that somebody may ask for."""
+
+Offset = Annotated[int, Interval(ge=-_LARGEST_CODE, le=_LARGEST_CODE)]
+"""A code, of either sign: symmetric codes of 32 bits have -2^31."""
 Bits = Annotated[int, Interval(ge=1, le=32)]
 """The width of a code that somebody may ask for."""
 Section = Literal["activation", "parameter"]
