@@ -34,7 +34,7 @@ def read_labels(
     labels, a name that is unknown, missing or given twice, and a class that the first output of
     `network` does not have.
     """
-    classes = _classes(network, batch)
+    classes = count_classes(network, batch)
     rows = [(where, *_row(where, text, network, classes)) for where, text in _lines(path)]
     if names is not None and any(name is not None for _, name, _ in rows):
         return _by_name(path, rows, names)
@@ -94,8 +94,8 @@ def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | N
     return (match["name"] if match else None), tuple(dict.fromkeys(map(int, words)))
 
 
-def _classes(network: Network, batch: int) -> int:
-    """Classes that the first output scores for each input."""
+def count_classes(network: Network, batch: int) -> int:
+    """Classes that the first output scores for each input; raise HexsimError if it has none."""
     output = network.tensors[network.outputs[0]]
     if output.varies:
         raise HexsimError(
