@@ -71,6 +71,13 @@ InputListOption = Annotated[
     typer.Option("--input-list", help="Text file that names raw inputs; default: seeded."),
     INPUT_LIST,
 ]
+ClassNamesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels", help="Names of the classes, one per line: prints the top five of each input."
+    ),
+    FILE,
+]
 ImagesOption = Annotated[
     Path | None,
     typer.Option("--images", help="Folder of pictures, instead of an input list."),
@@ -81,6 +88,24 @@ MeanOption = Annotated[
 ]
 StdOption = Annotated[
     str, typer.Option("--std", help="Pictures: then divided by; one value or one per channel.")
+]
+MeanFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--mean-file",
+        help="Pictures: an .npy file, channels x height x width, whose upper left part is taken "
+        "off instead of --mean.",
+    ),
+    FILE,
+]
+ResizeOption = Annotated[
+    int | None,
+    typer.Option(
+        "--resize",
+        min=1,
+        help="Pictures: pixels of the shorter side before the middle is cut out; default: as few "
+        "as the input needs.",
+    ),
 ]
 ChannelOrderOption = Annotated[
     ChannelOrder, typer.Option("--channel-order", help="Pictures: order of the channels.")

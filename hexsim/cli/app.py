@@ -18,6 +18,7 @@ from hexsim.cli import (
     kernel,
     models,
     partition,
+    prepare,
     profile,
     quantize,
     roofline,
@@ -51,7 +52,7 @@ for _panel, _commands in (
         ),
     ),
     ("Models", (convert.convert, quantize.quantize, info.info, diff.diff, partition.partition)),
-    ("Accuracy", (run.run, validate.validate, tradeoff.tradeoff)),
+    ("Accuracy", (prepare.prepare, run.run, validate.validate, tradeoff.tradeoff)),
 ):
     for _command in _commands:
         app.command(rich_help_panel=_panel)(_command)

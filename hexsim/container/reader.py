@@ -65,9 +65,8 @@ def _model(document: Document, archive: Archive) -> Model:
     encodings = document.encodings
     if encodings is None:
         return Model(_network(document, stored))
-    by_name = {**encodings.activations, **encodings.parameters}
     values = {
-        array.name: restored(stored[array.name], array.dtype, by_name.get(array.name))
+        array.name: restored(stored[array.name], array.dtype, encodings.of_codes(array.name))
         for array in document.arrays
     }
     network = _network(document, values)
@@ -86,6 +85,7 @@ def _model(document: Document, archive: Archive) -> Model:
         equalized=encodings.equalized,
         floats=encodings.floats,
         quantized=True,
+        float_weights=encodings.float_weights,
     )
 
 

@@ -3,8 +3,10 @@
 Load reads the file, deserialise unpacks its weights, create builds the layers. What else happens
 follows from the rules of hexsim.planning.load_rules, subnet by subnet: weights of a float file are
 quantised for the DSP, those of a quantised one dequantised for float runtimes, CPU fallback
-included. On the DSP each subnet also takes a round trip to hand its graph over (the RPC init time
-of the tools, which count both into create).
+included. Weights that stayed float in a quantised file are as those of a float one, for every
+runtime that takes it (our reading: the guide says no more than that they stay). On the DSP each
+subnet also takes a round trip to hand its graph over (the RPC init time of the tools, which count
+both into create).
 
 Left out: compiling GPU kernels, caches of prepared graphs.
 """
@@ -16,6 +18,7 @@ import math
 from hexsim.planning.load_rules import Effect, load_rule
 from hexsim.planning.plan import Plan
 from hexsim.platforms.stacks import Profile, Stack
+from hexsim.runtimes import Runtime
 from hexsim.timing.results import Overhead
 from hexsim.timing.simtime import seconds_to_ps
 
@@ -47,8 +50,14 @@ def _weights(plan: Plan, stack: Stack, effect: Effect) -> int:
     return sum(
         math.prod(shape)
         for subnet in plan.subnets
-        if load_rule(subnet.runtime, stack, quantized=plan.quantized).effect == effect
+        if _effect(subnet.runtime, stack, plan) == effect
         for call in subnet.calls
         for name, shape in zip(call.layer.parameters, call.parameters, strict=True)
         if name not in plan.floats
     )
+
+
+def _effect(runtime: Runtime, stack: Stack, plan: Plan) -> Effect:
+    """What happens to the weights; where a float file is refused, this one is quantised already."""
+    effect = load_rule(runtime, stack, quantized=plan.quantized).effect
+    return "quantise" if effect == "refuse" else effect

@@ -29,7 +29,8 @@ from hexsim.container.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.inputs.input_list import read_input_list
-from hexsim.inputs.pictures import Preprocessing, pictures
+from hexsim.inputs.pictures import pictures
+from hexsim.inputs.preprocessing import Preprocessing
 from hexsim.platform import Platform
 from hexsim.platforms import background, chips, stacks
 from hexsim.platforms.datasheet import Datasheet

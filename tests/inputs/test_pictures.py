@@ -14,7 +14,8 @@ from hexsim.errors import HexsimError
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network
 from hexsim.inputs.colours import encoded
-from hexsim.inputs.pictures import Preprocessing, _middle, pictures
+from hexsim.inputs.pictures import pictures
+from hexsim.inputs.preprocessing import Preprocessing, _middle
 from hexsim.passes.input_formats import set_input_formats
 from tests.small_networks import Sketch
 

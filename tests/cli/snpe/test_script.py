@@ -39,6 +39,7 @@ snpe-dlc-quantize --input_dlc net.dlc --input_list list.txt --output_dlc b.dlc -
 snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --output_dlc c.dlc --axis_quant
     --weights_bitwidth 4 --pack_4_bit_weights
 snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --use_adjusted_weights_quantizer
+    --no_weight_quantization
 """
 LOOK = """
 snpe-dlc-info --input_dlc a.dlc --save info.csv --display_all_encodings --display_memory

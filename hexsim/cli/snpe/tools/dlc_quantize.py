@@ -79,8 +79,8 @@ _RANGES = (
         Ours("--override-params"),
     ),
     Option(
-        ("--no_weight_quantization",), (), "Leave weights float.",
-        Refused("weights and activations are quantised together here; leave it out"),
+        ("--no_weight_quantization",), (), "Store weights as floats beside their encodings.",
+        Ours("--no-weight-quantization"),
     ),
     Option(
         ("--float_fallback",), (), "Leave float what has no encoding.",
