@@ -78,7 +78,10 @@ def partial_types(
 
 def unknown_shape(node: Node, name: str) -> UnknownShapeError:
     """Build the error that says why output `name` has no shape."""
-    advice = "its operator is unknown to onnx and the file does not give its shape"
+    advice = (
+        "its operator is unknown to onnx and the file does not give its shape; say what it does "
+        "(--udl)"
+    )
     if onnx.defs.has(node.proto.op_type, _domain(node)):
         advice = (
             "its shape depends on values that are known only when the network runs; end the "
