@@ -10,6 +10,6 @@ Left out: operators without inputs that vary, optional outputs, attributes that 
 
 from hexsim.udl.definition import Cost, Node, Processor, Scale, UserLayer
 from hexsim.udl.file import use_layers
-from hexsim.udl.known import find, forget
+from hexsim.udl.known import find
 
-__all__ = ["Cost", "Node", "Processor", "Scale", "UserLayer", "find", "forget", "use_layers"]
+__all__ = ["Cost", "Node", "Processor", "Scale", "UserLayer", "find", "use_layers"]

@@ -28,11 +28,6 @@ def give(layers: Iterable[UserLayer]) -> None:
     _GIVEN.update((layer.name, layer) for layer in layers)
 
 
-def forget() -> None:
-    """Forget all layers that were given."""
-    _GIVEN.clear()
-
-
 def find(name: str) -> UserLayer | None:
     """Return the layer of an operator, None if nobody brings it.
 
