@@ -4,7 +4,8 @@ A layer's arithmetic runs on all big cores at the share of their peak that its c
 tensors and weights come from memory. A layer without MACs counts one operation per element read
 or written. An opaque node counts what its operator takes, its MACs at the efficiency of a fully
 connected layer. SNPE's documentation calls a deconvolution far slower than a convolution; the
-efficiency of depthwise ones stands in for it.
+efficiency of depthwise ones stands in for it. A layer that the user brings costs what the user
+says.
 
 Left out: caches, scheduling, the small cores, clocks below the highest.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from hexsim.host._layer_cost import LayerCost
+from hexsim.host._layer_cost import LayerCost, stated_cost
 from hexsim.layers import (
     Convolution,
     Deconvolution,
@@ -34,10 +35,17 @@ def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
     if not call.computes_float:
         macs_per_clk = cpu.int8_macs_per_clk / (_bytes(call.input_bits) * _bytes(call.weight_bits))
     peak = cpu.cores * cpu.clock_hz * macs_per_clk
+    peak_of_others = peak * runtime.other_efficiency
+    stated = stated_cost(call, "cpu")
+    if stated is None:
+        arithmetic_s = call.macs / (peak * _efficiency(call, stack))
+        arithmetic_s += _operations(call) / peak_of_others
+    else:
+        on_all_s = stated.operations / peak_of_others + stated.cycles / (cpu.cores * cpu.clock_hz)
+        arithmetic_s = on_all_s * cpu.cores / min(stated.threads or cpu.cores, cpu.cores)
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
     return LayerCost(
-        call.macs / (peak * _efficiency(call, stack))
-        + _operations(call) / (peak * runtime.other_efficiency),
+        arithmetic_s,
         moved / cpu.bandwidth_bytes_per_s,
         runtime.layer_s,
     )

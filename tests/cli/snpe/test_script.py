@@ -9,6 +9,7 @@ import pytest
 
 from hexsim.cli.snpe.option import Effect, Refused
 from hexsim.cli.snpe.tool import TOOLS
+from tests import own_layers
 from tests.cli.conftest import Done
 from tests.frameworks.caffe.made import caffemodel, layer, net, stored
 
@@ -19,11 +20,12 @@ snpe-onnx-to-dlc --input_network net.onnx --output_path net.dlc --input_dim x 1,
     --out_node y --input_type x image --input_dtype x float32 --input_encoding x bgr
     --quantization_overrides overrides.json --model_version 1 --copyright_file net.txt
     --validation_target dsp snapdragon_835 --strict --debug --disable_batchnorm_folding
+    --udl own.py ENERGY
 snpe-onnx-to-dlc -i net.onnx -o dry.dlc --dry_run
 snpe-caffe-to-dlc -i net.prototxt -b weights.caffemodel -o caffe.dlc -d x 1,3,8,8 --out_node y
     -t x image --input_dtype x float32 -e x bgr --quantization_overrides overrides.json
     --model_version 1 --copyright_file net.txt --validation_target dsp snapdragon_835 --strict
-    --debug --disable_batchnorm_folding
+    --debug --disable_batchnorm_folding --udl own.py ENERGY
 """
 QUANTIZE = """
 snpe-dlc-quantize --input_dlc net.dlc --input_list list.txt --output_dlc a.dlc
@@ -32,7 +34,7 @@ snpe-dlc-quantize --input_dlc net.dlc --input_list list.txt --output_dlc a.dlc
     --stack snpe-1.30 --enable_htp --htp_socs sm8350 --overwrite_cache_records --use_float_io
     --buffer_data_type x --verbose --quiet --silent --debug1 --debug2 --debug3 --debug=2
     --log-mask all --log-file l.txt --log-dir . --log-file-include-hostname
-    --use_encoding_optimizations
+    --use_encoding_optimizations --udl own.py ENERGY
 snpe-dlc-quantize --input_dlc net.dlc --input_list list.txt --output_dlc b.dlc --bitwidth 8
     --override_params --float_bitwidth 16 --float_bias_bitwidth 16
     --use_symmetric_quantize_weights
@@ -43,8 +45,9 @@ snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --use_adjusted_weights_
 """
 LOOK = """
 snpe-dlc-info --input_dlc a.dlc --save info.csv --display_all_encodings --display_memory
+    --udl own.py ENERGY
 snpe-dlc-diff --input_dlc_one net.dlc --input_dlc_two b.dlc --layers --parameters --dimensions
-    --weights --outputs --hta --copyrights --save diff.csv
+    --weights --outputs --hta --copyrights --save diff.csv --udl own.py ENERGY
 """
 RUN = """
 snpe-net-run --container a.dlc --input_list list.txt --use_dsp --perf_profile burst
@@ -54,11 +57,11 @@ snpe-throughput-net-run --container a.dlc --use_dsp --perf_profile burst --conta
     --json throughput.json --storage_dir s --verbose --debug --chip sd845 --stack snpe-1.23
 snpe-throughput-net-run --container net.dlc --use_cpu --container net.dlc --use_gpu_fp16
     --container net_quantized.dlc --use_fxp_cpu --container a.dlc --use_aip --iterations 2
-    --chip sd855
+    --chip sd855 --udl own.py ENERGY
 snpe-parallel-run --container a.dlc --input_list list.txt --output_dir parallel --use_dsp
     --use_gpu --use_aip --use_cpu --use_gpu_fp16 --use_fxp_cpu --runtime_order dsp,cpu
     --cpu_fallback true --perf_profile burst --profiling_level detailed --storage_dir s
-    --enable_init_cache --chip sd855 --stack snpe-1.30
+    --enable_init_cache --chip sd855 --stack snpe-1.30 --udl own.py ENERGY
 """
 EXTRAS = {
     "snpe-tensorflow-to-dlc": b"\x08\x01\x12",
@@ -87,7 +90,8 @@ def lines() -> list[str]:
 
 @pytest.fixture
 def given(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> set[Path]:
-    """net.onnx, overrides for it, and a list of two pictures."""
+    """net.onnx, overrides for it, a list of two pictures, and layers that nothing needs."""
+    (tmp_path / "own.py").write_bytes(own_layers.FILE.read_bytes())
     rng = np.random.default_rng(0)
     nodes = [
         onnx.helper.make_node("Conv", ["x", "w"], ["c"], "conv", pads=[1, 1, 1, 1]),

@@ -14,7 +14,7 @@ from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware
 from hexsim.cli.snpe import runtimes
 from hexsim.cli.snpe.net_run_options import PROFILES
-from hexsim.cli.snpe.option import CHIP, NO_UDO, STACK, Ignored, Option, Ours, Refused, Tool
+from hexsim.cli.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Refused, Tool
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ OPTIONS = (
     Option(("--verbose",), (), "Tell more.", _NO_MORE),
     Option(("--debug",), (), "Tell more.", _NO_MORE),
     Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
+    UDL,
     CHIP,
     STACK,
 )  # fmt: skip
