@@ -1,4 +1,5 @@
-"""Making a network ready before its first inference, in the parts that the SNPE tools print.
+"""Making a network ready before its first inference, in the parts that the SNPE tools print, and
+tearing it down after the last.
 
 Load reads the file, deserialise unpacks its weights, create builds the layers. What else happens
 follows from the rules of hexsim.planning.load_rules, subnet by subnet: weights of a float file are
@@ -8,12 +9,16 @@ runtime that takes it (our reading: the guide says no more than that they stay).
 subnet also takes a round trip to hand its graph over (the RPC init time of the tools, which count
 both into create).
 
+Tearing down frees what creating made, in a share of its time, and takes another round trip for
+each subnet on the DSP.
+
 Left out: compiling GPU kernels, caches of prepared graphs.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from hexsim.planning.load_rules import Effect, load_rule
 from hexsim.planning.plan import Plan
@@ -36,6 +41,21 @@ def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead
         "create": len(plan.network.layers) * load.create_s_per_layer,
         "rpc_init": on_dsp * rpc.job_11ms_s,
     }
+    return _in_order(parts)
+
+
+def release(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
+    """Return the parts of tearing a network down, in order."""
+    on_dsp = sum(subnet.engine == "hvx" for subnet in plan.subnets)
+    rpc = dict(stack.entry.rpc)[profile.qos]
+    created_s = len(plan.network.layers) * stack.load.create_s_per_layer
+    return _in_order(
+        {"release": created_s * stack.load.release_share, "rpc_release": on_dsp * rpc.job_11ms_s}
+    )
+
+
+def _in_order(parts: Mapping[str, float]) -> tuple[Overhead, ...]:
+    """One part after the other, without those that take no time; their seconds are given."""
     result, now = [], 0
     for name, seconds in parts.items():
         duration = seconds_to_ps(seconds)

@@ -8,8 +8,24 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
     from hexsim.platforms.stacks import BufferType
+    from hexsim.reports.diag_log import Run
 
 Level = Literal["off", "basic", "moderate", "detailed"]
+
+
+def described(deployment: Deployment, perf_profile: str, level: Level, inferences: int) -> Run:
+    """What a log says of the run that it is of."""
+    from hexsim.reports.diag_log import Run
+
+    return Run(
+        network=deployment.network.name,
+        chip=deployment.platform.chip.name,
+        stack=deployment.platform.stack.name,
+        runtime=deployment.runtime,
+        perf_profile=perf_profile,
+        profiling_level=level,
+        inferences=inferences,
+    )
 
 
 def write_log(
@@ -25,19 +41,11 @@ def write_log(
     Level off writes none.
     """
     from hexsim.files import write_bytes
-    from hexsim.reports.diag_log import Run, diag_log, diag_rows
+    from hexsim.reports.diag_log import diag_log, diag_rows
 
     if level == "off":
         return
-    run = Run(
-        network=deployment.network.name,
-        chip=deployment.platform.chip.name,
-        stack=deployment.platform.stack.name,
-        runtime=deployment.runtime,
-        perf_profile=perf_profile,
-        profiling_level=level,
-        inferences=inferences,
-    )
+    run = described(deployment, perf_profile, level, inferences)
     timing = deployment.simulate(perf_profile=perf_profile, buffer=buffer)
-    text = diag_log(run, diag_rows(run, deployment.network, timing))
+    text = diag_log(run, diag_rows(run, deployment.plan, timing))
     write_bytes(path, text.encode(), parents=True)

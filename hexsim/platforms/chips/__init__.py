@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from string import ascii_lowercase
 
 from hexsim.platforms.architecture import Arch
 from hexsim.platforms.chips.chip import Chip, Corner
@@ -37,6 +38,6 @@ def _name_of(text: str) -> str:
             return name
     for name in names():
         for number in _SHELF.load(name).part_numbers:
-            if plain in (number, number.lstrip("abcdefghijklmnopqrstuvwxyz")):
+            if plain in (number, number.lstrip(ascii_lowercase)):
                 return name
     return text

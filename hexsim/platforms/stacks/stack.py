@@ -204,7 +204,8 @@ class Quantization(Table):
 class Load(Table):
     """What making a network ready costs, before the first inference.
 
-    `float_on_dsp` is what the DSP runtime does with a file that is not quantised.
+    `float_on_dsp` is what the DSP runtime does with a file that is not quantised. Tearing the
+    layers down takes `release_share` of the time that creating them took.
     """
 
     float_on_dsp: Literal["quantise", "refuse"]
@@ -213,6 +214,7 @@ class Load(Table):
     create_s_per_layer: Seconds
     quantize_s_per_element: SecondsPerElement
     dequantize_s_per_element: SecondsPerElement
+    release_share: Fraction
 
 
 class CpuRuntime(Table):

@@ -107,7 +107,7 @@ def test_the_log_is_the_simulation(
 
 @pytest.mark.parametrize(
     ("level", "blocks"),
-    [("basic", (4, 1, 0)), ("moderate", (5, 2, 0)), ("detailed", (5, 2, 6))],
+    [("basic", (5, 1, 0)), ("moderate", (7, 5, 0)), ("detailed", (7, 6, 6))],
 )
 def test_levels_and_how_they_are_shown(
     level: str, blocks: tuple[int, ...], tool: Tool, tmp_path: Path
