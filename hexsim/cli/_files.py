@@ -132,7 +132,7 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
     for one in (one for hint in hints.values() for one in getattr(hint, "__metadata__", ())):
         if isinstance(one, ParameterInfo):
             one.readable = False  # what cannot be read is told in our own words
-    declared = inspect.signature(command).parameters.values()
+    own = inspect.signature(command).parameters
 
     @functools.wraps(command)
     def careful(**given: Any) -> None:
@@ -144,14 +144,14 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
             chosen = [(given[name], mark) for name, mark in outputs.items() if given[name]]
             for path, mark in sorted(chosen, key=lambda one: one[1].folder):
                 (landing.claim_folder if mark.folder else landing.claim)(path)
-            if brought := given.pop(_UDL, None):
+            if brought := given.get(_UDL):
                 from hexsim.udl import use_layers
 
                 use_layers(*brought)
-            command(**given)
+            command(**{name: value for name, value in given.items() if name in own})
             sys.stdout.flush()
 
-    parameters = [one.replace(annotation=hints[one.name]) for one in declared]
+    parameters = [one.replace(annotation=hints[one.name]) for one in own.values()]
     if reads_model:
         kind = inspect.Parameter.KEYWORD_ONLY
         parameters.append(inspect.Parameter(_UDL, kind, default=None, annotation=UdlOption))
