@@ -69,7 +69,12 @@ EXTRAS = {
     "snpe-pytorch-to-dlc": b"\x80\x02",
 }
 """Tools whose frameworks are no part of a plain installation, and how their files begin."""
-SCRIPT = CONVERT + QUANTIZE + LOOK + RUN
+BENCH = """
+snpe_bench.py -c bench.json -p burst -l moderate -b tf8 -s 20 -json -cache -d -r localhost -t le64
+    -v sd855 -o base --draws --chip sd855 --stack snpe-1.30
+snpe_bench.py --config_file bench.json -a --float net.dlc
+"""
+SCRIPT = CONVERT + QUANTIZE + LOOK + RUN + BENCH
 LEFT = """
 a.dlc b.dlc c.dlc caffe.dlc diag.csv diff.csv info.csv net.dlc net_quantized.dlc
 output output/Result_0 output/Result_0/y.raw output/Result_1 output/Result_1/y.raw
@@ -78,6 +83,19 @@ parallel/Result_1/y.raw parallel/SNPEDiag_0.log parallel/SNPEDiag_1.log parallel
 parallel/SNPEDiag_3.log parallel/SNPEDiag_4.log parallel/SNPEDiag_5.log parallel/SNPEDiag_6.log
 throughput.json
 """
+LEFT_BY_BENCH = """
+benchmark.json benchmark_stats_N.csv benchmark_stats_N.json timing timing/DSP
+timing/DSP/answers.json timing/DSP/Run1 timing/DSP/Run1/SNPEDiag_0.log
+timing/DSP/Run1/snpe-bench_cmds.sh timing/DSP_ub_float timing/DSP_ub_float/answers.json
+timing/DSP_ub_float/Run1 timing/DSP_ub_float/Run1/SNPEDiag_0.log
+timing/DSP_ub_float/Run1/snpe-bench_cmds.sh timing/DSP_ub_tf8 timing/DSP_ub_tf8/answers.json
+timing/DSP_ub_tf8/Run1 timing/DSP_ub_tf8/Run1/SNPEDiag_0.log
+timing/DSP_ub_tf8/Run1/snpe-bench_cmds.sh
+"""
+"""Below the folder of each of its two benchmarks, which is called after the time."""
+CONFIG = """{"Name": "N", "HostRootPath": "n", "HostResultsDir": "results", "DevicePath": "/data",
+"Devices": ["8998"], "Runs": 1, "Runtimes": ["DSP"], "Measurements": ["timing"],
+"Model": {"Name": "N", "Dlc": "a.dlc", "InputList": "list.txt", "Data": ["."]}}"""
 _CONVOLUTION = (
     "convolution_param { num_output: 8 kernel_size: 3 pad: 1 bias_term: false "
     'weight_filler { type: "xavier" } }'
@@ -105,6 +123,7 @@ def given(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> set[Pat
         picture = rng.integers(0, 256, (1, 8, 8, 3)).astype("<f4")
         picture.tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("0.raw\n1.raw\n")
+    (tmp_path / "bench.json").write_text(CONFIG)
     stored(
         tmp_path,
         net(
@@ -122,7 +141,10 @@ def test_it_runs_and_leaves_what_snpe_leaves(tool: Tool, given: set[Path], tmp_p
         code, _, err = tool(line)
         assert code == 0, (line, err)
     left = {path.relative_to(tmp_path).as_posix() for path in {*tmp_path.rglob("*")} - given}
-    assert left == set(LEFT.split())
+    of_bench = {path for path in left if path.split("/")[0] in ("base", "results")}
+    assert left - of_bench == set(LEFT.split())
+    ends = {path.split("results/", 1)[1].partition("/")[2] for path in of_bench if "s/20" in path}
+    assert ends - {""} == set(LEFT_BY_BENCH.split())
 
 
 def test_it_has_every_option_that_is_taken() -> None:

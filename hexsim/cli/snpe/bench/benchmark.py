@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bench:
-    """What a config asks for. `source` None stands for made-up inputs, which are never read."""
+    """What a config asks for.
+
+    `source` None stands for made-up inputs, which are never read. `in_float` is the network whose
+    answers are those in float; it comes from the `float_model`, if there is one.
+    """
 
     config: Config
     settings: Settings
@@ -43,17 +47,24 @@ class Bench:
     flavours: tuple[Flavour, ...]
     deployments: Mapping[Runtime, Deployment]
     source: InputSource | None
+    in_float: Network
+    float_model: Path | None
 
     @classmethod
-    def prepared(cls, config: Config, settings: Settings, platform: Platform) -> Bench:
+    def prepared(
+        cls, config: Config, settings: Settings, platform: Platform, float_model: Path | None
+    ) -> Bench:
         """Find all parts; HexsimError, before anything is written, for what cannot run."""
-        from hexsim.container.loading import load_container
+        from hexsim.accuracy.reference import with_reference
+        from hexsim.container.loading import load, load_container
         from hexsim.deployment.given import GivenModel, Preparation
         from hexsim.inputs.source import listed
 
         wanted = flavours(config.runtimes, settings.buffers)
         read = load_container(str(config.dlc))
-        network = read.model.network
+        network = in_float = read.model.network
+        if float_model is not None:
+            in_float = with_reference(read.model, load(float_model).network).network
         source = None
         if config.input_list is not None:
             found = partial(inputs.place, data=config.data)
@@ -64,7 +75,17 @@ class Bench:
         for one in wanted:
             _buffers(one).inputs(deployments[one.runtime])
             _buffers(one).timed(deployments[one.runtime])
-        return cls(config, settings, platform, network, wanted, deployments, source)
+        return cls(
+            config,
+            settings,
+            platform,
+            network,
+            wanted,
+            deployments,
+            source,
+            in_float,
+            float_model,
+        )
 
     def run(self, base: Path, write: Callable[[Sheet], Mapping[str, str]]) -> Path:
         """Run what is not finished below `base`, and write the files of the results; the first is
@@ -85,7 +106,7 @@ class Bench:
         """What tells this benchmark from others."""
         config, source = self.config, self.source
         raws = [Path(file) for files in source.files for file in files] if source else []
-        files = [config.dlc, *([config.input_list] if config.input_list else []), *raws]
+        named = [one for one in (config.dlc, self.float_model, config.input_list) if one]
         sheets = "".join(map(repr, (self.platform.chip, self.platform.stack)))
         return {
             "hexsim": __version__,
@@ -94,7 +115,7 @@ class Bench:
             "chip": self.platform.chip.name,
             "stack": self.platform.stack.name,
             "constants": folder.digest(sheets),
-            "files": folder.digests(files),
+            "files": folder.digests([*named, *raws]),
         }
 
     def _input_list(self, place: Path) -> Path | None:
@@ -114,7 +135,7 @@ class Bench:
         from hexsim.reports.snpe_bench import Sheet
 
         config, settings, network = self.config, self.settings, self.network
-        values = None if self.source is None else Values(network, self.source)
+        values = None if self.source is None else Values(self.in_float, self.source)
         columns = [
             self._timing(place / measurement / one.name, one, values, input_list)
             if measurement == "timing"

@@ -1,9 +1,9 @@
 """The answers of a flavour on the user's inputs beside those in float: right or wrong.
 
 An answer is the class with the largest score, as in `hexsim validate`; where the network is no
-classifier, the largest number of its first output. Float is the network of the file in float32:
-where that is quantised, with the weights that the file holds. Code buffers hold inputs as
-snpe-net-run lets them: each set of inputs in a range of its own.
+classifier, the largest number of its first output. A quantised file holds its weights as codes
+only, so there float is either what those stand for, or the float file that it was made from.
+Code buffers hold inputs as snpe-net-run lets them: each set of inputs in a range of its own.
 """
 
 from __future__ import annotations

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim.cli._files import FILE, Writes
+from hexsim.cli._files import FILE, MODEL, Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._say import remark, say
 from hexsim.cli.snpe.bench.config import Config, read_config, settings
-from hexsim.cli.snpe.net_run_options import PROFILES
 from hexsim.cli.snpe.option import CHIP, STACK, Ignored, Option, Ours, Tool
 from hexsim.errors import HexsimError
 
@@ -68,6 +67,7 @@ def snpe_bench(
     output_base: Annotated[Path | None, typer.Option("--output-base"), Writes(folder=True)] = None,
     device: Device,
     instead: Instead,
+    float_model: Annotated[Path | None, typer.Option("--float"), MODEL] = None,
     json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Measure everything that a config asks for."""
@@ -89,7 +89,7 @@ def snpe_bench(
     if config.device_keys:
         keys = ", ".join(config.device_keys)
         remark(f"[WARNING] {keys} in the config: nothing changes, since no device is connected")
-    bench = Bench.prepared(config, how, device.platform(config))
+    bench = Bench.prepared(config, how, device.platform(config), float_model)
 
     def files(results: Sheet) -> dict[str, str]:
         found = {".csv": bench_csv(results)} | ({".json": bench_json(results)} if json else {})
@@ -136,8 +136,9 @@ OPTIONS = (
     ),
     Option(
         ("--perfprofile", "-p"), ("PROFILE",),
-        "Performance profile, before that of the config; default: high_performance.",
-        Ours("--perf-profile"), choices=PROFILES,
+        "Performance profile of snpe-net-run, before that of the config; default: "
+        "high_performance.",
+        Ours("--perf-profile"),
     ),
     Option(
         ("--profilinglevel", "-l"), ("LEVEL",),
@@ -152,6 +153,11 @@ OPTIONS = (
     Option(
         ("--draws",), (), "Draw all constants in doubt anew for each run, so that runs differ.",
         Ours("--draws"),
+    ),
+    Option(
+        ("--float",), ("FILE",),
+        "Float model that a quantised Dlc was made from: what answers are compared with.",
+        Ours("--float"),
     ),
     CHIP,
     STACK,
@@ -169,6 +175,8 @@ TOOLS = {
             "of either. The config of a device that has another name needs --chip.",
             "Runs are simulated alike, so mean, largest and smallest are one number; --draws makes "
             "them differ. Memory is not simulated: its cells are empty.",
+            "The last row tells on how many inputs each runtime answers as float does. A quantised "
+            "Dlc no longer has the weights of its float file, so name that with --float.",
             "What was killed goes on where it was, if the config, its files, the options and the "
             "version of hexsim are the same.",
         ),
