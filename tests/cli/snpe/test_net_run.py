@@ -232,6 +232,7 @@ def test_every_option_that_is_taken_runs(tool: Tool) -> None:
         "--runtime_order": "--runtime_order cpu",
         "--set_output_tensors": "--set_output_tensors in",
         "--output_dir": "--output_dir there",
+        "--udl": "--udl own.py Twice",
     }
     for option in OPTIONS:
         if option.is_required or isinstance(option.effect, Refused):
