@@ -136,15 +136,16 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def careful(**given: Any) -> None:
+        brought = given.pop(_UDL, None) or []
         outputs = {name: mark for name, mark in found.items() if isinstance(mark, Writes)}
         for name, mark in outputs.items():
             if mark.named is not None:
                 given[name] = mark.named(given)
-        with together(functools.cache(lambda: _kept(found, given))) as landing:
+        with together(functools.cache(lambda: _kept(found, {**given, _UDL: brought}))) as landing:
             chosen = [(given[name], mark) for name, mark in outputs.items() if given[name]]
             for path, mark in sorted(chosen, key=lambda one: one[1].folder):
                 (landing.claim_folder if mark.folder else landing.claim)(path)
-            if brought := given.pop(_UDL, None):
+            if brought:
                 from hexsim.udl import use_layers
 
                 use_layers(*brought)

@@ -27,9 +27,11 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from hexsim import __version__
+from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.graph.names import visible
+from hexsim.platforms.stacks import BufferType
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.snpe_rows import initialisation, runtime_cell
 from hexsim.runtimes import Runtime
@@ -84,6 +86,31 @@ def diag_rows(run: Run, network: Network, timing: Result) -> list[Row]:
     if run.profiling_level == "detailed":
         shown += _layers(run.runtime, network, timing)
     return shown
+
+
+def simulated_log(
+    deployment: Deployment,
+    perf_profile: str | None,
+    level: Level,
+    inferences: int,
+    buffer: BufferType | None = None,
+) -> str:
+    """Simulate one inference, since every other one takes the same time, and return its log.
+
+    `perf_profile` None is the stack's own.
+    """
+    platform = deployment.platform
+    run = Run(
+        network=deployment.network.name,
+        chip=platform.chip.name,
+        stack=platform.stack.name,
+        runtime=deployment.runtime,
+        perf_profile=perf_profile or platform.stack.default_profile,
+        profiling_level=level,
+        inferences=inferences,
+    )
+    timing = deployment.simulate(perf_profile=perf_profile, buffer=buffer)
+    return diag_log(run, diag_rows(run, deployment.network, timing))
 
 
 def diag_log(run: Run, rows: Sequence[Row]) -> str:
