@@ -26,9 +26,10 @@ def add_user_defined(node: Node, net: Importer, brought: UserLayer) -> None:
     """
     given = [name for name in node.inputs if name]
     if not any(name in net.tensors for name in given):
-        raise node.error("a user-defined layer needs an input that varies; compute its constants")
+        reason = "a user-defined layer needs an input that varies"
+        raise node.error(reason, "compute its result before you export the model")
     if not all(node.outputs):
-        raise node.error("leaves out an output, which no user-defined layer can")
+        raise node.error("leaves out an output, which no user-defined layer can", "name it")
     order = common_order(tuple(given), net) if brought.any_order else None
     if len(node.inputs) > MOST_INPUTS:
         raise node.error(f"has {len(node.inputs)} inputs, more than {MOST_INPUTS}")
@@ -47,7 +48,8 @@ def add_user_defined(node: Node, net: Importer, brought: UserLayer) -> None:
     for at, (name, shape) in enumerate(zip(node.outputs, shapes, strict=True)):
         stored = order or identity(len(shape))
         if len(stored) != len(shape):
-            raise node.error(f"has an output of {len(shape)} axes, and inputs of {len(stored)}")
+            reason = f"has an output of {len(shape)} axes, and inputs of {len(stored)}"
+            raise node.error(reason, "an operator of any_order keeps the axes")
         outputs.append(Tensor(name, stored_shape(shape, stored), stored, brought.dtype(at)))
     net.add_with(layer, outputs)
 
