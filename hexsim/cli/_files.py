@@ -132,26 +132,27 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
     for one in (one for hint in hints.values() for one in getattr(hint, "__metadata__", ())):
         if isinstance(one, ParameterInfo):
             one.readable = False  # what cannot be read is told in our own words
-    own = inspect.signature(command).parameters
+    declared = inspect.signature(command).parameters.values()
 
     @functools.wraps(command)
     def careful(**given: Any) -> None:
+        brought = given.pop(_UDL, None) or []
         outputs = {name: mark for name, mark in found.items() if isinstance(mark, Writes)}
         for name, mark in outputs.items():
             if mark.named is not None:
                 given[name] = mark.named(given)
-        with together(functools.cache(lambda: _kept(found, given))) as landing:
+        with together(functools.cache(lambda: _kept(found, {**given, _UDL: brought}))) as landing:
             chosen = [(given[name], mark) for name, mark in outputs.items() if given[name]]
             for path, mark in sorted(chosen, key=lambda one: one[1].folder):
                 (landing.claim_folder if mark.folder else landing.claim)(path)
-            if brought := given.get(_UDL):
+            if brought:
                 from hexsim.udl import use_layers
 
                 use_layers(*brought)
-            command(**{name: value for name, value in given.items() if name in own})
+            command(**given)
             sys.stdout.flush()
 
-    parameters = [one.replace(annotation=hints[one.name]) for one in own.values()]
+    parameters = [one.replace(annotation=hints[one.name]) for one in declared]
     if reads_model:
         kind = inspect.Parameter.KEYWORD_ONLY
         parameters.append(inspect.Parameter(_UDL, kind, default=None, annotation=UdlOption))

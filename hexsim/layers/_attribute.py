@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hexsim.graph.domains import Natural
+from hexsim.graph.names import visible
 
 Kind = Literal["int", "float", "text", "ints", "floats", "texts", "array"]
 _NUMBERS = "biuf"
@@ -53,7 +54,7 @@ class Attribute:
         if self.kind == "array":
             return f"{self.name} {self.dtype} {'x'.join(map(str, self.shape))}"
         words = (f"{one:g}" if isinstance(one, float) else f"{one}" for one in self._several)
-        return f"{self.name} {' '.join(words)}"
+        return visible(f"{self.name} {' '.join(words)}")
 
     @property
     def _several(self) -> tuple[Any, ...]:

@@ -21,6 +21,8 @@ from hexsim.udl import Cost, Node, Processor, UserLayer, find
 from hexsim.udl.calling import cost_of, output_shapes
 
 T = TypeVar("T")
+MOST_INPUTS = 1 << 16
+"""No operator has more."""
 _ON_DSP: frozenset[LayerTarget] = frozenset({"dsp", "aip"})
 _FIXED_ON_CPU: frozenset[LayerTarget] = frozenset({"fxp_cpu"})
 
@@ -54,7 +56,12 @@ class UserDefined(Layer):
     def fault(self) -> str | None:
         """Say what is wrong between its fields, if anything."""
         if len(self.places) != len(self.inputs) or sorted(set(self.places)) != [*self.places]:
-            return f"its {len(self.inputs)} inputs are at the places {list(self.places)}"
+            return f"its {len(self.inputs)} inputs are at the places {list(self.places[:9])}"
+        if self.places and self.places[-1] >= MOST_INPUTS:
+            return f"it has an input at the place {self.places[-1]} of at most {MOST_INPUTS}"
+        names = (self.op_type, self.source, *(one.name for one in self.attributes))
+        if not all(map(str.isprintable, names)):
+            return "its operator, file or attributes have characters that are not printed"
         return None
 
     @property

@@ -78,12 +78,11 @@ def partial_types(
 
 def unknown_shape(node: Node, name: str) -> UnknownShapeError:
     """Build the error that says why output `name` has no shape."""
-    reason, remedy = (
-        "its operator is unknown to onnx and the file does not give its shape",
-        "say what it does (--udl), or end the network before it (--out-name)",
-    )
+    reason = "its operator is unknown to onnx and the file does not give its shape"
+    remedy = f"say what it does (--udl), or {END_BEFORE}"
     if onnx.defs.has(node.proto.op_type, _domain(node)):
-        reason, remedy = "its shape depends on values that only a run knows", END_BEFORE
+        reason = "its shape depends on values that are known only when the network runs"
+        remedy = END_BEFORE
     error = node.error(f"the shape of output '{name}' cannot be inferred: {reason}", remedy)
     return UnknownShapeError(str(error))
 

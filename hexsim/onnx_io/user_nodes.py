@@ -5,8 +5,10 @@ from __future__ import annotations
 import onnx
 
 from hexsim.graph.ir import Tensor
+from hexsim.graph.names import visible
 from hexsim.layers import UserDefined
 from hexsim.layers._attribute import Attribute
+from hexsim.layers.user_defined import MOST_INPUTS
 from hexsim.onnx_io.axis_order import identity, stored_shape
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node
@@ -24,10 +26,13 @@ def add_user_defined(node: Node, net: Importer, brought: UserLayer) -> None:
     """
     given = [name for name in node.inputs if name]
     if not any(name in net.tensors for name in given):
-        raise node.error("a user-defined layer needs an input that varies; compute its constants")
+        reason = "a user-defined layer needs an input that varies"
+        raise node.error(reason, "compute its result before you export the model")
     if not all(node.outputs):
-        raise node.error("leaves out an output, which no user-defined layer can")
+        raise node.error("leaves out an output, which no user-defined layer can", "name it")
     order = common_order(tuple(given), net) if brought.any_order else None
+    if len(node.inputs) > MOST_INPUTS:
+        raise node.error(f"has {len(node.inputs)} inputs, more than {MOST_INPUTS}")
     layer = UserDefined(
         name=node.name,
         inputs=tuple(_operand(name, order, net) for name in given),
@@ -35,7 +40,7 @@ def add_user_defined(node: Node, net: Importer, brought: UserLayer) -> None:
         op_type=node.op_type,
         places=tuple(place for place, name in enumerate(node.inputs) if name),
         attributes=tuple(_attribute(one, node) for one in node.proto.attribute),
-        source=brought.source,
+        source=visible(brought.source),
         definition=brought,
     )
     shapes = layer.output_shapes([net.source_shape(name) for name in given])
@@ -43,7 +48,8 @@ def add_user_defined(node: Node, net: Importer, brought: UserLayer) -> None:
     for at, (name, shape) in enumerate(zip(node.outputs, shapes, strict=True)):
         stored = order or identity(len(shape))
         if len(stored) != len(shape):
-            raise node.error(f"has an output of {len(shape)} axes, and inputs of {len(stored)}")
+            reason = f"has an output of {len(shape)} axes, and inputs of {len(stored)}"
+            raise node.error(reason, "an operator of any_order keeps the axes")
         outputs.append(Tensor(name, stored_shape(shape, stored), stored, brought.dtype(at)))
     net.add_with(layer, outputs)
 
@@ -56,7 +62,7 @@ def _operand(name: str, order: tuple[int, ...] | None, net: Importer) -> str:
 
 
 def _attribute(proto: onnx.AttributeProto, node: Node) -> Attribute:
-    kind, name = proto.type, proto.name
+    kind, name = proto.type, visible(proto.name)
     if kind == _Kinds.INT:
         return Attribute(name, "int", ints=(proto.i,))
     if kind == _Kinds.FLOAT:

@@ -27,10 +27,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from hexsim import __version__
+from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.graph.names import visible
 from hexsim.planning.plan import Plan
+from hexsim.platforms.stacks import BufferType
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.snpe_rows import (
     conversions,
@@ -98,6 +100,35 @@ def diag_rows(run: Run, plan: Plan, timing: Result) -> list[Row]:
             ps = one.duration_ps
             shown.append(Row("convert", one.tensor, ps, _rounded(ps), None, one.subnets, "AIP"))
     return shown
+
+
+def described(
+    deployment: Deployment, perf_profile: str | None, level: Level, inferences: int
+) -> Run:
+    """What a log says of the run that it is of; `perf_profile` None is the stack's own."""
+    platform = deployment.platform
+    return Run(
+        network=deployment.network.name,
+        chip=platform.chip.name,
+        stack=platform.stack.name,
+        runtime=deployment.runtime,
+        perf_profile=perf_profile or platform.stack.default_profile,
+        profiling_level=level,
+        inferences=inferences,
+    )
+
+
+def simulated_log(
+    deployment: Deployment,
+    perf_profile: str | None,
+    level: Level,
+    inferences: int,
+    buffer: BufferType | None = None,
+) -> str:
+    """Simulate one inference, since every other one takes the same time, and return its log."""
+    run = described(deployment, perf_profile, level, inferences)
+    timing = deployment.simulate(perf_profile=perf_profile, buffer=buffer)
+    return diag_log(run, diag_rows(run, deployment.plan, timing))
 
 
 def diag_log(run: Run, rows: Sequence[Row]) -> str:

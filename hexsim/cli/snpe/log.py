@@ -36,16 +36,10 @@ def write_log(
     inferences: int,
     buffer: BufferType | None = None,
 ) -> None:
-    """Simulate one inference, since every other one takes the same time, and write its log.
-
-    Level off writes none.
-    """
+    """Simulate one inference, and write its log; level off writes none."""
     from hexsim.files import write_bytes
-    from hexsim.reports.diag_log import diag_log, diag_rows
+    from hexsim.reports.diag_log import simulated_log
 
-    if level == "off":
-        return
-    run = described(deployment, perf_profile, level, inferences)
-    timing = deployment.simulate(perf_profile=perf_profile, buffer=buffer)
-    text = diag_log(run, diag_rows(run, deployment.plan, timing))
-    write_bytes(path, text.encode(), parents=True)
+    if level != "off":
+        text = simulated_log(deployment, perf_profile, level, inferences, buffer)
+        write_bytes(path, text.encode(), parents=True)

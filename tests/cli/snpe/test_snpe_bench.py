@@ -356,7 +356,7 @@ def test_what_is_about_a_device_is_said_once(tool: Tool, tmp_path: Path) -> None
         (
             {"Devices": ["454d40f3"]},
             "",
-        "Devices: unknown chip '454d40f3'",
+            "Devices: unknown chip '454d40f3'",
         ),
         ({"Devices": ["888"]}, "", "chip sd888 cannot be simulated"),
         ({"Measurements": ["time"]}, "", '"time" is unknown measurement'),

@@ -20,7 +20,7 @@ from hexsim.cli.snpe.bench.config import Config, Settings
 from hexsim.cli.snpe.bench.flavours import Flavour, flavours
 from hexsim.cli.snpe.bench.values import Values
 from hexsim.cli.snpe.buffers import Buffers
-from hexsim.cli.snpe.log import described
+from hexsim.reports.diag_log import described
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
