@@ -19,6 +19,7 @@ from hexsim.cli._options import (
     parse_runtimes,
 )
 from hexsim.cli._output import JsonCsvTrace
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Circumstances, Hardware, Power
 from hexsim.errors import HexsimError
@@ -53,6 +54,7 @@ class Scope(Inputs):
         return self.source if self.given else None
 
 
+@paged
 @grouped
 def bench(
     *,

@@ -36,6 +36,8 @@ def check(network: Network) -> None:
             _check_layer(network, layer, written)
         names.add(layer.name)
         written.update(layer.outputs)
+    if not network.layers:
+        raise ValueError("it has no layers")
     for name in network.tensors:
         if name not in written:
             raise ValueError(f"tensor '{_shown(name)}' is written by no layer")

@@ -84,7 +84,8 @@ def _weight(shape: tuple[int, ...]) -> Change:
             ),
             "tensor 'z' is written by no layer",
         ),
-        (lambda net: replace(net, layers=(), outputs=()), "' is written by no layer"),
+        (lambda net: replace(net, layers=net.layers[:1], outputs=()), "' is written by no layer"),
+        (lambda net: replace(net, layers=(), outputs=net.inputs), "it has no layers"),
         (
             lambda net: replace(net, input_formats={"z": InputFormat()}),
             "an input format is given for 'z', which is no input",
