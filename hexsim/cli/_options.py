@@ -12,6 +12,9 @@ from hexsim.cli._files import FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
 
+MOST_PIXELS = 1 << 14
+"""Longest side of a picture that is made; no network of the stacks takes a longer one."""
+
 ChannelOrder = Literal["rgb", "bgr"]
 Fit = Literal["crop", "stretch"]
 
@@ -229,3 +232,15 @@ def parse_input_values(texts: list[str] | None) -> dict[str, float]:
         if not name:
             raise HexsimError(f"--input-value '{text}' is not of the form 'NAME 16000'")
     return values
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Read height and width of a picture, `227` or `480,640`."""
+    words = text.split(",")
+    sizes = [int(word) for word in words if word.isdecimal() and len(word) < 9]
+    if len(sizes) != len(words) or len(sizes) > 2 or not all(0 < n <= MOST_PIXELS for n in sizes):
+        raise HexsimError(
+            f"--size '{text}' is no size like 227 or 480,640, of at most {MOST_PIXELS} pixels a "
+            "side"
+        )
+    return sizes[0], sizes[-1]

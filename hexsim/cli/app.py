@@ -13,6 +13,7 @@ from hexsim.cli import (
     calibrate,
     chips,
     convert,
+    detections,
     diff,
     info,
     kernel,
@@ -52,7 +53,10 @@ for _panel, _commands in (
         ),
     ),
     ("Models", (convert.convert, quantize.quantize, info.info, diff.diff, partition.partition)),
-    ("Accuracy", (prepare.prepare, run.run, validate.validate, tradeoff.tradeoff)),
+    (
+        "Accuracy",
+        (prepare.prepare, run.run, validate.validate, detections.detections, tradeoff.tradeoff),
+    ),
 ):
     for _command in _commands:
         app.command(rich_help_panel=_panel)(_command)

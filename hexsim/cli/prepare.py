@@ -10,15 +10,12 @@ import typer
 from hexsim.cli._files import MODEL, PICTURES, Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Appearance
-from hexsim.cli._options import InputDimOption, parse_input_dims
+from hexsim.cli._options import InputDimOption, parse_input_dims, parse_size
 from hexsim.cli._say import say
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.inputs.pictures import Frame
-
-_MOST_PIXELS = 1 << 14
-"""Longest side of a picture that is made; no network of the stacks takes a longer one."""
 
 
 @grouped
@@ -66,21 +63,10 @@ def prepare(
         frame = frame_of(network, how)
     else:
         assert size is not None
-        frame = Frame.of(*_pixels(size), 1 if grey else 3, how, "a picture of --size")
+        frame = Frame.of(*parse_size(size), 1 if grey else 3, how, "a picture of --size")
     with bar("preparing", len(files)) as progress:
         listed = write_raw_files(files, frame, output, layout, progress)
     say(f"{len(files)} pictures as {_shape(frame, layout)}, listed in {listed}")
-
-
-def _pixels(text: str) -> tuple[int, int]:
-    words = text.split(",")
-    sizes = [int(word) for word in words if word.isdecimal() and len(word) < 9]
-    if len(sizes) != len(words) or len(sizes) > 2 or not all(0 < n <= _MOST_PIXELS for n in sizes):
-        raise HexsimError(
-            f"--size '{text}' is no size like 227 or 480,640, of at most {_MOST_PIXELS} pixels a "
-            "side"
-        )
-    return sizes[0], sizes[-1]
 
 
 def _shape(frame: Frame, layout: str) -> str:

@@ -248,3 +248,19 @@ def _check_size(
 
 def _error(path: Path, line: int, what: str) -> HexsimError:
     return HexsimError(f"input list '{path}', line {line}: {what}")
+
+
+def first_files(path: Path) -> tuple[Path, ...]:
+    """The first file of each line of the list at `path`, whatever network it is for.
+
+    Raises HexsimError if it cannot be read or names none.
+    """
+    try:
+        listed = read_text(path, "input list", "give a list of file names")
+    except ValueError as error:
+        raise HexsimError(str(error)) from None
+    firsts = (text.split()[0] for _, text in lines(listed) if text[0] not in "#%")
+    found = tuple(Path(word.partition(":=")[2] or word) for word in firsts)
+    if not found:
+        raise HexsimError(f"input list '{path}' names no input; write one raw file per line")
+    return found

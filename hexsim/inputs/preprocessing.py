@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,6 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError
 from hexsim.files import require_ordinary
 from hexsim.graph.ir import FloatArray
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 Doubles = npt.NDArray[np.float64]
 
@@ -137,9 +134,27 @@ def pixels_of(
         if isinstance(error, UnidentifiedImageError) or not reason:
             reason = "it is none of the kinds that Pillow knows, or damaged"
         raise HexsimError(f"cannot read picture '{file}': {reason}") from None
-    box = _middle(image, height, width, how.resize) if how.fit == "crop" else None
-    resized = image.resize((width, height), Image.Resampling.BILINEAR, box)
+    part = kept(image.size, height, width, how)
+    resized = image.resize((width, height), Image.Resampling.BILINEAR, part)
     return np.asarray(resized, np.uint8).reshape(height, width, channels)
+
+
+def kept(
+    size: tuple[int, int], height: int, width: int, how: Preprocessing
+) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of what becomes height x width of a picture of `size` (w, h).
+
+    Cut out of the middle is the largest part of these proportions, or as large a part as it is
+    once the shorter side of the picture has `how.resize` pixels.
+    """
+    wide, high = size
+    if how.fit == "stretch":
+        return 0, 0, wide, high
+    whole = min(wide / width, high / height)
+    scale = whole if how.resize is None else min(wide, high) / how.resize
+    across, down = min(scale * width, wide), min(scale * height, high)
+    left, top = (wide - across) / 2, (high - down) / 2
+    return left, top, min(left + across, wide), min(top + down, high)
 
 
 def _require_pillow() -> None:
@@ -149,23 +164,6 @@ def _require_pillow() -> None:
         raise HexsimError(
             "pictures need Pillow to be read; install it (pip install 'hexsim[images]')"
         ) from None
-
-
-def _middle(
-    image: Image, height: int, width: int, resize: int | None = None
-) -> tuple[float, float, float, float]:
-    """The part in the middle that becomes height x width.
-
-    It is the largest of these proportions, or as large as it is once the shorter side of the
-    picture has `resize` pixels.
-    """
-    if resize is None:
-        scale = min(image.width / width, image.height / height)
-    else:
-        scale = min(image.width, image.height) / resize
-    across, down = min(scale * width, image.width), min(scale * height, image.height)
-    left, top = (image.width - across) / 2, (image.height - down) / 2
-    return left, top, min(left + across, image.width), min(top + down, image.height)
 
 
 def _array(path: Path) -> npt.NDArray[np.generic]:
