@@ -6,6 +6,9 @@ or written. An opaque node counts what its operator takes, its MACs at the effic
 connected layer. SNPE's documentation calls a deconvolution far slower than a convolution; the
 efficiency of depthwise ones stands in for it.
 
+Those shares are the stack's: of a release whose CPU times were published what its code reached,
+otherwise what good code would (`Stack.cpu_efficiency`).
+
 Left out: caches, scheduling, the small cores, clocks below the highest.
 """
 
@@ -25,21 +28,22 @@ from hexsim.layers import (
 from hexsim.planning.plan import KernelCall
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import Stack
+from hexsim.platforms.stacks.stack import CpuClass
 
 
 def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
     """Return the time of one call on the CPU."""
-    cpu, runtime = chip.cpu, stack.cpu
+    cpu, floats = chip.cpu, call.computes_float
     macs_per_clk = cpu.fp32_macs_per_clk
-    if not call.computes_float:
+    if not floats:
         macs_per_clk = cpu.int8_macs_per_clk / (_bytes(call.input_bits) * _bytes(call.weight_bits))
     peak = cpu.cores * cpu.clock_hz * macs_per_clk
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
     return LayerCost(
-        call.macs / (peak * _efficiency(call, stack))
-        + _operations(call) / (peak * runtime.other_efficiency),
+        call.macs / (peak * stack.cpu_efficiency(_class(call), floats=floats))
+        + _operations(call) / (peak * stack.cpu_efficiency("other", floats=floats)),
         moved / cpu.bandwidth_bytes_per_s,
-        runtime.layer_s,
+        stack.cpu.layer_s,
     )
 
 
@@ -56,16 +60,15 @@ def _bytes(bits: int) -> int:
     return max(1, bits // 8)
 
 
-def _efficiency(call: KernelCall, stack: Stack) -> float:
-    layer, runtime = call.layer, stack.cpu
+def _class(call: KernelCall) -> CpuClass:
+    """The class whose share of the peak the MACs of a call reach."""
+    layer = call.layer
     if isinstance(layer, Convolution):
-        if layer.is_depthwise(call.operands[0][-1]):
-            return runtime.depthwise_efficiency
-        return runtime.convolution_efficiency
+        return "depthwise" if layer.is_depthwise(call.operands[0][-1]) else "convolution"
     if isinstance(layer, MatMul):
-        return runtime.convolution_efficiency
+        return "convolution"
     if isinstance(layer, Deconvolution):
-        return runtime.depthwise_efficiency
+        return "depthwise"
     if isinstance(layer, FullyConnected | Recurrent | Opaque):
-        return runtime.fully_connected_efficiency
-    return runtime.other_efficiency
+        return "fully_connected"
+    return "other"
