@@ -66,14 +66,16 @@ class Circumstances(TypedDict, total=False):
     `perf_profile` None is the stack's, and so is `buffer`: whether the application hands floats or
     codes over, which changes time and no value. `idle_ms` is how long the phone had been idle
     before the call, `power_collapse` (default: true) whether DSP and tensor engine then fall
-    asleep. `background` names loads (or their TOML files) whose clients use the DSP meanwhile,
-    their latencies being in `timing.clients`.
+    asleep. `ideal_cpu` (default: false) lets the CPU runtimes reach what the cores can do.
+    `background` names loads (or their TOML files) whose clients use the DSP meanwhile, their
+    latencies being in `timing.clients`.
     """
 
     perf_profile: str | None
     buffer: Literal["float", "tf8"] | None
     idle_ms: float
     power_collapse: bool
+    ideal_cpu: bool
     background: Iterable[str | Path]
 
 
@@ -177,7 +179,8 @@ def simulate(
     Without `inputs` only time is simulated and no weight is touched. A float network on dsp is
     quantised at load, which lengthens its initialisation; `overrides` (as for `quantize`) are
     then applied. `circumstances` are those of the call: perf_profile, buffer, idle_ms,
-    power_collapse, background. Raises HexsimError for anything that cannot be done, by name.
+    power_collapse, ideal_cpu, background. Raises HexsimError for anything that cannot be done, by
+    name.
     """
     platform, calling = _circumstances(Platform.load(chip, stack), **circumstances)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
@@ -260,11 +263,14 @@ def _circumstances(
     buffer: str | None = None,
     idle_ms: float = 0.0,
     power_collapse: bool = True,
+    ideal_cpu: bool = False,
     background: Iterable[str | Path] = (),
 ) -> tuple[Platform, Calling]:
     """The platform and the call under these `Circumstances`."""
     if not power_collapse:
         platform = platform.without_power_collapse()
+    if ideal_cpu:
+        platform = platform.with_ideal_cpu()
     clients = tuple(load_background(name) for name in background)
     calling = Calling(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)
     if buffer is not None:

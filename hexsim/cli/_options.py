@@ -23,6 +23,12 @@ ChipOption = Annotated[str, typer.Option("--chip", help="Chip name, or a TOML fi
 StackOption = Annotated[
     str | None, typer.Option("--stack", help="Software stack; default: the chip's own."), FILE
 ]
+IdealCpuOption = Annotated[
+    bool,
+    typer.Option(
+        "--ideal-cpu", help="CPU runtimes reach what the cores can do, not what the release's did."
+    ),
+]
 ProfileOption = Annotated[
     str | None, typer.Option("--perf-profile", help="Performance profile; default: the stack's.")
 ]
