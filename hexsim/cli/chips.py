@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import FILE
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 
 app = typer.Typer(
@@ -15,6 +16,7 @@ app = typer.Typer(
 
 
 @app.command("list")
+@paged
 def list_chips() -> None:
     """List the chips; a runtime in brackets cannot be simulated, its data is not known.
 
@@ -32,6 +34,7 @@ def list_chips() -> None:
 
 
 @app.command()
+@paged
 def show(name: Annotated[str, typer.Argument(help="Chip name, or a TOML file."), FILE]) -> None:
     """Show every constant of a chip: value, unit, confidence and source."""
     from hexsim.platforms import chips
