@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -14,6 +15,8 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.platform import Platform
 from hexsim.platforms import background
+from hexsim.reports.throughput_json import throughput_json
+from hexsim.reports.throughput_table import throughput_text
 from hexsim.studies.throughput import Caller, ClosedLoop, Pace, Throughput, throughput
 from hexsim.timing.results import Result
 from tests.hta.shapes import on_hta
@@ -181,6 +184,38 @@ def test_a_duration_ends_with_the_calls_that_were_begun() -> None:
     for job in range(2):
         ends = [one.end_ps for one in found.result.inferences if one.job == job]
         assert max(ends) >= 30e9
+
+
+@pytest.mark.parametrize("instances", [1, 2])
+def test_calls_that_repeat_are_not_all_simulated(
+    instances: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that follow are those that the simulation has, but for the last, which are alone."""
+    callers, loop = [caller(chain(4), instances=instances)], ClosedLoop(duration_ms=150)
+    short = throughput(SD855, callers, loop)
+    monkeypatch.setattr("hexsim.studies.throughput._WINDOWS", ())
+    whole = throughput(SD855, callers, loop)
+    assert short.repeats is not None
+    assert whole.repeats is None
+    assert short.repeats.simulated < short.total.inferences / 2
+    assert len(short.result.inferences) < len(whole.result.inferences) / 2
+    for one, other in zip(short.instances, whole.instances, strict=True):
+        assert one.pace.latencies_ps[:-1] == other.pace.latencies_ps[:-1]
+    assert short.total.per_second == pytest.approx(whole.total.per_second, rel=2e-3)
+    text = throughput_text(short)
+    assert text.splitlines()[-1].startswith("Calls repeat every ")
+    assert f"so {short.repeats.simulated} of {short.total.inferences} are simulated" in text
+    assert "repeat" not in throughput_text(whole)
+    told = json.loads(throughput_json(short, SD855))
+    assert told["repeats"]["simulated"] == short.repeats.simulated
+    assert sum(len(one["latencies_us"]) for one in told["threads"]) == short.total.inferences
+
+
+def test_calls_that_do_not_repeat_are_all_simulated() -> None:
+    callers = [caller(chain(2)), caller(chain(3), "gpu")]
+    found = throughput(SD855, callers, ClosedLoop(duration_ms=40))
+    assert found.repeats is None
+    assert len(found.result.inferences) == found.total.inferences
 
 
 def test_a_duration_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
