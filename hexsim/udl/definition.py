@@ -18,7 +18,7 @@ Processor = Literal["cpu", "gpu", "dsp"]
 """What a cost is stated for; "dsp" is the vector unit, on which `aip` runs layers too."""
 PROCESSORS: tuple[Processor, ...] = get_args(Processor)
 
-_TYPES = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
+_TYPES = ("float32", "int8", "int16", "int32", "int64", "uint8", "bool")
 """Element types of outputs."""
 _MOST_WORK = 2.0**62
 """Cycles or operations of one node; more are without measure."""
