@@ -18,6 +18,8 @@ Processor = Literal["cpu", "gpu", "dsp"]
 """What a cost is stated for; "dsp" is the vector unit, on which `aip` runs layers too."""
 PROCESSORS: tuple[Processor, ...] = get_args(Processor)
 
+_TYPES = ("float32", "int8", "int16", "int32", "int64", "uint8", "bool")
+"""Element types of outputs."""
 _MOST_WORK = 2.0**62
 """Cycles or operations of one node; more are without measure."""
 
@@ -119,6 +121,9 @@ class UserLayer:
         for processor in self.costs:
             if processor not in PROCESSORS:
                 raise unknown(f"processor of {self.name},", str(processor), PROCESSORS)
+        for dtype in self.dtypes:
+            if dtype not in _TYPES:
+                raise unknown(f"element type of {self.name},", str(dtype), _TYPES)
 
     @property
     def name(self) -> str:

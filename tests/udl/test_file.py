@@ -80,6 +80,8 @@ def test_a_layer_itself_may_be_given() -> None:
          "line 19 cannot be run: Z: floats is 3, which is no function"),
         (LAYER + "UserLayer(operator='Z', shapes=shapes, floats=floats, costs={'npu': 1})\n",
          "line 19 cannot be run: unknown processor of Z, 'npu'; did you mean"),
+        (LAYER + "UserLayer(operator='Z', shapes=shapes, floats=floats, dtypes=('real',))\n",
+         "line 19 cannot be run: unknown element type of Z, 'real'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, text: str, told: str) -> None:
