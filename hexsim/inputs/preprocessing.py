@@ -13,6 +13,7 @@ Left out: means that hang on the picture, and other filters than the bilinear on
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -170,8 +171,10 @@ def _array(path: Path) -> npt.NDArray[np.generic]:
     """The numbers of an .npy file, read when they are looked at."""
     require_ordinary(path)
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a header of Python 2 is as good
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # its header is read as Python, with all errors that this has
         reason = (isinstance(error, OSError) and error.strerror) or "it is no .npy file of numbers"
         raise HexsimError(f"cannot read mean image '{path}': {reason}") from None
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
