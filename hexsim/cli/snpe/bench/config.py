@@ -23,6 +23,8 @@ _T = TypeVar("_T")
 MOST_RUNS = 1000
 """More would be folders without news: runs are alike."""
 
+_LONGEST_NAME = 100
+
 _REQUIRED = (
     *("Name", "HostRootPath", "HostResultsDir", "DevicePath", "Devices", "Runs", "Model"),
     *("Runtimes", "Measurements"),
@@ -188,8 +190,11 @@ class _Reader:
 
     def _file_name(self, key: str) -> str:
         name = self._word(self._top, key)
-        if "/" in name or "\0" in name or name in (".", ".."):
-            self._fail(f"{key} '{name}' cannot be part of a file's name; leave slashes out")
+        if "/" in name or not name.isprintable() or len(name) > _LONGEST_NAME:
+            self._fail(
+                f"{key} {shortened(repr(name))} cannot be part of a file's name; give at most "
+                f"{_LONGEST_NAME} letters without slashes"
+            )
         return name
 
     def _word(self, tree: Mapping[str, Any], key: str, default: str | None = None) -> str:
@@ -219,6 +224,8 @@ class _Reader:
     def _of(self, value: Any, key: str, kind: type[_T], what: str) -> _T:
         if not isinstance(value, kind):
             self._fail(f"{key} is {shortened(repr(value))}; give {what}")
+        if "\0" in str(value):
+            self._fail(f"{key} holds a NUL, which no name has; take it out")
         return value
 
     def _fail(self, what: str) -> NoReturn:
