@@ -25,9 +25,11 @@ def _ended(name: str, words: Sequence[str]) -> tuple[str | int | None, str | Non
     """Run the program to its end: exit code, and what is to be said of a failure."""
     try:
         if name == "hexsim":
+            from hexsim.cli._page import window
             from hexsim.cli.app import run_command
 
-            run_command(name, words)
+            with window():
+                run_command(name, words)
         else:
             from hexsim.cli.snpe.tool import run_tool
 

@@ -18,6 +18,7 @@ from hexsim.cli._options import (
     parse_runtimes,
 )
 from hexsim.cli._output import JsonCsvTrace
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Circumstances, Hardware, Power
 from hexsim.errors import HexsimError
@@ -40,6 +41,7 @@ class Scope:
     draws: DrawsOption = 0
 
 
+@paged
 @grouped
 def bench(
     *,

@@ -12,6 +12,7 @@ from hexsim.cli._files import OUTPUT, ROWS
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import ChipOption, StackOption
 from hexsim.cli._output import Json
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.errors import HexsimError
 
@@ -49,6 +50,7 @@ class Calibrated(Json):
                 raise HexsimError(f"'{file}' must end in .toml, by which commands know such a file")
 
 
+@paged
 @grouped
 def calibrate(
     *,

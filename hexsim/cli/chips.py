@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import FILE
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 
 app = typer.Typer(help="Chips: list them, show every constant with its source.")
@@ -20,6 +21,7 @@ def chips(context: typer.Context) -> None:
 
 
 @app.command("list")
+@paged
 def list_chips() -> None:
     """List the chips of the SNPE guide's device table; a runtime in brackets is not simulated.
 
@@ -32,6 +34,7 @@ def list_chips() -> None:
 
 
 @app.command()
+@paged
 def show(
     name: Annotated[str, typer.Argument(help="Chip by name or part number, or a TOML file."), FILE],
 ) -> None:

@@ -10,10 +10,12 @@ from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import ModelArgument
 from hexsim.cli._output import Csv
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.errors import unknown
 
 
+@paged
 @grouped
 def diff(
     *,

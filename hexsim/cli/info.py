@@ -17,6 +17,7 @@ from hexsim.cli._options import (
     parse_input_values,
 )
 from hexsim.cli._output import JsonCsv
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.errors import HexsimError
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from hexsim.quantization.model import Model
 
 
+@paged
 @grouped
 def info(
     *,

@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import OUTPUT
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 
 app = typer.Typer(help="Built-in benchmark networks (seeded weights).", no_args_is_help=True)
 
 
 @app.command("list")
+@paged
 def list_models() -> None:
     """List the built-in networks with their size."""
     from hexsim import models

@@ -19,6 +19,7 @@ from hexsim.cli._options import (
     parse_runtime,
 )
 from hexsim.cli._output import Outputs
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
@@ -50,6 +51,7 @@ class Drawings(Outputs):
     ] = None
 
 
+@paged
 @grouped
 def partition(
     *,

@@ -8,6 +8,7 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, ModelArgument, UncertaintyOption, parse_input_dims
 from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._overrides import tell_use
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Circumstances, Power, RuntimeOnChip
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from hexsim.studies.benchmark import Case
 
 
+@paged
 @grouped
 def profile(
     *,

@@ -22,6 +22,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Outputs
 from hexsim.cli._overrides import tell_use
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import RuntimeOnChip
 
@@ -42,11 +43,13 @@ class Charts(Outputs):
     csv: CsvOption = None
 
     def check(self) -> None:
-        """Raise HexsimError if the chart's file is of a kind that cannot be drawn."""
+        """Raise HexsimError if the chart's file, or any at all, cannot be drawn."""
         if self.output is not None:
+            from hexsim.reports.drawing import load_matplotlib
             from hexsim.reports.roofline_chart import picture_format
 
             picture_format(self.output)
+            load_matplotlib()
 
     def drawn(self, chart: Roofline) -> bytes:
         """The picture, of the kind that the file's name asks for."""
@@ -56,6 +59,7 @@ class Charts(Outputs):
         return picture(chart, picture_format(self.output))
 
 
+@paged
 @grouped
 def roofline(
     *,

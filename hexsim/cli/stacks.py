@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import FILE
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 
 app = typer.Typer(help="Software stacks: list them, show every constant.", no_args_is_help=True)
 
 
 @app.command("list")
+@paged
 def list_stacks() -> None:
     """List the software stacks with their runtimes and default performance profile."""
     from hexsim.platforms import stacks
@@ -27,6 +29,7 @@ def list_stacks() -> None:
 
 
 @app.command()
+@paged
 def show(name: Annotated[str, typer.Argument(help="Stack name, or a TOML file."), FILE]) -> None:
     """Show every constant of a stack: value, unit, confidence and source."""
     from hexsim.platforms import stacks

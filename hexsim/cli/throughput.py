@@ -12,6 +12,7 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, parse_input_dims, parse_runtime
 from hexsim.cli._output import JsonTrace
 from hexsim.cli._overrides import tell_use
+from hexsim.cli._page import paged
 from hexsim.cli._per_model import per_model
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Circumstances, Hardware
@@ -75,6 +76,7 @@ class Length:
         )
 
 
+@paged
 @grouped
 def throughput(
     *,

@@ -7,10 +7,12 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import ModelArgument, NoFallbackOption, ProfileOption
 from hexsim.cli._output import JsonCsv
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import Hardware, Power
 
 
+@paged
 @grouped
 def tradeoff(
     *,

@@ -10,6 +10,7 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import ModelArgument, ThreadsOption
 from hexsim.cli._output import JsonCsv
+from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from hexsim.quantization.model import Model
 
 
+@paged
 @grouped
 def validate(
     *,

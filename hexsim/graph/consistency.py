@@ -36,9 +36,11 @@ def check(network: Network) -> None:
             _check_layer(network, layer, written)
         names.add(layer.name)
         written.update(layer.outputs)
-    for name in network.outputs:
+    if not network.layers:
+        raise ValueError("it has no layers")
+    for name in network.tensors:
         if name not in written:
-            raise ValueError(f"output '{_shown(name)}' is written by no layer")
+            raise ValueError(f"tensor '{_shown(name)}' is written by no layer")
 
 
 @contextmanager

@@ -10,7 +10,8 @@ here: floats are onnxruntime's business (hexsim.onnx_io.writer), integers that o
 from hexsim.discovery import classes
 from hexsim.graph.ir import Layer
 from hexsim.layers._clamp import NO_CLAMP, RELU, RELU6, Clamp
-from hexsim.layers._weighted import Filtering, Weighted
+from hexsim.layers._filtering import Filtering
+from hexsim.layers._weighted import Weighted
 from hexsim.layers._window import Window
 from hexsim.layers.arg_extremum import ArgExtremum
 from hexsim.layers.batch_norm import BatchNorm

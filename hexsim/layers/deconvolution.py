@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.domains import Natural, Positive
-from hexsim.graph.ir import Layer, NamedShapes, Network, Shape, Sign
+from hexsim.graph.domains import Natural
+from hexsim.graph.ir import Network, Shape
 from hexsim.graph.support import EVERYWHERE, GPU, Rule, Support
-from hexsim.layers._clamp import NO_CLAMP, Clamp
-from hexsim.layers._parameters import of_channels
+from hexsim.layers._filtering import Filtering
 from hexsim.layers._window import Window
 
 
@@ -41,20 +40,16 @@ def _strides_over_its_window(layer: Deconvolution, network: Network) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deconvolution(Layer):
+class Deconvolution(Filtering):
     """2-D transposed convolution of an NHWC tensor.
 
     Input pixel i adds to the positions i * stride + tap * dilation - pad; `window.pads` crop the
-    result and `output_padding` (height, width) extends it at the end. Parameters have the forms of
-    a `Convolution`: `weight` is (kernel height, kernel width, input channels / groups, output
-    channels), not flipped. Pads are smaller than the window's reach.
+    result and `output_padding` (height, width) extends it at the end. The weight is not flipped.
+    Pads are smaller than the window's reach.
     """
 
     type: ClassVar[str] = "deconvolution"
     support: ClassVar[Support] = EVERYWHERE
-    sign: ClassVar[Sign] = "signed"
-    ranks: ClassVar[tuple[int, ...]] = (4,)
-    moves_codes: ClassVar[bool] = False
     limits: ClassVar[tuple[Rule, ...]] = (
         Rule(
             GPU,
@@ -63,14 +58,7 @@ class Deconvolution(Layer):
         ),
     )
 
-    weight: str
-    bias: str | None = None
-    window: Window
     output_padding: tuple[Natural, Natural] = (0, 0)
-    groups: Positive = 1
-    clamp: Clamp = NO_CLAMP
-    moments: str | None = None
-    output_channels: Positive
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """(N, H', W', output channels)."""
@@ -83,27 +71,6 @@ class Deconvolution(Layer):
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
         """One multiply-accumulate per input element, tap and output channel of its group."""
         return math.prod(inputs[0]) * self.window.taps * self.output_channels // self.groups
-
-    def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
-        """As the class says; ValueError if the groups do not divide the channels."""
-        channels = inputs[0][-1]
-        if channels % self.groups or self.output_channels % self.groups:
-            raise ValueError(
-                f"{self.groups} groups do not divide {channels} input channels and "
-                f"{self.output_channels} output channels"
-            )
-        weight = (*self.window.kernel, channels // self.groups, self.output_channels)
-        return of_channels(weight, self.weight, (self.bias,), self.moments)
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """Weight, then bias."""
-        return (self.weight,) if self.bias is None else (self.weight, self.bias)
-
-    @property
-    def statistics(self) -> tuple[str, ...]:
-        """The moments, if they are known."""
-        return () if self.moments is None else (self.moments,)
 
     def phases(self, height: int, width: int) -> Phases:
         """Return the convolution that computes it for an image of that size."""

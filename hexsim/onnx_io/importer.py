@@ -127,11 +127,14 @@ class Importer:
             raise NotALayerError(f"its input has {len(found.shape)} axes, not {rank}")
         return found
 
-    def array(self, name: str) -> Known:
-        """The known array `name`; no layer of ours if it varies."""
+    def array(self, name: str, rank: int | None = None) -> Known:
+        """The known array `name`; no layer of ours if it varies, ValueError for another rank."""
         if name not in self.known:
             raise NotALayerError(f"'{name}' is not constant")
-        return self.known[name]
+        found = self.known[name]
+        if rank is not None and len(found.shape) != rank:
+            raise ValueError(f"'{name}' has {len(found.shape)} axes, not {rank}")
+        return found
 
     def integers(self, node: Node, attribute: str, position: int) -> tuple[int, ...] | None:
         """A list of ints that is an attribute or, in newer opsets, an input; None if absent."""

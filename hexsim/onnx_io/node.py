@@ -9,6 +9,10 @@ import onnx
 
 from hexsim.errors import HexsimError
 
+_EXPORT = "export the model again"
+END_BEFORE = "end the network before it (--out-name)"
+"""What helps against a node that no export makes better."""
+
 
 class NotALayerError(Exception):
     """Raised by a translator: this form of the operator is no layer of ours."""
@@ -117,16 +121,16 @@ class Node:
         kinds = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
         return any(attribute.type in kinds for attribute in self.proto.attribute)
 
-    def error(self, reason: str) -> HexsimError:
-        """Build the error that names this node and its operator."""
-        return HexsimError(self._told(reason))
+    def error(self, reason: str, remedy: str = _EXPORT) -> HexsimError:
+        """Build the error that names this node and its operator, what is wrong and what helps."""
+        return HexsimError(self._told(reason, remedy))
 
     def misfit(self, reason: str) -> MisfitError:
         """Build the error that says why this node cannot take what it is given."""
-        return MisfitError(self._told(reason))
+        return MisfitError(self._told(reason, _EXPORT))
 
-    def _told(self, reason: str) -> str:
-        return f"node '{self.name}' ({self.op_type}): {reason}"
+    def _told(self, reason: str, remedy: str) -> str:
+        return f"node '{self.name}' ({self.op_type}): {reason}; {remedy}"
 
     @cached_property
     def _attributes(self) -> dict[str, onnx.AttributeProto]:

@@ -27,11 +27,12 @@ def check(node: Node) -> None:
         if domain:
             return
         raise node.error(
-            f"there is no such operator in opset {node.opset}; export the model with another opset"
+            f"there is no such operator in opset {node.opset}",
+            "export the model with another opset",
         ) from None
     if schema.deprecated:
         raise node.error(
-            f"opset {node.opset} has this operator no more; export the model with an older opset"
+            f"opset {node.opset} has this operator no more", "export the model with an older opset"
         )
     _check_names(node, schema, "input")
     _check_names(node, schema, "output")
@@ -62,8 +63,8 @@ def _check_attributes(node: Node, schema: Schema) -> None:
             if attribute.name.startswith(_INTERNAL):
                 continue
             near = difflib.get_close_matches(attribute.name, schema.attributes, n=1)
-            advice = f"; did you mean {near[0]}?" if near else ""
-            raise node.error(f"has the attribute {attribute.name}, unknown to its operator{advice}")
+            surplus = f"has the attribute {attribute.name}, unknown to its operator"
+            raise node.error(surplus, f"did you mean {near[0]}?") if near else node.error(surplus)
         asked = str(schema.attributes[attribute.name].type).rpartition(".")[2]
         held = onnx.AttributeProto.AttributeType.Name(attribute.type)
         if held != asked:

@@ -13,7 +13,7 @@ from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.known import Array, dtype_name
-from hexsim.onnx_io.node import Node
+from hexsim.onnx_io.node import END_BEFORE, Node
 from hexsim.onnx_io.scaled_sizes import scaled, scales_of
 from hexsim.onnx_io.source import EXTENSIONS, OnnxSource
 
@@ -78,13 +78,10 @@ def partial_types(
 
 def unknown_shape(node: Node, name: str) -> UnknownShapeError:
     """Build the error that says why output `name` has no shape."""
-    advice = "its operator is unknown to onnx and the file does not give its shape"
+    reason = "its operator is unknown to onnx and the file does not give its shape"
     if onnx.defs.has(node.proto.op_type, _domain(node)):
-        advice = (
-            "its shape depends on values that are known only when the network runs; end the "
-            "network before it (--out-name)"
-        )
-    error = node.error(f"the shape of output '{name}' cannot be inferred: {advice}")
+        reason = "its shape depends on values that are known only when the network runs"
+    error = node.error(f"the shape of output '{name}' cannot be inferred: {reason}", END_BEFORE)
     return UnknownShapeError(str(error))
 
 
@@ -105,9 +102,7 @@ def evaluate(node: Node, inputs: Mapping[str, Array], source: OnnxSource) -> lis
         results = ReferenceEvaluator(model).run(None, dict(inputs))
     except Exception:  # the evaluator raises whatever its numpy code does
         shown = ", ".join(f"{one.dtype} {list(one.shape)}" for one in inputs.values())
-        raise node.error(
-            f"cannot be computed from its constants ({shown or 'none'}); export the model again"
-        ) from None
+        raise node.error(f"cannot be computed from its constants ({shown or 'none'})") from None
     return [np.asarray(result) for result in results]
 
 
@@ -137,7 +132,7 @@ def _inferred(
         shown = ", ".join(f"{one.dtype} {list(one.shape)}" for one in operands.values())
         raise node.misfit(
             f"ONNX has no such node: its attributes and its inputs ({shown or 'none'}) do not fit "
-            "together; export the model again"
+            "together"
         ) from None
 
 
@@ -153,7 +148,7 @@ def _written_types(source: OnnxSource) -> dict[str, onnx.TypeProto]:
 def _sizes(node: Node, name: str, found: onnx.TypeProto | None) -> tuple[Sizes | None, str]:
     if found is not None and found.WhichOneof("value") not in (None, "tensor_type"):
         kind = str(found.WhichOneof("value")).removesuffix("_type")
-        raise node.error(f"output '{name}' is a {kind}; hexsim reads tensors only")
+        raise node.error(f"output '{name}' is a {kind}; hexsim reads tensors only", END_BEFORE)
     tensor = found.tensor_type if found is not None else onnx.TypeProto.Tensor()
     if not tensor.elem_type:
         raise unknown_shape(node, name)

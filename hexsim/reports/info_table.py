@@ -13,10 +13,12 @@ from hexsim.container import Container
 from hexsim.container.inspection import LETTERS, LayerInfo, inspect
 from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.model import Model
+from hexsim.reports.fitting import Fitted
 from hexsim.reports.layer_text import count, output_dims, parameter_lines
 from hexsim.reports.text import table
 
 HEADER = ("Id", "Name", "Type", "Inputs", "Outputs", "Out Dims", "Runtimes", "Parameters")
+_FIRST_TO_GO = tuple(map(HEADER.index, ("Outputs", "Inputs", "Runtimes", "Parameters")))
 
 _SECTION_HEADER = (
     *("HTA section for", "layer ids", "first layer", "last layer", "layers", "MACs"),
@@ -88,12 +90,16 @@ def _cells(row: LayerInfo, parameters: int, macs: int) -> tuple[Sequence[str], .
 def _table(rows: Sequence[tuple[Sequence[str], ...]]) -> Iterator[str]:
     """Lines of a table with rules above and below its heading and at its end."""
     lines = [line for row in rows for line in zip_longest(*row, fillvalue="")]
-    widths = [max(map(len, column)) for column in zip(HEADER, *lines, strict=True)]
+    every = frozenset(range(len(HEADER)))
+    fitted = Fitted((HEADER, *lines), every, _FIRST_TO_GO, gap=3, border=4)
+    widths = [fitted.widths[column] for column in fitted.columns]
     rule = "-" * (sum(widths) + 3 * len(widths) + 1)
     yield rule
     for index, line in enumerate((HEADER, *lines)):
-        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        yield f"| {' | '.join(padded)} |"
+        for cells in fitted.broken(line):
+            padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+            yield f"| {' | '.join(padded)} |"
         if index == 0:
             yield rule
     yield rule
+    yield from filter(None, [fitted.remark()])

@@ -26,7 +26,7 @@ def _lines(network: Network, survey: Survey) -> Iterator[str]:
         for number, piece in enumerate(survey.pieces)
     ]  # fmt: skip
     header = ("subnet", "engine", "layer ids", "first", "last", "layers", "MACs", "us")
-    yield table(header, rows, left=frozenset({1, 2, 3, 4}))
+    yield table(header, rows, left=frozenset({1, 2, 3, 4}), first_to_go=(5, 4, 6))
     if survey.cuts:
         cuts = [
             (

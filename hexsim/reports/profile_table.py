@@ -26,6 +26,13 @@ HEADER = (
     "bound",
     "cost model",
 )
+_FIRST_TO_GO = tuple(
+    HEADER.index(name)
+    for name in (
+        *("packets", "cost model", "VTCM", "L2", "DDR wr", "DDR rd", "stalls", "MAC/cycle"),
+        *("used", "cycles", "engine", "MMAC", "type"),
+    )
+)
 
 _COLUMNS = (
     "stalls: share of its threads' issue slots in which nothing issues; "
@@ -49,7 +56,7 @@ def profile_table(result: Result) -> str:
     charges: list[LayerTiming | Overhead] = [*inference.layers, *inference.overheads]
     moved = _kb(map(sum, zip(*(_moved(charge) for charge in charges), strict=True)))
     rows.append(("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, "", ""))
-    text = table(HEADER, rows, left=frozenset({0, 1, 2, 15, 16}))
+    text = table(HEADER, rows, left=frozenset({0, 1, 2, 15, 16}), first_to_go=_FIRST_TO_GO)
     return f"{text}\n\n{_COLUMNS}\n{_coverage(result)}\n{_forward(inference)}\n{_init(result)}"
 
 

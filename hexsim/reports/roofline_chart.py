@@ -15,18 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hexsim.errors import HexsimError
+from hexsim.reports.drawing import load_matplotlib
 from hexsim.reports.roofline_table import left_out
 from hexsim.studies.roofline import Point, Roofline
 from hexsim.timing.results import Bound
-
-try:
-    import matplotlib
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import NullFormatter
-except ImportError:
-    raise HexsimError(
-        "drawing needs matplotlib, which is not installed; pip install 'hexsim[report]'"
-    ) from None
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +53,8 @@ def picture_format(path: Path) -> Format:
 
 def picture(chart: Roofline, kind: Format) -> bytes:
     """Draw the chart; equal charts give equal bytes."""
-    figure = Figure(figsize=(12.5, 6.6), dpi=150, layout="constrained")
+    matplotlib = load_matplotlib()
+    figure = matplotlib.figure.Figure(figsize=(12.5, 6.6), dpi=150, layout="constrained")
     axes, names = figure.subplots(1, 2, width_ratios=(2.6, 1))
     _set_up(axes, chart)
     _list_names(names, chart)
@@ -107,7 +100,7 @@ def _set_up(axes: Axes, chart: Roofline) -> None:
     axes.set_axisbelow(True)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:g}")
-        axis.set_minor_formatter(NullFormatter())
+        axis.set_minor_formatter(load_matplotlib().ticker.NullFormatter())
 
 
 def _draw_roofs(axes: Axes, chart: Roofline) -> None:

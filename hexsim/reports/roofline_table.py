@@ -20,12 +20,13 @@ HEADER = (
     "lost us",
     "bound",
 )
+_FIRST_TO_GO = (3, 1, 4, 6, 2)
 
 
 def roofline_table(chart: Roofline) -> str:
     """Return the roofs, a line per layer and what is not in the table."""
     rows = [_row(point) for point in chart.points]
-    text = table(HEADER, rows, left=frozenset({0, 5, 10}))
+    text = table(HEADER, rows, left=frozenset({0, 5, 10}), first_to_go=_FIRST_TO_GO)
     return f"{_roofs(chart)}\n\n{text}\n\n{_LEGEND}\n{left_out(chart)}"
 
 

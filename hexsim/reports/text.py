@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+from hexsim.reports.fitting import GAP, Fitted
 
 
 def table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, left: frozenset[int] = frozenset({0})
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    left: frozenset[int] = frozenset({0}),
+    first_to_go: Sequence[int] = (),
 ) -> str:
-    """Return `rows` under `header`; columns in `left` are left-aligned, the others right."""
+    """Return `rows` under `header`; columns in `left` are left-aligned, the others right.
+
+    Where the page is too narrow (hexsim.reports.fitting) the columns of `first_to_go` go first.
+    """
     lines = [tuple(header), *(tuple(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    fitted = Fitted(lines, left, first_to_go)
 
-    def show(line: Sequence[str]) -> str:
-        cells = (
-            cell.ljust(width) if column in left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        return "  ".join(cells).rstrip()
+    def show(line: Sequence[str]) -> Iterator[str]:
+        for cells in fitted.broken(line):
+            aligned = (
+                cell.ljust(fitted.widths[column])
+                if column in left
+                else cell.rjust(fitted.widths[column])
+                for column, cell in zip(fitted.columns, cells, strict=True)
+            )
+            yield GAP.join(aligned).rstrip()
 
-    rule = "  ".join("-" * width for width in widths)
-    return "\n".join([show(lines[0]), rule, *(show(line) for line in lines[1:])])
+    rule = GAP.join("-" * fitted.widths[column] for column in fitted.columns)
+    printed = [*show(lines[0]), rule, *(one for line in lines[1:] for one in show(line))]
+    return "\n".join([*printed, *filter(None, [fitted.remark()])])
 
 
 _PREFIXES: dict[str, tuple[tuple[float, str], ...]] = {

@@ -27,6 +27,9 @@ LAYER_HEADER = (
     "seen",
     "clipped",
 )
+_FIRST_TO_GO = tuple(
+    map(LAYER_HEADER.index, ("seen", "encoding", "cosine", "clipped", "max error", "on"))
+)
 
 
 def validation_text(study: Study, *, every_layer: bool) -> str:
@@ -64,7 +67,8 @@ def _summary(study: Study) -> Iterator[str]:
 def _layers(errors: Sequence[LayerError], every_layer: bool) -> str:
     rows = list(errors) if every_layer else most_added(tuple(errors))[:WORST_LAYERS]
     which = "all layers in network order" if every_layer else "layers that add most noise, first"
-    body = table(LAYER_HEADER, [_layer(row) for row in rows], left=frozenset({0, 1, 2}))
+    cells = [_layer(row) for row in rows]
+    body = table(LAYER_HEADER, cells, left=frozenset({0, 1, 2}), first_to_go=_FIRST_TO_GO)
     return f"{which} (adds: noise in % of the signal's power, beyond the noisiest input's)\n{body}"
 
 

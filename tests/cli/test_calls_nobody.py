@@ -32,13 +32,13 @@ tradeoff m.onnx --json tradeoff.json
 bench --model m.onnx --json bench.json --csv bench.csv --trace bench.trace
 profile m.dlc --runtime dsp
 partition m.dlc --chip sd865
-roofline m.dlc --chip sd865
+roofline m.dlc --chip sd865 -o roofline.png
 throughput m.dlc --chip sd865 --duration-ms 5
 kernel conv --shape 8x8x32:32:3x3
 """
 WRITTEN = {
     "dronet.onnx", "float.dlc", "m.dlc", "out_cpu", "out_gpu", "out_dsp", "validation.json",
-    "tradeoff.json", "bench.json", "bench.csv", "bench.trace",
+    "tradeoff.json", "bench.json", "bench.csv", "bench.trace", "roofline.png",
 }  # fmt: skip
 GIVEN = {"m.onnx", "list.txt", "x.raw", "home", "temporary"}
 
@@ -87,6 +87,11 @@ def test_no_command_calls_anybody_or_writes_elsewhere(model: Path) -> None:
     assert not list((model / "temporary").iterdir())
     kept = {path.relative_to(model / "home").parts[:2] for path in (model / "home").rglob("*")}
     assert kept <= {(".cache",), (".cache", "hexsim")}
+
+
+def test_only_the_drawing_room_imports_matplotlib() -> None:
+    found = {one.file.name for one in imports("hexsim") if one.root == "matplotlib"}
+    assert found <= {"roofline_chart.py"}  # its types
 
 
 def test_onnxruntime_is_imported_in_one_place() -> None:

@@ -82,8 +82,10 @@ def _weight(shape: tuple[int, ...]) -> Change:
             lambda net: replace(
                 net, tensors={**net.tensors, "z": Tensor("z", (1,))}, outputs=("z",)
             ),
-            "is written by no layer",
+            "tensor 'z' is written by no layer",
         ),
+        (lambda net: replace(net, layers=net.layers[:1], outputs=()), "' is written by no layer"),
+        (lambda net: replace(net, layers=(), outputs=net.inputs), "it has no layers"),
         (
             lambda net: replace(net, input_formats={"z": InputFormat()}),
             "an input format is given for 'z', which is no input",

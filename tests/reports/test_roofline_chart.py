@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import math
 import re
@@ -12,18 +11,16 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
+from hexsim.reports.drawing import load_matplotlib
 from tests.charts import LAYERS, chart, layer
-
-MODULE = "hexsim.reports.roofline_chart"
 
 
 def test_without_matplotlib_one_sentence_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delitem(sys.modules, MODULE, raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(HexsimError, match=r"pip install 'hexsim\[report\]'"):
-        importlib.import_module(MODULE)
+        load_matplotlib()
 
 
 def test_an_svg_names_roofs_bounds_and_the_worst_layers() -> None:

@@ -37,7 +37,7 @@ def recurrent(cell: Cell) -> Callable[[Node, Importer], None]:
 
     def translate(node: Node, net: Importer) -> None:
         data = net.tensor(node.input(0), rank=3)
-        weight, recurrence = net.array(node.input(1)), net.array(node.input(2))
+        weight, recurrence = (net.array(node.input(at), rank=3) for at in (1, 2))
         direction = _direction(node)
         directions, rows, inputs = weight.shape
         hidden = recurrence.shape[2]

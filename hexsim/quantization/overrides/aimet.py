@@ -65,9 +65,13 @@ def _document(path: Path, where: str) -> dict[str, Any]:
     return document
 
 
+_DIGITS = 9
+"""More than any number of a version has."""
+
+
 def _is_newer(version: str) -> bool:
     """True unless the version is an unlisted one that has the entries of a listed one."""
     parts = version.split(".")
-    if not all(part.isdecimal() for part in parts):
+    if not all(part.isdecimal() and len(part) <= _DIGITS for part in parts):
         return True
     return tuple(int(part) for part in parts) > (0, 6, 1)

@@ -1,12 +1,15 @@
 """States of recurrent layers, and the forms that are left out, equal to onnxruntime."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 from onnx import helper
 
+from hexsim import load
+from hexsim.errors import HexsimError
 from hexsim.layers import Opaque, Recurrent
 
 Make = Callable[..., onnx.ModelProto]
@@ -51,6 +54,14 @@ def test_one_step_of_an_lstm_shows_its_cell(
     given = {name: array for name, array in weights(4).items() if name != "zero"}
     layers = agree(onnx_model([proto], shapes, ["all", "last", "cell"], given)).optimized.layers
     assert not any(isinstance(layer, Opaque | Recurrent) for layer in layers)
+
+
+def test_weights_of_two_axes_are_none(onnx_model: Make, tmp_path: Path) -> None:
+    proto = node("LSTM", ["x", "w", "r"], ["y"], hidden_size=4)
+    given = {"w": np.zeros((16, 3), np.float32), "r": np.zeros((1, 16, 4), np.float32)}
+    onnx.save(onnx_model([proto], {"x": (5, 2, 3)}, ["y"], given), tmp_path / "m.onnx")
+    with pytest.raises(HexsimError, match="'w' has 2 axes, not 3; export the model again"):
+        load(tmp_path / "m.onnx")
 
 
 def test_several_steps_that_show_their_cell_are_left_out(onnx_model: Make, agree: Callable) -> None:

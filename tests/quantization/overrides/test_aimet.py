@@ -103,6 +103,7 @@ def listed(**changes: object) -> dict:
         ('{"a": 1, "a": 2}', "key 'a' is there twice"),
         ({"activation_encodings": {}}, "section 'param_encodings' is missing"),
         (sections(version="2.0.0"), "version 2.0.0 is not known"),
+        (sections(version="0." + "9" * 5001), "version 0." + "9" * 35 + "... is not known"),
         (sections(version="new"), "version new is not known"),
         (sections([]), "activation_encodings is no object of names"),
         (sections({"a": {"output": {"0": ONE}}}), "encodings by layer, not by tensor"),

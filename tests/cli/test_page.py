@@ -1,0 +1,37 @@
+"""Reports are as wide as the terminal, or as they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+Command = Callable[[str], tuple[int, str, str]]
+LINES = (
+    "models list",
+    "chips list",
+    "chips show sd855",
+    "stacks list",
+    "profile dronet_112",
+    "bench --model dronet_112 --timing-only",
+    "roofline dronet_112 --quantize",
+    "partition dronet_112",
+    "info dronet_112",
+)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_tables_fit_a_terminal_of_80_columns(
+    line: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    code, whole, _ = command(line)
+    assert code == 0
+    monkeypatch.setenv("COLUMNS", "80")
+    assert command(f"{line} --wide")[1] == whole
+    printed = command(line)[1].splitlines()
+    rules = [n for n, one in enumerate(printed) if one and not one.strip("- ")]
+    assert rules
+    for rule in rules:
+        assert len(printed[rule]) <= 80
+        assert len(printed[rule - 1]) <= 80 >= len(printed[rule + 1])
