@@ -27,7 +27,8 @@ def chip_table(known: Sequence[Chip]) -> str:
             )
         )
     header = ("chip", "part", "name", "DSP", "listed by", "stack", "runtimes")
-    return table(header, rows, left=frozenset(range(len(header))))
+    left = frozenset(range(len(header)))
+    return table(header, rows, left=left, first_to_go=(2, 4, 5))
 
 
 def chip_page(chip: Chip) -> str:

@@ -57,6 +57,15 @@ def test_the_interval_holds_the_time_and_is_the_same_every_time() -> None:
     assert list(first.shares) == sorted(first.shares, reverse=True)
 
 
+def test_a_constant_stated_at_its_own_bound_swings_to_the_other_side_only() -> None:
+    """The calibrated ones answer to what moves, and nothing moves at this end."""
+    found = swept(*case("cpu"))
+    (peak,) = [swing for swing in found.swings if swing.path == "cpu.fp32_macs_per_clk"]
+    assert peak.low == peak.constant.value
+    assert peak.at_low == found.nominal
+    assert peak.at_high != found.nominal
+
+
 def test_only_what_the_runtime_reads_is_swept() -> None:
     dsp, gpu = paths(swept(*case("dsp"))), paths(swept(*case("gpu")))
     assert {"dispatch.node_clk", "kernels.stall_factor"} <= dsp
