@@ -193,16 +193,3 @@ def test_a_chip_survives_a_journey_to_another_process() -> None:
     travelled = pickle.loads(pickle.dumps(chip))
     assert travelled == chip
     assert dict(travelled.quantities()) == dict(chip.quantities())
-
-
-@pytest.mark.parametrize(
-    ("device", "name"),
-    [
-        *(("sd845", "sd845"), ("SD845", "sd845"), ("845", "sd845"), ("sdm845", "sd845")),
-        *(("SM8150", "sd855"), (" 8150 ", "sd855"), ("msm8996", "sd820"), ("821", "sd821")),
-        *(("710", "sd710"), ("qcs605", "qcs605"), ("", None), ("sd", None), ("454d40f3", None)),
-    ],
-)
-def test_devices_are_called_after_their_chip(device: str, name: str | None) -> None:
-    found = chips.by_device(device)
-    assert (found and found.name) == name
