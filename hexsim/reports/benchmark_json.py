@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from hexsim import __version__
+from hexsim.accuracy.agreement import Agreement
 from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.measured import is_outside, measured, measured_ms
 from hexsim.reports.recommendation import orders
@@ -60,7 +61,7 @@ def _case(case: Case) -> dict[str, Any]:
             }
             for model in timing.coverage.layers
         },
-        "accuracy": _accuracy(case),
+        "accuracy": _accuracy(case.agreement, case.evaluated),
         "background": _background(case.interference),
         "layers": [layer_facts(layer) for layer in timing.layers],
     }
@@ -142,12 +143,11 @@ def _draws(found: Drawn | None) -> dict[str, Any] | None:
     }
 
 
-def _accuracy(case: Case) -> dict[str, Any] | None:
-    match = case.agreement
+def _accuracy(match: Agreement | None, evaluated: str) -> dict[str, Any] | None:
     if match is None:
         return None
     return {
-        "compared_on": case.evaluated,
+        "compared_on": evaluated,
         "inputs": match.inputs,
         "sqnr_db": match.sqnr_db if math.isfinite(match.sqnr_db) else None,
         "top1_agreement": match.top1,
