@@ -26,6 +26,7 @@ from hexsim.cli import (
     throughput,
     tradeoff,
     validate,
+    view,
 )
 from hexsim.cli._files import guard
 from hexsim.cli._pairs import join_pairs
@@ -50,7 +51,17 @@ for _panel, _commands in (
             calibrate.calibrate,
         ),
     ),
-    ("Models", (convert.convert, quantize.quantize, info.info, diff.diff, partition.partition)),
+    (
+        "Models",
+        (
+            convert.convert,
+            quantize.quantize,
+            info.info,
+            view.view,
+            diff.diff,
+            partition.partition,
+        ),
+    ),
     ("Accuracy", (run.run, validate.validate, tradeoff.tradeoff)),
 ):
     for _command in _commands:
