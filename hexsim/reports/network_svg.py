@@ -21,9 +21,9 @@ _MOST_LETTERS = 26
 _MOST_TITLE = 300
 _LINE = "#777"
 _ARROW = (
-    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
-    f'markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z" class="arrow" fill="{_LINE}"/>'
-    "</marker></defs>"
+    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" '
+    'markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">'
+    f'<path d="M0,0 L8,4 L0,8 z" class="arrow" fill="{_LINE}"/></marker></defs>'
 )
 _Span = tuple[float, float]
 
