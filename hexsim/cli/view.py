@@ -49,7 +49,7 @@ def view(
 ) -> None:
     """Write an HTML page: the drawing, and each layer's attributes, encodings and weights.
 
-    It is one file that needs no network. Weights are read and counted.
+    It is one file that needs no network, and tells no folder. Weights are read and counted.
     """
     from hexsim.cli._progress import status
     from hexsim.container.loading import load_container
@@ -59,5 +59,5 @@ def view(
     read = load_container(model, input_dims=dims, input_values=values, output_names=out_name or ())
     with status() as progress:
         progress(f"counting the weights of {read.model.name}")
-        outputs.write(output=lambda: network_page(model, read))
+        outputs.write(output=lambda: network_page(Path(model).name, read))
     say(f"wrote {outputs.output}")
