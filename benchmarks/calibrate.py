@@ -18,7 +18,8 @@ import argparse
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,13 @@ from benchmarks.calibration_report import constants_table, rows_table, summaries
 from benchmarks.restate import restate
 from hexsim.files import write_text
 from hexsim.platforms.measurements import Measurement
-from hexsim.platforms.measurements.calibration import FILE, Calibrated, Calibration
+from hexsim.platforms.measurements.calibration import FILE, Calibrated, Calibration, Trade
 from hexsim.studies.calibration.constants import Values
 from hexsim.studies.calibration.published import (
+    FAMILIES,
+    Family,
     Fit,
+    family_rows,
     fit,
     fitted_rows,
     left_out,
@@ -55,14 +59,17 @@ def rounded(best: Fit) -> Values:
     return {p: float(f"{value:.{_CERTAIN}g}") for p, value in best.values.items()}
 
 
-def record(best: Fit, values: Values) -> Calibration:
-    """Everything the documentation prints and `hexsim bench --uncertainty` needs."""
-    rows = fitted_rows()
+def record(best: Fit, family: Family) -> Calibration:
+    """Everything the documentation prints and `hexsim bench --uncertainty` needs of a family.
+
+    All CPU rows are of one chip: left out, it leaves nothing to fit, so nothing is said.
+    """
+    rows, values = family_rows(family), rounded(best)
     on_hta = {row: str(at) for at, row in enumerate(rows) if row.runtime == "hta"}
     columns: dict[str, Mapping[Measurement, float | None]] = {
         "in sample": {row: predict_ms(row, values) for row in rows},
         "network left out": left_out(rows, best, lambda row: row.model),
-        "chip left out": left_out(rows, best, lambda row: row.chip),
+        "chip left out": left_out(rows, best, lambda row: None if family == "cpu" else row.chip),
         "row left out": left_out(rows, best, on_hta.get),
     }
     found = best.estimate
@@ -82,6 +89,37 @@ def record(best: Fit, values: Values) -> Calibration:
     )
 
 
+def together(one: Calibration, other: Calibration) -> Calibration:
+    """The record of two families: they share no constant, and the larger scatter holds for both."""
+    before, behind = (0.0,) * len(one.constants), (0.0,) * len(other.constants)
+    apart = [
+        *(replace(t, at_low=t.at_low + behind, at_high=t.at_high + behind) for t in one.trades),
+        *(replace(t, at_low=before + t.at_low, at_high=before + t.at_high) for t in other.trades),
+    ]
+    joined: dict[tuple[str, tuple[str, ...]], Trade] = {}
+    for trade in sorted(apart, key=lambda trade: -trade.largest):
+        key = trade.path, trade.sheets
+        joined[key] = _both(joined[key], trade) if key in joined else trade
+    return Calibration(
+        constants=one.constants + other.constants,
+        correlation=(
+            *(line + behind for line in one.correlation),
+            *(before + line for line in other.correlation),
+        ),
+        scatter=max(one.scatter, other.scatter),
+        trades=tuple(joined.values()),
+        columns=one.columns,
+        predictions=one.predictions + other.predictions,
+    )
+
+
+def _both(larger: Trade, smaller: Trade) -> Trade:
+    """What both families make of an assumed constant; figures are of the one that it moves more."""
+    low = tuple(map(sum, zip(larger.at_low, smaller.at_low, strict=True)))
+    high = tuple(map(sum, zip(larger.at_high, smaller.at_high, strict=True)))
+    return replace(larger, at_low=low, at_high=high)
+
+
 def undetermined(found: Calibration) -> list[str]:
     """The constants that the measurements alone leave too uncertain."""
     return [c.path for c in found.constants if c.data_error > math.log(LARGEST_ERROR)]
@@ -90,7 +128,8 @@ def undetermined(found: Calibration) -> list[str]:
 def write(found: Calibration) -> None:
     """State the constants in their files, and keep the record."""
     assert not undetermined(found), undetermined(found)
-    for parameter, constant in zip(parameters(), found.constants, strict=True):
+    fitted = [parameter for family in FAMILIES for parameter in parameters(family)]
+    for parameter, constant in zip(fitted, found.constants, strict=True):
         restate(parameter, constant.value)
     write_text(FILE, json.dumps(_digits(asdict(found)), indent=1) + "\n")
 
@@ -117,11 +156,13 @@ def main() -> None:
         print(rows_table(rows, ("committed",), committed), end="\n\n")
         print(summaries(rows, ("committed",), committed))
         return
-    best = fit(rows)
-    found = record(best, rounded(best))
+    found = reduce(
+        together, (record(fit(family_rows(family), family), family) for family in FAMILIES)
+    )
     columns = ("committed", *found.columns)
     cells = tuple((*old, *new) for old, new in zip(committed, found.predictions, strict=True))
-    print(constants_table(found, {p.path: p.committed for p in parameters()}), end="\n\n")
+    before = {p.path: p.committed for family in FAMILIES for p in parameters(family)}
+    print(constants_table(found, before), end="\n\n")
     print(trades_table(found), end="\n\n")
     print(rows_table(rows, columns, cells), end="\n\n")
     print(summaries(rows, columns, cells))

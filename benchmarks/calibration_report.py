@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
 from hexsim.platforms import measurements
 from hexsim.platforms.measurements.calibration import Calibration
 from hexsim.reports.text import quantity, table
-from hexsim.studies.calibration.published import RUNTIMES
+from hexsim.studies.calibration.published import FAMILIES
 
 Cells = Sequence[Sequence[float | None]]
 
@@ -90,7 +91,7 @@ def summaries(
     """Return median and largest absolute error per column and runtime."""
     lines = []
     for number, name in enumerate(columns):
-        for runtime in RUNTIMES:
+        for runtime in chain(*FAMILIES.values()):
             errors = [
                 abs(ms / row.latency_ms - 1)
                 for row, predicted in zip(rows, cells, strict=True)

@@ -3,7 +3,8 @@
 python -m benchmarks.layer_matrix [--write]
 
 A row for each layer type, and for each variant that some release tells apart, with what every
-built-in stack says of it. Rules that refuse single layers of a type are listed below it.
+built-in stack says of it; of layers that users bring none says anything. Rules that refuse single
+layers of a type are listed below it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from benchmarks.pages import REFERENCE, with_block
 from hexsim.graph.ir import Layer
 from hexsim.graph.support import EVERYWHERE
-from hexsim.layers import TYPES, ArgExtremum, Neuron
+from hexsim.layers import TYPES, ArgExtremum, Neuron, UserDefined
 from hexsim.layers._functions import FUNCTIONS
 from hexsim.layers.elementwise import KINDS, Elementwise
 from hexsim.layers.support import RULES
@@ -43,7 +44,7 @@ def layers() -> Iterator[tuple[str, str, bool]]:
             yield from ((name, one, KINDS[one][0] is EVERYWHERE) for one in sorted(KINDS))
         elif kind is ArgExtremum:
             yield from ((one, "", False) for one in ("argmax", "argmin"))
-        elif kind.support.targets != {"cpu"}:
+        elif kind is not UserDefined and kind.support.targets != {"cpu"}:
             on_hta = kind.support is EVERYWHERE
             variants = {key.partition(": ")[2] for key in keys if key.startswith(f"{name}: ")}
             if name in keys or not variants:

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
         load,
         quantize,
         read_overrides,
+        run,
+        save,
         simulate,
+        use_layers,
     )
     from hexsim.errors import HexsimError
 
@@ -43,7 +46,10 @@ __all__ = [
     "load",
     "quantize",
     "read_overrides",
+    "run",
+    "save",
     "simulate",
+    "use_layers",
 ]
 
 

@@ -5,22 +5,26 @@
     r = hexsim.simulate(q, chip="sd835", runtime="dsp", inputs=x)
     r.outputs, r.total_us, r.layers, r.timeline
 
+Without time, for many inputs: `run`. To a file and back: `save`, `load`.
+
 Arrays that come from or go to the caller are in the ONNX file's own axis order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from hexsim import __version__, container
 from hexsim.container.loading import import_report, load, load_container
-from hexsim.deployment import AtLoad, deploy
+from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.offline_hta import orders, with_hta
+from hexsim.errors import unknown
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import stored_inputs
@@ -29,12 +33,13 @@ from hexsim.platforms.background import load as load_background
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.overrides import Overrides
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Calling
 from hexsim.timing.results import LayerTiming, Result, Timeline
+from hexsim.udl import use_layers
 
 Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
 
@@ -48,22 +53,29 @@ __all__ = [
     "load",
     "quantize",
     "read_overrides",
+    "run",
+    "save",
     "simulate",
+    "use_layers",
 ]
 
 
 class Circumstances(TypedDict, total=False):
     """How an application calls, and who else uses the phone.
 
-    `perf_profile` None is the stack's. `idle_ms` is how long the phone had been idle before the
-    call, `power_collapse` (default: true) whether DSP and tensor engine then fall asleep.
+    `perf_profile` None is the stack's, and so is `buffer`: whether the application hands floats or
+    codes over, which changes time and no value. `idle_ms` is how long the phone had been idle
+    before the call, `power_collapse` (default: true) whether DSP and tensor engine then fall
+    asleep. `ideal_cpu` (default: false) lets the CPU runtimes reach what the cores can do.
     `background` names loads (or their TOML files) whose clients use the DSP meanwhile, their
     latencies being in `timing.clients`.
     """
 
     perf_profile: str | None
+    buffer: Literal["float", "tf8"] | None
     idle_ms: float
     power_collapse: bool
+    ideal_cpu: bool
     background: Iterable[str | Path]
 
 
@@ -166,38 +178,104 @@ def simulate(
 
     Without `inputs` only time is simulated and no weight is touched. A float network on dsp is
     quantised at load, which lengthens its initialisation; `overrides` (as for `quantize`) are
-    then applied. `circumstances` are those of the call: perf_profile, idle_ms,
-    power_collapse, background. Raises HexsimError for anything that cannot be done, by name.
+    then applied. `circumstances` are those of the call: perf_profile, buffer, idle_ms,
+    power_collapse, ideal_cpu, background. Raises HexsimError for anything that cannot be done, by
+    name.
     """
-    if isinstance(model, str | Path):
-        model = load(model)
     platform, calling = _circumstances(Platform.load(chip, stack), **circumstances)
-    given = model.own_overrides if overrides is None else overrides
-    required = overrides is not None
-    at_load = AtLoad(model.network, platform, overrides=given, required=required)
-    deployment = deploy(model, platform, runtime, cpu_fallback=cpu_fallback, at_load=at_load)
+    deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
     timing = deployment.simulate(**calling)
     if inputs is None:
         return Simulation(timing, None, deployment.overrides)
-    network = deployment.network
-    outputs = deployment.executor().run(_stored(network, inputs))
-    ordered = {name: _source(network, name, array) for name, array in outputs.items()}
-    return Simulation(timing, ordered, deployment.overrides)
+    (outputs,) = _answers(deployment, [inputs])
+    return Simulation(timing, outputs, deployment.overrides)
+
+
+def run(
+    model: Model | str | Path,
+    inputs: Iterable[Inputs],
+    chip: str | Path = "sd835",
+    runtime: Runtime = "dsp",
+    *,
+    stack: str | Path | None = None,
+    cpu_fallback: bool = True,
+    overrides: Overrides | None = None,
+    output_tensors: Sequence[str] = (),
+) -> Iterator[dict[str, FloatArray]]:
+    """Return what `runtime` answers to each of `inputs`, one after another; no time is simulated.
+
+    Answers are those of `simulate`, each made when it is asked for, so that any number of inputs
+    fits in memory. `output_tensors` are asked for instead of the network's outputs. Raises
+    HexsimError as `simulate` does, before the first answer for whatever is not about an input.
+    """
+    platform = Platform.load(chip, stack)
+    deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
+    for name in output_tensors:
+        if name not in deployment.network.tensors:
+            raise unknown("tensor", name, deployment.network.tensors)
+    if output_tensors:
+        deployment = deployment.observing(tuple(dict.fromkeys(output_tensors)))
+    return _answers(deployment, inputs)
+
+
+def save(model: Model, path: str | Path, *, model_version: str = "N/A") -> None:
+    """Write `model`, float or quantised, as a .dlc file; it appears whole or not at all.
+
+    A float model keeps the encodings that nodes of its ONNX file gave. Raises HexsimError if a
+    weight is not finite, or the file cannot be written.
+    """
+    metadata = container.Metadata(model_version=model_version, converter_version=__version__)
+    given = NO_OVERRIDES if model.quantized else model.own_overrides
+    container.write(path, model, metadata, given)
+
+
+def _deployed(
+    model: Model | str | Path,
+    platform: Platform,
+    runtime: Runtime,
+    cpu_fallback: bool,
+    overrides: Overrides | None,
+) -> Deployment:
+    if isinstance(model, str | Path):
+        model = load(model)
+    given = model.own_overrides if overrides is None else overrides
+    required = overrides is not None
+    at_load = AtLoad(model.network, platform, overrides=given, required=required)
+    return deploy(model, platform, runtime, cpu_fallback=cpu_fallback, at_load=at_load)
+
+
+def _answers(deployment: Deployment, inputs: Iterable[Inputs]) -> Iterator[dict[str, FloatArray]]:
+    """Make the executor now, and an answer whenever one is asked for."""
+    network, executor = deployment.network, deployment.executor()
+    return (
+        {
+            name: _source(network, name, array)
+            for name, array in executor.run(_stored(network, one)).items()
+        }
+        for one in inputs
+    )
 
 
 def _circumstances(
     platform: Platform,
     *,
     perf_profile: str | None = None,
+    buffer: str | None = None,
     idle_ms: float = 0.0,
     power_collapse: bool = True,
+    ideal_cpu: bool = False,
     background: Iterable[str | Path] = (),
 ) -> tuple[Platform, Calling]:
     """The platform and the call under these `Circumstances`."""
     if not power_collapse:
         platform = platform.without_power_collapse()
+    if ideal_cpu:
+        platform = platform.with_ideal_cpu()
     clients = tuple(load_background(name) for name in background)
-    return platform, Calling(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)
+    calling = Calling(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)
+    if buffer is not None:
+        calling["buffer"] = platform.stack.buffer(buffer)
+    return platform, calling
 
 
 def _stored(network: Network, inputs: Inputs) -> dict[str, FloatArray]:

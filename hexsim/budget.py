@@ -37,6 +37,8 @@ NODES = Limit(20_000, "nodes")
 """With those of subgraphs, and of functions wherever they are called."""
 KERNEL_CALLS = Limit(250_000, "kernel calls to simulate")
 """Inferences times the calls of each: some minutes."""
+CALLS = Limit(1_000_000, "calls of networks")
+"""That follow from a repetition, and are not simulated one by one."""
 INSTRUCTIONS = Limit(100_000, "instructions")
 """In the loop of one kernel; they are scheduled one by one."""
 SECONDS = Limit(600, "seconds in onnxruntime")

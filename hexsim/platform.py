@@ -37,6 +37,10 @@ class Platform:
         """The same, with DSP and tensor engine awake at every call, however long after the last."""
         return replace(self, stack=self.stack.without_power_collapse())
 
+    def with_ideal_cpu(self) -> Platform:
+        """The same, with CPU runtimes that reach what the cores can do, not what they did."""
+        return replace(self, stack=self.stack.with_ideal_cpu())
+
     @property
     def runtimes(self) -> tuple[Runtime, ...]:
         """The runtimes that can be simulated: the stack has them, the chip states their data.

@@ -19,6 +19,7 @@ from hexsim.onnx_io.runtime import load_onnxruntime
 from hexsim.passes import optimize
 from tests.oracle.toolchain import missing_tools
 
+os.environ.pop("COLUMNS", None)  # reports are whole in tests, whatever window they run in
 onnxruntime = load_onnxruntime()  # before any test loads it: tests call nobody either
 
 # Examples are the same in every run, so that a red build is red for everybody; and no example has

@@ -63,6 +63,54 @@ def test_optimizations_go_through_the_inputs_as_often_as_they_need() -> None:
     assert model.activations == again.activations
 
 
+def test_many_inputs_are_answered_as_one_by_one_and_no_time_is_simulated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network = load("relu", 0)
+    model = hexsim.quantize(Model(network), [image[None] for image in digits().train_images[:4]])
+    images = [image[None] for image in digits().test_images[:3]]
+    expected = [hexsim.simulate(model, inputs=image).outputs for image in images]
+
+    def refuse(*arguments: object, **circumstances: object) -> None:
+        raise AssertionError("time was simulated")
+
+    monkeypatch.setattr("hexsim.platform.Platform.simulate", refuse)
+    drawn: list[int] = []
+    answers = hexsim.run(model, (drawn.append(n) or image for n, image in enumerate(images)))
+    assert drawn == [], "an answer is made when it is asked for"
+    for one, answer in zip(expected, answers, strict=True):
+        assert one is not None
+        assert answer.keys() == one.keys()
+        for name, array in answer.items():
+            np.testing.assert_array_equal(array, one[name])
+    inner = network.layers[0].outputs[0]
+    (found,) = hexsim.run(model, images[:1], output_tensors=[inner])
+    assert list(found) == [inner]
+    with pytest.raises(hexsim.HexsimError, match="unknown tensor 'none'"):
+        hexsim.run(model, images, output_tensors=["none"])
+
+
+def test_what_is_saved_is_loaded_again(tmp_path: Path) -> None:
+    network = load("relu", 0)
+    model = hexsim.quantize(Model(network), [image[None] for image in digits().train_images[:4]])
+    for name, one in (("f.dlc", Model(network)), ("q.dlc", model)):
+        hexsim.save(one, tmp_path / name, model_version="7")
+        again = hexsim.load(tmp_path / name)
+        assert again.activations == one.activations
+        assert again.network.layers == one.network.layers
+    with pytest.raises(hexsim.HexsimError, match="cannot write"):
+        hexsim.save(model, tmp_path / "no" / "q.dlc")
+
+
+def test_buffers_of_codes_take_less_time_and_change_no_value() -> None:
+    model = hexsim.load("squeezenet1_1")
+    floats = hexsim.simulate(model, buffer="float").total_us
+    codes = hexsim.simulate(model, buffer="tf8").total_us
+    assert codes < floats == hexsim.simulate(model).total_us
+    with pytest.raises(hexsim.HexsimError, match=r"unknown buffer type of snpe-1\.23 'tf16'"):
+        hexsim.simulate(model, buffer="tf16")  # type: ignore[typeddict-item]
+
+
 def test_timing_only_touches_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: object) -> None:
         raise AssertionError("a weight was read")

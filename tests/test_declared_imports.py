@@ -44,7 +44,7 @@ def providers(library: str) -> set[str]:
 
 
 CORE = distributions(PROJECT["dependencies"])
-OPTIONAL = distributions(EXTRAS["images"] + EXTRAS["report"])
+OPTIONAL = distributions(EXTRAS["images"] + EXTRAS["report"] + EXTRAS["detection"])
 EXPORTERS = distributions(EXTRAS["tflite"] + EXTRAS["tensorflow"] + EXTRAS["pytorch"])
 """Other programs, which hexsim runs but does not import."""
 DEVELOPMENT = CORE | OPTIONAL | distributions(EXTRAS["dev"])

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 import simpy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.qurt_threads import (
@@ -20,6 +20,7 @@ from hexsim.qurt_threads import (
 )
 from hexsim.timing.simtime import Environment
 from tests.stepped_core import REFUSED, Job, SteppedCore, barrel_of
+from tests.thorough import examples
 
 RULE = IssueRule(
     clock_hz=1e9,
@@ -291,7 +292,7 @@ DRAWN_RULES = st.sampled_from(
 )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(DRAWN_RULES, DRAWN_JOBS, st.integers(1, 4))
 def test_fluid_agrees_with_packets_whatever_is_drawn(
     rule: IssueRule, jobs: list[Job], contexts: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,20 +22,24 @@ class Hits:
     runtime_top1: int = 0
     runtime_top5: int = 0
 
-    def add(self, floats: FloatArray, others: FloatArray, label: int | None) -> None:
-        """Take in the scores of one input, in float and on the runtime."""
+    def add(self, floats: FloatArray, others: FloatArray, right: Sequence[int] | None) -> None:
+        """Take in the scores of one input, in float and on the runtime.
+
+        `right` has its right classes, any of which counts.
+        """
         self.inputs += 1
         self.same_top1 += winner(floats) == winner(others)
-        if label is not None:
-            place_float, place_runtime = place(floats, label), place(others, label)
+        if right is not None:
+            place_float, place_runtime = place(floats, right), place(others, right)
             self.float_top1 += place_float < 1
             self.float_top5 += place_float < 5
             self.runtime_top1 += place_runtime < 1
             self.runtime_top5 += place_runtime < 5
 
 
-def place(scores: FloatArray, label: int) -> int:
-    """How many classes stand before `label`; of equal scores the lower index does."""
+def place(scores: FloatArray, right: Sequence[int]) -> int:
+    """How many classes stand before the first of `right`; of equal scores the lower index does."""
     flat = scores.ravel()
-    before = np.count_nonzero(flat > flat[label]) + np.count_nonzero(flat[:label] == flat[label])
+    first = min(right, key=lambda label: (-flat[label], label))
+    before = np.count_nonzero(flat > flat[first]) + np.count_nonzero(flat[:first] == flat[first])
     return int(before)

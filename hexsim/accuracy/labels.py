@@ -1,9 +1,10 @@
-"""Label files: the class of every input.
+"""Label files: the class of every input, or the classes that are all right.
 
 Grammar
 1. One class index per line, in the order of the inputs; or, for inputs that have names, a name
    and its class per line, in any order, separated by blanks, a comma or both.
-2. Blank lines are skipped.
+2. Where several classes are right they stand for one, with bars between: 281|282|285.
+3. Blank lines are skipped.
 """
 
 from __future__ import annotations
@@ -20,43 +21,49 @@ from hexsim.texts.text import lines, read_text, shortened
 _MOST_DIGITS = 18
 _NAMED = re.compile(r"(?:(?P<name>.*?)\s*[\s,]\s*)?(?P<label>[^\s,]+)")
 
+Classes = tuple[int, ...]
+"""All right classes of an input, at least one."""
+
 
 def read_labels(
     path: Path, count: int, network: Network, names: Sequence[str] | None = None, batch: int = 1
-) -> tuple[int, ...]:
-    """Read the classes of `count` inputs, which come in batches of `batch`.
+) -> tuple[Classes, ...]:
+    """Read the right classes of `count` inputs, which come in batches of `batch`.
 
     Raises HexsimError naming file and line for a line outside the grammar, another number of
     labels, a name that is unknown, missing or given twice, and a class that the first output of
     `network` does not have.
     """
-    classes = _classes(network, batch)
+    classes = count_classes(network, batch)
     rows = [(where, *_row(where, text, network, classes)) for where, text in _lines(path)]
     if names is not None and any(name is not None for _, name, _ in rows):
         return _by_name(path, rows, names)
     for where, name, _ in rows:
         if name is not None:
-            raise HexsimError(f"{where}: '{name}' is no class; give one integer per line")
+            raise HexsimError(
+                f"{where}: '{shortened(name)}' is no class; give one integer per line, or several "
+                "right ones as 281|282"
+            )
     if len(rows) != count:
         raise HexsimError(
             f"label file '{path}' has {len(rows)} labels for {count} inputs; "
             "give one label per input, in their order"
         )
-    return tuple(label for _, _, label in rows)
+    return tuple(right for _, _, right in rows)
 
 
 def _by_name(
-    path: Path, rows: Sequence[tuple[str, str | None, int]], names: Sequence[str]
-) -> tuple[int, ...]:
-    labels: dict[str, int] = {}
-    for where, name, label in rows:
+    path: Path, rows: Sequence[tuple[str, str | None, Classes]], names: Sequence[str]
+) -> tuple[Classes, ...]:
+    labels: dict[str, Classes] = {}
+    for where, name, right in rows:
         if name is None:
-            raise HexsimError(f"{where}: '{label}' has no name; name every input, or none")
+            raise HexsimError(f"{where}: '{right[0]}' has no name; name every input, or none")
         if name in labels:
             raise HexsimError(f"{where}: '{name}' has a class already; give each name once")
         if name not in names:
             raise HexsimError(f"{where}: {unknown('picture', name, names)}")
-        labels[name] = label
+        labels[name] = right
     for name in names:
         if name not in labels:
             raise HexsimError(f"label file '{path}' has no class for '{name}'; add a line")
@@ -73,21 +80,22 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
         yield f"label file '{path}', line {number}", line
 
 
-def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | None, int]:
-    """Name, if there is one, and class of a line."""
+def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | None, Classes]:
+    """Name, if there is one, and right classes of a line."""
     match = _NAMED.fullmatch(text)
-    label = match["label"] if match else text
-    fits = label.isdecimal() and len(label.lstrip("0")) <= _MOST_DIGITS and int(label) < classes
-    if match is None or not fits:
-        raise HexsimError(
-            f"{where}: '{shortened(label)}' is no class; output '{network.outputs[0]}' has the "
-            f"classes 0 to {classes - 1}"
-        )
-    return match["name"], int(label)
+    words = (match["label"] if match else text).split("|")
+    for word in words:
+        fits = word.isdecimal() and len(word.lstrip("0")) <= _MOST_DIGITS and int(word) < classes
+        if match is None or not fits:
+            raise HexsimError(
+                f"{where}: '{shortened(word)}' is no class; output '{network.outputs[0]}' has the "
+                f"classes 0 to {classes - 1}"
+            )
+    return (match["name"] if match else None), tuple(dict.fromkeys(map(int, words)))
 
 
-def _classes(network: Network, batch: int) -> int:
-    """Classes that the first output scores for each input."""
+def count_classes(network: Network, batch: int) -> int:
+    """Classes that the first output scores for each input; raise HexsimError if it has none."""
     output = network.tensors[network.outputs[0]]
     if output.varies:
         raise HexsimError(

@@ -38,7 +38,7 @@ def validate(
     deployment: Deployment,
     inputs: Iterable[Feed],
     *,
-    labels: Sequence[int] | None = None,
+    labels: Sequence[Sequence[int]] | None = None,
     batch: int = 1,
     items: int | None = None,
     threads: int = 0,
@@ -47,8 +47,8 @@ def validate(
     """Compare a runtime with float on `inputs` (at least one, arrays in stored order).
 
     Each input is a batch of `batch` items; `items` is their number without the padding of the
-    last one, by default all are full. `labels` has the class of each item. `threads` share the
-    work of a layer, 0 for one per core. Memory is bounded by the activations of one input.
+    last one, by default all are full. `labels` has the right classes of each item. `threads` share
+    the work of a layer, 0 for one per core. Memory is bounded by the activations of one input.
     """
     twin = Twin(deployment, threads)
     stream, hits, outputs = ErrorStream(twin), Hits(), Distance()

@@ -4,6 +4,9 @@ An option that names a file carries a mark beside its help: what it reads or wri
 command begins, its outputs are claimed: none may be a file that it reads, by whichever option that
 comes in or whichever list names it, nor the same as another. All that it writes lands when it has
 finished and printed its report, or not at all (`hexsim.files.landing`).
+
+Every command that reads a model takes `--udl` besides, a file of user-defined layers, which is run
+before the command.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.models import ParameterInfo
@@ -31,14 +34,15 @@ _PRINTED = "is where this command prints"
 
 @dataclass(frozen=True)
 class Reads:
-    """The value of an option is read; `also` finds what that names in turn."""
+    """The value of an option is read, `file` of it; `also` finds what that names in turn."""
 
     also: Callable[[Path], Iterable[Path]] = lambda path: ()
+    file: Callable[[str], Path] = Path
 
     def files(self, value: Any) -> Iterator[Path]:
         """All files that are read because of a value: a name, several, or None."""
         values = value if isinstance(value, list | tuple) else [value]
-        for path in (Path(one) for one in values if one is not None):
+        for path in (self.file(one) for one in values if one is not None):
             yield path
             with suppress(OSError, ValueError, csv.Error):  # whoever reads it says what is wrong
                 if path.is_file() or path.is_dir():
@@ -77,6 +81,12 @@ def _rows(path: Path) -> Iterator[Path]:
         yield from (model, *_weights(model))
 
 
+def _brought(text: str) -> Path:
+    from hexsim.udl.file import file_and_name
+
+    return file_and_name(text)[0]
+
+
 FILE = Reads()
 """A file, or the name of something built in."""
 MODEL = Reads(_weights)
@@ -89,6 +99,14 @@ ROWS = Reads(_rows)
 """Measured rows, which name models."""
 OUTPUT = Writes()
 """A file that is written if it is named."""
+UDL = Reads(file=_brought)
+"""A file of user-defined layers, perhaps with a name behind it."""
+_UDL = "udl"
+UdlOption = Annotated[
+    list[str] | None,
+    typer.Option("--udl", help="Python file with layers of your own, which is run; repeatable."),
+    UDL,
+]
 
 
 def marks(command: Callable[..., None]) -> dict[str, Reads | Writes]:
@@ -102,9 +120,15 @@ def marks(command: Callable[..., None]) -> dict[str, Reads | Writes]:
 
 
 def with_files(command: Callable[..., None]) -> Callable[..., None]:
-    """Return `command` such that it claims its outputs first, and its files land together."""
+    """Return `command` such that it claims its outputs first, and its files land together.
+
+    If it reads a model, it knows the layers of `--udl`.
+    """
     found = marks(command)
     hints = get_type_hints(command, include_extras=True)
+    reads_model = MODEL in found.values()
+    if reads_model:
+        found[_UDL], hints[_UDL] = UDL, UdlOption
     for one in (one for hint in hints.values() for one in getattr(hint, "__metadata__", ())):
         if isinstance(one, ParameterInfo):
             one.readable = False  # what cannot be read is told in our own words
@@ -112,20 +136,27 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def careful(**given: Any) -> None:
+        brought = given.pop(_UDL, None) or []
         outputs = {name: mark for name, mark in found.items() if isinstance(mark, Writes)}
         for name, mark in outputs.items():
             if mark.named is not None:
                 given[name] = mark.named(given)
-        with together(functools.cache(lambda: _kept(found, given))) as landing:
+        with together(functools.cache(lambda: _kept(found, {**given, _UDL: brought}))) as landing:
             chosen = [(given[name], mark) for name, mark in outputs.items() if given[name]]
             for path, mark in sorted(chosen, key=lambda one: one[1].folder):
                 (landing.claim_folder if mark.folder else landing.claim)(path)
+            if brought:
+                from hexsim.udl import use_layers
+
+                use_layers(*brought)
             command(**given)
             sys.stdout.flush()
 
-    careful.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [one.replace(annotation=hints[one.name]) for one in declared]
-    )
+    parameters = [one.replace(annotation=hints[one.name]) for one in declared]
+    if reads_model:
+        kind = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(_UDL, kind, default=None, annotation=UdlOption))
+    careful.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return careful
 
 

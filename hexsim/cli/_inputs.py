@@ -12,57 +12,81 @@ from hexsim.cli._options import (
     ImagesOption,
     InputListOption,
     LabelsOption,
+    MeanFileOption,
     MeanOption,
+    ResizeOption,
     StdOption,
 )
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.accuracy.labels import Classes
     from hexsim.graph.ir import Network
-    from hexsim.inputs.pictures import Preprocessing
+    from hexsim.inputs.preprocessing import Preprocessing
     from hexsim.inputs.source import InputSource
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """A list of raw files, a folder of pictures, or neither."""
+class Appearance:
+    """How pictures become numbers."""
 
-    input_list: InputListOption = None
-    images: ImagesOption = None
     mean: MeanOption = "0"
+    mean_file: MeanFileOption = None
     std: StdOption = "1"
     channel_order: ChannelOrderOption = "rgb"
+    resize: ResizeOption = None
     fit: FitOption = "crop"
 
-    def source(self, network: Network) -> InputSource:
-        """Return the inputs of `network`: those named, else seeded ones."""
-        from hexsim.inputs.pictures import Preprocessing, pictures
-        from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
-        from hexsim.inputs.source import listed, seeded
-
-        how = self._preprocessing()
-        if self.input_list is not None and self.images is not None:
-            raise HexsimError("inputs come from --input-list or from --images; leave one out")
-        if self.images is not None:
-            return pictures(self.images, network, how)
-        if how != Preprocessing():
-            raise HexsimError(
-                "--mean, --std, --channel-order and --fit are for pictures; give a folder "
-                "(--images)"
-            )
-        if self.input_list is not None:
-            return listed(self.input_list, network)
-        return seeded(seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED), network)
-
-    def _preprocessing(self) -> Preprocessing:
-        from hexsim.inputs.pictures import Preprocessing
+    def preprocessing(self) -> Preprocessing:
+        """Read the numbers; raise HexsimError for what is none, or contradicts another."""
+        from hexsim.inputs.preprocessing import Preprocessing
 
         stds = _numbers("--std", self.std)
         if 0 in stds:
             raise HexsimError(
                 f"--std '{self.std}' would divide by zero; 1 leaves values as they are"
             )
-        return Preprocessing(_numbers("--mean", self.mean), stds, self.channel_order, self.fit)
+        means = _numbers("--mean", self.mean)
+        return Preprocessing(means, stds, self.channel_order, self.fit, self.resize, self.mean_file)
+
+
+@dataclass(frozen=True)
+class Inputs(Appearance):
+    """A list of raw files, a folder of pictures, or neither."""
+
+    input_list: InputListOption = None
+    images: ImagesOption = None
+
+    @property
+    def given(self) -> bool:
+        """True if the user names inputs."""
+        return self.input_list is not None or self.images is not None
+
+    def source(self, network: Network) -> InputSource:
+        """Return the inputs of `network`: those named, else seeded ones."""
+        from hexsim.inputs.pictures import pictures
+        from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
+        from hexsim.inputs.source import listed, seeded
+
+        self.require_one_kind()
+        if self.images is not None:
+            return pictures(self.images, network, self.preprocessing())
+        if self.input_list is not None:
+            return listed(self.input_list, network)
+        return seeded(seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED), network)
+
+    def require_one_kind(self) -> None:
+        """Raise HexsimError for inputs of two kinds, and for words about pictures without any."""
+        from hexsim.inputs.preprocessing import Preprocessing
+
+        how = self.preprocessing()
+        if self.input_list is not None and self.images is not None:
+            raise HexsimError("inputs come from --input-list or from --images; leave one out")
+        if self.images is None and how != Preprocessing():
+            raise HexsimError(
+                "--mean, --mean-file, --std, --channel-order, --resize and --fit are for pictures; "
+                "give a folder (--images)"
+            )
 
 
 @dataclass(frozen=True)
@@ -71,8 +95,8 @@ class LabelledInputs(Inputs):
 
     labels: LabelsOption = None
 
-    def classes(self, source: InputSource, network: Network) -> tuple[int, ...] | None:
-        """The class of each input, if there is a file; seeded inputs have none."""
+    def classes(self, source: InputSource, network: Network) -> tuple[Classes, ...] | None:
+        """The right classes of each input, if there is a file; seeded inputs have none."""
         from hexsim.accuracy.labels import read_labels
 
         if self.labels is None:

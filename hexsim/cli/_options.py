@@ -12,6 +12,9 @@ from hexsim.cli._files import FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
 
+MOST_PIXELS = 1 << 14
+"""Longest side of a picture that is made; no network of the stacks takes a longer one."""
+
 ChannelOrder = Literal["rgb", "bgr"]
 Fit = Literal["crop", "stretch"]
 
@@ -19,6 +22,12 @@ ModelArgument = Annotated[str, typer.Argument(help=".dlc or ONNX file or built-i
 ChipOption = Annotated[str, typer.Option("--chip", help="Chip name, or a TOML file."), FILE]
 StackOption = Annotated[
     str | None, typer.Option("--stack", help="Software stack; default: the chip's own."), FILE
+]
+IdealCpuOption = Annotated[
+    bool,
+    typer.Option(
+        "--ideal-cpu", help="CPU runtimes reach what the cores can do, not what the release's did."
+    ),
 ]
 ProfileOption = Annotated[
     str | None, typer.Option("--perf-profile", help="Performance profile; default: the stack's.")
@@ -71,6 +80,13 @@ InputListOption = Annotated[
     typer.Option("--input-list", help="Text file that names raw inputs; default: seeded."),
     INPUT_LIST,
 ]
+ClassNamesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels", help="Names of the classes, one per line: prints the top five of each input."
+    ),
+    FILE,
+]
 ImagesOption = Annotated[
     Path | None,
     typer.Option("--images", help="Folder of pictures, instead of an input list."),
@@ -81,6 +97,24 @@ MeanOption = Annotated[
 ]
 StdOption = Annotated[
     str, typer.Option("--std", help="Pictures: then divided by; one value or one per channel.")
+]
+MeanFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--mean-file",
+        help="Pictures: an .npy file, channels x height x width, whose upper left part is taken "
+        "off instead of --mean.",
+    ),
+    FILE,
+]
+ResizeOption = Annotated[
+    int | None,
+    typer.Option(
+        "--resize",
+        min=1,
+        help="Pictures: pixels of the shorter side before the middle is cut out; default: as few "
+        "as the input needs.",
+    ),
 ]
 ChannelOrderOption = Annotated[
     ChannelOrder, typer.Option("--channel-order", help="Pictures: order of the channels.")
@@ -204,3 +238,15 @@ def parse_input_values(texts: list[str] | None) -> dict[str, float]:
         if not name:
             raise HexsimError(f"--input-value '{text}' is not of the form 'NAME 16000'")
     return values
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Read height and width of a picture, `227` or `480,640`."""
+    words = text.split(",")
+    sizes = [int(word) for word in words if word.isdecimal() and len(word) < 9]
+    if len(sizes) != len(words) or len(sizes) > 2 or not all(0 < n <= MOST_PIXELS for n in sizes):
+        raise HexsimError(
+            f"--size '{text}' is no size like 227 or 480,640, of at most {MOST_PIXELS} pixels a "
+            "side"
+        )
+    return sizes[0], sizes[-1]

@@ -60,6 +60,14 @@ class Bits:
     pack_4_bit_weights: Annotated[
         bool, typer.Option("--pack-4-bit-weights", help="Store two 4-bit weights in a byte.")
     ] = False
+    no_weight_quantization: Annotated[
+        bool,
+        typer.Option(
+            "--no-weight-quantization",
+            help="Store weights and biases as floats beside their encodings; dsp quantises them "
+            "at load.",
+        ),
+    ] = False
     bias_bitwidth: Annotated[
         int | None, typer.Option("--bias-bitwidth", help="Bits of biases: 8 (default) or 32.")
     ] = None
@@ -162,6 +170,7 @@ def quantization_options(
         activation_bits=cast(Literal[8, 16], widths.activations),
         weight_bits=cast(Literal[4, 8, 16], widths.weights),
         pack_4_bit_weights=bits.pack_4_bit_weights,
+        float_weights=bits.no_weight_quantization,
         bias_bits=cast(Literal[8, 32], widths.biases),
         float_bits=cast(Literal[16, 32], float_bits),
         float_bias_bits=cast(Literal[16, 32] | None, precision.float_bias_bitwidth),

@@ -12,6 +12,11 @@ def say(text: str) -> None:
     print(_shown(text))
 
 
+def report_progress(text: str) -> None:
+    """Print a line of a report that others follow much later, also into a pipe or file."""
+    print(_shown(text), flush=True)
+
+
 def remark(text: str) -> None:
     """Print a line beside the report."""
     print(_shown(text), file=sys.stderr)

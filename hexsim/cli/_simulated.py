@@ -11,6 +11,7 @@ from hexsim.cli._options import (
     BackgroundOption,
     BufferOption,
     ChipOption,
+    IdealCpuOption,
     IdleOption,
     NoFallbackOption,
     NoHtaOption,
@@ -37,12 +38,14 @@ class Hardware:
 
     chip: ChipOption = "sd835"
     stack: StackOption = None
+    ideal_cpu: IdealCpuOption = False
 
     def platform(self) -> Platform:
         """Read their descriptions."""
         from hexsim.platform import Platform
 
-        return Platform.load(self.chip, self.stack)
+        platform = Platform.load(self.chip, self.stack)
+        return platform.with_ideal_cpu() if self.ideal_cpu else platform
 
 
 @dataclass(frozen=True)

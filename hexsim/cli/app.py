@@ -13,11 +13,13 @@ from hexsim.cli import (
     calibrate,
     chips,
     convert,
+    detections,
     diff,
     info,
     kernel,
     models,
     partition,
+    prepare,
     profile,
     quantize,
     roofline,
@@ -62,7 +64,10 @@ for _panel, _commands in (
             partition.partition,
         ),
     ),
-    ("Accuracy", (run.run, validate.validate, tradeoff.tradeoff)),
+    (
+        "Accuracy",
+        (prepare.prepare, run.run, validate.validate, detections.detections, tradeoff.tradeoff),
+    ),
 ):
     for _command in _commands:
         app.command(rich_help_panel=_panel)(_command)

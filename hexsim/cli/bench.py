@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +10,7 @@ import typer
 
 from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
+from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
     DrawsOption,
     InputDimOption,
@@ -24,6 +25,8 @@ from hexsim.cli._simulated import Circumstances, Hardware, Power
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.graph.ir import Network
+    from hexsim.inputs.source import InputSource
     from hexsim.studies.benchmark import Case, Refusal
 
 DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
@@ -31,14 +34,24 @@ DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squee
 
 
 @dataclass(frozen=True)
-class Scope:
-    """What is found out besides latencies."""
+class Scope(Inputs):
+    """What is found out besides latencies, and on which inputs answers are compared."""
 
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
     ] = False
     uncertainty: UncertaintyOption = False
     draws: DrawsOption = 0
+
+    def evaluation(self) -> Callable[[Network], InputSource] | None:
+        """Makes the user's inputs of a network, if there are any; HexsimError if of no use."""
+        self.require_one_kind()
+        if self.given and self.timing_only:
+            raise HexsimError(
+                "--input-list and --images are what answers are compared on, which --timing-only "
+                "leaves out; give one or the other"
+            )
+        return self.source if self.given else None
 
 
 @paged
@@ -75,6 +88,7 @@ def bench(
         sweep="everything" if scope.uncertainty else "tensor engine",
         draws=scope.draws,
         accuracy=not scope.timing_only,
+        inputs=scope.evaluation(),
         preparation=circumstances.preparation(quantize=runtimes is None),
         input_dims=parse_input_dims(input_dim),
         recorded=outputs.trace is not None,

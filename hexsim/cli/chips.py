@@ -10,34 +10,36 @@ from hexsim.cli._files import FILE
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
 
-app = typer.Typer(
-    help="Chips: list them, show every constant with its source.", no_args_is_help=True
-)
+app = typer.Typer(help="Chips: list them, show every constant with its source.")
+
+
+@app.callback(invoke_without_command=True)
+def chips(context: typer.Context) -> None:
+    """List the chips, or do what the command says."""
+    if context.invoked_subcommand is None:
+        list_chips()
 
 
 @app.command("list")
 @paged
 def list_chips() -> None:
-    """List the chips; a runtime in brackets cannot be simulated, its data is not known.
+    """List the chips of the SNPE guide's device table; a runtime in brackets is not simulated.
 
-    Chips that can be simulated come first.
+    Chips that are simulated come first. `listed by` is the earliest guide at hand that names one.
     """
     from hexsim.platforms import chips
-    from hexsim.reports.text import table
+    from hexsim.reports.chip_table import chip_table
 
-    rows = []
-    known = [chips.load(name) for name in chips.names()]
-    for chip in sorted(known, key=lambda chip: not any(map(chip.simulates, chip.runtimes))):
-        runtimes = (r if chip.simulates(r) else f"({r})" for r in chip.runtimes)
-        rows.append((chip.name, chip.title, chip.default_stack, " ".join(runtimes)))
-    say(table(("chip", "name", "stack", "runtimes"), rows, left=frozenset(range(4))))
+    say(chip_table([chips.load(name) for name in chips.names()]))
 
 
 @app.command()
 @paged
-def show(name: Annotated[str, typer.Argument(help="Chip name, or a TOML file."), FILE]) -> None:
-    """Show every constant of a chip: value, unit, confidence and source."""
+def show(
+    name: Annotated[str, typer.Argument(help="Chip by name or part number, or a TOML file."), FILE],
+) -> None:
+    """Show a chip: part numbers, DSP, runtimes, and every constant with confidence and source."""
     from hexsim.platforms import chips
-    from hexsim.reports.datasheet_table import datasheet_table
+    from hexsim.reports.chip_table import chip_page
 
-    say(datasheet_table(chips.load(name)))
+    say(chip_page(chips.load(name)))

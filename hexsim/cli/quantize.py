@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from hexsim.cli._files import INPUT_LIST, MODEL
+from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
+from hexsim.cli._inputs import Inputs
 from hexsim.cli._quantized_file import QuantizedFile
 from hexsim.cli._quantizer_options import (
     Bits,
@@ -20,17 +21,14 @@ from hexsim.cli._quantizer_options import (
     quantization_options,
 )
 from hexsim.cli._say import remark
+from hexsim.errors import HexsimError
 
 
 @grouped
 def quantize(
     *,
     model: Annotated[str, typer.Argument(help="Float .dlc file (or ONNX file)."), MODEL],
-    input_list: Annotated[
-        Path,
-        typer.Option("--input-list", help="Text file that names raw inputs, a set per line."),
-        INPUT_LIST,
-    ],
+    inputs: Inputs,
     outputs: QuantizedFile,
     ranges: Ranges,
     bits: Bits,
@@ -45,16 +43,19 @@ def quantize(
     precision: MixedPrecision,
     hta: HtaSections,
 ) -> None:
-    """Quantise a network, calibrating activations on raw inputs."""
+    """Quantise a network, calibrating activations on raw inputs or pictures."""
     from hexsim.cli._progress import bar
     from hexsim.container.loading import applied_overrides, load_container
     from hexsim.deployment.offline_hta import compile_all
-    from hexsim.inputs.input_list import read_input_list
     from hexsim.quantization.infinities import mask_notes
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.reports.override_log import unused_line
 
+    if not inputs.given:
+        raise HexsimError(
+            "hexsim quantize calibrates on inputs; give an --input-list or a folder of --images"
+        )
     options = quantization_options(ranges, bits, precision)
     chosen = parse_optimizations(optimizations or ())
     source = load_container(model)
@@ -63,13 +64,14 @@ def quantize(
         remark(f"INFO - {note}")
     overrides = applied_overrides(source, model, asked=precision.override_params)
     orders = hta.orders(source.model)
-    inputs = read_input_list(input_list, network)
-    feeds, count = lambda: inputs.arrays(network), len(inputs.sets)
+    calibration = inputs.source(network)
+    feeds, count = calibration.feeds, calibration.sets
     done = quantize_optimized(network, feeds, options, chosen, overrides, bar, count)
     compiled, failures = compile_all(done.model, orders)
     made_of = {
         "input_dlc": Path(model).name,
-        "input_list": input_list.name,
+        "images": inputs.images.name if inputs.images else "",
+        "input_list": inputs.input_list.name if inputs.input_list else "",
         "optimizations": ",".join(chosen),
     }
     command = _command(made_of, ranges, bits, precision, hta)
@@ -98,6 +100,7 @@ def _command(
         "float_bias_bitwidth": precision.float_bias_bitwidth,
         "float_bitwidth": precision.float_bitwidth,
         **made_of,
+        "no_weight_quantization": bits.no_weight_quantization,
         "override_params": precision.override_params,
         "pack_4_bit_weights": bits.pack_4_bit_weights,
         "use_adjusted_weights_quantizer": ranges.use_adjusted_weights_quantizer,

@@ -14,6 +14,7 @@ from hexsim.cli._files import Writes
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
+    ClassNamesOption,
     InputDimOption,
     ModelArgument,
     NoFallbackOption,
@@ -21,7 +22,7 @@ from hexsim.cli._options import (
     ThreadsOption,
     parse_input_dims,
 )
-from hexsim.cli._output import Trace
+from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._overrides import tell_use
 from hexsim.cli._say import say
 from hexsim.cli._simulated import RuntimeOnChip
@@ -78,17 +79,20 @@ def run(
     runs_on: RuntimeOnChip,
     results: Results,
     loading: Loading,
+    labels: ClassNamesOption = None,
     threads: ThreadsOption = 0,
-    outputs: Trace,
+    outputs: JsonCsvTrace,
 ) -> None:
     """Run every input of a list (or folder of pictures) and write the outputs as raw floats."""
+    from hexsim.accuracy.answers import Answering
     from hexsim.container.loading import applied_overrides, load_container
     from hexsim.deployment import AtLoad, deploy
     from hexsim.execution.net_run import run as run_all
     from hexsim.quantization.overrides.use import OverrideUse
+    from hexsim.reports.answers import answers_csv, answers_json, answers_text
     from hexsim.reports.trace import trace_json
 
-    if inputs.input_list is None and inputs.images is None:
+    if not inputs.given:
         raise HexsimError("hexsim run needs inputs; give an --input-list or a folder of --images")
     platform, runtime = runs_on.platform(), runs_on.asked()
     if results.debug and runtime == "aip":
@@ -102,7 +106,10 @@ def run(
     at_load = AtLoad(network, platform, overrides=overrides, required=asked)
     fallback = not loading.no_cpu_fallback
     deployment = deploy(read.model, platform, runtime, cpu_fallback=fallback, at_load=at_load)
-    observed = deployment.observing(names)
+    answers_too = bool(labels or outputs.json or outputs.csv)
+    class_names = _class_names(labels, network, source.batch) if answers_too else None
+    scores = network.outputs[:1] if answers_too else ()
+    observed = deployment.observing(tuple(dict.fromkeys((*names, *scores))))
     executor = observed.executor(threads)
     title = f"{network.name} on {platform.chip.name} {runtime}"
     outputs.write(trace=lambda: trace_json([(title, observed.simulate(recorded=True))]))
@@ -110,7 +117,23 @@ def run(
         tell_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
     say(f"{RULE}\nhexsim v{__version__}\n{RULE}")
     sized = [name for name in names if deployment.network.tensors[name].varies]
-    run_all(executor, source, results.output, names, announce, sized, say)
+    if not answers_too:
+        run_all(executor, source, results.output, names, announce, sized, say)
+        return
+    answering = Answering(executor, source, network, class_names)
+    run_all(answering, source, results.output, names, announce, sized, say)
+    answers = answering.answers
+    outputs.write(json=lambda: answers_json(answers), csv=lambda: answers_csv(answers))
+    say(answers_text(answers))
+
+
+def _class_names(labels: Path | None, network: Network, batch: int) -> tuple[str, ...] | None:
+    """The names of the classes, if there are any; HexsimError if the network scores none."""
+    from hexsim.accuracy.class_names import read_class_names
+    from hexsim.accuracy.labels import count_classes
+
+    count_classes(network, batch)
+    return None if labels is None else read_class_names(labels, network, batch)
 
 
 def announce(files: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from hexsim.errors import HexsimError
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 if TYPE_CHECKING:
+    from hexsim.accuracy.labels import Classes
     from hexsim.accuracy.validation import Validation
     from hexsim.cli._compared import ComparedModel
     from hexsim.deployment import Deployment
@@ -95,7 +96,7 @@ def _ready(
 
 
 def _validated(
-    deployment: Deployment, source: InputSource, classes: tuple[int, ...] | None, threads: int
+    deployment: Deployment, source: InputSource, classes: tuple[Classes, ...] | None, threads: int
 ) -> Validation:
     from hexsim.accuracy.validation import validate
     from hexsim.cli._progress import bar

@@ -80,14 +80,15 @@ def _check_array(array: StoredArray, encodings: Encodings | None) -> None:
         raise ValueError(f"its digest is '{array.sha256[:70]}', which is no SHA-256")
     encoding = None if encodings is None else encodings.of(array.name)
     half = encodings is not None and encodings.floats.get(array.name) == 16
-    stored = encoding.dtype.name if encoding else "float16" if half else array.dtype
+    codes = None if encodings is None else encodings.of_codes(array.name)
+    stored = codes.dtype.name if codes else "float16" if half else array.dtype
     if array.stored != stored:
         raise ValueError(f"it is stored as {array.stored}; expected {stored}")
     if (encoding or half) and np.dtype(array.dtype).kind != "f":
         raise ValueError(f"it has an encoding, and elements of type {array.dtype}")
     if array.packing is not None:
-        runs = "channel" if isinstance(encoding, AxisEncoding) else "tensor"
-        if encoding is None or encoding.bitwidth != 4 or array.packing != runs:
+        runs = "channel" if isinstance(codes, AxisEncoding) else "tensor"
+        if codes is None or codes.bitwidth != 4 or array.packing != runs:
             raise ValueError(f"it is packed by {array.packing}, which its encoding does not allow")
         if 0 in array.shape:
             raise ValueError("it is packed, and empty")

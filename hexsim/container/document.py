@@ -62,6 +62,7 @@ class Encodings:
 
     `origins` says in a few words where each came from, `equalized` whether scales were moved
     between the layers before, `floats` how many bits the tensors have that stay float.
+    With `float_weights` the arrays of parameters are floats all the same.
     """
 
     activations: Mapping[str, Encoding]
@@ -69,10 +70,15 @@ class Encodings:
     origins: Mapping[str, str] = field(default_factory=dict)
     equalized: bool = False
     floats: Mapping[str, FloatBits] = field(default_factory=dict)
+    float_weights: bool = False
 
     def of(self, name: str) -> Encoding | AxisEncoding | None:
         """That of a tensor or constant, if it has one."""
         return self.parameters.get(name) or self.activations.get(name)
+
+    def of_codes(self, name: str) -> Encoding | AxisEncoding | None:
+        """That of a constant whose array holds codes."""
+        return None if self.float_weights and name in self.parameters else self.of(name)
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,12 @@ class Document:
         network, encodings = model.network, None
         if model.quantized:
             encodings = Encodings(
-                model.activations, model.parameters, model.origins, model.equalized, model.floats
+                model.activations,
+                model.parameters,
+                model.origins,
+                model.equalized,
+                model.floats,
+                model.float_weights,
             )
         return cls(
             network.name,

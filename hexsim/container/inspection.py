@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from hexsim.graph import domains
 from hexsim.graph.input_format import PLAIN, InputFormat
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import Clamp, Elementwise, Neuron, Opaque, Window
@@ -177,10 +178,10 @@ def _attributes(layer: Layer) -> Iterator[tuple[str, str]]:
 
 
 def _own_fields(layer: Layer) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
-    """Fields that the layer's type adds, with their values."""
-    shared = {field.name for field in dataclasses.fields(Layer)}
+    """Fields that the layer's type adds and a file holds, with their values."""
+    own = domains.hints(type(layer)).keys() - domains.hints(Layer).keys()
     for field in dataclasses.fields(layer):
-        if field.name not in shared:
+        if field.name in own:
             yield field, getattr(layer, field.name)
 
 

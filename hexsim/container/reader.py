@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from hexsim.container.metadata import Metadata
 from hexsim.errors import HexsimError
 from hexsim.graph.imports import ImportReport
 from hexsim.graph.ir import Constant, Network
+from hexsim.layers.user_defined import looked_up
 from hexsim.quantization.model import HtaSection, Model, restored
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import unpack
@@ -43,14 +44,16 @@ def read(path: str | Path) -> Container:
 
     The float value of a constant that is stored as codes is the dequantised one. Raises
     HexsimError, now or when a weight is first needed, if the file is truncated, altered, too new,
-    no .dlc file of ours, or does not describe a model (hexsim.container.checks).
+    no .dlc file of ours, or does not describe a model (hexsim.container.checks), and if it has a
+    user-defined layer that nobody brings.
     """
     archive = open_archive(Path(path).absolute())
     try:
         metadata = Metadata.from_bytes(archive.metadata)
         document = Document.from_bytes(archive.model)
         check_arrays(document, archive.params_end - archive.params_start)
-        model = _model(document, archive)
+        known = tuple(looked_up(layer, path) for layer in document.layers)
+        model = _model(replace(document, layers=known), archive)
         check_model(document, model.network, archive.records)
         return Container(model, metadata, document.overrides)
     except ValueError as error:
@@ -65,9 +68,8 @@ def _model(document: Document, archive: Archive) -> Model:
     encodings = document.encodings
     if encodings is None:
         return Model(_network(document, stored))
-    by_name = {**encodings.activations, **encodings.parameters}
     values = {
-        array.name: restored(stored[array.name], array.dtype, by_name.get(array.name))
+        array.name: restored(stored[array.name], array.dtype, encodings.of_codes(array.name))
         for array in document.arrays
     }
     network = _network(document, values)
@@ -86,6 +88,7 @@ def _model(document: Document, archive: Archive) -> Model:
         equalized=encodings.equalized,
         floats=encodings.floats,
         quantized=True,
+        float_weights=encodings.float_weights,
     )
 
 

@@ -38,9 +38,9 @@ def to_tree(value: object) -> Any:
         return _leaf_or_collection(value)
     hints = domains.hints(kind)
     tree: dict[str, Any] = {_CLASS: kind.__name__} if isinstance(value, Layer) else {}
-    for field in dataclasses.fields(kind):
-        content = getattr(value, field.name)
-        tree[field.name] = to_tree(float(content) if _is_float(hints[field.name]) else content)
+    for name, hint in hints.items():
+        content = getattr(value, name)
+        tree[name] = to_tree(float(content) if _is_float(hint) else content)
     return tree
 
 

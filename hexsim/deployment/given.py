@@ -7,13 +7,13 @@ here, before it meets a runtime that only loads quantised files, if that was ask
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 from hexsim.container import Container
 from hexsim.container.loading import applied_overrides
-from hexsim.deployment.at_load import AtLoad
+from hexsim.deployment.at_load import AtLoad, Calibration
 from hexsim.deployment.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import prepared
 from hexsim.platform import Platform
@@ -22,7 +22,7 @@ from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 Given = Literal["float", "quantised file", "quantised here"]
-"""What a runtime was given; networks are quantised here on seeded inputs."""
+"""What a runtime was given; networks are quantised here on seeded inputs, or those of a user."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,10 @@ class GivenModel:
             required=bool(preparation.override_params),
         )
 
+    def calibrate_on(self, inputs: Calibration) -> None:
+        """Quantise on `inputs`, not on seeded ones; before anything is quantised."""
+        self._at_load = replace(self._at_load, calibration=inputs)
+
     def deployment(self, runtime: Runtime) -> Deployment:
         """The model on a runtime; raise HexsimError if the runtime refuses it."""
         ready, at_load = self.model, None
@@ -89,7 +93,7 @@ class GivenModel:
 
     @cached_property
     def quantized(self) -> Model:
-        """The model as given, or quantised on seeded inputs as the stack does it by default."""
+        """The model as given, or quantised as the stack does it by default."""
         if self.model.quantized:
             return self.model
         self._progress(f"quantising {self.model.name}")

@@ -103,7 +103,7 @@ def orders(texts: Sequence[str], chip: str, stack: str | Path | None) -> tuple[O
     """
     found: dict[str, Order] = {}
     for listed in [parse(text) for text in texts] or [Listed("", None)]:
-        loaded = _chip(listed.asic or chip)
+        loaded = chips.load(listed.asic or chip)
         if loaded.name in found:
             raise HexsimError(
                 f"--hta-partitions has two lists for {loaded.name}; put all sections in one, "
@@ -112,10 +112,6 @@ def orders(texts: Sequence[str], chip: str, stack: str | Path | None) -> tuple[O
         release = stacks.load(stack or loaded.default_stack)
         found[loaded.name] = Order(loaded, release, listed.ranges)
     return tuple(found.values())
-
-
-def _chip(name: str) -> Chip:
-    return chips.by_asic(name) or chips.load(name)
 
 
 def compile_all(model: Model, asked: Sequence[Order]) -> tuple[Model, tuple[str, ...]]:

@@ -36,6 +36,10 @@ Bound = Annotated[float, Interval(ge=-math.inf, le=math.inf)]
 """A number, or infinity where nothing is bounded."""
 
 
+UNSTORED = {"stored": False}
+"""Metadata of a field that no file holds; whoever reads one finds its value elsewhere."""
+
+
 @dataclasses.dataclass(frozen=True)
 class OfAxes:
     """Marks a field by what it says of the axes of the first operand.
@@ -91,14 +95,15 @@ def fault_of(hint: Any, value: object) -> str | None:
 
 
 def hints(kind: Any) -> dict[str, Any]:
-    """The types of a dataclass's fields, with their marks."""
+    """The types of a dataclass's fields that files hold, with their marks."""
     return _hints(kind)
 
 
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
     known = get_type_hints(kind, include_extras=True)
-    return {field.name: known[field.name] for field in dataclasses.fields(kind)}
+    fields = [field for field in dataclasses.fields(kind) if field.metadata != UNSTORED]
+    return {field.name: known[field.name] for field in fields}
 
 
 def _faults(value: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hexsim.layers import UserDefined
+from hexsim.planning.plan import KernelCall
 from hexsim.timing.results import Bound
 from hexsim.timing.simtime import seconds_to_ps
+from hexsim.udl import Cost, Processor
 
 
 @dataclass(frozen=True)
@@ -27,3 +30,10 @@ class LayerCost:
         longer: Bound = "compute" if self.compute_s >= self.memory_s else "ddr"
         start_ps = seconds_to_ps(self.start_s)
         return {longer: self.duration_ps - start_ps, "overhead": start_ps}
+
+
+def stated_cost(call: KernelCall, processor: Processor) -> Cost | None:
+    """What the user says that a call costs, None for layers of ours and where nothing is said."""
+    if not isinstance(call.layer, UserDefined):
+        return None
+    return call.layer.cost(processor, call.operands, call.results)

@@ -4,7 +4,11 @@ A layer's arithmetic runs on all big cores at the share of their peak that its c
 tensors and weights come from memory. A layer without MACs counts one operation per element read
 or written. An opaque node counts what its operator takes, its MACs at the efficiency of a fully
 connected layer. SNPE's documentation calls a deconvolution far slower than a convolution; the
-efficiency of depthwise ones stands in for it.
+efficiency of depthwise ones stands in for it. A layer that the user brings costs what the user
+says.
+
+Those shares are the stack's: of a release whose CPU times were published what its code reached,
+otherwise what good code would (`Stack.cpu_efficiency`).
 
 Left out: caches, scheduling, the small cores, clocks below the highest.
 """
@@ -13,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from hexsim.host._layer_cost import LayerCost
+from hexsim.host._layer_cost import LayerCost, stated_cost
 from hexsim.layers import (
     Convolution,
     Deconvolution,
@@ -25,21 +29,29 @@ from hexsim.layers import (
 from hexsim.planning.plan import KernelCall
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import Stack
+from hexsim.platforms.stacks.stack import CpuClass
 
 
 def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
     """Return the time of one call on the CPU."""
-    cpu, runtime = chip.cpu, stack.cpu
+    cpu, floats = chip.cpu, call.computes_float
     macs_per_clk = cpu.fp32_macs_per_clk
-    if not call.computes_float:
+    if not floats:
         macs_per_clk = cpu.int8_macs_per_clk / (_bytes(call.input_bits) * _bytes(call.weight_bits))
     peak = cpu.cores * cpu.clock_hz * macs_per_clk
+    peak_of_others = peak * stack.cpu_efficiency("other", floats=floats)
+    stated = stated_cost(call, "cpu")
+    if stated is None:
+        arithmetic_s = call.macs / (peak * stack.cpu_efficiency(_class(call), floats=floats))
+        arithmetic_s += _operations(call) / peak_of_others
+    else:
+        on_all_s = stated.operations / peak_of_others + stated.cycles / (cpu.cores * cpu.clock_hz)
+        arithmetic_s = on_all_s * cpu.cores / min(stated.threads or cpu.cores, cpu.cores)
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
     return LayerCost(
-        call.macs / (peak * _efficiency(call, stack))
-        + _operations(call) / (peak * runtime.other_efficiency),
+        arithmetic_s,
         moved / cpu.bandwidth_bytes_per_s,
-        runtime.layer_s,
+        stack.cpu.layer_s,
     )
 
 
@@ -56,16 +68,15 @@ def _bytes(bits: int) -> int:
     return max(1, bits // 8)
 
 
-def _efficiency(call: KernelCall, stack: Stack) -> float:
-    layer, runtime = call.layer, stack.cpu
+def _class(call: KernelCall) -> CpuClass:
+    """The class whose share of the peak the MACs of a call reach."""
+    layer = call.layer
     if isinstance(layer, Convolution):
-        if layer.is_depthwise(call.operands[0][-1]):
-            return runtime.depthwise_efficiency
-        return runtime.convolution_efficiency
+        return "depthwise" if layer.is_depthwise(call.operands[0][-1]) else "convolution"
     if isinstance(layer, MatMul):
-        return runtime.convolution_efficiency
+        return "convolution"
     if isinstance(layer, Deconvolution):
-        return runtime.depthwise_efficiency
+        return "depthwise"
     if isinstance(layer, FullyConnected | Recurrent | Opaque):
-        return runtime.fully_connected_efficiency
-    return runtime.other_efficiency
+        return "fully_connected"
+    return "other"

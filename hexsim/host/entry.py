@@ -27,6 +27,7 @@ from hexsim.planning.joined import JoinedSubnets
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import BufferType, Profile, Stack
 from hexsim.platforms.stacks.stack import Conversion, Rpc, Wake
+from hexsim.timing.results import Scope
 
 Place = Literal["host", "link", "dsp_scalar", "hvx"]
 
@@ -38,10 +39,11 @@ _RPC_JOB_S = (100e-6, 1.2e-3, 11e-3)
 @dataclass(frozen=True)
 class EntryPart:
     """One part: on the host it takes seconds of a core, on the link it is waited for as long; on
-    the DSP it takes core clocks of a lone thread."""
+    the DSP it takes core clocks of a lone thread. `scope` says whose time that is."""
 
     name: str
     place: Place
+    scope: Scope
     seconds: float = 0.0
     clocks: float = 0.0
 
@@ -119,14 +121,14 @@ def way_in(call: Call) -> list[EntryPart]:
     entry = call.stack.entry
     size = call.input_bytes
     parts = [
-        _on_link("cpu_wake", _wake(entry.cpu_wake, call)),
+        _on_link("cpu_wake", _wake(entry.cpu_wake, call), "runtime"),
         *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "cpu"),
         _on_host("cache_flush", 0.0 if _is_coherent(call) else size * entry.cache_s_per_byte),
         _on_host("buffers", call.mapped_buffers * entry.buffer_s + size * entry.buffer_s_per_byte),
         _on_link("rpc_invoke", _rpc(call).job_100us_s / 2),
         _on_link("dsp_wake", _collapsed(entry.dsp_wake, call)),
         _on_link("hta_wake", _collapsed(entry.hta_wake, call) if call.joined.uses_hta else 0.0),
-        EntryPart("graph_start", "dsp_scalar", clocks=call.stack.dispatch.inference_clk),
+        EntryPart("graph_start", "dsp_scalar", "graph", clocks=call.stack.dispatch.inference_clk),
         *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "dsp"),
     ]
     return [part for part in parts if part.seconds or part.clocks]
@@ -153,12 +155,12 @@ def way_out(call: Call, dsp_s: float) -> list[EntryPart]:
     return [part for part in parts if part.seconds or part.clocks]
 
 
-def _on_host(name: str, seconds: float) -> EntryPart:
-    return EntryPart(name, "host", seconds=seconds)
+def _on_host(name: str, seconds: float, scope: Scope = "rpc") -> EntryPart:
+    return EntryPart(name, "host", scope, seconds=seconds)
 
 
-def _on_link(name: str, seconds: float) -> EntryPart:
-    return EntryPart(name, "link", seconds=seconds)
+def _on_link(name: str, seconds: float, scope: Scope = "rpc") -> EntryPart:
+    return EntryPart(name, "link", scope, seconds=seconds)
 
 
 def _is_coherent(call: Call) -> bool:
@@ -184,8 +186,8 @@ def _conversion(
         return []
     clocks = elements * conversion.clk_per_element
     if conversion.engine == "cpu":
-        return [_on_host(name, clocks / call.chip.cpu.clock_hz)]
-    return [EntryPart(name, conversion.engine, clocks=clocks)]
+        return [_on_host(name, clocks / call.chip.cpu.clock_hz, "runtime")]
+    return [EntryPart(name, conversion.engine, "executor", clocks=clocks)]
 
 
 def _rpc(call: Call) -> Rpc:

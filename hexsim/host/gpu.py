@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from hexsim.host._layer_cost import LayerCost
+from hexsim.host._layer_cost import LayerCost, stated_cost
 from hexsim.layers import FullyConnected
 from hexsim.planning.plan import KernelCall
 from hexsim.platforms.chips import Chip
@@ -35,11 +35,13 @@ def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
     gpu, runtime = chip.gpu, stack.gpu
     peak = gpu.clock_hz * gpu.fp32_flops_per_clk
     elements = sum(math.prod(shape) for shape in (*call.operands, *call.results))
-    flops = call.macs * _FLOPS_PER_MAC or elements
+    stated = stated_cost(call, "gpu")
+    flops = call.macs * _FLOPS_PER_MAC or (elements if stated is None else stated.operations)
+    cycles = 0.0 if stated is None else stated.cycles / (stated.threads or 1)
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
     streamed_s = moved / gpu.bandwidth_bytes_per_s
     return LayerCost(
-        flops / (peak * runtime.efficiency),
+        flops / (peak * runtime.efficiency) + cycles / gpu.clock_hz,
         max(streamed_s, _waits_for_weights(call) * gpu.latency_s),
         runtime.layer_s,
     )

@@ -1,10 +1,16 @@
-"""Making a network ready before its first inference, in the parts that the SNPE tools print.
+"""Making a network ready before its first inference, in the parts that the SNPE tools print, and
+tearing it down after the last.
 
 Load reads the file, deserialise unpacks its weights, create builds the layers. What else happens
 follows from the rules of hexsim.planning.load_rules, subnet by subnet: weights of a float file are
 quantised for the DSP, those of a quantised one dequantised for float runtimes, CPU fallback
-included. On the DSP each subnet also takes a round trip to hand its graph over (the RPC init time
-of the tools, which count both into create).
+included. Weights that stayed float in a quantised file are as those of a float one, for every
+runtime that takes it (our reading: the guide says no more than that they stay). On the DSP each
+subnet also takes a round trip to hand its graph over (the RPC init time of the tools, which count
+both into create).
+
+Tearing down frees what creating made, in a share of its time, and takes another round trip for
+each subnet on the DSP.
 
 Left out: compiling GPU kernels, caches of prepared graphs.
 """
@@ -12,10 +18,12 @@ Left out: compiling GPU kernels, caches of prepared graphs.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from hexsim.planning.load_rules import Effect, load_rule
 from hexsim.planning.plan import Plan
 from hexsim.platforms.stacks import Profile, Stack
+from hexsim.runtimes import Runtime
 from hexsim.timing.results import Overhead
 from hexsim.timing.simtime import seconds_to_ps
 
@@ -33,6 +41,21 @@ def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead
         "create": len(plan.network.layers) * load.create_s_per_layer,
         "rpc_init": on_dsp * rpc.job_11ms_s,
     }
+    return _in_order(parts)
+
+
+def release(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
+    """Return the parts of tearing a network down, in order."""
+    on_dsp = sum(subnet.engine == "hvx" for subnet in plan.subnets)
+    rpc = dict(stack.entry.rpc)[profile.qos]
+    created_s = len(plan.network.layers) * stack.load.create_s_per_layer
+    return _in_order(
+        {"release": created_s * stack.load.release_share, "rpc_release": on_dsp * rpc.job_11ms_s}
+    )
+
+
+def _in_order(parts: Mapping[str, float]) -> tuple[Overhead, ...]:
+    """One part after the other, without those that take no time; their seconds are given."""
     result, now = [], 0
     for name, seconds in parts.items():
         duration = seconds_to_ps(seconds)
@@ -47,8 +70,14 @@ def _weights(plan: Plan, stack: Stack, effect: Effect) -> int:
     return sum(
         math.prod(shape)
         for subnet in plan.subnets
-        if load_rule(subnet.runtime, stack, quantized=plan.quantized).effect == effect
+        if _effect(subnet.runtime, stack, plan) == effect
         for call in subnet.calls
         for name, shape in zip(call.layer.parameters, call.parameters, strict=True)
         if name not in plan.floats
     )
+
+
+def _effect(runtime: Runtime, stack: Stack, plan: Plan) -> Effect:
+    """What happens to the weights; where a float file is refused, this one is quantised already."""
+    effect = load_rule(runtime, stack, quantized=plan.quantized).effect
+    return "quantise" if effect == "refuse" else effect

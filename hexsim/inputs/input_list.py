@@ -18,7 +18,7 @@ another type, such as codes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -104,11 +104,15 @@ def batch_size(network: Network) -> int:
 
 
 def read_input_list(
-    path: Path, network: Network, types: Mapping[str, str] | None = None
+    path: Path,
+    network: Network,
+    types: Mapping[str, str] | None = None,
+    place: Callable[[Path], Path] = Path,
 ) -> InputList:
     """Read the list at `path` for `network`; find all its files, read none.
 
-    `types` are those of the numbers in the files, for inputs where they are no float32.
+    `types` are those of the numbers in the files, for inputs where they are no float32. `place`
+    tells where a path of the list is, if not where it says.
     Raises HexsimError naming list, line and file for a line outside the grammar, an unknown
     name, a missing file and a file of the wrong size; also for an empty list.
     """
@@ -125,7 +129,8 @@ def read_input_list(
         words = text.split()
         mark = words[0][0]
         if mark not in outputs:
-            line = InputLine(number, _files(path, number, words, network))
+            files = _files(path, number, words, network)
+            line = InputLine(number, {name: place(file) for name, file in files.items()})
             each = each or _items_in(line, network, batch, types)
             for name in network.inputs:
                 _check_size(path, line, network, (name, types), batch, each)
@@ -243,3 +248,19 @@ def _check_size(
 
 def _error(path: Path, line: int, what: str) -> HexsimError:
     return HexsimError(f"input list '{path}', line {line}: {what}")
+
+
+def first_files(path: Path) -> tuple[Path, ...]:
+    """The first file of each line of the list at `path`, whatever network it is for.
+
+    Raises HexsimError if it cannot be read or names none.
+    """
+    try:
+        listed = read_text(path, "input list", "give a list of file names")
+    except ValueError as error:
+        raise HexsimError(str(error)) from None
+    firsts = (text.split()[0] for _, text in lines(listed) if text[0] not in "#%")
+    found = tuple(Path(word.partition(":=")[2] or word) for word in firsts)
+    if not found:
+        raise HexsimError(f"input list '{path}' names no input; write one raw file per line")
+    return found

@@ -39,9 +39,14 @@ class InputSource:
         return -(-self.items // self.batch)
 
 
-def listed(path: Path, network: Network, types: Mapping[str, str] | None = None) -> InputSource:
-    """The raw files that an input list names; `types` and HexsimError as `read_input_list`."""
-    found = read_input_list(path, network, types)
+def listed(
+    path: Path,
+    network: Network,
+    types: Mapping[str, str] | None = None,
+    place: Callable[[Path], Path] = Path,
+) -> InputSource:
+    """The raw files that an input list names; `types` and so on as `read_input_list` has them."""
+    found = read_input_list(path, network, types, place)
     batch = batch_size(network)
     return InputSource(
         lambda: found.arrays(network),

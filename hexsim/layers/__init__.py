@@ -42,6 +42,7 @@ from hexsim.layers.softmax import Softmax
 from hexsim.layers.space_to_depth import SpaceToDepth
 from hexsim.layers.strided_slice import AxisSlice, StridedSlice
 from hexsim.layers.tile import Tile
+from hexsim.layers.user_defined import UserDefined
 
 __all__ = [
     "NO_CLAMP",
@@ -81,6 +82,7 @@ __all__ = [
     "SpaceToDepth",
     "StridedSlice",
     "Tile",
+    "UserDefined",
     "Weighted",
     "Window",
 ]

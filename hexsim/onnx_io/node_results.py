@@ -79,9 +79,11 @@ def partial_types(
 def unknown_shape(node: Node, name: str) -> UnknownShapeError:
     """Build the error that says why output `name` has no shape."""
     reason = "its operator is unknown to onnx and the file does not give its shape"
+    remedy = f"say what it does (--udl), or {END_BEFORE}"
     if onnx.defs.has(node.proto.op_type, _domain(node)):
         reason = "its shape depends on values that are known only when the network runs"
-    error = node.error(f"the shape of output '{name}' cannot be inferred: {reason}", END_BEFORE)
+        remedy = END_BEFORE
+    error = node.error(f"the shape of output '{name}' cannot be inferred: {reason}", remedy)
     return UnknownShapeError(str(error))
 
 

@@ -4,7 +4,8 @@ One walk over the nodes, in order, with every shape known. A node that reads onl
 folded; a node that has a translator becomes layers; any other node whose output shapes onnx can
 infer becomes an opaque layer. Nothing is optimised here: `hexsim.passes` does that.
 
-A node whose shapes depend on values begins a tail (`hexsim.onnx_io.dynamic_tail`).
+A node whose shapes depend on values begins a tail (`hexsim.onnx_io.dynamic_tail`). A node of an
+operator that the user brings (`hexsim.udl`) is that, whatever else could be made of it.
 
 Left out: sequences, strings, and shapes that depend on values and have no bound. Of control flow,
 an If whose condition is known is the branch that it takes; any other is opaque.
@@ -43,6 +44,8 @@ from hexsim.onnx_io.opaque_nodes import add_opaque
 from hexsim.onnx_io.operators import TRANSLATORS
 from hexsim.onnx_io.quantization_nodes import strip
 from hexsim.onnx_io.source import OnnxSource, open_source
+from hexsim.onnx_io.user_nodes import add_user_defined
+from hexsim.udl import find
 
 _RANDOM = frozenset(
     {
@@ -276,6 +279,10 @@ def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
             return
         if strip(node, net):
             net.folded[node.name] = node.op_type
+            return
+        brought = find(node.op_type)
+        if brought is not None:
+            add_user_defined(node, net, brought)
             return
         if all(name in net.known for name in filter(None, node.inputs)) and _folds(node):
             _fold(node, net, source)

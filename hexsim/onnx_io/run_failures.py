@@ -14,7 +14,10 @@ from hexsim.layers import Opaque
 
 _KINDS = (
     (r"Type Error|not allowed to be type|type inference", "does not take these element types"),
-    (r"not a registered function|No Op registered|Unrecognized operator", "is unknown to it"),
+    (
+        r"not a registered function|No Op registered|Unrecognized operator",
+        "is unknown to it (--udl would say what it does)",
+    ),
     (r"NOT_IMPLEMENTED|Could not find an implementation", "has no implementation in it"),
     (r"ShapeInferenceError|Incompatible dimensions|mismatch", "does not fit its inputs"),
     (r"allocat|bad_alloc|Failed to allocate", "needs more memory than there is"),

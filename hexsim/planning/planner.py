@@ -27,7 +27,8 @@ def make_plan(model: Model, runtime: Runtime, cuts: Sequence[Subnet]) -> Plan:
     # Float runtimes compute in one kind of float whatever the file says.
     planned = model if runtime in FIXED_POINT else replace(model, floats={})
     subnets = tuple(_subnet(cut, planned) for cut in cuts)
-    return Plan(model.network, runtime, subnets, model.quantized, model.weight_bytes, floats)
+    coded = model.quantized and not model.float_weights
+    return Plan(model.network, runtime, subnets, coded, model.weight_bytes, floats)
 
 
 def _subnet(cut: Subnet, model: Model) -> PlannedSubnet:

@@ -4,8 +4,10 @@ Chips and stacks are both datasheets. A directory of them is a `Shelf` with a fi
 too short for a file stand together in its `listed.toml`, if there is one: each is a table called
 like the datasheet. Its `shared.toml` holds what all have in common, if anything, and fills up what
 a datasheet leaves out. A table that the schema calls optional is filled up but never added: a chip
-without a tensor engine does not grow one. Every mistake in a file is told in one sentence with
-file, key and what was expected. `recorded` finds out which constants a computation reads.
+without a tensor engine does not grow one. A datasheet that is `like` a shipped one takes from it,
+first, whatever tables and constants it does not state. Every mistake in a file is told in one
+sentence with file, key and what was expected. `recorded` finds out which constants a computation
+reads.
 """
 
 from __future__ import annotations
@@ -85,10 +87,14 @@ class Table(BaseModel):
 
 
 class Datasheet(Table):
-    """A whole file. Fields read as plain numbers; `quantities` gives them back with owners."""
+    """A whole file. Fields read as plain numbers; `quantities` gives them back with owners.
+
+    `like` names the shipped datasheet that has whatever tables this one does not state.
+    """
 
     name: str
     title: str
+    like: str = ""
     _tree: Tree = PrivateAttr(default_factory=dict)
 
     @classmethod
@@ -166,6 +172,8 @@ class Shelf(Generic[SheetT]):
     def load(self, name_or_path: str | Path) -> SheetT:
         """Load a built-in datasheet by name, or the user's own by the path of its .toml file."""
         tree, where = self._found(name_or_path)
+        if isinstance(like := tree.get("like"), str):
+            _fill(tree, self._tables_of(like))
         _fill(tree, self._shared_by(tree))
         return self._sheet.from_tree(tree, where)
 
@@ -186,6 +194,12 @@ class Shelf(Generic[SheetT]):
         else:
             raise unknown(self._kind, text, self.names())
         return _read(path), str(path)
+
+    def _tables_of(self, name: str) -> Tree:
+        """Read the tables of a shipped datasheet, without what it shares with all others."""
+        if name not in self.names():
+            raise unknown(self._kind, name, self.names())
+        return {key: node for key, node in self._found(name)[0].items() if isinstance(node, dict)}
 
     def _shared_by(self, tree: Tree) -> Tree:
         """Read what all files have in common, without the optional tables that `tree` lacks."""

@@ -31,9 +31,11 @@ class HtaSection:
 class Model:
     """A network in floats, or one that is `quantized`, with its encodings; the one type of both.
 
-    `network` is the float reference. What runtimes compute with is `as_stored`: a constant with
-    an encoding has the values of its codes, one that is float of 16 bits those of its halves, and
-    any other is the array itself. So it makes no difference whether the model was in a file.
+    `network` is the float reference. What float runtimes compute with is `as_stored`: a constant
+    with an encoding has the values of its codes, one that is float of 16 bits those of its halves,
+    and any other is the array itself. So it makes no difference whether the model was in a file.
+    With `float_weights` a file holds weights and biases themselves beside their encodings; only
+    fixed-point runtimes, which quantise them at load, compute with their codes (`as_coded`).
 
     `activations` maps tensor names (and constants used as operands) to encodings; `parameters`
     maps weights and biases. A bias of 32 bits has no encoding of its own: it is stored at the
@@ -69,14 +71,18 @@ class Model:
     equalized: bool = False
     floats: Mapping[str, FloatBits] = field(default_factory=dict)
     quantized: bool = False
+    float_weights: bool = False
     own_overrides: Overrides = field(default=NO_OVERRIDES, repr=False, compare=False)
     _stored: dict[str, Constant] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _codes: dict[str, Constant] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.quantized and (self.activations or self.parameters or self.floats or self.hta):
             raise ValueError(f"model '{self.name}' has encodings and is said to be in floats")
+        if self.float_weights and not self.quantized:
+            raise ValueError(f"model '{self.name}' is in floats, its weights too")
 
     @property
     def name(self) -> str:
@@ -97,14 +103,23 @@ class Model:
     def codes(self, name: str) -> npt.NDArray[np.integer]:
         """Codes of a constant that has an encoding: those of the file, else computed once."""
         assert self.encoding(name) is not None, f"constant '{name}' has no encoding"
-        return self.stored(name).value()  # type: ignore[return-value]
+        return self._coded(name).value()  # type: ignore[return-value]
+
+    def _coded(self, name: str) -> Constant:
+        """A constant as its codes, or what is stored of it if it has none."""
+        encoding = self.parameters.get(name) if self.float_weights else None
+        if encoding is None:
+            return self.stored(name)
+        if name not in self._codes:
+            self._codes[name] = _codes_of(self.stored(name), encoding)
+        return self._codes[name]
 
     def stored(self, name: str) -> Constant:
         """A constant as a file holds it: its codes, its halves, or itself, bit for bit."""
         if name in self.stored_constants:
             return self.stored_constants[name]
         if name not in self._stored:
-            constant, encoding = self.network.constants[name], self.encoding(name)
+            constant, encoding = self.network.constants[name], self._stored_encoding(name)
             if encoding is not None:
                 constant = _codes_of(constant, encoding)
             elif self.floats.get(name) == 16:
@@ -112,13 +127,28 @@ class Model:
             self._stored[name] = constant
         return self._stored[name]
 
+    def _stored_encoding(self, name: str) -> Encoding | AxisEncoding | None:
+        """The encoding of a constant whose codes are in a file."""
+        return None if self.float_weights and name in self.parameters else self.encoding(name)
+
     @cached_property
     def as_stored(self) -> Network:
-        """The network with the values that its file gives back, which all runtimes compute with."""
+        """The network with the values that its file gives back."""
         if not self.quantized:
             return self.network
         constants = {
-            name: restored(self.stored(name), constant.dtype, self.encoding(name))
+            name: restored(self.stored(name), constant.dtype, self._stored_encoding(name))
+            for name, constant in self.network.constants.items()
+        }
+        return replace(self.network, constants=constants)
+
+    @cached_property
+    def as_coded(self) -> Network:
+        """The network with the values of its codes, which fixed-point runtimes compute with."""
+        if not self.float_weights:
+            return self.as_stored
+        constants = {
+            name: restored(self._coded(name), constant.dtype, self.encoding(name))
             for name, constant in self.network.constants.items()
         }
         return replace(self.network, constants=constants)
@@ -132,7 +162,7 @@ class Model:
 
     def packing(self, name: str) -> Runs | None:
         """How the codes of a constant are packed in a file, None if they are not."""
-        encoding = self.parameters.get(name)
+        encoding = None if self.float_weights else self.parameters.get(name)
         if encoding is None or encoding.bitwidth != 4 or not self.packs_weights:
             return None
         return "channel" if isinstance(encoding, AxisEncoding) else "tensor"

@@ -2,13 +2,14 @@
 
 An opaque operator runs on the CPU in floats, so what only such operators read stays as it is, bit
 for bit: axes, zero points, tables, scalars, and the weights of operators that we have no layer for.
+So it is with user-defined layers, which are given the real numbers of their constants.
 A constant that a layer of ours reads as well is one array with one encoding, for all its readers.
 """
 
 from __future__ import annotations
 
 from hexsim.graph.ir import Network
-from hexsim.layers import Opaque
+from hexsim.layers import Opaque, UserDefined
 
 
 def coded_operands(network: Network) -> tuple[str, ...]:
@@ -16,7 +17,7 @@ def coded_operands(network: Network) -> tuple[str, ...]:
     read = (
         name
         for layer in network.layers
-        if not isinstance(layer, Opaque)
+        if not isinstance(layer, Opaque | UserDefined)
         for name in layer.inputs
         if name in network.constants and network.constants[name].dtype == "float32"
     )

@@ -18,7 +18,8 @@ class QuantizationOptions:
     `enhanced` says what the enhanced search is used for. Weights are asymmetric unless
     `symmetric_weights`; `axis_weights` are symmetric, with one encoding per output channel;
     `adjusted_weights` widens the range instead of shifting it; `pack_4_bit_weights` stores two
-    4-bit weights in a byte. `bias_bits` 8 gives a bias its own
+    4-bit weights in a byte; `float_weights` stores weights and biases themselves beside their
+    encodings, for fixed-point runtimes to quantise at load. `bias_bits` 8 gives a bias its own
     encoding; 32 stores it at the accumulator's scale. `minimum_range` is the smallest max - min
     of an encoding, in real units. `float_bits` are those of float tensors whose override states no
     width, `float_bias_bits` those of the biases of float layers, None for the layer's own. Raises
@@ -36,6 +37,7 @@ class QuantizationOptions:
     minimum_range: float = MINIMUM_RANGE
     float_bits: FloatBits = 32
     float_bias_bits: FloatBits | None = None
+    float_weights: bool = False
 
     def __post_init__(self) -> None:
         for what, bits, known in (
@@ -56,6 +58,11 @@ class QuantizationOptions:
             raise HexsimError(
                 f"only 4-bit weights can be packed, these have {self.weight_bits} bits; "
                 "quantise them to 4 bits or do not ask for packing"
+            )
+        if self.pack_4_bit_weights and self.float_weights:
+            raise HexsimError(
+                "packing is for codes of weights, and weights are to stay float; leave one of the "
+                "two out"
             )
         if self.adjusted_weights:
             self._check_adjusted()

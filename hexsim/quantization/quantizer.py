@@ -13,7 +13,8 @@ What is encoded how
    rule of the options; biases of recurrent layers stay as they are.
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
    shifts a whole channel), or 32 bit at the accumulator's scale.
-5. What an override gives is taken instead (hexsim.quantization.overrides.settle).
+5. What an override gives is taken instead (hexsim.quantization.overrides.settle); one that gives
+   a width alone changes that, and the range is found as above.
 6. What overrides ask to stay float has no encoding (hexsim.quantization.overrides.floats).
 7. Where the width of activations or their type changes, a Convert layer is inserted.
 """
@@ -40,6 +41,7 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.floats import FloatTensor
 from hexsim.quantization.overrides.settle import NOTHING, GivenEncoding, settle
+from hexsim.quantization.overrides.unranged import Unranged
 from hexsim.quantization.rules.choice import (
     activation_rule,
     activation_words,
@@ -82,6 +84,7 @@ def quantize(
         encodings_of(activations),
         encodings_of(parameters),
         packs_weights=options.pack_4_bit_weights,
+        float_weights=options.float_weights,
         origins={
             **origins_of({**activations, **parameters}),
             **{name: one.origin for name, one in floats.items()},
@@ -103,37 +106,36 @@ def _activations(
 
     That includes tensors that stay float, for which it is the code that others read them in.
     """
-    rule, words = activation_rule(options), activation_words(options)
     decided: dict[str, Decision[Encoding]] = {}
-    codes = (1 << options.activation_bits) - 1
 
     def calibrated(name: str) -> None:
         if name in observations:
-            decided[name] = _given(name, given) or Decision(
-                rule.encode(observations[name]), f"calibration ({words})"
-            )
+            decided[name] = _seen(name, observations[name], "calibration", options, given)
 
     for name in network.inputs:
         kind = network.input_format(name).type
         if kind == "image":
-            bytes_as_they_are = Decision(Encoding.from_range(0, IMAGE_HIGH), "input of type image")
-            decided[name] = _given(name, given) or bytes_as_they_are
+            asked = _width(name, given)
+            byte = Encoding.from_range(0, IMAGE_HIGH, asked.bits if asked else 8)
+            decided[name] = _given(name, given) or Decision(byte, "input of type image")
         elif kind != "opaque":
             calibrated(name)
     operands = frozenset(coded_operands(network))
     for layer in network.layers:
         for name in layer.inputs:
             if name in operands:
-                decided[name] = _given(name, given) or Decision(
-                    encode(rule, network.constants[name].finite()), f"its values ({words})"
-                )
+                histogram = activation_rule(options).needs_histogram
+                seen = Observation.of(network.constants[name].finite(), with_histogram=histogram)
+                decided[name] = _seen(name, seen, "its values", options, given)
         for name in layer.outputs:
             if layer.moves_codes and layer.inputs[0] in decided:
                 decided[name] = Decision(
                     decided[layer.inputs[0]].encoding, f"that of '{layer.inputs[0]}'"
                 )
             elif layer.counts and name in observations:
-                whole = Encoding.from_range(0, codes, options.activation_bits)
+                asked = _width(name, given)
+                bits = asked.bits if asked else options.activation_bits
+                whole = Encoding.from_range(0, (1 << bits) - 1, bits)
                 decided[name] = _given(name, given) or Decision(whole, "whole numbers")
             else:
                 calibrated(name)
@@ -155,15 +157,16 @@ def _parameters(
                 decided[name] = _of_weight(network, name, options, given)
         if not isinstance(layer, Weighted) or layer.weight in floats:
             continue
-        for name in layer.parameters:
-            if name in given:
-                decided[name] = Decision(given[name].encoding, given[name].source)
         decided[layer.weight] = _of_weight(network, layer.weight, options, given)
-        if layer.bias is None or layer.bias in decided:
+        if layer.bias is None:
             continue
-        if options.bias_bits == 8:
+        asked, one = _width(layer.bias, given), given.get(layer.bias)
+        if one is not None and not isinstance(one.encoding, Unranged):
+            decided[layer.bias] = Decision(one.encoding, one.source)
+        elif asked or options.bias_bits == 8:
             encoding = encode(bias_rule, network.constants[layer.bias].finite())
-            decided[layer.bias] = Decision(encoding, "its values (min to max)")
+            stored = asked.stored(encoding) if asked else encoding
+            decided[layer.bias] = Decision(stored, f"its values (min to max{_by(asked)})")
         else:
             decided[layer.bias] = Decision(None, "accumulator's scale")
     return decided
@@ -176,10 +179,13 @@ def _of_weight(
     given: Mapping[str, GivenEncoding],
 ) -> Decision[Encoding | AxisEncoding]:
     """What an override says about a weight, else the weight rule."""
-    if name in given:
-        return Decision(given[name].encoding, given[name].source)
+    asked, one = _width(name, given), given.get(name)
+    if one is not None and not isinstance(one.encoding, Unranged):
+        return Decision(one.encoding, one.source)
+    if asked is not None:
+        options = asked.for_weight(options)
     encoding = weight_encoding(network.constants[name].finite(), options)
-    return Decision(encoding, f"weight rule ({weight_words(options)})")
+    return Decision(encoding, f"weight rule ({weight_words(options)}{_by(asked)})")
 
 
 def _require_halves(network: Network, floats: Mapping[str, FloatTensor]) -> None:
@@ -195,9 +201,36 @@ def _require_halves(network: Network, floats: Mapping[str, FloatTensor]) -> None
                 )
 
 
+def _seen(
+    name: str,
+    seen: Observation,
+    how: str,
+    options: QuantizationOptions,
+    given: Mapping[str, GivenEncoding],
+) -> Decision[Encoding]:
+    """What an override says about an activation, else the activation rule, in words `how`."""
+    if (decision := _given(name, given)) is not None:
+        return decision
+    asked, words = _width(name, given), activation_words(options)
+    if asked is None:
+        return Decision(activation_rule(options).encode(seen), f"{how} ({words})")
+    encoding = activation_rule(asked.for_activation(options)).encode(seen)
+    return Decision(asked.stored(encoding), f"{how} ({words}{_by(asked)})")
+
+
+def _width(name: str, given: Mapping[str, GivenEncoding]) -> Unranged | None:
+    """What an override asks for that gives no range."""
+    encoding = given[name].encoding if name in given else None
+    return encoding if isinstance(encoding, Unranged) else None
+
+
+def _by(asked: Unranged | None) -> str:
+    return f"; {asked.bits} bits by override" if asked else ""
+
+
 def _given(name: str, given: Mapping[str, GivenEncoding]) -> Decision[Encoding] | None:
-    """What an override says about an activation."""
-    if name not in given:
+    """What an override says about an activation, if it gives a range."""
+    if name not in given or _width(name, given):
         return None
     encoding = given[name].encoding
     assert isinstance(encoding, Encoding), f"activation '{name}' cannot have {encoding}"

@@ -56,5 +56,5 @@ def run_rounded(layer: Layer, model: Model, codes: Codes) -> Iterator[Feed]:
     """Yield the outputs of one layer with rounded parameters, not rounded yet, input by input."""
     tensors = model.network.tensors
     names = [name for name in dict.fromkeys(layer.inputs) if name in tensors]
-    engine = FloatEngine(model.as_stored.subnetwork([layer], names, layer.outputs))
+    engine = FloatEngine(model.as_coded.subnetwork([layer], names, layer.outputs))
     return (engine.run(feed) for feed in codes.feeds(names))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.snpe_rows import initialisation
+from hexsim.reports.snpe_rows import IN_CSV, inference, initialisation
 from hexsim.studies.benchmark import Case
 
 HEADER = (
@@ -25,9 +25,9 @@ HEADER = (
 def benchmark_csv(cases: Sequence[Case]) -> str:
     """Return the cases as CSV text; times in microseconds.
 
-    Rows are "Load", "Deserialize", "Create", "Init" (their sum), "RPC Init Time" (part of create),
-    "Total Inference Time", "Forward Propagate", then `layer_000 (Name:data Type:data)`
-    and so on, numbered as snpe-dlc-info numbers layers: the inputs of the network come first.
+    Rows are those of snpe_bench.py (`hexsim.reports.snpe_rows`): of initialisation, of the
+    inference, then `layer_000 (Name:data Type:data)` and so on, numbered as snpe-dlc-info numbers
+    layers: the inputs of the network come first.
     `us_low` and `us_high` are the ends of the interval, empty where there is none: it takes
     --uncertainty, but for aip with sections, where they are of the tensor engine's constants.
     """
@@ -40,12 +40,11 @@ def _shared(case: Case) -> tuple[str, ...]:
 
 def _rows(case: Case) -> Iterator[tuple[str, ...]]:
     timing, interval = case.timing, case.uncertainty
-    ends = (interval.low, interval.high) if interval else ()
-    total, forward = ([f"{times[k]:.3f}" for times in ends] or ["", ""] for k in (0, 1))
-    for name, duration_ps in initialisation(timing):
-        yield name, "", _us(duration_ps), "", ""
-    yield "Total Inference Time", "", _us(timing.total_ps), *total
-    yield "Forward Propagate", "", _us(timing.forward_ps), *forward
+    times = (interval.low, interval.high) if interval else ()
+    swept = ("Total Inference Time", "Forward Propagate Time")
+    for name, duration_ps in (*initialisation(timing), *inference(timing)):
+        ends = [f"{one[swept.index(name)]:.3f}" for one in times if name in swept] or ["", ""]
+        yield IN_CSV.get(name, name), "", _us(duration_ps), *ends
     named = [(name, "data", "", 0) for name in case.inputs]
     named += [(la.name, la.type, la.engine, la.duration_ps) for la in timing.layers]
     for index, (name, kind, engine, duration_ps) in enumerate(named):

@@ -61,7 +61,7 @@ def _case(case: Case) -> dict[str, Any]:
             }
             for model in timing.coverage.layers
         },
-        "accuracy": _accuracy(case.agreement),
+        "accuracy": _accuracy(case.agreement, case.evaluated),
         "background": _background(case.interference),
         "layers": [layer_facts(layer) for layer in timing.layers],
     }
@@ -143,10 +143,11 @@ def _draws(found: Drawn | None) -> dict[str, Any] | None:
     }
 
 
-def _accuracy(match: Agreement | None) -> dict[str, Any] | None:
+def _accuracy(match: Agreement | None, evaluated: str) -> dict[str, Any] | None:
     if match is None:
         return None
     return {
+        "compared_on": evaluated,
         "inputs": match.inputs,
         "sqnr_db": match.sqnr_db if math.isfinite(match.sqnr_db) else None,
         "top1_agreement": match.top1,

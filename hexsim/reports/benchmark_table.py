@@ -10,7 +10,7 @@ from hexsim.accuracy.agreement import Agreement
 from hexsim.platforms.measurements import Measurement
 from hexsim.reports.measured import is_outside, measured
 from hexsim.reports.text import table
-from hexsim.studies.benchmark import Case, Refusal
+from hexsim.studies.benchmark import SEEDED, Case, Refusal
 from hexsim.studies.uncertainty import Scope, Uncertainty
 from hexsim.timing.simtime import PS_PER_MS
 
@@ -53,20 +53,22 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
         notes.append(
             "[x!]: measured outside that interval, so a cause is missing or a bound is wrong."
         )
-    if any(case.agreement for case in cases):
+    for evaluated in dict.fromkeys(case.evaluated for case in cases if case.agreement):
         notes.append(
-            "Agreement is of class scores (before a final softmax) on seeded inputs; built-in "
+            f"Agreement is of class scores (before a final softmax) on {evaluated}; built-in "
             "networks have synthetic (seeded) weights."
         )
-    if any(case.agreement and case.given == "quantised file" for case in cases):
+    on_seeded = [case for case in cases if case.agreement and case.evaluated == SEEDED]
+    if any(case.given == "quantised file" for case in on_seeded):
         notes.append(
             "Encodings of a quantised file suit the inputs it was calibrated on, not these seeded "
             "ones; compare on yours with hexsim validate --input-list."
         )
-    here = dict.fromkeys(case.runtime for case in cases if case.given == "quantised here")
-    if here:
+    here = [case for case in cases if case.given == "quantised here"]
+    for evaluated in dict.fromkeys(case.evaluated for case in here):
+        on = dict.fromkeys(case.runtime for case in here if case.evaluated == evaluated)
         notes.append(
-            f"Quantised first, on seeded inputs, for {', '.join(here)}: no float networks there."
+            f"Quantised first, on {evaluated}, for {', '.join(on)}: no float networks there."
         )
     for case in cases:
         if case.overrides is not None:

@@ -5,17 +5,17 @@ Lines of JSON. The first says what the file is and what was run:
     {"format": "hexsim diag", "version": 1, "hexsim": ..., "network": ..., "chip": ...,
      "stack": ..., "runtime": ..., "perf_profile": ..., "profiling_level": ..., "inferences": ...}
 
-Every other line is a row: its block (`init`, `inference` or `layer`), name, picoseconds as they
-were simulated, and microseconds, which is what the tools print. A layer has its id, as
-snpe-dlc-info counts, its type, and the runtime that ran it:
+Every other line is a row: its block (`init`, `inference`, `layer` or `convert`), name, picoseconds
+as they were simulated, and microseconds, which is what the tools print. What belongs to an
+inference tells which runtimes it went through. A layer has its id, as snpe-dlc-info counts, its
+type, and the runtime that ran it; what is converted between subnets of AIP has those subnets in
+place of a type:
 
     {"block": "layer", "name": "conv1", "ps": 1419250000, "us": 1419, "id": 1,
      "type": "convolutional", "runtime": "DSP"}
 
-Which rows there are depends on the profiling level, as in SNPE.
-
-Left out, because nothing of the kind is simulated: the time to tear a network down, the share of
-creation that is not the network's, and the parts of a call that an accelerator reports of itself.
+Which rows there are depends on the profiling level, as in SNPE. What they mean, and what is left
+out, stands in `hexsim.reports.snpe_rows`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,20 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from hexsim import __version__
+from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.graph.names import visible
+from hexsim.planning.plan import Plan
+from hexsim.platforms.stacks import BufferType
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.snpe_rows import initialisation, runtime_cell
+from hexsim.reports.snpe_rows import (
+    conversions,
+    inference,
+    initialisation,
+    misc_ps,
+    runtime_cell,
+)
 from hexsim.runtimes import Runtime
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import lines, read_text
@@ -41,10 +50,12 @@ from hexsim.timing.simtime import PS_PER_US
 FORMAT, VERSION = "hexsim diag", 1
 Level = Literal["off", "basic", "moderate", "detailed"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-Block = Literal["init", "inference", "layer"]
+Block = Literal["init", "inference", "layer", "convert"]
 
-_LEAST: Mapping[str, Level] = {"RPC Init Time": "moderate", "Forward Propagate Time": "moderate"}
-"""Rows that need more than the basic level; layers need the detailed one."""
+_BASIC = ("Load", "Deserialize", "Create", "Init", "De-Init", "Total Inference Time")
+"""Rows of every level but off; the others of their blocks need the moderate one."""
+_NONE = ("RPC Init Time", "Snpe Accelerator Init Time", "Accelerator Init Time")
+"""Rows that have no unit where they are zero."""
 _KNOWN = {"block", "name", "ps", "us", "id", "type", "runtime"}
 
 
@@ -63,7 +74,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Row:
-    """One figure; only layers have what stands behind `us`."""
+    """One figure; what follows `us` is there as far as its block has it."""
 
     block: Block
     name: str
@@ -74,16 +85,50 @@ class Row:
     runtime: str | None = None
 
 
-def diag_rows(run: Run, network: Network, timing: Result) -> list[Row]:
-    """Return the rows of a run of `network`, whose inputs count as layers."""
+def diag_rows(run: Run, plan: Plan, timing: Result) -> list[Row]:
+    """Return the rows of a run of `plan`; the inputs of its network count as layers."""
     level = LEVELS.index(run.profiling_level)
     rows = [_row("init", name, ps) for name, ps in initialisation(timing)]
-    rows.append(_row("inference", "Total Inference Time", timing.total_ps))
-    rows.append(_row("inference", "Forward Propagate Time", timing.forward_ps))
-    shown = [row for row in rows if LEVELS.index(_LEAST.get(row.name, "basic")) <= level]
+    ran = _runtimes(run.runtime, timing)
+    rows += [_row("inference", name, ps, ran) for name, ps in inference(timing)]
+    basic, moderate = LEVELS.index("basic"), LEVELS.index("moderate")
+    shown = [row for row in rows if level >= (basic if row.name in _BASIC else moderate)]
     if run.profiling_level == "detailed":
-        shown += _layers(run.runtime, network, timing)
+        shown.append(_row("inference", "Misc Accelerator Time", misc_ps(plan, timing), ran))
+        shown += _layers(run.runtime, plan.network, timing)
+        for one in conversions(plan, timing):
+            ps = one.duration_ps
+            shown.append(Row("convert", one.tensor, ps, _rounded(ps), None, one.subnets, "AIP"))
     return shown
+
+
+def described(
+    deployment: Deployment, perf_profile: str | None, level: Level, inferences: int
+) -> Run:
+    """What a log says of the run that it is of; `perf_profile` None is the stack's own."""
+    platform = deployment.platform
+    return Run(
+        network=deployment.network.name,
+        chip=platform.chip.name,
+        stack=platform.stack.name,
+        runtime=deployment.runtime,
+        perf_profile=perf_profile or platform.stack.default_profile,
+        profiling_level=level,
+        inferences=inferences,
+    )
+
+
+def simulated_log(
+    deployment: Deployment,
+    perf_profile: str | None,
+    level: Level,
+    inferences: int,
+    buffer: BufferType | None = None,
+) -> str:
+    """Simulate one inference, since every other one takes the same time, and return its log."""
+    run = described(deployment, perf_profile, level, inferences)
+    timing = deployment.simulate(perf_profile=perf_profile, buffer=buffer)
+    return diag_log(run, diag_rows(run, deployment.plan, timing))
 
 
 def diag_log(run: Run, rows: Sequence[Row]) -> str:
@@ -119,7 +164,7 @@ def diag_csv(rows: Sequence[Row]) -> str:
 
 def diag_text(head: Mapping[str, Any], rows: Sequence[Row], created: str) -> str:
     """Return the rows as snpe-diagview lays them out; `created` is when the log was."""
-    init = {row.name: row for row in rows if row.block == "init"}
+    init = {row.name: _us(row) for row in rows if row.block == "init"}
     text = [
         f"Log File Created: {created}",
         "Time Scale: 1e-06",
@@ -128,19 +173,22 @@ def diag_text(head: Mapping[str, Any], rows: Sequence[Row], created: str) -> str
         "",
         "Dnn Runtime Load/Deserialize/Create/De-Init Statistics:",
         "-" * 50,
-        *(_us(init[name]) for name in ("Load", "Deserialize", "Create") if name in init),
+        *(init[name] for name in ("Load", "Deserialize", "Create") if name in init),
         "",
-        *(_us(row) for name, row in init.items() if name == "Init"),
+        *(init[name] for name in ("Init", "De-Init") if name in init),
         "",
     ]
-    accelerator = [_us(row) for name, row in init.items() if name == "RPC Init Time"]
-    text += [*accelerator, ""] if accelerator else []
+    moderate = [init[name] for name in ("Create Network(s)", *_NONE) if name in init]
+    text += [*moderate, ""] if moderate else []
     text += ["Average SNPE Statistics:", "-" * 30]
     text += [_us(row) for row in rows if row.block == "inference"]
     layers = [row for row in rows if row.block == "layer"]
     if layers:
         text += ["", "Layer Times:", "-" * 15]
         text += [f"{row.id}: {row.us} us : {row.runtime}" for row in layers]
+    if converted := [row for row in rows if row.block == "convert"]:
+        text += ["", "Convert Times:", "-" * 15]
+        text += [f"{row.type}: {visible(row.name)}: {row.us} us" for row in converted]
     return "\n".join(text)
 
 
@@ -154,8 +202,14 @@ def _layers(runtime: Runtime, network: Network, timing: Result) -> Iterator[Row]
             yield Row("layer", name, ps, _rounded(ps), number, ran[name].type, cell)
 
 
-def _row(block: Block, name: str, ps: int) -> Row:
-    return Row(block, name, ps, _rounded(ps))
+def _runtimes(runtime: Runtime, timing: Result) -> str:
+    """What an inference goes through: the CPU, and then whatever its layers add."""
+    cells = (runtime_cell(layer.engine, runtime) for layer in timing.layers)
+    return "|".join(dict.fromkeys(("CPU", *cells)))
+
+
+def _row(block: Block, name: str, ps: int, runtime: str | None = None) -> Row:
+    return Row(block, name, ps, _rounded(ps), runtime=runtime)
 
 
 def _rounded(ps: int) -> int:
@@ -163,7 +217,8 @@ def _rounded(ps: int) -> int:
 
 
 def _us(row: Row) -> str:
-    return f"{visible(row.name)}: {row.us} us"
+    unit = "NONE" if row.name in _NONE and not row.us else "us"
+    return f"{visible(row.name)}: {row.us} {unit}"
 
 
 def _is_row(row: object) -> bool:

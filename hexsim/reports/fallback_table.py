@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Opaque
+from hexsim.layers import Opaque, UserDefined
 from hexsim.layers.support import refusal
 from hexsim.reports.text import table
 from hexsim.runtimes import RUNTIMES
@@ -23,12 +23,13 @@ def fallback_table(network: Network) -> str:
 
 
 def opaque_lines(network: Network) -> list[str]:
-    """Return a sentence per layer that no runtime but the CPU takes, because it is opaque."""
+    """Return a sentence per node that stays one and that the DSP refuses."""
+    nodes = [layer for layer in network.layers if isinstance(layer, Opaque | UserDefined)]
+    refusals = ((layer, refusal(layer, "dsp", network)) for layer in nodes)
     return [
-        f"node '{layer.name}' ({layer.type}): {refusal(layer, 'dsp', network)}; "
-        "it falls back to the CPU runtime"
-        for layer in network.layers
-        if isinstance(layer, Opaque)
+        f"node '{layer.name}' ({layer.type}): {reason}; it falls back to the CPU runtime"
+        for layer, reason in refusals
+        if reason is not None
     ]
 
 

@@ -1,4 +1,9 @@
-"""Which runtime is the fastest for a network, with which cut, and how sure their order is."""
+"""Which runtime is the fastest for a network, with which cut, and how sure their order is.
+
+Runtimes are compared by what is known of them: where a time was measured that is the time, and a
+simulated one that says otherwise counts for nothing. So no runtime is named on a figure that the
+table beside it contradicts.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from hexsim.reports.measured import measured_ms
 from hexsim.studies.benchmark import Case
 from hexsim.studies.cuts import Found
 
@@ -19,7 +25,8 @@ def recommendations(cases: Sequence[Case]) -> str:
 class Order:
     """Two runtimes of a network, the one that is faster as constants are stated first.
 
-    `share` (0 .. 1) is in how many draws of the constants that holds.
+    `share` (0 .. 1) is in how many draws of the constants that holds. `contradicted` tells that
+    both were measured, in the other order.
     """
 
     network: str
@@ -27,6 +34,7 @@ class Order:
     second: str
     share: float
     draws: int
+    contradicted: bool = False
 
 
 def orders(cases: Sequence[Case]) -> list[Order]:
@@ -40,7 +48,8 @@ def orders(cases: Sequence[Case]) -> list[Order]:
         for one, next_one in pairwise(ranked):
             if one.drawn and next_one.drawn:
                 share, count = one.drawn.before(next_one.drawn), len(one.drawn.times)
-                found.append(Order(network, one.runtime, next_one.runtime, share, count))
+                against = _contradicted(one, next_one)
+                found.append(Order(network, one.runtime, next_one.runtime, share, count, against))
     return found
 
 
@@ -48,20 +57,39 @@ def orders_text(cases: Sequence[Case]) -> str:
     """Return a line per network that ran on several runtimes with drawn constants."""
     lines = []
     for network, group in groupby(orders(cases), key=lambda order: order.network):
-        told = [f"{one.first} before {one.second} in {one.share:.0%} of draws" for one in group]
-        lines.append(f"{network}: {', '.join(told)}")
+        lines.append(f"{network}: {', '.join(map(_told, group))}")
     return "\n".join(lines)
+
+
+def _told(order: Order) -> str:
+    text = f"{order.first} before {order.second} in {order.share:.0%} of draws"
+    return f"{text} (measured the other way round)" if order.contradicted else text
 
 
 def _lines(cases: Sequence[Case]) -> Iterator[str]:
     for network, group in groupby(cases, key=lambda case: case.network):
-        ranked = sorted(group, key=lambda case: case.fastest_us)
+        ranked = sorted(group, key=known_us)
         if len(ranked) > 1 and any(case.cut for case in ranked):
             first, second = ranked[:2]
             yield f"Fastest for {network}: {_described(first)}; next {_described(second)}"
 
 
+def known_us(case: Case) -> float:
+    """Total inference time as it was measured, the middle of a range, or else as simulated."""
+    ends = measured_ms(case, forward=False)
+    return 1e3 * sum(ends) / len(ends) if ends else case.fastest_us
+
+
+def _contradicted(first: Case, second: Case) -> bool:
+    """True if both were measured, and the second was never the slower one."""
+    one, other = (measured_ms(case, forward=False) for case in (first, second))
+    return bool(one and other) and max(other) < min(one)
+
+
 def _described(case: Case) -> str:
+    if ends := measured_ms(case, forward=False):
+        times = "-".join(f"{end:g}" for end in dict.fromkeys((ends[0], ends[-1])))
+        return f"{case.runtime}, {times} ms as measured"
     text = f"{case.runtime}, {case.fastest_us / 1e3:.2f} ms"
     if case.cut is None:
         return text

@@ -8,6 +8,7 @@ from typing import Any
 from hexsim import __version__
 from hexsim.platform import Platform
 from hexsim.reports.throughput_table import PERCENTILES
+from hexsim.studies.repetition import Repetition
 from hexsim.studies.throughput import Instance, Pace, Throughput
 from hexsim.timing.simtime import PS_PER_US
 
@@ -23,9 +24,18 @@ def throughput_json(found: Throughput, platform: Platform) -> str:
         "gain": found.gain,
         "utilisation": {use.resource: use.share for use in found.utilisations},
         "limited_by": None if limit is None else limit.resource,
+        "repeats": None if found.repeats is None else _repeats(found.repeats),
         "threads": [_thread(one) for one in found.instances],
     }
     return json.dumps(document, indent=1) + "\n"
+
+
+def _repeats(found: Repetition) -> dict[str, Any]:
+    return {
+        "period_us": found.period_ps / PS_PER_US,
+        "calls": found.calls,
+        "simulated": found.simulated,
+    }
 
 
 def _thread(one: Instance) -> dict[str, Any]:

@@ -23,8 +23,20 @@ def throughput_text(found: Throughput) -> str:
             table(("resource", "in use"), uses),
             f"Total throughput: {found.total.per_second:.4f} infs/sec, {found.gain:.2f} times the "
             f"work of one instance by itself\n{verdict(found)}",
+            *repeats(found),
         )
     )
+
+
+def repeats(found: Throughput) -> list[str]:
+    """Return the sentence that tells of calls that follow from a period, if there are some."""
+    if found.repeats is None:
+        return []
+    period = f"{found.repeats.period_ps / PS_PER_MS:.3f} ms"
+    return [
+        f"Calls repeat every {period}, so {found.repeats.simulated} of {found.total.inferences} "
+        "are simulated and the others follow."
+    ]
 
 
 def verdict(found: Throughput) -> str:

@@ -95,18 +95,18 @@ class DspCall:
         yield from self._map(ledger, work)
         with engine.turn(self._request.urgency) as turn:
             yield turn
-            ledger.overhead("hta_wait")
+            ledger.overhead("hta_wait", scope="graph")
             calls = iter(work.subnet.calls)
             yield from engine.run(work.command_list, partial(self._hta_layer, ledger, calls))
         yield from session.run_clocks("hta_interrupt", self._phone.stack.qurt.wake_clk)
-        ledger.overhead("hta_interrupt")
+        ledger.overhead("hta_interrupt", scope="graph")
         yield from self._conversions(ledger, work.way_out)
 
     def _hand_over(self, ledger: Ledger, name: str) -> Process:
         rules = self._phone.stack.partitioning
         seconds = rules.hta_subnet_s if name == "hta_subnet" else rules.hnn_subnet_s
         yield self._phone.env.timeout(seconds_to_ps(seconds))
-        ledger.overhead(name)
+        ledger.overhead(name, scope="graph")
 
     def _map(self, ledger: Ledger, work: HtaWork) -> Process:
         """Make the large tensors at the subnet's edges visible to the engine."""
@@ -115,11 +115,11 @@ class DspCall:
         if mapped:
             seconds = mapped * stack.partitioning.hta_tensor_s
             yield self._phone.env.timeout(seconds_to_ps(seconds))
-            ledger.overhead("hta_tensors")
+            ledger.overhead("hta_tensors", scope="graph")
 
     def _lock(self, ledger: Ledger) -> Process:
         yield from self._session.lock_contexts()
-        ledger.overhead("context_wait")
+        ledger.overhead("context_wait", scope="graph")
 
     def _conversions(self, ledger: Ledger, edges: tuple[tuple[str, NodeWork], ...]) -> Process:
         """Change layouts on HVX, which belongs to somebody else before and after."""
@@ -132,7 +132,7 @@ class DspCall:
         """Run changes of layout as nodes of their own."""
         for name, work in edges:
             yield from self._session.run_node(name, work)
-            ledger.overhead(name, work=work)
+            ledger.overhead(name, work=work, scope="graph")
 
     def _part(self, ledger: Ledger, part: EntryPart) -> Process:
         """Spend one named part where it runs."""
@@ -145,7 +145,7 @@ class DspCall:
             ledger.aside("fastrpc", part.name, start)
         else:
             yield from self._session.run_clocks(part.name, part.clocks, vector=part.place == "hvx")
-        ledger.overhead(part.name)
+        ledger.overhead(part.name, scope=part.scope)
 
     def _hvx_layer(self, call: KernelCall, work: NodeWork, timing: NodeTiming) -> LayerTiming:
         dsp = self._phone.dsp

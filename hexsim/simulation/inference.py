@@ -11,15 +11,18 @@ from functools import cached_property
 
 from hexsim.graph.ir import Shape
 from hexsim.host import cpu, gpu
-from hexsim.layers import Opaque
+from hexsim.layers import Opaque, UserDefined
 from hexsim.planning.joined import joined
-from hexsim.planning.plan import PlannedSubnet
+from hexsim.planning.plan import KernelCall, PlannedSubnet
 from hexsim.q6_scheduler import GraphSession
+from hexsim.runtimes import Engine
 from hexsim.simulation.dsp_call import DspCall, Request
 from hexsim.simulation.ledger import Ledger
 from hexsim.simulation.phone import Phone
 from hexsim.timing.results import InferenceTiming, LayerTiming
 from hexsim.timing.simtime import Process, seconds_to_ps
+from hexsim.timing.work import CostModel
+from hexsim.udl import Processor
 
 
 class Inference:
@@ -112,6 +115,14 @@ class Inference:
                         l2_bytes=0,
                         vtcm_bytes=0,
                         parts_ps=cost.parts_ps,
-                        cost_model="generic" if isinstance(call.layer, Opaque) else "analytic",
+                        cost_model=_cost_model(call, subnet.engine),
                     )
                 )
+
+
+def _cost_model(call: KernelCall, engine: Engine) -> CostModel:
+    """How the host's cost of a call was found."""
+    processor: Processor = "gpu" if engine == "gpu" else "cpu"
+    if isinstance(call.layer, UserDefined) and processor in call.layer.known.costs:
+        return "user"
+    return "generic" if isinstance(call.layer, Opaque | UserDefined) else "analytic"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hexsim.timing.results import LayerTiming, Overhead, Span
+from hexsim.timing.results import LayerTiming, Overhead, Scope, Span
 from hexsim.timing.simtime import Environment
 from hexsim.timing.work import NodeWork
 
@@ -26,7 +26,14 @@ class Ledger:
     layers: list[LayerTiming] = field(default_factory=list)
     overheads: list[Overhead] = field(default_factory=list)
 
-    def overhead(self, name: str, *, forward: bool = True, work: NodeWork = _NO_WORK) -> None:
+    def overhead(
+        self,
+        name: str,
+        *,
+        forward: bool = True,
+        work: NodeWork = _NO_WORK,
+        scope: Scope = "runtime",
+    ) -> None:
         """Charge the time since the last charge to a named part, in which `work` was done."""
         start, self.now = self.now, self.env.now
         if self.now > start:
@@ -40,6 +47,7 @@ class Ledger:
                     work.write_bytes,
                     work.l2_bytes,
                     work.vtcm_bytes,
+                    scope,
                 )
             )
             self.spans.append(Span(self.track, name, start, self.now))

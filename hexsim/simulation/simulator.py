@@ -15,7 +15,7 @@ import simpy
 
 from hexsim import budget
 from hexsim.errors import HexsimError
-from hexsim.host.initialisation import initialisation
+from hexsim.host.initialisation import initialisation, release
 from hexsim.planning.plan import Plan
 from hexsim.platforms.background import Background
 from hexsim.platforms.chips import Chip
@@ -125,6 +125,7 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
         counters={**_counters(finished, phone.dsp_traffic), "events": env.scheduled},
         init=initialisation(first.plan, stack, stack.profile(first.perf_profile)),
         clients=tuple(client.timing for client in clients),
+        release=release(first.plan, stack, stack.profile(first.perf_profile)),
     )
 
 

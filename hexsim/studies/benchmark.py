@@ -13,8 +13,9 @@ from hexsim.container.loading import is_builtin, load_container
 from hexsim.deployment import Deployment
 from hexsim.deployment.given import Given, GivenModel, Preparation
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import FloatArray
+from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
+from hexsim.inputs.source import InputSource
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
 from hexsim.platforms.background import Background
@@ -28,6 +29,9 @@ from hexsim.studies.interference import Interference, interference
 from hexsim.studies.uncertainty import Scope, Uncertainty, sweep
 from hexsim.timing.results import Result
 
+SEEDED = "seeded inputs"
+"""What answers are compared on where the user names no inputs."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -39,6 +43,7 @@ class Case:
     `cut` is the fastest cut of aip, if other runtimes were asked for too; it would save `saved_us`.
     `overrides` says what became of those of a float file that is quantised, here or at load.
     `timing` is that of the network alone; `interference` tells how it fares beside other clients.
+    `evaluated` says on which inputs answers were compared, and what was quantised calibrated.
     `drawn` are times with all constants drawn at once, the same draws for all cases of a platform.
     """
 
@@ -60,6 +65,7 @@ class Case:
     saved_us: float = 0.0
     overrides: OverrideUse | None = None
     drawn: Drawn | None = None
+    evaluated: str = SEEDED
 
     @property
     def fastest_us(self) -> float:
@@ -90,7 +96,8 @@ class BenchmarkConditions:
     """What all cases of one benchmark share.
 
     `sweep` gives times an interval: everything, or only those of the tensor engine (None: none).
-    `draws` is how often all constants are drawn at once, 0 for not.
+    `draws` is how often all constants are drawn at once, 0 for not. `inputs` makes those on which
+    answers are compared, and what is quantised here or at load is calibrated; None: seeded ones.
     """
 
     perf_profile: str | None = None
@@ -100,6 +107,7 @@ class BenchmarkConditions:
     sweep: Scope | None = None
     draws: int = 0
     accuracy: bool = True
+    inputs: Callable[[Network], InputSource] | None = None
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
     recorded: bool = False
@@ -174,6 +182,9 @@ class _Cases:
         self._conditions = conditions
         self._progress = progress
         self._drawn_platforms = drawn_platforms
+        self._source_of_inputs = conditions.inputs(self.network) if conditions.inputs else None
+        if self._source_of_inputs is not None:
+            given.calibrate_on(self._source_of_inputs.feeds)
 
     @classmethod
     def load(
@@ -229,6 +240,7 @@ class _Cases:
             saved_us=saved_us,
             overrides=self.given.use(runtime),
             drawn=self._drawn(workload, runtime),
+            evaluated=self._source_of_inputs.description if self._source_of_inputs else SEEDED,
         )
 
     def _interval(self, workload: Workload, timing: Result, runtime: Runtime) -> Uncertainty | None:
@@ -254,8 +266,10 @@ class _Cases:
         return agreement(self.reference, [executor.run(x) for x in self.evaluation])
 
     @cached_property
-    def evaluation(self) -> list[dict[str, FloatArray]]:
+    def evaluation(self) -> Sequence[Mapping[str, FloatArray]]:
         """Inputs on which runtimes are compared with float, in stored order."""
+        if self._source_of_inputs is not None:
+            return list(self._source_of_inputs.feeds())
         return seeded_calibration(self.network, EVALUATION_INPUTS, EVALUATION_SEED)
 
     @cached_property

@@ -9,6 +9,9 @@ The limiting resource is the one that is used most, if it is in use for at least
 the time; a vector context that is locked is in use, whatever its holder does meanwhile. If there
 is none, the instances wait for their own calls and more of them would help.
 
+For a duration, calls are simulated until they repeat (`hexsim.studies.repetition`), and those after
+that follow from the period. Then use is measured over the calls that are simulated.
+
 The gain is the work done per second in units of what one instance does by itself, summed over the
 networks: with equal instances the throughput over that of one.
 """
@@ -19,7 +22,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +33,7 @@ from hexsim.platforms.background import Background
 from hexsim.platforms.stacks import BufferType
 from hexsim.q6_scheduler import URGENCY, PriorityHint
 from hexsim.simulation.simulator import Job, Workload
+from hexsim.studies.repetition import Repetition, in_order, prolonged, repetition
 from hexsim.timing.results import InferenceTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
 
@@ -37,6 +41,8 @@ MOST_INSTANCES = 16
 """More threads than an application has use for; the time of a simulation grows with them."""
 
 _LIMITING_SHARE = 0.9
+_WINDOWS = (12, 48, 192)
+"""How many rounds of calls are looked at for a period, one number after the other."""
 
 _RESOURCES = {
     r"hardware thread \d+$": "hardware threads",
@@ -122,12 +128,16 @@ class Utilisation:
 
 @dataclass(frozen=True)
 class Throughput:
-    """What a run of several instances gave; `result` has its timeline."""
+    """What a run of several instances gave; `result` has the timeline of what was simulated.
+
+    With `repeats` the calls after those follow from their period.
+    """
 
     instances: tuple[Instance, ...]
     total: Pace
     utilisations: tuple[Utilisation, ...]
     result: Result
+    repeats: Repetition | None = None
 
     @property
     def gain(self) -> float:
@@ -152,20 +162,45 @@ def throughput(
     loop = loop or ClosedLoop()
     _check(callers, loop)
     threads = [number for number, caller in enumerate(callers) for _ in range(caller.instances)]
-    result = _run(platform, [callers[number] for number in threads], loop)
-    by_itself = [result] if len(threads) == 1 else (_run(platform, [c], loop) for c in callers)
-    alone = [Pace.of(one.inferences) for one in by_itself]
+    run = _run(platform, [callers[number] for number in threads], loop)
+    by_itself = [run] if len(threads) == 1 else (_run(platform, [c], loop) for c in callers)
+    alone = [Pace.of(one.calls) for one in by_itself]
     instances = tuple(
         Instance(
             callers[number],
-            Pace.of(inference for inference in result.inferences if inference.job == job),
+            Pace.of(call for call in run.calls if call.job == job),
             alone[number],
         )
         for job, number in enumerate(threads)
     )
-    return Throughput(
-        instances, Pace.of(result.inferences), _utilisations(platform, result.timeline), result
-    )
+    used = _utilisations(platform, run.result.timeline)
+    return Throughput(instances, Pace.of(run.calls), used, run.result, run.repeats)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What was simulated, and all calls, those included that follow from it."""
+
+    result: Result
+    calls: Sequence[InferenceTiming]
+    repeats: Repetition | None = None
+
+
+def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> _Run:
+    """Run threads; for a duration, until their calls repeat or it is over."""
+    if loop.duration_ms is not None and not loop.background:
+        until_ps = round(loop.duration_ms * PS_PER_MS)
+        once = _simulated(platform, threads, replace(loop, inferences=1, duration_ms=None))
+        for calls in _WINDOWS:
+            window_ps = calls * once.timeline.end_ps
+            if 2 * window_ps > until_ps:
+                break
+            result = _simulated(platform, threads, replace(loop, duration_ms=window_ps / PS_PER_MS))
+            ended = in_order([one for one in result.inferences if one.end_ps <= window_ps])
+            if repeats := repetition(ended, len(threads)):
+                return _Run(result, prolonged(ended, repeats, until_ps), repeats)
+    result = _simulated(platform, threads, loop)
+    return _Run(result, result.inferences)
 
 
 def _check(callers: Sequence[Caller], loop: ClosedLoop) -> None:
@@ -181,7 +216,7 @@ def _check(callers: Sequence[Caller], loop: ClosedLoop) -> None:
         raise HexsimError(f"a duration of {loop.duration_ms:g} ms; give one above 0 that ends")
 
 
-def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> Result:
+def _simulated(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> Result:
     until_ps = None if loop.duration_ms is None else round(loop.duration_ms * PS_PER_MS)
     jobs = tuple(
         Job(

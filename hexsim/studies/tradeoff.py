@@ -67,7 +67,7 @@ class TradeoffConditions:
     perf_profile: str | None = None
     idle_ms: float = 0.0
     cpu_fallback: bool = True
-    labels: Sequence[int] | None = None
+    labels: Sequence[Sequence[int]] | None = None
     overrides: Overrides = NO_OVERRIDES
 
 

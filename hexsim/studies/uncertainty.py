@@ -116,12 +116,14 @@ def swept(
 def _moved(platform: Platform, side: Side, path: str, value: float) -> Platform:
     """The platform with one constant at `value`, and the calibrated ones as the fit answers."""
     sheet = getattr(platform, side)
+    stated = dict(sheet.quantities())[path].value
+    if value == stated:
+        return platform
     trade = calibration().trade(sheet.name, path)
     moved = _with(platform, side, path, value)
     if trade is None:
         return moved
-    is_low = value < dict(sheet.quantities())[path].value
-    steps = trade.at_low if is_low else trade.at_high
+    steps = trade.at_low if value < stated else trade.at_high
     for fitted, step in zip(calibration().constants, steps, strict=True):
         for other in _SIDES:
             answering = getattr(platform, other)

@@ -22,6 +22,11 @@ limit, `imbalance` is workers waiting for the slowest one, `preemption` is worke
 hardware thread, or changing over to one (see hexsim.timing.node_timing)."""
 
 
+Scope = Literal["runtime", "rpc", "executor", "graph"]
+"""Whose time an overhead is: the runtime's on the CPU; FastRPC's, between the processors; on the
+DSP the executor's, around the graph; or the graph's own, beside its layers."""
+
+
 def largest(parts_ps: Mapping[Bound, float]) -> Bound:
     """Return the part that takes most of the time; of equal ones the first."""
     return max(parts_ps, key=lambda part: parts_ps[part])
@@ -91,8 +96,9 @@ class Overhead:
     """A named part of the critical path that is no layer.
 
     `forward` is True for what the runtime reports inside forward propagate; the rest is spent on
-    the application's side of the call. Only changes of layout at the edges of a DSP subnet move
-    bytes that are counted; conversions and copies have theirs in their cost per element.
+    the application's side of the call. `scope` says whose time it is. Only changes of layout at the
+    edges of a DSP subnet move bytes that are counted; conversions and copies have theirs in their
+    cost per element.
     """
 
     name: str
@@ -103,6 +109,7 @@ class Overhead:
     ddr_write_bytes: int = 0
     l2_bytes: int = 0
     vtcm_bytes: int = 0
+    scope: Scope = "runtime"
 
     @property
     def us(self) -> float:
@@ -252,8 +259,8 @@ class Result:
 
     The properties without an index speak of the first inference, which is all there is in the
     usual case. `counters` are totals of the whole workload by name. `init` is the time to build
-    each job's network, in named parts, for the first job. `clients` are those that used the DSP in
-    the background.
+    each job's network, in named parts, for the first job, and `release` that to tear it down.
+    `clients` are those that used the DSP in the background.
     """
 
     inferences: tuple[InferenceTiming, ...]
@@ -261,6 +268,7 @@ class Result:
     counters: Mapping[str, int]
     init: tuple[Overhead, ...]
     clients: tuple[ClientTiming, ...] = ()
+    release: tuple[Overhead, ...] = ()
 
     @property
     def total_ps(self) -> int:
@@ -286,6 +294,11 @@ class Result:
     def init_ps(self) -> int:
         """Time to make the first job's network ready, before any inference."""
         return sum(part.duration_ps for part in self.init)
+
+    @property
+    def release_ps(self) -> int:
+        """Time to tear the first job's network down, after all inferences."""
+        return sum(part.duration_ps for part in self.release)
 
     def init_part_ps(self, *names: str) -> int:
         """Time of the parts of it that have these names; 0 for a part that does not occur."""

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-CostModel = Literal["kernel", "tiles", "generic", "analytic", "none"]
+CostModel = Literal["kernel", "tiles", "generic", "analytic", "user", "none"]
 """How a layer's cost was found: scheduled kernel loops, the tensor engine's tiles, the generic
-model of moved bytes and elementwise operations, the roofline of CPU or GPU, or not at all."""
+model of moved bytes and elementwise operations, the roofline of CPU or GPU, what whoever
+brings a layer says of it, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,25 @@ from hexsim.accuracy.classification import Hits, place
 def test_place_is_that_in_a_stable_sort(scores: list[int], data: st.DataObject) -> None:
     label = data.draw(st.integers(0, len(scores) - 1))
     order = sorted(range(len(scores)), key=lambda index: -scores[index])
-    assert place(np.array([scores], np.float32), label) == order.index(label)
+    assert place(np.array([scores], np.float32), (label,)) == order.index(label)
 
 
 def test_hits_count_each_side() -> None:
     scores = np.arange(10, dtype=np.float32)[None]
     hits = Hits()
-    hits.add(scores, scores[:, ::-1], 9)
-    hits.add(scores, scores, 5)
+    hits.add(scores, scores[:, ::-1], (9,))
+    hits.add(scores, scores, (5,))
     hits.add(scores, scores, None)
     assert (hits.inputs, hits.same_top1) == (3, 2)
     assert (hits.float_top1, hits.float_top5) == (1, 2)
     assert (hits.runtime_top1, hits.runtime_top5) == (0, 1)
+
+
+def test_any_of_several_right_classes_counts() -> None:
+    """Of ten scores 0 to 9, class 8 is second and class 3 seventh: top-1 not, top-5 is."""
+    scores = np.arange(10, dtype=np.float32)
+    assert place(scores, (3, 8)) == 1
+    hits = Hits()
+    hits.add(scores, scores, (3, 8))
+    hits.add(scores, scores, (3, 9))
+    assert (hits.float_top1, hits.float_top5) == (1, 2)

@@ -14,7 +14,7 @@ from tests.small_networks import Sketch
 def test_labels_are_read_in_order(tmp_path: Path) -> None:
     path = tmp_path / "labels.txt"
     path.write_text("3\n\n 0 \n9\n")
-    assert read_labels(path, 3, culprits.network()) == (3, 0, 9)
+    assert read_labels(path, 3, culprits.network()) == ((3,), (0,), (9,))
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,9 @@ def test_labels_are_read_in_order(tmp_path: Path) -> None:
         ("1\n2\n10\n", "line 3: '10' is no class; output 'scores' has the classes 0 to 9"),
         ("-1\n2\n3\n", "line 1: '-1' is no class"),
         ("1.5\n2\n3\n", "line 1: '1.5' is no class"),
+        ("1\n2|\n3\n", "line 2: '' is no class"),
+        ("1\n2|12\n3\n", "line 2: '12' is no class; output 'scores' has the classes 0 to 9"),
+        ("1 2\n3\n4\n", "line 1: '1' is no class; give one integer per line, or several right"),
     ],
 )
 def test_mistakes_in_labels(tmp_path: Path, content: str, sentence: str) -> None:
@@ -60,7 +63,9 @@ def test_a_batch_has_a_label_for_each_item(tmp_path: Path) -> None:
     batched = Sketch((4, 8, 8, 3))
     (tmp_path / "labels.txt").write_text("1\n0\n2\n2\n1\n")
     network = batched.network(batched.dense("in", 3))
-    assert read_labels(tmp_path / "labels.txt", 5, network, batch=4) == (1, 0, 2, 2, 1)
+    assert read_labels(tmp_path / "labels.txt", 5, network, batch=4) == tuple(
+        (n,) for n in (1, 0, 2, 2, 1)
+    )
     (tmp_path / "labels.txt").write_text("3\n")
     with pytest.raises(HexsimError, match="has the classes 0 to 2"):
         read_labels(tmp_path / "labels.txt", 1, network, batch=4)
@@ -72,12 +77,16 @@ NAMES = ("a.png", "my cat.png", "z,1.jpg")
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("my cat.png 3\nz,1.jpg,9\n\na.png\t0\n", (0, 3, 9)),
-        ("a.png, 1\nmy cat.png , 2\nz,1.jpg 3", (1, 2, 3)),
-        ("4\n5\n6", (4, 5, 6)),
+        ("my cat.png 3\nz,1.jpg,9\n\na.png\t0\n", ((0,), (3,), (9,))),
+        ("a.png, 1\nmy cat.png , 2\nz,1.jpg 3", ((1,), (2,), (3,))),
+        ("4\n5\n6", ((4,), (5,), (6,))),
+        ("z,1.jpg,9|8|9\na.png 0\nmy cat.png\t3|4", ((0,), (3, 4), (9, 8))),
+        ("4|5\n5\n6|1|2", ((4, 5), (5,), (6, 1, 2))),
     ],
 )
-def test_pictures_may_be_named(tmp_path: Path, content: str, expected: tuple[int, ...]) -> None:
+def test_pictures_may_be_named(
+    tmp_path: Path, content: str, expected: tuple[tuple[int, ...], ...]
+) -> None:
     (tmp_path / "labels.txt").write_text(content)
     assert read_labels(tmp_path / "labels.txt", 3, culprits.network(), NAMES) == expected
 

@@ -21,7 +21,7 @@ from tests.doors.places import Place
 def test_labels_that_are_the_float_winners() -> None:
     model, feeds = culprits.quantized(), culprits.inputs()
     engine = FloatEngine(model.network)
-    labels = [int(np.argmax(engine.run(feed)["scores"])) for feed in feeds]
+    labels = [(int(np.argmax(engine.run(feed)["scores"])),) for feed in feeds]
     done: list[int] = []
     found = validate(deployed(model), iter(feeds), labels=labels, progress=done.append)
     assert found.labelled
@@ -52,7 +52,7 @@ def test_kernels_of_both_generations() -> None:
 def test_batches_give_what_their_items_give() -> None:
     """Five items in batches of two, the last one padded, count as they do one by one."""
     model, feeds = culprits.quantized(), culprits.inputs(5)
-    labels = [1, 2, 3, 4, 5]
+    labels = [(n,) for n in (1, 2, 3, 4, 5)]
     single = validate(deployed(model), feeds, labels=labels)
     name = model.network.inputs[0]
     source = model.network.tensors[name].source_shape

@@ -42,17 +42,32 @@ def test_code_buffers_spare_the_conversion_of_floats(command: Command) -> None:
     assert "unknown buffer type of snpe-1.23 'tf9'; did you mean tf8" in err
 
 
+def test_the_cpu_is_timed_as_the_release_was_or_as_its_cores_could(command: Command) -> None:
+    def total_ms(options: str) -> float:
+        code, out, err = command(
+            f"bench --model squeezenet1_1 --runtime cpu --timing-only{options}"
+        )
+        assert (code, err) == (0, "")
+        (line,) = [line for line in out.splitlines() if line.startswith("total inference")]
+        return float(line.split()[3])
+
+    assert total_ms("") == pytest.approx(116, rel=0.1), "as it was measured"
+    assert total_ms(" --ideal-cpu") < 116 / 4
+    later = " --stack snpe-1.30"
+    assert total_ms(later) == total_ms(f"{later} --ideal-cpu"), "nothing was published of it"
+
+
 def test_bench_with_uncertainty_prints_intervals_and_what_they_hang_on(
     command: Command, files: Path
 ) -> None:
     code, out, err = command(
-        "bench --model squeezenet1_1 --runtime dsp,cpu --timing-only --uncertainty "
+        "bench --model squeezenet1_1 --runtime dsp,cpu --timing-only --uncertainty --ideal-cpu "
         "--json out.json --csv out.csv"
     )
     assert (code, err) == (0, "")
     assert "  between" in out
     assert "dsp hangs on entry.input_conversion.clk_per_element" in out
-    assert "[116!]" in out, "SNPE's CPU times are software artefacts, outside any interval"
+    assert "[116!]" in out, "SNPE's CPU times are far from what the cores can do"
     dsp, cpu = json.loads((files / "out.json").read_text())["results"]
     low, high = dsp["uncertainty"]["total_inference_us"]
     assert low < dsp["total_inference_us"] < high

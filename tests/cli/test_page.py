@@ -24,7 +24,6 @@ LINES = (
 def test_tables_fit_a_terminal_of_80_columns(
     line: str, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
     code, whole, _ = command(line)
     assert code == 0
     monkeypatch.setenv("COLUMNS", "80")

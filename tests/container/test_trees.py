@@ -1,29 +1,28 @@
 """Every layer type, present and future, becomes JSON and comes back the same."""
 
-import dataclasses
 import json
-from typing import get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.container.trees import LAYER_TYPES, from_tree, to_tree
+from hexsim.graph import domains
 from hexsim.graph.ir import Layer
 from hexsim.layers import Clamp, Neuron, Opaque, Window
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from tests.thorough import examples
 
 
 def _through_json(tree: object) -> object:
     return json.loads(json.dumps(tree, allow_nan=False))
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(st.data())
 @pytest.mark.parametrize("kind", LAYER_TYPES.values(), ids=lambda kind: kind.__name__)
 def test_every_layer_type_comes_back(kind: type[Layer], data: st.DataObject) -> None:
-    hints = get_type_hints(kind, include_extras=True)
-    fields = {f.name: st.from_type(hints[f.name]) for f in dataclasses.fields(kind)}
+    fields = {name: st.from_type(hint) for name, hint in domains.hints(kind).items()}
     layer = data.draw(st.builds(kind, **fields).filter(lambda one: "nan" not in repr(one)))
     again = from_tree(Layer, _through_json(to_tree(layer)))
     assert type(again) is kind

@@ -46,11 +46,15 @@ from hexsim.layers import (
     SpaceToDepth,
     StridedSlice,
     Tile,
+    UserDefined,
     Window,
 )
+from hexsim.layers._attribute import Attribute
 from hexsim.layers.neuron import NeuronFunction
 from hexsim.onnx_io.reader import read
 from hexsim.passes import optimize
+from hexsim.udl import use_layers
+from tests import own_layers
 
 SHAPES: tuple[Shape, ...] = ((), (5,), (3, 5), (2, 3, 5), (1, 6, 7, 8), (1, 2, 3, 4, 5))
 """Stored shapes of rank 0 to 5."""
@@ -232,6 +236,10 @@ def _special() -> Iterator[Example]:
         erf = partial(Opaque, op_type="Erf", node=node.SerializeToString(), shapes=(shape,))
         yield _example(erf, f"Erf {_times(shape)}", shape)
     yield Example(Opaque, SIZED_BY_VALUES, _sized_by_values())
+    plus, _ = use_layers(own_layers.FILE)
+    brought = partial(UserDefined, op_type=plus.name, places=(0,), definition=plus)
+    attribute = Attribute("b", "float", floats=(2.0,))
+    yield _example(partial(brought, attributes=(attribute,)), "", IMAGE)
 
 
 def _sized_by_values() -> Network:

@@ -27,12 +27,16 @@ def test_every_layer_type_has_an_example() -> None:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _quick_collections() -> Iterator[None]:
-    """Collecting garbage looks at what the tests made only."""
+def _frozen_until_the_end() -> Iterator[None]:
     gc.collect()
-    gc.freeze()
     yield
     gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def _quick_collections(_frozen_until_the_end: None) -> None:
+    """Collecting garbage looks at what this test makes only: not at caches and late imports."""
+    gc.freeze()
 
 
 def churn() -> None:

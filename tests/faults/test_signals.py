@@ -23,15 +23,22 @@ ENDS = {
 HEXSIM = [sys.executable, "-m", "hexsim"]
 
 
-@pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
-@pytest.mark.parametrize(
-    "line",
-    [
-        "bench --json out.json",
-        "quantize m.dlc --input-list list.txt -o out.dlc",
-        "run q.dlc --input-list list.txt --trace out.json",
-    ],
+LINES = (
+    "bench --json out.json",
+    "quantize m.dlc --input-list list.txt -o out.dlc",
+    "run q.dlc --input-list list.txt --trace out.json",
 )
+PAIRS = [
+    pytest.param(
+        line, number, marks=() if at == nth else pytest.mark.slow, id=f"{number.name} {line}"
+    )
+    for nth, number in enumerate(ENDS)
+    for at, line in enumerate(LINES)
+]
+"""Every signal and every line once in quick runs, all pairs in long ones."""
+
+
+@pytest.mark.parametrize(("line", "number"), PAIRS)
 def test_a_signal_at_any_moment(run: Run, inputs: Path, line: str, number: signal.Signals) -> None:
     before = sorted(inputs.rglob("*"))
     moments = random.Random(line)
@@ -107,7 +114,13 @@ def test_a_reader_that_leaves(inputs: Path, lines: int) -> None:
     assert (inputs / "out.json").exists()
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    [
+        "<&- >&- 2>&-",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("<&-", ">&-", "2>&-")),
+    ],
+)
 def test_streams_that_are_closed(inputs: Path, closed: str) -> None:
     """A file that is opened later must not become the standard output."""
     line = f"{sys.executable} -m hexsim profile m.dlc --json out.json --csv out.csv {closed}"

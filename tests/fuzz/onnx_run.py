@@ -52,7 +52,7 @@ def _process(first: int, count: int) -> Iterator[Judged]:
     ) as process:
         lines: queue.Queue[str] = queue.Queue()
         threading.Thread(target=_pass_on, args=(process, lines), daemon=True).start()
-        open_case, begun = first, False
+        open_case, begun, started = first, False, False
         while True:
             try:  # the alarm within the process does not end what hangs in C++
                 line = lines.get(timeout=3 * SECONDS if begun else 300)
@@ -64,11 +64,13 @@ def _process(first: int, count: int) -> Iterator[Judged]:
                 break
             told = json.loads(line)
             if "begins" in told:
-                open_case, begun = told["begins"], True
+                open_case, begun, started = told["begins"], True, True
                 continue
             begun = False
             yield Judged(told["ended"], told["said"], told["fault"], told["seconds"])
-        if process.wait() or begun:
+        if process.wait() and not started:
+            raise RuntimeError(f"{' '.join(command)} does not start")
+        if process.returncode or begun:
             yield Judged(open_case, fault=f"the process ended with {process.returncode}")
 
 

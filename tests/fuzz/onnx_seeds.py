@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from hexsim.layers import UserDefined
 from hexsim.onnx_io.writer import write
 from tests.doors.examples import examples
 
@@ -30,7 +31,8 @@ def _layers() -> Iterator[onnx.ModelProto]:
     for example in examples():
         count = seen.get(example.of.__name__, 0)
         seen[example.of.__name__] = count + 1
-        if count < 2 and not example.network.input_formats:
+        brought = example.of is UserDefined  # no ONNX file tells what such a layer does
+        if count < 2 and not brought and not example.network.input_formats:
             yield _embedded(*_written(example.network))
 
 

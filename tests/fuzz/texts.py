@@ -24,12 +24,15 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from hexsim.accuracy.class_names import read_class_names
 from hexsim.accuracy.labels import read_labels
+from hexsim.accuracy.truth import read_truth
 from hexsim.container.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.inputs.input_list import read_input_list
-from hexsim.inputs.pictures import Preprocessing, pictures
+from hexsim.inputs.pictures import pictures
+from hexsim.inputs.preprocessing import Preprocessing
 from hexsim.platform import Platform
 from hexsim.platforms import background, chips, stacks
 from hexsim.platforms.datasheet import Datasheet
@@ -100,6 +103,24 @@ def _picture(path: Path) -> None:
         assert feed
 
 
+def _mean(path: Path) -> None:
+    assert Preprocessing(mean_file=path).means(4, 5, 3).shape == (4, 5, 3)
+
+
+def _npy() -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, np.arange(90, dtype=np.float32).reshape(3, 5, 6))
+    return buffer.getvalue()
+
+
+def _truth() -> bytes:
+    image = {"id": 1, "file_name": "a.png", "width": 20, "height": 10}
+    note = {"image_id": 1, "category_id": 3, "bbox": [1, 2, 3.5, 4], "iscrowd": 0}
+    categories = [{"id": 3, "name": "cat"}]
+    whole = {"images": [image], "annotations": [note], "categories": categories}
+    return json.dumps(whole).encode()
+
+
 def _image(kind: str) -> bytes:
     buffer = io.BytesIO()
     Image.fromarray(np.arange(300).astype(np.uint8).reshape(10, 10, 3)).save(buffer, kind)
@@ -122,6 +143,9 @@ def good() -> tuple[tuple[str, bytes, Read], ...]:
         ("load.toml", _written(background.load(background.names()[0])), background.load),
         ("rows.csv", rows.encode(), _rows),
         ("labels.txt", labels.encode(), lambda path: read_labels(path, 10, _network())),
+        ("names.txt", labels.encode(), lambda path: read_class_names(path, _network())),
+        ("truth.json", _truth(), read_truth),
+        ("mean.npy", _npy(), _mean),
         ("named.txt", b"in:=good.raw\ngood.raw\n", _list),
         ("x.raw", np.ones(192, "<f4").tobytes(), _raw),
         *((f"x.{kind}", _image(kind), _picture) for kind in KINDS),

@@ -12,7 +12,8 @@ from hexsim.platforms import chips, stacks
 from hexsim.timing.results import largest
 from tests.small_networks import Sketch, plan
 
-CHIP, STACK = chips.load("sd835"), stacks.load("snpe-1.23")
+CHIP, RELEASE = chips.load("sd835"), stacks.load("snpe-1.23")
+STACK = RELEASE.with_ideal_cpu()
 
 
 def call(net: Sketch, output: str, runtime: str = "cpu") -> KernelCall:
@@ -89,3 +90,30 @@ def test_a_short_layer_is_bound_by_its_start() -> None:
     cost = LayerCost(compute_s=1e-6, memory_s=2e-6, start_s=10e-6)
     assert cost.duration_ps == 12_000_000
     assert largest(cost.parts_ps) == "overhead"
+
+
+def test_a_release_with_published_times_is_timed_as_its_software_was() -> None:
+    net = Sketch((1, 56, 56, 64))
+    dense, depthwise = net.conv("in", 64, 3), net.depthwise("in")
+    software = RELEASE.cpu_software
+    assert software is not None
+    for name, share in (
+        (dense, software.floats.convolution_efficiency),
+        (depthwise, software.depthwise_efficiency),
+    ):
+        assert share is not None
+        one = call(net, name)
+        peak = CHIP.cpu.cores * CHIP.cpu.clock_hz * CHIP.cpu.fp32_macs_per_clk
+        assert layer_cost(one, CHIP, RELEASE).compute_s == pytest.approx(one.macs / peak / share)
+        assert layer_cost(one, CHIP, RELEASE).compute_s > layer_cost(one, CHIP, STACK).compute_s
+
+
+def test_what_a_release_does_not_state_of_its_software_is_as_the_cores_can() -> None:
+    software = RELEASE.cpu_software
+    assert software is not None
+    assert software.floats.other_efficiency is software.other_efficiency is None
+    assert RELEASE.cpu_efficiency("other", floats=True) == RELEASE.cpu.other_efficiency
+    assert RELEASE.cpu_efficiency("other", floats=False) == software.codes.other_efficiency
+    later = stacks.load("snpe-1.30")
+    assert later.cpu_software is None
+    assert later.cpu_efficiency("depthwise", floats=True) == later.cpu.depthwise_efficiency

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim.host.initialisation import initialisation
+from hexsim.host.initialisation import initialisation, release
 from hexsim.layers import Opaque
 from hexsim.planning.planner import make_plan
 from hexsim.platforms import stacks
@@ -80,3 +80,21 @@ def test_weights_that_are_floats_beside_codes_are_not_dequantized() -> None:
     assert parts["dequantize"].duration_ps / 1e12 == pytest.approx(
         codes * STACK.load.dequantize_s_per_element
     )
+
+
+def test_tearing_down_frees_the_layers_and_calls_the_dsp_again() -> None:
+    net = Sketch((1, 8, 8, 32))
+    network = net.network(net.dense(net.conv("in", 32), 10))
+    profile = STACK.profile()
+    ends = {
+        runtime: release(plan(network, runtime), STACK, profile)  # type: ignore[arg-type]
+        for runtime in ("cpu", "dsp")
+    }
+    load = STACK.load
+    (freed,) = ends["cpu"]
+    expected = 2 * load.create_s_per_layer * load.release_share
+    assert (freed.name, freed.duration_ps / 1e12) == ("release", pytest.approx(expected))
+    again, call = ends["dsp"]
+    (created,) = (p for p in initialisation(plan(network), STACK, profile) if p.name == "rpc_init")
+    assert (again, call.name) == (freed, "rpc_release")
+    assert (call.start_ps, call.duration_ps) == (freed.duration_ps, created.duration_ps)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import groupby
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.hta.array import MacArray
 from hexsim.planning.plan import KernelCall
 from tests.hta.shapes import ARRAY, HTA, WELL_FED, calls, conv_call, mac_shape
+from tests.thorough import examples
 
 SMALL = MacArray(
     depth_lanes=4,
@@ -52,7 +53,7 @@ def counted_clocks(call: KernelCall, array: MacArray) -> tuple[int, int]:
     return clocks, macs
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(calls(), st.sampled_from([WELL_FED, SMALL]))
 def test_clocks_are_those_of_lanes_filled_one_by_one(call: KernelCall, array: MacArray) -> None:
     shape = mac_shape(call)

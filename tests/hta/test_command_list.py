@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
@@ -11,9 +11,10 @@ from hexsim.hta.command_list import CommandList
 from hexsim.hta.compiler import compile_subnet
 from tests.hta.shapes import HTA, on_hta
 from tests.small_networks import Sketch, networks
+from tests.thorough import examples
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(networks())
 def test_a_record_reads_back_as_it_was(network: Network) -> None:
     (subnet,) = on_hta(network).subnets

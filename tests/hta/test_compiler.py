@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.graph.ir import Network
@@ -12,11 +12,12 @@ from hexsim.hta.layout import tensor_bytes
 from hexsim.layers import Reshape
 from tests.hta.shapes import HTA, engine, on_hta
 from tests.small_networks import Sketch, networks
+from tests.thorough import examples
 
 KB = 1024
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(networks(), st.sampled_from([4 * KB, 64 * KB, 1024 * KB]))
 def test_a_command_list_moves_at_least_what_it_must(network: Network, local_bytes: int) -> None:
     (subnet,) = on_hta(network).subnets
@@ -31,7 +32,7 @@ def test_a_command_list_moves_at_least_what_it_must(network: Network, local_byte
     assert sum(part.write_bytes for part in command_list.layers) >= outputs
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(networks(), st.sampled_from([4 * KB, 64 * KB, 1024 * KB]))
 def test_nothing_is_read_before_it_is_written_back(network: Network, local_bytes: int) -> None:
     (subnet,) = on_hta(network).subnets

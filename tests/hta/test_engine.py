@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from hexsim.graph.ir import Network
 from hexsim.hta.array import MacArray
@@ -16,6 +16,7 @@ from hexsim.timing.results import Span, Timeline
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process
 from tests.hta.shapes import engine, on_hta
 from tests.small_networks import networks
+from tests.thorough import examples
 
 HTA = engine(ddr_port_bytes_per_clk=16, command_clk=0)
 CLK = PS_PER_SECOND // 10**9
@@ -134,7 +135,7 @@ def test_one_list_runs_at_a_time_and_the_urgent_one_goes_first() -> None:
     assert order == ["first 100", "urgent 200", "patient 300"]
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(networks())
 def test_a_network_on_the_engine(network: Network) -> None:
     hta = engine()

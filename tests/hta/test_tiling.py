@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.hta.shapes import MacShape
 from hexsim.hta.tiling import Room, Tile, tiles
 from hexsim.planning.plan import KernelCall
 from tests.hta.shapes import ARRAY, calls, conv_call, mac_shape
+from tests.thorough import examples
 
 KB = 1024
 
@@ -38,7 +39,7 @@ def whole(shape: MacShape) -> int:
     )
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(calls(), st.sampled_from([4, 16, 64, 256, 4096]), st.booleans(), st.booleans())
 def test_tiles_cover_the_layer_and_fit(
     call: KernelCall, kilobytes: int, held_in: bool, held_out: bool
@@ -61,7 +62,7 @@ def test_tiles_cover_the_layer_and_fit(
         assert activations >= shape.input_bytes(shape.rows)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(calls(), st.sampled_from([64, 256, 4096]))
 def test_a_tile_fits_one_buffer(call: KernelCall, kilobytes: int) -> None:
     shape = mac_shape(call)

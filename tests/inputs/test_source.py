@@ -28,6 +28,17 @@ def test_a_list_for_a_batch(five: Path) -> None:
         assert first == [[0, 1], [2, 3], [4, 4]]
 
 
+def test_files_may_be_elsewhere_than_a_list_says(five: Path) -> None:
+    (five.parent / "there").mkdir()
+    for raw in five.parent.glob("*.raw"):
+        raw.rename(five.parent / "there" / raw.name)
+    net = Sketch((1, 2, 2, 3))
+    network = net.network(net.pool("in", kernel=1))
+    source = listed(five, network, place=lambda path: Path("there") / path)
+    assert source.files[1] == (str(Path("there/1.raw")),)
+    assert [feed["in"].max() for feed in source.feeds()] == [0, 1, 2, 3, 4]
+
+
 def test_seeded_batches_are_full() -> None:
     net = Sketch((3, 2, 2, 3))
     source = seeded([{}, {}], net.network(net.pool("in", kernel=1)))

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.fully_connected import BoundFullyConnected
 from hexsim.layers import RELU, FullyConnected
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails, weights
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 KERNELS = ("", "portable", "pairs", "guarded")
 
@@ -30,7 +31,7 @@ def fully_connected(draw):
 
 
 @given(fully_connected())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_equals_twin(case):
     call, codes = case
     assert_equals_twin(call, [codes], KERNELS)

@@ -10,7 +10,7 @@ import pytest
 from hexsim import models
 from hexsim.inputs.seeded import seeded_inputs
 
-SLOW = {"inception_v3", "resnet50", "vgg16", "wide_resnet50_2_hub"}
+SLOW = {"alexnet", "inception_v3", "mobilenet_v2_2_0", "resnet50", "vgg16", "wide_resnet50_2_hub"}
 
 NETWORKS = [name for name in models.names() if not name.startswith("conv1x1")]
 

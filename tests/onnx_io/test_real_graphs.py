@@ -56,8 +56,9 @@ def test_light_graphs_equal_onnxruntime(path: Path, agree: Callable) -> None:
         assert "channel_shuffle" in left
 
 
+SLOW_BUILT_IN = {"alexnet", "vgg16", "wide_resnet50_2_hub"}
 BUILT_IN = [
-    pytest.param(name, marks=pytest.mark.slow if name in ("alexnet", "vgg16") else [])
+    pytest.param(name, marks=pytest.mark.slow if name in SLOW_BUILT_IN else [])
     for name in models.names()
     if not name.startswith("conv1x1")
 ]

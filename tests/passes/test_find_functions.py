@@ -6,12 +6,13 @@ from collections.abc import Callable
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper
 
 from hexsim.layers import Elementwise, Neuron
 from tests.conftest import compare, make_model
+from tests.thorough import examples
 
 Make = Callable[..., onnx.ModelProto]
 Agree = Callable[..., object]
@@ -154,7 +155,7 @@ def test_quick_gelu_keeps_its_factor(onnx_model: Make, agree: Agree) -> None:
 
 
 @given(st.data())
-@settings(max_examples=150)
+@examples(150)
 def test_any_tree_of_functions_stays_what_it_computes(data: st.DataObject) -> None:
     tensors = ["x"]
     steps: Steps = []

@@ -6,12 +6,13 @@ from collections.abc import Callable
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper
 
 from hexsim.layers import ChannelShuffle, DepthToSpace, Permute, Reshape, SpaceToDepth, StridedSlice
 from tests.conftest import compare, make_model
+from tests.thorough import examples
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
@@ -143,7 +144,7 @@ def test_more_axes_than_an_accelerator_takes_become_fewer(
 
 
 @given(st.data())
-@settings(max_examples=200)
+@examples(200)
 def test_any_chain_moves_elements_as_before(data: st.DataObject) -> None:
     shape = data.draw(st.sampled_from([(1, 12, 4, 6), (2, 8, 3), (1, 36, 2, 2), (24,)]))
     nodes, weights, last, now = [], {}, "x", shape

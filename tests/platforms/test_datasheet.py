@@ -57,6 +57,20 @@ def test_a_file_overrules_what_is_shared(shelf: Shelf[Box], tmp_path: Path) -> N
     assert shelf.load(mine).core.size_bytes == 40
 
 
+def test_a_sheet_takes_what_it_does_not_state_from_the_one_it_is_like(
+    shelf: Shelf[Box], tmp_path: Path
+) -> None:
+    sister = tmp_path / "sister.toml"
+    size = SIZE.replace("64", "40")
+    sister.write_text(f'name = "s"\ntitle = "S"\nlike = "full"\n[core]\nsize_bytes = {size}\n')
+    box = shelf.load(sister)
+    assert (box.core.size_bytes, box.core.clock_hz, box.title) == (40, 1e9, "S")
+    assert box.extra is not None
+    sister.write_text('name = "s"\ntitle = "S"\nlike = "fool"\n')
+    with pytest.raises(HexsimError, match="unknown box 'fool'; did you mean full"):
+        shelf.load(sister)
+
+
 def test_half_a_constant_is_not_completed_from_what_is_shared(
     shelf: Shelf[Box], tmp_path: Path
 ) -> None:

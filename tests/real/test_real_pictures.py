@@ -8,7 +8,8 @@ import pytest
 import hexsim
 from hexsim.accuracy.labels import read_labels
 from hexsim.accuracy.validation import Validation, validate
-from hexsim.inputs.pictures import Preprocessing, pictures
+from hexsim.inputs.pictures import pictures
+from hexsim.inputs.preprocessing import Preprocessing
 from hexsim.quantization.model import require_float
 from hexsim.quantization.quantizer import quantize
 from tests.deployed import deployed

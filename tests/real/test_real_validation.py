@@ -18,7 +18,7 @@ from tests.deployed import deployed
 def test_digits_are_counted_right_on_both_sides(real_data: Path) -> None:
     real = real_networks.mnist(real_data)
     model = quantize(real.network, real.calibration)
-    labels = [min(label) for label in real.labels]
+    labels = [tuple(label) for label in real.labels]
     hits = validate(deployed(model), real.inputs, labels=labels).hits
     assert hits.inputs == 5000
     assert hits.float_top1 > 4900

@@ -18,7 +18,7 @@ from tests.deployed import deployed
 def study(asked: bool = True) -> Study:
     """With labels, sensitivity and explanations, or without."""
     model, feeds = culprits.quantized("outlier"), culprits.inputs()
-    labels = [1, 2, 3, 4, 5, 6] if asked else None
+    labels = [(n,) for n in (1, 2, 3, 4, 5, 6)] if asked else None
     found = validate(deployed(model), feeds, labels=labels)
     ranked = explained = tried = None
     if asked:

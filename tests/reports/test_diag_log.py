@@ -15,7 +15,7 @@ RUN = Run("n", "sd835", "snpe-1.23", "dsp", "burst", "detailed", 7)
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     deployment = deployed(culprits.quantized(), "dsp")
     timing = deployment.simulate()
-    rows = diag_rows(RUN, deployment.network, timing)
+    rows = diag_rows(RUN, deployment.plan, timing)
     (tmp_path / "log").write_text(diag_log(RUN, rows))
     head, again = read_diag_log(tmp_path / "log")
     assert again == rows

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.errors import HexsimError
@@ -20,6 +20,7 @@ from hexsim.platforms.stacks import Stack
 from hexsim.simulation.simulator import Job, Workload, clients_alone, simulate
 from hexsim.timing.results import LayerTiming, Overhead, Result
 from tests.small_networks import Sketch, networks, plan
+from tests.thorough import examples
 
 PHONES = [
     ("sd820", "snpe-1.23"),
@@ -28,7 +29,7 @@ PHONES = [
     ("sd855", "tflite-hexagon"),
     ("sd865", "qnn-2.45"),
 ]
-SLOW = settings(max_examples=40, deadline=None)
+SLOW = examples(40)
 
 
 @st.composite

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.container.loading import load
@@ -14,10 +15,13 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.platform import Platform
 from hexsim.platforms import background
+from hexsim.reports.throughput_json import throughput_json
+from hexsim.reports.throughput_table import throughput_text
 from hexsim.studies.throughput import Caller, ClosedLoop, Pace, Throughput, throughput
 from hexsim.timing.results import Result
 from tests.hta.shapes import on_hta
 from tests.small_networks import Sketch, networks, plan
+from tests.thorough import examples
 
 SD855 = Platform.load("sd855")
 
@@ -150,7 +154,7 @@ def test_with_two_a_hint_decides_nothing_because_contexts_are_not_taken_away() -
     assert counts[0] == counts[1] == counts[2]
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(
     networks(),
     st.sampled_from(["sd820", "sd835", "sd855"]),
@@ -182,6 +186,38 @@ def test_a_duration_ends_with_the_calls_that_were_begun() -> None:
         assert max(ends) >= 30e9
 
 
+@pytest.mark.parametrize("instances", [1, 2])
+def test_calls_that_repeat_are_not_all_simulated(
+    instances: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that follow are those that the simulation has, but for the last, which are alone."""
+    callers, loop = [caller(chain(4), instances=instances)], ClosedLoop(duration_ms=150)
+    short = throughput(SD855, callers, loop)
+    monkeypatch.setattr("hexsim.studies.throughput._WINDOWS", ())
+    whole = throughput(SD855, callers, loop)
+    assert short.repeats is not None
+    assert whole.repeats is None
+    assert short.repeats.simulated < short.total.inferences / 2
+    assert len(short.result.inferences) < len(whole.result.inferences) / 2
+    for one, other in zip(short.instances, whole.instances, strict=True):
+        assert one.pace.latencies_ps[:-1] == other.pace.latencies_ps[:-1]
+    assert short.total.per_second == pytest.approx(whole.total.per_second, rel=2e-3)
+    text = throughput_text(short)
+    assert text.splitlines()[-1].startswith("Calls repeat every ")
+    assert f"so {short.repeats.simulated} of {short.total.inferences} are simulated" in text
+    assert "repeat" not in throughput_text(whole)
+    told = json.loads(throughput_json(short, SD855))
+    assert told["repeats"]["simulated"] == short.repeats.simulated
+    assert sum(len(one["latencies_us"]) for one in told["threads"]) == short.total.inferences
+
+
+def test_calls_that_do_not_repeat_are_all_simulated() -> None:
+    callers = [caller(chain(2)), caller(chain(3), "gpu")]
+    found = throughput(SD855, callers, ClosedLoop(duration_ms=40))
+    assert found.repeats is None
+    assert len(found.result.inferences) == found.total.inferences
+
+
 def test_a_duration_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEXSIM_BUDGET", "0.0004")
     with pytest.raises(HexsimError, match=r"the duration of the workload asks for .* kernel calls"):
@@ -193,8 +229,8 @@ def test_events_grow_linearly_with_inferences_and_instances() -> None:
         found = throughput(SD855, [caller(instances=instances)], ClosedLoop(inferences=inferences))
         return found.result.counters["events"]
 
-    assert events(40, 2) / events(20, 2) == pytest.approx(2, rel=0.05)
-    assert events(20, 8) / events(20, 4) == pytest.approx(2, rel=0.1)
+    assert events(30, 2) / events(15, 2) == pytest.approx(2, rel=0.05)
+    assert events(15, 4) / events(15, 2) == pytest.approx(2, rel=0.1)
 
 
 def test_clients_of_the_dsp_take_their_part() -> None:

@@ -56,7 +56,7 @@ def test_sizes_are_those_of_the_files(tmp_path: Path) -> None:
 
 def test_accuracy_is_that_of_a_validation() -> None:
     """The network has no softmax, so class scores are its outputs."""
-    labels = [1, 2, 3, 4]
+    labels = [(1,), (2,), (3,), (4,)]
     choices = chosen("sd855", TradeoffConditions(labels=labels))
     model = culprits.quantized("outlier")
     runtimes: tuple[Runtime, ...] = ("dsp", "fxp_cpu")

@@ -19,13 +19,15 @@ from hexsim.studies.uncertainty import Swing, Times, Uncertainty, combined, swee
 from tests.deployed import deployed
 
 NETWORK = "squeezenet1_1"
-
+SMALLER = "dronet_112"
 
 MADE_UP = Quantity(value=1.5, unit="1", source="made up", confidence="assumed", low=1.0, high=3.0)
 
 
-def case(runtime: Runtime = "dsp", chip: str = "sd835") -> tuple[Platform, Workload]:
-    found = deployed(load(NETWORK), runtime, chip)  # on stacks that refuse floats too
+def case(
+    runtime: Runtime = "dsp", chip: str = "sd835", network: str = NETWORK
+) -> tuple[Platform, Workload]:
+    found = deployed(load(network), runtime, chip)  # on stacks that refuse floats too
     return found.platform, found.workload()
 
 
@@ -53,6 +55,15 @@ def test_the_interval_holds_the_time_and_is_the_same_every_time() -> None:
     assert first.nominal.forward_us < first.nominal.total_us
     assert sum(first.shares) == pytest.approx(1)
     assert list(first.shares) == sorted(first.shares, reverse=True)
+
+
+def test_a_constant_stated_at_its_own_bound_swings_to_the_other_side_only() -> None:
+    """The calibrated ones answer to what moves, and nothing moves at this end."""
+    found = swept(*case("cpu"))
+    (peak,) = [swing for swing in found.swings if swing.path == "cpu.fp32_macs_per_clk"]
+    assert peak.low == peak.constant.value
+    assert peak.at_low == found.nominal
+    assert peak.at_high != found.nominal
 
 
 def test_only_what_the_runtime_reads_is_swept() -> None:
@@ -135,5 +146,5 @@ def test_every_chip_of_the_benchmark_has_an_interval() -> None:
     for name in chips.names():
         chip = chips.load(name)
         if chip.simulates("dsp"):
-            found = swept(*case("dsp", name))
+            found = swept(*case("dsp", name, SMALLER))
             assert found.low.total_us < found.high.total_us

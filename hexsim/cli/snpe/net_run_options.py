@@ -1,6 +1,6 @@
 """The options of snpe-net-run."""
 
-from hexsim.cli.snpe.option import CHIP, NO_UDO, STACK, Ignored, Option, Ours, Refused
+from hexsim.cli.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Refused
 
 _ONE_RUN = Ignored("every run of an input gives the same values and times, so each runs once")
 _ONLY_DEVICE = Ignored("it is about the device and its operating system")
@@ -154,6 +154,7 @@ _SETTINGS = (
         Ignored("a simulated run always ends; compare its time"), number="real",
     ),
     Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
+    UDL,
     CHIP,
     STACK,
 )  # fmt: skip

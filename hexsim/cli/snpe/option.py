@@ -113,5 +113,13 @@ STACK = Option(
     ("--stack",), ("STACK",), "Its software; default: the chip's own.", Ours("--stack"),
     variable="HEXSIM_STACK",
 )  # fmt: skip
-NO_UDO = Refused("operators of one's own are not simulated; leave them out of the network")
+NO_UDO = Refused(
+    "a package of operators is code for a device; say in a Python file what they do (--udl)"
+)
 """Why packages of user-defined operators are refused."""
+UDL = Option(
+    ("--udl",), ("FILE", "NAME"),
+    "Layers of one's own: a Python file, which is run, and what in it gives them; repeatable.",
+    Ours("--udl"), variable="HEXSIM_UDL",
+)  # fmt: skip
+"""SNPE's converters have it; other tools need it here, where no application brings the layers."""

@@ -16,6 +16,7 @@ from hexsim.discovery import joined
 from hexsim.onnx_io.file_graph import FileGraph, constants_first, named
 from hexsim.onnx_io.node import Node
 from hexsim.onnx_io.source import OnnxSource
+from hexsim.udl import find
 
 Expansion = Callable[[Node, FileGraph], Sequence[onnx.NodeProto] | None]
 
@@ -28,13 +29,13 @@ def expanded(
 ) -> tuple[list[Node], list[Node]]:
     """Return the nodes of `graph` with all expansions, constants first, and those expanded.
 
-    Names of nodes become `taken`.
+    Names of nodes become `taken`. Operators that the user brings are none.
     """
     nodes: list[Node] = []
     gone: list[Node] = []
     whole = FileGraph(graph, named(graph.node, source, taken), source.opset)
     for node in whole.nodes:
-        expand = EXPANSIONS.get(node.op_type)
+        expand = None if find(node.op_type) else EXPANSIONS.get(node.op_type)
         parts = None if expand is None else expand(node, whole)
         if parts is None:
             nodes.append(node)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from string import ascii_lowercase
 
 from hexsim.platforms.architecture import Arch
 from hexsim.platforms.chips.chip import Chip, Corner
 from hexsim.platforms.datasheet import Shelf
 
-__all__ = ["Arch", "Chip", "Corner", "by_asic", "load", "names"]
+__all__ = ["Arch", "Chip", "Corner", "load", "names"]
 
 _SHELF = Shelf(Chip, "chip", Path(__file__).parent)
 
@@ -18,11 +20,24 @@ def names() -> tuple[str, ...]:
     return _SHELF.names()
 
 
-def by_asic(number: str) -> Chip | None:
-    """Return the built-in chip with a part number ("sm8150"), None if there is none."""
-    return next((chip for chip in map(load, names()) if chip.asic == number.lower()), None)
-
-
 def load(name_or_path: str | Path) -> Chip:
-    """Load a built-in chip by name ("sd835"), or a chip file by its path (ends in .toml)."""
-    return _SHELF.load(name_or_path)
+    """Load a built-in chip by any of its names, or a chip file by its path (ends in .toml).
+
+    Its names are that of hexsim ("sd835"), Qualcomm's ("Snapdragon 835"), and the part number with
+    or without its letters ("MSM8998", "8998"), in any case.
+    """
+    text = str(name_or_path)
+    return _SHELF.load(text if text.endswith(".toml") or text in names() else _name_of(text))
+
+
+def _name_of(text: str) -> str:
+    """The name of the chip that a user calls `text`; what is no chip's name stays as it is."""
+    plain = re.sub(r"[\s_-]", "", text.lower()).replace("+", "plus").replace("snapdragon", "sd")
+    for name in (plain, f"sd{plain}"):
+        if name in names():
+            return name
+    for name in names():
+        for number in _SHELF.load(name).part_numbers:
+            if plain in (number, number.lstrip(ascii_lowercase)):
+                return name
+    return text

@@ -8,7 +8,6 @@ Left out: power, temperature, and everything that software decides (see hexsim.p
 
 from __future__ import annotations
 
-import re
 from typing import Literal, TypeVar
 
 from pydantic import Field
@@ -166,8 +165,6 @@ class Hta(Table):
 
 TableT = TypeVar("TableT", bound=Table)
 
-_PART_NUMBER = re.compile(r"\(([A-Z]+\d+)\b")
-
 _NEEDS: dict[Runtime, tuple[str, ...]] = {
     "cpu": ("cpu", "memory"),
     "fxp_cpu": ("cpu", "memory"),
@@ -179,11 +176,19 @@ _NEEDS: dict[Runtime, tuple[str, ...]] = {
 
 
 class Chip(Datasheet):
-    """One Snapdragon. Its parts raise HexsimError when the file does not state them."""
+    """One Snapdragon. Its parts raise HexsimError when the file does not state them.
 
+    `part_numbers` are Qualcomm's, in lower case, that of the SNPE tools first. `first_listed` is
+    the earliest SNPE guide at hand that names the chip. `dsp_kind` says what its DSP is where no
+    [dsp] table does: "HTP V68", "none".
+    """
+
+    part_numbers: tuple[str, ...] = ()
+    first_listed: str = ""
     runtimes: tuple[Runtime, ...]
     default_stack: str
     note: str = ""
+    dsp_kind: str = ""
     dsp_table: Dsp | None = Field(default=None, alias="dsp")
     memory_table: Memory | None = Field(default=None, alias="memory")
     cpu_table: Cpu | None = Field(default=None, alias="cpu")
@@ -192,9 +197,15 @@ class Chip(Datasheet):
 
     @property
     def asic(self) -> str:
-        """The part number in the title, in lower case as the SNPE tools take it, or ""."""
-        number = _PART_NUMBER.search(self.title)
-        return number.group(1).lower() if number else ""
+        """The part number as the SNPE tools take it, "sm8150", or "" if the file states none."""
+        return self.part_numbers[0] if self.part_numbers else ""
+
+    @property
+    def dsp_words(self) -> str:
+        """What DSP it has, in words of the SNPE guide: "CDSP V66", "HTP V68", "none"."""
+        if self.dsp_table is None:
+            return self.dsp_kind
+        return f"{self.dsp_table.owner} {self.dsp_table.arch}".upper()
 
     @property
     def dsp(self) -> Dsp:

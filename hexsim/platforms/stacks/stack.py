@@ -38,6 +38,7 @@ from hexsim.runtimes import Runtime
 Qos = Literal["none", "adaptive", "pm_qos", "polling"]
 BufferType = Literal["float", "tf8"]
 PartitionRules = Literal["1.23", "1.25+"]
+CpuClass = Literal["convolution", "depthwise", "fully_connected", "other"]
 Release = Annotated[str, Field(pattern=r"^\d+(\.\d+)*$")]
 
 
@@ -204,7 +205,8 @@ class Quantization(Table):
 class Load(Table):
     """What making a network ready costs, before the first inference.
 
-    `float_on_dsp` is what the DSP runtime does with a file that is not quantised.
+    `float_on_dsp` is what the DSP runtime does with a file that is not quantised. Tearing the
+    layers down takes `release_share` of the time that creating them took.
     """
 
     float_on_dsp: Literal["quantise", "refuse"]
@@ -213,6 +215,7 @@ class Load(Table):
     create_s_per_layer: Seconds
     quantize_s_per_element: SecondsPerElement
     dequantize_s_per_element: SecondsPerElement
+    release_share: Fraction
 
 
 class CpuRuntime(Table):
@@ -223,6 +226,29 @@ class CpuRuntime(Table):
     depthwise_efficiency: Fraction
     fully_connected_efficiency: Fraction
     other_efficiency: Fraction
+
+
+class CpuClasses(Table):
+    """Share of the CPU's peak that a release's own code reaches, by layer class.
+
+    A class that is left out (None) reaches what [cpu] says.
+    """
+
+    convolution_efficiency: Fraction | None = None
+    depthwise_efficiency: Fraction | None = None
+    fully_connected_efficiency: Fraction | None = None
+    other_efficiency: Fraction | None = None
+
+
+class CpuSoftware(CpuClasses):
+    """How the CPU runtimes of a release were, as its published times say.
+
+    [cpu] says what good software would reach. What stands here itself holds for both runtimes,
+    `floats` for cpu alone, `codes` for fxp_cpu.
+    """
+
+    floats: CpuClasses = CpuClasses()
+    codes: CpuClasses = CpuClasses()
 
 
 class GpuRuntime(Table):
@@ -248,6 +274,7 @@ class Stack(Datasheet):
     quantization: Quantization
     load: Load
     cpu: CpuRuntime
+    cpu_software: CpuSoftware | None = None
     gpu: GpuRuntime
 
     @field_validator("default_profile")
@@ -291,6 +318,20 @@ class Stack(Datasheet):
         tree = copy.deepcopy(self._tree)
         tree["entry"]["power_collapse"] = False
         return Stack.from_tree(tree, self.name)
+
+    def with_ideal_cpu(self) -> Stack:
+        """Return the release with CPU runtimes that reach what the cores can do."""
+        tree = {key: node for key, node in self.tree.items() if key != "cpu_software"}
+        return Stack.from_tree(tree, self.name)
+
+    def cpu_efficiency(self, layers: CpuClass, *, floats: bool) -> float:
+        """Share of the CPU's peak that a class of layers reaches in floats or in codes."""
+        name = f"{layers}_efficiency"
+        known: list[Table] = [self.cpu]
+        if (software := self.cpu_software) is not None:
+            known = [software.floats if floats else software.codes, software, self.cpu]
+        shares = (getattr(table, name) for table in known)
+        return float(next(share for share in shares if share is not None))
 
     def require(self, runtime: Runtime) -> None:
         """Raise HexsimError if the release has no such runtime."""

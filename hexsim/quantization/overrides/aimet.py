@@ -7,8 +7,9 @@
 | 0.6.1 | same | same; quantizer_args beside the sections, which change no tensor |
 | 1.0.0 | lists of entries | name, enc_type, dtype "INT"/"FLOAT", bw, is_sym, scale[], offset[] |
 
-More than one entry, or enc_type PER_CHANNEL, is per channel. Keys that no version defines are
-passed over, as the real converter does; a misspelt one shows as a missing one.
+More than one entry, or enc_type PER_CHANNEL, is per channel. An integer without any numbers is to
+be calibrated: the guide's full override file gives bitwidth and dtype only. Keys that no version
+defines are passed over, as the real converter does; a misspelt one shows as a missing one.
 """
 
 from __future__ import annotations

@@ -60,6 +60,8 @@ def _listed(entry: _Entry, where: str) -> Override:
             f"{where}: a scale per block (PER_BLOCK) fits no kernel of the DSP; export the "
             "encoding PER_TENSOR or PER_CHANNEL"
         )
+    if entry.enc_type == "PER_TENSOR" and not entry.scale and not entry.offset:
+        return IntegerOverride(entry.bw, (Range(),), entry.is_sym)
     if not entry.scale or len(entry.offset) not in (0, len(entry.scale)):
         raise HexsimError(
             f"{where}: {len(entry.scale)} scales and {len(entry.offset)} offsets; "

@@ -36,6 +36,11 @@ class _Entry(BaseModel):
     offset: float | None = None
 
     @property
+    def unranged(self) -> bool:
+        """True if all numbers are left to calibration, as in the guide's full override file."""
+        return self.min is self.max is self.scale is self.offset is None
+
+    @property
     def symmetric(self) -> bool | None:
         """The flag as what it means."""
         return None if self.is_symmetric is None else str(self.is_symmetric).lower() == "true"
@@ -70,6 +75,8 @@ def _named(entries: list[Any], where: str) -> Override:
         raise HexsimError(f"{where}: bitwidth, dtype and is_symmetric differ between channels")
     if first.dtype == "float":
         return float_override(first.bitwidth, where)
+    if all(entry.unranged for entry in read):
+        return IntegerOverride(first.bitwidth, (Range(),) * len(read), first.symmetric)
     ranges = []
     for position, entry in enumerate(read):
         place = f"{where}, entry {position}"

@@ -6,6 +6,7 @@
 | weight | 4, 8, 16 | asymmetric; symmetric per channel, or if file or options say so |
 | bias | 8 | one, stored unsigned |
 | bias | 32 | none: the accumulator's scale, which is what the kernels add |
+| any | as above | no range given: only the width is taken, the range is calibrated |
 
 Whether a kernel takes what can be stored is decided where kernels are chosen.
 """
@@ -19,11 +20,16 @@ from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import numbers
 from hexsim.quantization.overrides.override import IntegerOverride, Range
+from hexsim.quantization.overrides.unranged import Unranged
 
 ACTIVATION_BITS = (8, 16)
 WEIGHT_BITS = (4, 8, 16)
 BIAS_BITS = (8, 32)
 """Widths that the container stores."""
+
+
+Given = Encoding | AxisEncoding | Unranged | None
+"""What an override gives: an encoding, its width alone, or the accumulator's scale (None)."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class Applied:
     `remark` tells what was changed on the way, or is empty.
     """
 
-    encoding: Encoding | AxisEncoding | None
+    encoding: Given
     remark: str = ""
 
 
@@ -74,6 +80,8 @@ def weight(
             f"Requested symmetric weights but instead got is_symmetric==False. ({where}): "
             "quantise without symmetric or per-channel weights, or export a symmetric encoding"
         )
+    if override.unranged:
+        return Applied(Unranged(override.bitwidth, bool(override.symmetric)))
     if asked or (override.symmetric and not _all_positive(given)):
         return _symmetric(given, override, where)
     return Applied(*numbers.asymmetric(given, override.bitwidth, options.minimum_range, where))
@@ -90,6 +98,8 @@ def _axis(override: IntegerOverride, channels: int, where: str) -> Applied:
             f"{where}: {len(override.ranges)} encodings for {channels} output channels; "
             "give one per channel, or one for all"
         )
+    if override.unranged:
+        return Applied(Unranged(override.bitwidth, symmetric=True, per_channel=True))
     applied = [
         _symmetric(given, override, f"{where}, channel {channel}")
         for channel, given in enumerate(override.ranges)
@@ -104,9 +114,7 @@ def _symmetric(given: Range, override: IntegerOverride, where: str) -> Applied:
     bits = override.bitwidth
     if override.symmetric or given.offset in (-(1 << (bits - 1)), 1 << (bits - 1)):
         return Applied(*numbers.symmetric(given, bits, where))
-    encoding = numbers.symmetric_limit(given, bits, where)
-    low, high = encoding.min, encoding.max
-    return Applied(encoding, f"asymmetric range made symmetric, {low:g} to {high:g}")
+    return Applied(*numbers.symmetric_limit(given, bits, where))
 
 
 def _all_positive(given: Range) -> bool:
@@ -123,6 +131,8 @@ def _unsigned(override: IntegerOverride, options: QuantizationOptions, where: st
         )
     (given,) = override.ranges
     bits = override.bitwidth
+    if override.unranged:
+        return Applied(Unranged(bits, bool(override.symmetric)))
     if override.symmetric and not _all_positive(given):
         encoding, remark = numbers.symmetric(given, bits, where)
         return Applied(replace(encoding, symmetric=False), remark)

@@ -7,6 +7,9 @@
    given, the guide of 2025 always recomputes.
 3. An offset counts by its magnitude: AIMET has written both signs, and the guide's examples show
    magnitudes cut to whole numbers. With a minimum it is round(-min / scale).
+4. An asymmetric range that is to be symmetric becomes that over its larger magnitude, and a remark
+   says so. The guide advises is_symmetric for this: encodings that were measured asymmetric are
+   stored symmetric. Strict symmetry (one step less) is no such range, and the tools refuse it.
 """
 
 from __future__ import annotations
@@ -49,26 +52,33 @@ def symmetric(given: Range, bits: int, where: str) -> tuple[Encoding, str]:
     """
     half = 1 << (bits - 1)
     if given.scale is None or given.offset is None:
-        return _limited(given, bits, where), ""
+        return symmetric_limit(given, bits, where)
     zero = abs(given.offset) or half  # signed codes are stored without their offset
     if given.min is not None and zero == half - 1:  # cut to a whole number, or really strict
         zero = round(-given.min / given.scale)
-    if zero != half:
+    if zero == half - 1:
         raise HexsimError(
             f"Invalid offset overridden for symmetric encodings got [{given.offset}], expected "
             f"{-half}. ({where}): export the encodings without strict symmetry"
         )
-    if given.min is not None and not _agree(given, half, 2 * half - 1):
+    if given.min is not None and not _agree(given, zero, 2 * half - 1):
         return _limited(given, bits, where), _disagreement(given)
+    if zero != half:
+        return symmetric_limit(given, bits, where)
     return symmetric_steps(given.scale, bits), ""
 
 
-def symmetric_limit(given: Range, bits: int, where: str) -> Encoding:
-    """Return the symmetric encoding over the larger end of an asymmetric range."""
-    if given.min is not None and given.max is not None:
-        return _limited(given, bits, where)
-    encoding, _ = asymmetric(given, bits, 0.0, where)
-    return _limited(Range(encoding.min, encoding.max), bits, where)
+def symmetric_limit(given: Range, bits: int, where: str) -> tuple[Encoding, str]:
+    """Return the symmetric encoding over the larger end of a range and a remark, as above."""
+    if given.min is None or given.max is None:
+        steps, _ = asymmetric(given, bits, 0.0, where)
+        given = Range(steps.min, steps.max)
+    encoding = _limited(given, bits, where)
+    ends = abs(abs(given.min or 0.0) - abs(given.max or 0.0))
+    if ends <= encoding.delta * (1 + _EXACTLY_SYMMETRIC):  # -limit to limit, or a step less above
+        return encoding, ""
+    low, high = encoding.min, encoding.max
+    return encoding, f"asymmetric range made symmetric, {low:g} to {high:g}"
 
 
 def symmetric_steps(delta: float, bits: int) -> Encoding:

@@ -45,7 +45,8 @@ class Range:
 class IntegerOverride:
     """An integer code of `bitwidth` bits with one range, or with one range per channel.
 
-    `symmetric` is None where the user did not say.
+    Without any numbers the range is to be calibrated. `symmetric` is None where the user did not
+    say.
     """
 
     bitwidth: Bits
@@ -57,6 +58,11 @@ class IntegerOverride:
     def per_channel(self) -> bool:
         """True if every channel has a range of its own."""
         return len(self.ranges) > 1
+
+    @property
+    def unranged(self) -> bool:
+        """True if only the width is given."""
+        return all(one == Range() for one in self.ranges)
 
 
 @dataclass(frozen=True)

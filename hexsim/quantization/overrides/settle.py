@@ -17,10 +17,10 @@ from types import MappingProxyType
 import numpy as np
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import apply
-from hexsim.quantization.overrides.apply import Applied
+from hexsim.quantization.overrides.apply import Applied, Given
 from hexsim.quantization.overrides.floats import (
     FloatTensor,
     float_outcome,
@@ -37,6 +37,7 @@ from hexsim.quantization.overrides.override import (
     Section,
 )
 from hexsim.quantization.overrides.targets import Missing, Targets, require_this_network
+from hexsim.quantization.overrides.unranged import Unranged
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 """No tensor is outdated."""
@@ -44,9 +45,9 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class GivenEncoding:
-    """An encoding that somebody gave, and who; None is the accumulator's scale of a bias."""
+    """What somebody gave, and who; None is the accumulator's scale of a bias."""
 
-    encoding: Encoding | AxisEncoding | None
+    encoding: Given
     source: OverrideSource
 
 
@@ -67,8 +68,8 @@ def settle(
 ) -> Settled:
     """Decide about every override.
 
-    `outdated` has the tensors and constants for which no range given holds, and why; widths of
-    floats and the accumulator's scale depend on no values and are taken all the same.
+    `outdated` has the tensors and constants for which no range given holds, and why; widths, and
+    the accumulator's scale, depend on no values and are taken all the same.
     Raises HexsimError if an override contradicts the options or cannot be stored, or if no key at
     all belongs to this network.
     """
@@ -130,7 +131,8 @@ class _Settling:
                 self._note(section, key, override.source, "ignored", reason)
                 return
             applied = self._applied(key, target, override)
-            if applied.encoding is not None and target in self._outdated:
+            held = applied.encoding is not None and not isinstance(applied.encoding, Unranged)
+            if held and target in self._outdated:
                 self._note(section, key, override.source, "ignored", self._outdated[target])
                 return
             if self.given.get(target, applied).encoding != applied.encoding:
@@ -158,9 +160,11 @@ class _Settling:
             return apply.bias(key, override, options)
         return apply.weight(key, override, network.constants[target].shape[-1], options)
 
-    def _cut(self, target: str, encoding: Encoding | AxisEncoding | None) -> str:
+    def _cut(self, target: str, encoding: Given) -> str:
         """Say what a range leaves of a constant, if it loses more than a step at an end."""
-        if encoding is None or target not in self._network.constants:
+        if encoding is None or isinstance(encoding, Unranged):
+            return ""
+        if target not in self._network.constants:
             return ""
         values = self._network.constants[target].finite().astype(np.float64)
         channels = encoding.channels if isinstance(encoding, AxisEncoding) else (encoding,)

@@ -117,7 +117,7 @@ def calibrate(
     platform = Platform.load(chip, stack)
     loaded = cache(load)
     names = Names(
-        frozenset({platform.chip.name, str(chip)}),
+        frozenset({platform.chip.name, *platform.chip.part_numbers, str(chip)}),
         frozenset({platform.stack.name, str(stack or platform.stack.name)}),
     )
     rows = read_rows(Path(source), platform, names, loaded)

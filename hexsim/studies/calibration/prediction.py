@@ -147,7 +147,17 @@ def deployed(model: Model, platform: Platform, runtime: str) -> Deployment:
 
 
 def weights(rows: Sequence[Measurement]) -> Array:
-    """Weights of the rows' log residuals; two rows of one run count as one."""
+    """Weights of the rows' log residuals; two rows of one run count as one.
+
+    A published range is two rows of one figure, and as uncertain as it is wide.
+    """
     count = Counter(map(Run.of, rows))
-    errors = [math.hypot(row.resolution_ms / row.latency_ms, MODEL_ERROR) for row in rows]
+    figures: dict[tuple[Run, bool], list[float]] = {}
+    for row in rows:
+        figures.setdefault((Run.of(row), row.forward), []).append(row.latency_ms)
+    errors = []
+    for row in rows:
+        ends = figures[Run.of(row), row.forward]
+        doubt_ms = max(row.resolution_ms, (max(ends) - min(ends)) / 2)
+        errors.append(math.hypot(doubt_ms / row.latency_ms, MODEL_ERROR))
     return np.array([count[Run.of(row)] ** -0.5 for row in rows]) / errors

@@ -1,9 +1,10 @@
 """The fit of the constants that chip and stack files mark calibrated, to the published rows.
 
-They are at most `MOST_CONSTANTS`, shared by all networks and chips; a stack's own parts belong to
-that stack. What is known before is a constant's bounds: their middle in logarithms, and their
-distance as four standard deviations. CPU rows are software artefacts of their release and are
-never fitted.
+Rows fall into families that share no calibrated constant, each fitted by itself: the accelerators,
+and the CPU runtimes of a release as its software was. The cores themselves are fitted to nothing.
+A family has at most `MOST_CONSTANTS`, shared by all networks and chips; a stack's own parts belong
+to that stack. What is known before is a constant's bounds: their middle in logarithms, and their
+distance as four standard deviations.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 import numpy as np
 
-from hexsim.platforms import measurements
+from hexsim.platforms import measurements, stacks
 from hexsim.platforms.measurements import Measurement
 from hexsim.platforms.measurements.calibration import Trade
 from hexsim.studies.calibration.constants import Parameter, Values, bounded
@@ -31,7 +33,15 @@ from hexsim.studies.calibration.estimator import (
 from hexsim.studies.calibration.prediction import Predictions, Run, weights
 
 MOST_CONSTANTS = 9
-RUNTIMES = ("dsp", "gpu", "gpu_fp16", "hta")
+Family = Literal["accelerators", "cpu"]
+FAMILIES: dict[Family, tuple[str, ...]] = {
+    "accelerators": ("dsp", "gpu", "gpu_fp16", "hta"),
+    "cpu": ("cpu", "fxp_cpu"),
+}
+"""The runtimes of each family of rows."""
+
+_CPU_SOFTWARE = "cpu_software."
+"""Where the constants of the family of CPU runtimes stand."""
 
 _SEEN = 1.01
 """Factor on a row from which an assumed constant counts as moving it."""
@@ -62,21 +72,35 @@ def predict_ms(row: Measurement, values: Values) -> float:
     return _predictions().ms(row, values)
 
 
-def parameters() -> tuple[Parameter, ...]:
-    """The constants to fit."""
-    chosen = bounded("calibrated")
+def parameters(family: Family) -> tuple[Parameter, ...]:
+    """The constants of a family to fit."""
+    chosen = tuple(
+        parameter
+        for parameter in bounded("calibrated")
+        if parameter.path.startswith(_CPU_SOFTWARE) == (family == "cpu")
+    )
     assert len(chosen) <= MOST_CONSTANTS, [parameter.label for parameter in chosen]
     return chosen
 
 
+def family_rows(family: Family) -> list[Measurement]:
+    """The rows of a family that its fit may see, of stacks that are modelled."""
+    return [
+        row
+        for row in measurements.rows()
+        if row.runtime in FAMILIES[family] and row.stack in stacks.names()
+    ]
+
+
 def fitted_rows() -> list[Measurement]:
-    """The rows that the fit may see."""
-    return [row for row in measurements.rows() if row.runtime in RUNTIMES]
+    """The rows of all families, one after the other."""
+    return [row for family in FAMILIES for row in family_rows(family)]
 
 
-def fit(rows: Sequence[Measurement]) -> Fit:
-    """Fit all parameters to `rows`; one on which they say nothing stays in its bounds' middle."""
-    chosen = parameters()
+def fit(rows: Sequence[Measurement], family: Family) -> Fit:
+    """Fit a family's parameters to its `rows`; one of which they say nothing stays in the middle
+    of its bounds."""
+    chosen = parameters(family)
     freedom = len(set(map(Run.of, rows))) - len(chosen)
     return Fit(chosen, estimate(_problem(chosen, rows), freedom))
 
@@ -92,7 +116,7 @@ def left_out(
     names = [name for name in dict.fromkeys(map(group, rows)) if name is not None]
     parts = [[group(row) == name for row in rows] for name in names]
     with ProcessPoolExecutor() as pool:
-        times = pool.map(_refit, parts, [rows] * len(parts), [best.estimate] * len(parts))
+        times = pool.map(_refit, parts, [rows] * len(parts), [best] * len(parts))
         left = [[row for row, out in zip(rows, part, strict=True) if out] for part in parts]
         found: dict[Measurement, float | None] = dict.fromkeys(rows)
         for part, predicted in zip(left, times, strict=True):
@@ -128,13 +152,14 @@ def _values(chosen: Sequence[Parameter], logs: Array) -> dict[Parameter, float]:
     return dict(zip(chosen, map(float, np.exp(logs)), strict=True))
 
 
-def _refit(part: Sequence[bool], rows: Sequence[Measurement], best: Estimate) -> list[float]:
+def _refit(part: Sequence[bool], rows: Sequence[Measurement], best: Fit) -> list[float]:
     """Times of a part of the rows by a fit to the others."""
     left = [row for row, out in zip(rows, part, strict=True) if out]
     seen = [row for row, out in zip(rows, part, strict=True) if not out]
-    chosen = parameters()
-    slopes = best.slopes[np.logical_not(part)]
-    values = _values(chosen, settle(_problem(chosen, seen), best.logs, slopes))
+    found = best.estimate
+    slopes = found.slopes[np.logical_not(part)]
+    problem = _problem(best.parameters, seen)
+    values = _values(best.parameters, settle(problem, found.logs, slopes))
     return [predict_ms(row, values) for row in left]
 
 

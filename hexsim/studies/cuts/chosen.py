@@ -16,7 +16,7 @@ def chosen_sections(deployment: Deployment, listed: str | None) -> tuple[tuple[r
     chip, release = platform.chip, platform.stack.partitioning
     if listed is not None:
         asked = parse(listed)
-        if asked.asic not in ("", chip.name, chip.asic):
+        if asked.asic not in ("", chip.name, *chip.part_numbers):
             raise HexsimError(
                 f"--hta-partitions lists sections for {asked.asic}, and the chip is {chip.name}"
             )

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Network
-from hexsim.layers import Opaque
+from hexsim.layers import Opaque, UserDefined
 from hexsim.planning.sections import RULES
 from hexsim.planning.sections.ids import id_of, listed
 from hexsim.planning.subnet import Subnet
@@ -145,8 +145,9 @@ def _reason(prices: Prices, left: Subnet, right: Subnet, before: range, after: r
     """Why two neighbours are two: what the engine on either side refuses of the other's layers."""
     for subnet in (right, left):
         if subnet.engine == "cpu":
-            opaque = dict.fromkeys(la.type for la in subnet.layers if isinstance(la, Opaque))
-            return f"{', '.join(opaque)}: {subnet.reason}" if opaque else subnet.reason
+            nodes = [la for la in subnet.layers if isinstance(la, Opaque | UserDefined)]
+            types = dict.fromkeys(node.type for node in nodes)
+            return f"{', '.join(types)}: {subnet.reason}" if types else subnet.reason
     why, layers = prices.times.refusals, prices.times.network.layers
     refused = after[0] if right.engine == "hvx" else before[-1]
     if why[refused] is None and prices.times.platform.stack.partitioning.rules == "1.23":

@@ -15,6 +15,7 @@ from hexsim.platforms.stacks import Profiles
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 from hexsim.reports.diag_log import read_diag_log
+from tests import own_layers
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.deployed import deployed
@@ -107,7 +108,7 @@ def test_the_log_is_the_simulation(
 
 @pytest.mark.parametrize(
     ("level", "blocks"),
-    [("basic", (4, 1, 0)), ("moderate", (5, 2, 0)), ("detailed", (5, 2, 6))],
+    [("basic", (5, 1, 0)), ("moderate", (7, 5, 0)), ("detailed", (7, 6, 6))],
 )
 def test_levels_and_how_they_are_shown(
     level: str, blocks: tuple[int, ...], tool: Tool, tmp_path: Path
@@ -232,6 +233,7 @@ def test_every_option_that_is_taken_runs(tool: Tool) -> None:
         "--runtime_order": "--runtime_order cpu",
         "--set_output_tensors": "--set_output_tensors in",
         "--output_dir": "--output_dir there",
+        "--udl": f"--udl '{own_layers.FILE}' ENERGY",
     }
     for option in OPTIONS:
         if option.is_required or isinstance(option.effect, Refused):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.arg_extremum import BoundArgExtremum
@@ -11,10 +11,11 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import subnet_of
+from tests.thorough import examples
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_equals_twin(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4)))
     axis, bits = data.draw(st.integers(0, len(shape) - 1)), data.draw(BITS)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.colour_conversion import BoundChannelPick, BoundNv21, bind_colour_conversion
@@ -12,6 +12,7 @@ from hexsim.quantization.encodings import Encoding
 from tests.int8.drawn import arrays, assert_equals_twin, operands
 from tests.int8.single_layer import quantized, subnet_of
 from tests.onnx_io.emitters.pictures import bgr, picture
+from tests.thorough import examples
 
 TABLES = st.none() | arrays((256,))
 BYTES = Encoding.from_range(0, 255)
@@ -28,7 +29,7 @@ def layer(encoding):
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_channel_pick_equals_twin(data):
     channels = data.draw(st.integers(3, 4))
     shape = (data.draw(st.integers(1, 2)), 3, 5)
@@ -43,7 +44,7 @@ def test_channel_pick_equals_twin(data):
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_nv21_equals_twin(data):
     batch, high, wide = (data.draw(st.integers(1, 3)) for _ in range(3))
     shape = (batch, 3 * high, 2 * wide, 1)

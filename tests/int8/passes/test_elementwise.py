@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
@@ -8,6 +8,7 @@ from hexsim.binding.requantize import FACTOR_BITS
 from hexsim.layers import NO_CLAMP, RELU, Elementwise
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 SHAPES = [(2, 3, 4, 5), (1, 1, 1, 5), (5,), (2, 3, 4, 1), (3, 1, 1), ()]
 
@@ -24,7 +25,7 @@ def operands_of(draw, most):
 
 
 @given(operands_of(4), st.data())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_sum_equals_twin(case, data):
     inputs, output, codes = case
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
@@ -36,7 +37,7 @@ def test_sum_equals_twin(case, data):
 
 
 @given(operands_of(3), st.data())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_product_equals_twin(case, data):
     inputs, output, codes = case
     tail = data.draw(tails(1, output.bits, (output.bits - 8) * len(inputs)))
@@ -44,7 +45,7 @@ def test_product_equals_twin(case, data):
 
 
 @given(operands_of(4), st.sampled_from(["max", "min"]), st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_extremum_equals_twin(case, kind, data):
     inputs, output, codes = case
     kind_of_table = arrays((2**output.bits,), CODES[output.bits])
@@ -54,7 +55,7 @@ def test_extremum_equals_twin(case, kind, data):
 
 
 @given(st.data())
-@settings(max_examples=5, deadline=None)
+@examples(5)
 def test_sum_longer_than_a_chunk_equals_twin(data):
     shape = (1, 41, 40, 7)
     x, y = data.draw(operands(shape, "x")), data.draw(operands(shape, "y"))

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.gather import BoundGather
@@ -8,12 +8,13 @@ from hexsim.binding.tile import BoundTile
 from hexsim.layers import Gather, Pad, Tile
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 TABLES = {bits: st.none() | arrays((2**bits,), CODES[bits]) for bits in (8, 16)}
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_gather_equals_twin(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=4)))
     taken, result = [], list(shape)
@@ -33,7 +34,7 @@ def test_gather_equals_twin(data):
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_tile_equals_twin(data):
     pairs = data.draw(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3)), max_size=4))
     shape, bits = tuple(size for size, _ in pairs), data.draw(BITS)

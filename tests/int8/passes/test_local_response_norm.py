@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding import Operand, Requantize
@@ -17,10 +17,11 @@ from tests.int8.drawn import (
     tails,
 )
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_equals_twin(data):
     size = data.draw(st.integers(1, 9))
     shape = (*data.draw(st.lists(st.integers(1, 3), max_size=3)), data.draw(st.integers(1, 20)))
@@ -40,7 +41,7 @@ def test_equals_twin(data):
 
 
 @given(SEEDS)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_interpolation_is_rounded_once(seed):
     """Every second code is one, so there the output is the interpolated power itself."""
     random = np.random.default_rng(seed)

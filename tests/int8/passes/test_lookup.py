@@ -3,7 +3,7 @@ import statistics
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.lookup import BoundLookup
@@ -12,10 +12,11 @@ from hexsim.layers import Clamp, Neuron, Prelu
 from hexsim.layers.neuron import FUNCTIONS
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_equals_twin(data):
     channels = data.draw(st.integers(1, 20))
     shape = (*data.draw(st.lists(st.integers(1, 4), max_size=3)), channels)

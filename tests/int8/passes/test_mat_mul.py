@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.mat_mul import BoundMatMul
@@ -8,6 +8,7 @@ from hexsim.errors import HexsimError
 from hexsim.layers import RELU, MatMul
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 BATCHES = st.sampled_from(
     [((), ()), ((2,), ()), ((), (3,)), ((2, 1), (3,)), ((1, 3), (2, 1)), ((2, 2), (2, 2))]
@@ -15,7 +16,7 @@ BATCHES = st.sampled_from(
 
 
 @given(st.data())
-@settings(max_examples=120, deadline=None)
+@examples(120)
 def test_equals_twin(data):
     outer = data.draw(BATCHES)
     rows, depth, columns = (data.draw(st.integers(1, 40)) for _ in range(3))

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.concat import BoundConcat
@@ -10,12 +10,13 @@ from hexsim.binding.strided_slice import BoundSlice
 from hexsim.layers import AxisSlice, ChannelShuffle, Concat, Pad, Permute, Reshape, StridedSlice
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 TABLES = {bits: st.none() | arrays((2**bits,), CODES[bits]) for bits in (8, 16)}
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_concat_equals_twin(data):
     axis, bits = data.draw(st.integers(0, 3)), data.draw(BITS)
     shapes = []
@@ -36,7 +37,7 @@ def test_concat_equals_twin(data):
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_rearrange_equals_twin(data):
     split = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=5)))
     permutation = tuple(data.draw(st.permutations(range(len(split)))))
@@ -54,7 +55,7 @@ def test_rearrange_equals_twin(data):
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_slice_equals_twin(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4)))
     parts = []
@@ -77,7 +78,7 @@ def test_slice_equals_twin(data):
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_pad_equals_twin(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)))
     begins, ends = (tuple(data.draw(st.integers(0, 3)) for _ in shape) for _ in range(2))

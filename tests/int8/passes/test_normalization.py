@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.normalization import FRACTION_BITS, BoundNormalization
@@ -8,12 +8,13 @@ from hexsim.errors import HexsimError
 from hexsim.layers import RELU, Normalization
 from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands, tails
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 KINDS = st.sampled_from(["deviation", "mean_square", "length"])
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_equals_twin(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=4)))
     axes = data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))

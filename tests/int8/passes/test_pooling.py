@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
@@ -8,6 +8,7 @@ from hexsim.layers import Pooling, Window
 from tests.int8 import naive
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails, windows
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 
 @st.composite
@@ -22,7 +23,7 @@ def pooled(draw):
 
 
 @given(pooled(), st.data())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_max_equals_twin(case, data):
     x, window, output, codes = case
     table = data.draw(st.none() | arrays((2**x.bits,), CODES[x.bits]))
@@ -31,7 +32,7 @@ def test_max_equals_twin(case, data):
 
 
 @given(pooled(), st.data())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_average_equals_twin(case, data):
     x, window, output, codes = case
     entries = data.draw(st.integers(1, 4))

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding import Operand
@@ -12,10 +12,11 @@ from tests.int8 import naive
 from tests.int8.drawn import assert_equals_twin, encoding
 from tests.int8.passes.test_elementwise import operands_of
 from tests.int8.single_layer import assert_within, execute, run_layer
+from tests.thorough import examples
 
 
 @given(operands_of(2), st.data())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_equals_twin(case, data):
     inputs, output, codes = case
     top = 2**output.bits - 1

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding import Weights
@@ -10,6 +10,7 @@ from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import GATES
 from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 DIRECTIONS = {"forward": 1, "reverse": 1, "bidirectional": 2}
 TABLES = {"sigmoid": lambda x: 1 / (1 + np.exp(-x)), "tanh": np.tanh}
@@ -32,7 +33,7 @@ def products(draw, inputs, columns):
 
 
 @given(st.data())
-@settings(max_examples=120, deadline=None)
+@examples(120)
 def test_equals_twin(data):
     cell = data.draw(st.sampled_from(sorted(GATES)))
     direction = data.draw(st.sampled_from(sorted(DIRECTIONS)))

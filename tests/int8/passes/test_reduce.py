@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.reduce import BoundReduceExtremum, BoundReduceSum
@@ -10,6 +10,7 @@ from hexsim.errors import HexsimError
 from hexsim.layers import Reduce
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 SHAPES = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple)
 AXES = [axes for count in range(1, 5) for axes in itertools.combinations(range(4), count)]
@@ -26,7 +27,7 @@ def ends(draw):
 
 
 @given(ends(), st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_sum_equals_twin(case, data):
     axes, x, codes, y = case
     tail = data.draw(tails(1, y.bits, y.bits - 8))
@@ -35,7 +36,7 @@ def test_sum_equals_twin(case, data):
 
 
 @given(ends(), st.sampled_from(["max", "min"]), st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_extremum_equals_twin(case, kind, data):
     axes, x, codes, y = case
     table = data.draw(st.none() | arrays((2**y.bits,), CODES[y.bits]))

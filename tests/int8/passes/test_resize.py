@@ -3,7 +3,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.resize import WEIGHT_BITS, BoundBilinear, BoundNearest, bind_resize
@@ -15,6 +15,7 @@ from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
 from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands, tails
 from tests.int8.single_layer import assert_within, quantized, run_layer, subnet_of
+from tests.thorough import examples
 
 TARGETS = (
     {"scales": (2.0, 3.0)},
@@ -45,7 +46,7 @@ def sampled(draw):
 
 
 @given(sampled(), st.data())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_nearest_equals_twin(case, data):
     x, output, codes, random = case
     rows, columns = (
@@ -59,7 +60,7 @@ def test_nearest_equals_twin(case, data):
 
 
 @given(sampled(), st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_bilinear_equals_twin(case, data):
     x, output, codes, random = case
 

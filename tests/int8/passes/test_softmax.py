@@ -1,16 +1,17 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.softmax import BoundSoftmax
 from hexsim.layers import Softmax
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_equals_twin(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
     axes = data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))

@@ -1,9 +1,10 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.int8.passes.strided_copy import copy, merged_axes
 from tests.int8.guarded_memory import BEFORE, BEHIND, guarded, run_guarded
+from tests.thorough import examples
 
 
 @st.composite
@@ -21,7 +22,7 @@ def views(draw, shape, array):
 
 
 @given(st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_equals_numpy(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)))
     kind = data.draw(st.sampled_from([np.uint8, np.uint16]))

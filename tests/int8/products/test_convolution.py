@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding import Operand, Requantize, Weights
@@ -19,6 +19,7 @@ from tests.int8.drawn import (
     windows,
 )
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 ALL = ("portable", "pairs", "guarded", "dots", "winograd")
 
@@ -47,7 +48,7 @@ def convolutions(draw):
 
 
 @given(convolutions())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_equals_twin(case):
     call, codes = case
     assert_equals_twin(call, [codes], ALL)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding.batch_norm import BoundBatchNorm
@@ -21,6 +21,7 @@ from tests.int8.drawn import (
 )
 from tests.int8.products.test_convolution import float_convolution
 from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
 
 
 @st.composite
@@ -45,7 +46,7 @@ def depthwise_convolutions(draw):
 
 
 @given(depthwise_convolutions())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_equals_twin(case):
     call, codes = case
     assert isinstance(
@@ -70,7 +71,7 @@ def batch_norms(draw):
 
 
 @given(batch_norms())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_batch_norm_equals_twin(case):
     call, codes = case
     assert_equals_twin(call, [codes], ("portable", "pairs"))

@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.int8.products.padded import SLACK, PaddedInput
@@ -7,10 +7,11 @@ from hexsim.int8.step import Workspace
 from hexsim.layers import Window
 from tests.int8 import naive
 from tests.int8.drawn import arrays, windows
+from tests.thorough import examples
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_starts_and_offsets_reach_every_tap(data):
     shape = tuple(data.draw(st.integers(1, n)) for n in (2, 7, 7, 5))
     window = data.draw(windows(*shape[1:3]))

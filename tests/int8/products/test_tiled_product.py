@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.binding import Operand, Requantize, Weights
@@ -12,6 +12,7 @@ from hexsim.layers import Window
 from tests.int8.drawn import assert_equals_twin, encoding
 from tests.int8.requantize.test_scalar import CASES
 from tests.int8.single_layer import execute
+from tests.thorough import examples
 
 CODES = np.arange(11 * 64, dtype=np.uint8).reshape(1, 1, 11, 64)
 """Not a multiple of the rows of any tile."""
@@ -41,7 +42,7 @@ def with_accumulators(kind, accumulator, multiplier, shift, limits):
     st.booleans(),
     st.tuples(st.integers(0, 255), st.integers(0, 255)),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_accumulator(kind, cases, shifted, limits):
     accumulator, multiplier, shift = np.array(cases, np.int32).T.copy()
     if not shifted:

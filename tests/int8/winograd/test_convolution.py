@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hexsim.binding import Requantize, Weights
@@ -16,6 +16,7 @@ from tests.int8 import naive
 from tests.int8.drawn import arrays, in_pieces, operands, tails
 from tests.int8.products.test_convolution import fixed_operand, spread_tail
 from tests.int8.single_layer import execute
+from tests.thorough import examples
 
 needs_vectors = pytest.mark.skipif(not use_vectors(), reason="the tile has vectors of AVX2")
 
@@ -47,7 +48,7 @@ def convolutions(draw):
 
 @needs_vectors
 @given(convolutions())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_equals_twin(case):
     call, codes = case
     assume(admits_winograd(call))
@@ -61,7 +62,7 @@ def test_equals_twin(case):
 
 @needs_vectors
 @given(convolutions())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_sums_instead_of_codes(case):
     call, codes = case
     assume(admits_winograd(call))

@@ -9,7 +9,13 @@ from hexsim.platforms import chips, stacks
 from hexsim.platforms.chips import Chip
 from hexsim.runtimes import RUNTIMES
 
-FULL = ("sd820", "sd821", "sd835", "sd845", "sd855", "sd865")
+FULL = tuple(name for name in chips.names() if chips.load(name).dsp_table is not None)
+HEXAGON = (
+    *("sd820", "sd821", "sd835", "sd660", "sd710", "qcs605", "sd845", "sd855", "sd865"),
+    *("sd765", "sd750g", "sd690", "qrb5165", "qcs7230", "sd695", "sd680", "sd480", "sd460"),
+    *("sd662", "qcs610", "qcs410", "qcm4290", "qcm6125"),
+)
+"""The chips to which the guide gives a DSP of V60 to V66."""
 MACS_PER_VECTOR_PACKET = {"v60": 256, "v62": 256, "v65": 512, "v66": 512}
 
 
@@ -33,10 +39,61 @@ def test_no_chip_is_both_listed_and_a_file() -> None:
     assert len(set(chips.names())) == len(chips.names())
 
 
+def test_every_chip_with_a_modelled_dsp_is_simulated() -> None:
+    assert set(HEXAGON) <= set(FULL)
+
+
 def test_a_chip_that_is_not_simulated_says_why() -> None:
     for chip in (chips.load(name) for name in chips.names() if name not in FULL):
         assert not any(map(chip.simulates, chip.runtimes))
         assert chip.note
+        assert chip.dsp_kind == "none" or chip.dsp_kind.startswith("HTP V")
+        assert (chip.dsp_kind == "none") == ("dsp" not in chip.runtimes)
+
+
+def test_every_chip_of_the_guide_has_its_column_entries() -> None:
+    for chip in map(chips.load, chips.names()):
+        assert chip.dsp_words
+        assert chip.first_listed.startswith("SNPE ")
+        assert chip.asic
+    assert chips.load("sd835").dsp_words == "ADSP V62"
+    assert chips.load("sd660").dsp_words == "CDSP V60"
+    assert chips.load("sd888").dsp_words == "HTP V68"
+
+
+@pytest.mark.parametrize(
+    ("called", "name"),
+    [
+        *(("SM8150", "sd855"), ("sm8150", "sd855"), ("8998", "sd835"), ("MSM8998", "sd835")),
+        *(("SDM845", "sd845"), ("Snapdragon 835", "sd835"), ("snapdragon_820", "sd820")),
+        *(("855", "sd855"), ("SD865", "sd865"), ("MSM8996 Pro", "sd821"), ("8996", "sd820")),
+        *(("Snapdragon 8+ Gen 1", "sd8plusgen1"), ("QCS610", "qcs610"), ("765", "sd765")),
+    ],
+)
+def test_a_chip_goes_by_all_its_names(called: str, name: str) -> None:
+    assert chips.load(called).name == name
+
+
+def test_no_two_chips_share_a_part_number() -> None:
+    numbers = [n for chip in map(chips.load, chips.names()) for n in chip.part_numbers]
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_what_is_not_printed_of_a_chip_is_assumed_and_says_from_where() -> None:
+    """A DSP whose insides nobody printed has the clocks of its nearest chip, as assumptions."""
+    for name in set(HEXAGON) - {"sd820", "sd821", "sd835", "sd845", "sd855"}:
+        for path, constant in chips.load(name).quantities():
+            if path.startswith(("dsp.clocks_hz", "dsp.l2_bytes")):
+                assert constant.confidence == "assumed", (name, path)
+
+
+def test_a_sister_has_the_silicon_of_another_and_states_what_differs() -> None:
+    base, sister = chips.load("sd690"), chips.load("sd750g")
+    assert sister.like == base.name
+    assert sister.dsp.clocks_hz == base.dsp.clocks_hz
+    assert sister.cpu.clock_hz > base.cpu.clock_hz
+    assert sister.cpu.cores == base.cpu.cores
+    assert chips.load("qrb5165").hta == chips.load("sd865").hta
 
 
 @pytest.mark.parametrize("name", FULL)

@@ -61,8 +61,8 @@ def test_channels_that_were_changed_are_named() -> None:
     made = weight("w", IntegerOverride(4, ranges), 3, PLAIN)
     assert isinstance(made.encoding, AxisEncoding)
     assert made.encoding.channels[2] == Encoding.symmetric_of(4, 4)
-    assert made.remark.startswith("channel 0: asymmetric range made symmetric")
-    assert "(and 2 more channels)" in made.remark
+    assert made.remark.startswith("channel 1: asymmetric range made symmetric")
+    assert "(and 1 more channels)" in made.remark
 
 
 def test_biases() -> None:

@@ -99,6 +99,20 @@ def test_symmetric_scale_that_contradicts_the_range() -> None:
 
 
 def test_asymmetric_ranges_are_made_symmetric_by_their_larger_end() -> None:
-    assert symmetric_limit(Range(-3.0, 1.0), 8, "") == Encoding.symmetric_of(3.0)
-    encoding = symmetric_limit(Range(scale=0.1, offset=-5), 8, "")
+    encoding, remark = symmetric_limit(Range(-3.0, 1.0), 8, "")
+    assert encoding == Encoding.symmetric_of(3.0)
+    assert remark == "asymmetric range made symmetric, -3.02362 to 3"
+    encoding, _ = symmetric_limit(Range(scale=0.1, offset=-5), 8, "")
     assert encoding.delta == pytest.approx(25.0 / 127)
+
+
+def test_is_symmetric_makes_an_encoding_symmetric_that_was_measured_asymmetric() -> None:
+    """The guide's own [-1.8, 0.5], offset -200, flagged symmetric: 127 steps reach 1.803922."""
+    measured = Encoding.from_range(-1.8, 0.5)
+    full = Range(measured.min, measured.max, measured.delta, measured.offset)
+    for one in (full, Range(scale=measured.delta, offset=-200)):
+        encoding, remark = symmetric(one, 8, "")
+        assert encoding.delta == pytest.approx(1.803922 / 127, rel=1e-6)
+        assert (encoding.offset, encoding.symmetric) == (-128, True)
+        assert encoding.max == pytest.approx(1.803922, rel=1e-6)
+        assert remark == "asymmetric range made symmetric, -1.81813 to 1.80392"

@@ -9,11 +9,16 @@ import pytest
 
 from hexsim.studies.calibration.constants import Parameter, bounded
 from hexsim.studies.calibration.prediction import Run, weights
-from hexsim.studies.calibration.published import fitted_rows, parameters, predict_ms
+from hexsim.studies.calibration.published import (
+    family_rows,
+    fitted_rows,
+    parameters,
+    predict_ms,
+)
 
 
 def test_a_run_published_as_two_numbers_counts_once() -> None:
-    rows = fitted_rows()
+    rows = family_rows("accelerators")
     total: dict[Run, float] = defaultdict(float)
     for row, weight in zip(rows, weights(rows), strict=True):
         error = math.hypot(row.resolution_ms / row.latency_ms, 0.05)
@@ -22,9 +27,19 @@ def test_a_run_published_as_two_numbers_counts_once() -> None:
     assert len(total) < len(rows)
 
 
+def test_a_published_range_is_as_uncertain_as_it_is_wide() -> None:
+    ends = [
+        r for r in fitted_rows() if (r.model, r.runtime, r.forward) == ("alexnet", "cpu", False)
+    ]
+    assert [row.latency_ms for row in ends] == [196.0, 278.0]
+    low, high = weights(ends)
+    assert low == pytest.approx(2**-0.5 / math.hypot(41 / 196, 0.05))
+    assert high == pytest.approx(2**-0.5 / math.hypot(41 / 278, 0.05))
+
+
 def test_a_run_is_simulated_again_only_for_constants_it_reads() -> None:
     (gpu, *_) = [row for row in fitted_rows() if row.runtime == "gpu"]
-    by_path = {p.path: p for p in parameters()}
+    by_path = {p.path: p for p in parameters("accelerators")}
     nominal = predict_ms(gpu, {})
     assert predict_ms(gpu, {by_path["dispatch.node_clk"]: 1000.0}) == nominal
     assert predict_ms(gpu, {by_path["gpu.efficiency"]: 0.5}) < nominal
@@ -32,7 +47,7 @@ def test_a_run_is_simulated_again_only_for_constants_it_reads() -> None:
 
 def test_rows_of_the_tensor_engine_are_fitted() -> None:
     rows = [row for row in fitted_rows() if row.runtime == "hta"]
-    found = {p: p.high for p in parameters() if p.path.startswith("partitioning.hta")}
+    found = {p: p.high for p in parameters("accelerators") if p.path.startswith("partitioning.hta")}
     assert sum(predict_ms(row, found) for row in rows) > sum(predict_ms(row, {}) for row in rows)
 
 

@@ -7,8 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.studies.calibration.constants import bounded
+from hexsim.studies.calibration.prediction import Predictions, Run
 from hexsim.studies.calibration.published import (
+    FAMILIES,
     bounds_prior,
+    family_rows,
     fit,
     fitted_rows,
     left_out,
@@ -18,18 +22,40 @@ from hexsim.studies.calibration.published import (
 
 
 def test_what_is_known_before_is_the_middle_of_the_bounds() -> None:
-    chosen = parameters()
+    chosen = parameters("accelerators")
     prior = bounds_prior(chosen)
     for at, p in enumerate(chosen):
         assert math.exp(prior.mean[at]) == pytest.approx(math.sqrt(p.low * p.high))
         assert prior.precision[at, at] ** -0.5 == pytest.approx(math.log(p.high / p.low) / 4)
 
 
+def test_families_share_no_constant_and_together_have_all_rows() -> None:
+    sets = [set(parameters(family)) for family in FAMILIES]
+    assert all(sets)
+    assert not set.intersection(*sets)
+    assert set.union(*sets) == set(bounded("calibrated"))
+    assert [row for family in FAMILIES for row in family_rows(family)] == fitted_rows()
+    predictions = Predictions()
+    read = [predictions.read(Run.of(row)) for row in family_rows("accelerators")]
+    assert not any(path.startswith("cpu_software.") for paths in read for path in paths)
+
+
+@pytest.mark.slow
+def test_the_cpu_constants_that_made_the_times_are_found() -> None:
+    known = {p: p.committed for p in parameters("cpu")}
+    rows = [replace(row, latency_ms=predict_ms(row, known)) for row in family_rows("cpu")]
+    best = fit(rows, "cpu")
+    assert {p.path: best.values[p] / known[p] for p in known} == pytest.approx(
+        {p.path: 1.0 for p in known}, rel=0.02
+    )
+
+
 @pytest.mark.slow
 def test_the_fit_finds_the_constants_that_made_the_times() -> None:
-    known = {p: math.sqrt(p.low * p.high) for p in parameters()}
-    rows = [replace(row, latency_ms=predict_ms(row, known)) for row in fitted_rows()]
-    best = fit(rows)
+    known = {p: math.sqrt(p.low * p.high) for p in parameters("accelerators")}
+    seen = family_rows("accelerators")
+    rows = [replace(row, latency_ms=predict_ms(row, known)) for row in seen]
+    best = fit(rows, "accelerators")
     assert {p.path: best.values[p] / known[p] for p in known} == pytest.approx(
         {p.path: 1.0 for p in known}, rel=0.02
     )
@@ -41,11 +67,11 @@ def test_the_fit_finds_the_constants_that_made_the_times() -> None:
 
 @pytest.mark.slow
 def test_a_row_that_is_left_out_does_not_reach_its_own_prediction() -> None:
-    rows = fitted_rows()
+    rows = family_rows("accelerators")
     at = next(at for at, row in enumerate(rows) if row.runtime == "hta" and row.latency_ms > 10)
     wrong = [*rows[:at], replace(rows[at], latency_ms=3 * rows[at].latency_ms), *rows[at + 1 :]]
     times = []
     for version in (rows, wrong):
-        best, row = fit(version), version[at]
+        best, row = fit(version, "accelerators"), version[at]
         times.append(left_out(version, best, {row: "it"}.get)[row])
     assert times[0] == pytest.approx(times[1], rel=0.02)

@@ -40,8 +40,8 @@ TOOLS = {
             ),
         ),
         notes=(
-            "Tearing a network down is not simulated, so there is no De-Init; nor is what an "
-            "accelerator reports of itself.",
+            "What the DSP reports of itself while it builds a graph is not simulated. So a run on "
+            "it has no Snpe Accelerator Init Time and no Accelerator Init Time.",
         ),
     )
 }

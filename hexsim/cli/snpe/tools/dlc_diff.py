@@ -1,7 +1,7 @@
 """`snpe-dlc-diff`: in what two .dlc files differ."""
 
 from hexsim.cli.diff import diff
-from hexsim.cli.snpe.option import Ignored, Option, Ours, Refused, Tool
+from hexsim.cli.snpe.option import UDL, Ignored, Option, Ours, Refused, Tool
 
 OPTIONS = (
     Option(("--input_dlc_one", "-i1"), ("FILE",), "A .dlc file.", Ours(), is_required=True),
@@ -23,6 +23,7 @@ OPTIONS = (
         Refused("layers are paired by name and type; leave it out"),
     ),
     Option(("--save", "-s"), ("FILE",), "Write the differences as CSV.", Ours("--csv")),
+    UDL,
 )  # fmt: skip
 
 TOOLS = {

@@ -1,7 +1,7 @@
 """`snpe-dlc-info`: what is in a .dlc file, layer by layer."""
 
 from hexsim.cli.info import info
-from hexsim.cli.snpe.option import Anyway, Ignored, Option, Ours, Tool
+from hexsim.cli.snpe.option import UDL, Anyway, Ignored, Option, Ours, Tool
 
 OPTIONS = (
     Option(("--input_dlc", "-i"), ("FILE",), "The .dlc file.", Ours(), is_required=True),
@@ -11,6 +11,7 @@ OPTIONS = (
         ("--display_memory", "-m"), (), "Show the memory that is needed to run.",
         Ignored("the rule of that estimate is not public"),
     ),
+    UDL,
 )  # fmt: skip
 
 TOOLS = {"snpe-dlc-info": Tool("snpe-dlc-info", "List the layers of a .dlc file.", info, OPTIONS)}

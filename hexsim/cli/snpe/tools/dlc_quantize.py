@@ -1,7 +1,7 @@
 """`snpe-dlc-quantize`, and `snpe-dlc-quant` of 2.x: a float .dlc file becomes a quantised one."""
 
 from hexsim.cli.quantize import quantize
-from hexsim.cli.snpe.option import CHIP, NO_UDO, STACK, Ignored, Option, Ours, Refused, Tool
+from hexsim.cli.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Refused, Tool
 
 _NO_HTP = Ignored("the tensor processors of the V68 and later are not simulated")
 _LOG = Ignored("the log goes to stderr, as it is")
@@ -79,8 +79,8 @@ _RANGES = (
         Ours("--override-params"),
     ),
     Option(
-        ("--no_weight_quantization",), (), "Leave weights float.",
-        Refused("weights and activations are quantised together here; leave it out"),
+        ("--no_weight_quantization",), (), "Store weights as floats beside their encodings.",
+        Ours("--no-weight-quantization"),
     ),
     Option(
         ("--float_fallback",), (), "Leave float what has no encoding.",
@@ -108,6 +108,7 @@ _OFFLINE = (
     Option(("--use_float_io",), (), "Float buffers of an HTP's graph.", _NO_HTP),
     Option(("--buffer_data_type",), ("TYPES",), "Buffers of an HTP's graph.", _NO_HTP),
     Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
+    UDL,
     CHIP,
     STACK,
 )  # fmt: skip

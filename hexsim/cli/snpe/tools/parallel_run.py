@@ -22,7 +22,7 @@ from hexsim.cli.run import announce
 from hexsim.cli.snpe import runtimes
 from hexsim.cli.snpe.log import Level, write_log
 from hexsim.cli.snpe.net_run_options import PROFILES
-from hexsim.cli.snpe.option import CHIP, NO_UDO, STACK, Ignored, Option, Ours, Tool
+from hexsim.cli.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Tool
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -167,6 +167,7 @@ OPTIONS = (
     Option(("--storage_dir",), ("FOLDER",), "Where compiled kernels are kept.", _ONLY_TIME),
     Option(("--enable_init_cache",), (), "Keep prepared graphs.", _ONLY_TIME),
     Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
+    UDL,
     CHIP,
     STACK,
 )  # fmt: skip

@@ -10,11 +10,11 @@ import typer
 from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import JsonOption
-from hexsim.cli._say import say
+from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.cli.snpe import runtimes
 from hexsim.cli.snpe.net_run_options import PROFILES
-from hexsim.cli.snpe.option import CHIP, NO_UDO, STACK, Ignored, Option, Ours, Refused, Tool
+from hexsim.cli.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Refused, Tool
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def throughput_net_run(
     from hexsim.files import write_bytes
     from hexsim.reports.snpe_throughput import throughput_lines
     from hexsim.reports.throughput_json import throughput_json
+    from hexsim.reports.throughput_table import repeats
     from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 
     if (duration is None) == (iterations is None):
@@ -68,6 +69,8 @@ def throughput_net_run(
     if json is not None:
         write_bytes(json, throughput_json(found, platform).encode())
     threads = [_thread(*pair) for pair in zip(deployments, profiles, strict=True)]
+    for line in repeats(found):
+        remark(f"[INFO] {line}")
     say(throughput_lines(found, threads))
 
 
@@ -129,6 +132,7 @@ OPTIONS = (
     Option(("--verbose",), (), "Tell more.", _NO_MORE),
     Option(("--debug",), (), "Tell more.", _NO_MORE),
     Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
+    UDL,
     CHIP,
     STACK,
 )  # fmt: skip
@@ -143,6 +147,8 @@ TOOLS = {
         notes=(
             "Several threads: repeat --container with --use_... and --perf_profile. The n-th of "
             "each belongs to the n-th thread; one alone belongs to all.",
+            "Calls are simulated until they repeat, and those after that follow; then a line on "
+            "stderr says how many were simulated.",
         ),
     )
 }

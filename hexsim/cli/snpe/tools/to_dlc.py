@@ -1,7 +1,7 @@
 """`snpe-onnx-to-dlc` and its like: the file of a framework becomes a float .dlc file."""
 
 from hexsim.cli.convert import convert
-from hexsim.cli.snpe.option import NO_UDO, Anyway, Ignored, Option, Ours, Refused, Tool
+from hexsim.cli.snpe.option import NO_UDO, UDL, Anyway, Ignored, Option, Ours, Refused, Tool
 from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
 
 _NOTHING_MORE = Ignored("the converter tells on stderr what it did, with and without it")
@@ -67,9 +67,8 @@ _SHARED = (
         Ignored("snpe-dlc-info tells which runtimes take each layer"),
     ),
     Option(("--debug",), ("LEVEL",), "Tell more.", _NOTHING_MORE, alone="1", choices=tuple("0123")),
-    Option(
-        ("--udo_config_paths", "-udo", "--udl"), ("FILE",), "Operators of one's own.", NO_UDO,
-    ),
+    UDL,
+    Option(("--udo_config_paths", "-udo"), ("FILE",), "Operators of one's own.", NO_UDO),
 )  # fmt: skip
 
 _DRY_RUN = Option(

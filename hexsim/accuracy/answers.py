@@ -1,0 +1,71 @@
+"""Answers: the classes that a network finds likeliest for each input, and their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.accuracy.items import scores_of_items
+from hexsim.execution.subnet_executor import SubnetExecutor
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.inputs.source import InputSource
+
+MOST = 5
+"""Classes that are told of an input."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A class, its name if names are given, and its score as the network gives it."""
+
+    label: int
+    name: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is likeliest of one input (its file, or that of its batch), most likely first."""
+
+    file: str
+    guesses: tuple[Guess, ...]
+
+
+def guesses(scores: FloatArray, names: Sequence[str] | None = None) -> tuple[Guess, ...]:
+    """The likeliest classes; of equal scores the lower index comes first."""
+    flat = scores.ravel()
+    best = [int(label) for label in np.argsort(-flat, kind="stable")[:MOST]]
+    return tuple(Guess(n, names[n] if names else "", float(flat[n])) for n in best)
+
+
+class Answering:
+    """An executor that keeps the answers to the items of `source`, which it is given in order."""
+
+    def __init__(
+        self,
+        executor: SubnetExecutor,
+        source: InputSource,
+        network: Network,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self.answers: list[Answer] = []
+        self._executor = executor
+        self._source = source
+        self._output = network.outputs[0]
+        self._files_of_a_line = len(network.inputs)
+        self._names = names
+        self._sets = 0
+
+    def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Return what the executor does."""
+        values, source = self._executor.run(inputs), self._source
+        files, left = source.files[self._sets], source.items - self._sets * source.batch
+        scores = scores_of_items(values[self._output], source.batch)
+        for item, one in zip(range(left), scores, strict=False):
+            line = item // source.items_per_line
+            file = files[line * self._files_of_a_line]
+            self.answers.append(Answer(file, guesses(one, self._names)))
+        self._sets += 1
+        return values

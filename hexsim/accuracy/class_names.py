@@ -1,0 +1,33 @@
+"""Names of classes: a text with one name per line, in the order of the classes.
+
+Source: the label files of SNPE's tutorials, such as ilsvrc_2012_labels.txt (documented); AlexNet's
+has 1000 lines, that of Inception one more in front. Blank lines at the end are none.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hexsim.accuracy.labels import count_classes
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network
+from hexsim.texts.text import read_text
+
+
+def read_class_names(path: Path, network: Network, batch: int = 1) -> tuple[str, ...]:
+    """Read the names of the classes that the first output of `network` scores.
+
+    Raises HexsimError if they are not as many as the classes, or the output has none.
+    """
+    classes = count_classes(network, batch)
+    try:
+        text = read_text(path, "class names", "give one name per line")
+    except ValueError as error:
+        raise HexsimError(str(error)) from None
+    names = tuple(line.strip() for line in text.rstrip().splitlines())
+    if len(names) != classes:
+        raise HexsimError(
+            f"class names '{path}' has {len(names)} names for the {classes} classes of output "
+            f"'{network.outputs[0]}'; give one per line, in their order"
+        )
+    return names

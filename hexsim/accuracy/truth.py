@@ -1,0 +1,99 @@
+"""What is to be seen on pictures: a JSON file of annotations as the COCO data set has them.
+
+Read are `images` (id, file_name, width, height), `annotations` (image_id, category_id, bbox as
+left, top, width, height in pixels, iscrowd) and `categories` (id, name). Other keys are passed
+over. Left out: outlines and key points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from annotated_types import Gt
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hexsim.errors import HexsimError
+from hexsim.platforms.refusals import sentence
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.text import read_text
+
+Positive = Annotated[float, Gt(0)]
+
+
+class Picture(BaseModel):
+    """A picture, its size in pixels."""
+
+    id: int
+    file_name: str
+    width: Annotated[int, Gt(0)]
+    height: Annotated[int, Gt(0)]
+
+
+class Annotation(BaseModel):
+    """An object on a picture, or a crowd of them."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    image_id: int
+    category_id: int
+    bbox: tuple[float, float, Positive, Positive]
+    iscrowd: Literal[0, 1] = 0
+
+
+class Category(BaseModel):
+    """A class of objects."""
+
+    id: int
+    name: str = ""
+
+
+class Truth(BaseModel):
+    """All that is to be seen."""
+
+    images: Sequence[Picture]
+    annotations: Sequence[Annotation]
+    categories: Sequence[Category]
+
+
+def stem(name: str) -> str:
+    """What a picture and its raw file have alike, as `hexsim prepare` names them."""
+    return "_".join(Path(name).stem.replace(":=", " ").split())
+
+
+def read_truth(path: Path) -> Truth:
+    """Read the annotations at `path`; raise HexsimError naming the first mistake in them."""
+    where = f"annotations '{path}'"
+    try:
+        tree = parse_json(read_text(path, "annotations", "give a JSON file as COCO's"), where)
+    except ValueError as error:
+        raise HexsimError(str(error)) from None
+    if not isinstance(tree, dict):
+        raise HexsimError(f"{where} is no JSON object with images, annotations and categories")
+    try:
+        truth = Truth.model_validate(tree)
+    except ValidationError as error:
+        raise HexsimError(sentence(Truth, error, where)) from None
+    for what, known, used in (
+        ("image_id", {one.id for one in truth.images}, {a.image_id for a in truth.annotations}),
+        (
+            "category_id",
+            {one.id for one in truth.categories},
+            {a.category_id for a in truth.annotations},
+        ),
+    ):
+        if used - known:
+            raise HexsimError(f"{where}: {what} {min(used - known)} is that of nothing in the file")
+    if len({one.id for one in truth.images}) < len(truth.images):
+        raise HexsimError(f"{where}: two images have one id; number them apart")
+    return truth
+
+
+def pictures_of(truth: Truth, names: Sequence[str]) -> tuple[Picture, ...]:
+    """The picture behind each name of a file, be it that of its raw file; else HexsimError."""
+    known = {stem(one.file_name): one for one in truth.images}
+    for name in names:
+        if stem(name) not in known:
+            raise HexsimError(f"the annotations have no image for '{name}'; leave that input out")
+    return tuple(known[stem(name)] for name in names)

@@ -1,0 +1,123 @@
+"""`hexsim detections`: mean average precision of what `hexsim run` wrote for a detector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from hexsim.cli._files import FILE, Reads
+from hexsim.cli._groups import grouped
+from hexsim.cli._options import (
+    FitOption,
+    ImagesOption,
+    InputListOption,
+    ResizeOption,
+    parse_size,
+)
+from hexsim.cli._output import JsonCsv
+from hexsim.cli._say import say
+from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from hexsim.accuracy.detections import BoxTensors, Seen
+
+RESULTS = Reads(lambda folder: folder.rglob("*.raw"))
+"""A folder of results."""
+
+
+@dataclass(frozen=True)
+class Tensors:
+    """Which tensors hold detections, and what their numbers mean."""
+
+    boxes: Annotated[str, typer.Option("--boxes", help="Tensor of boxes: four fractions each.")] = (
+        "boxes"
+    )
+    scores: Annotated[str, typer.Option("--scores", help="Tensor of scores, one for each box.")] = (
+        "scores"
+    )
+    classes: Annotated[
+        str, typer.Option("--classes", help="Tensor of classes, one for each box.")
+    ] = "classes"
+    box_order: Annotated[
+        Literal["yxyx", "xyxy"], typer.Option("--box-order", help="Order of a box's sides.")
+    ] = "yxyx"
+    first_class: Annotated[
+        int, typer.Option("--first-class", help="Category of the annotations that class 0 is.")
+    ] = 0
+
+    def named(self) -> BoxTensors:
+        """All of it."""
+        from hexsim.accuracy.detections import BoxTensors
+
+        return BoxTensors(self.boxes, self.scores, self.classes, self.box_order, self.first_class)
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Which pictures the results are of, and what the network saw of each."""
+
+    images: ImagesOption = None
+    input_list: InputListOption = None
+    size: Annotated[
+        str | None,
+        typer.Option("--size", help="Input in pixels, 300 or HEIGHT,WIDTH: what was cut out."),
+    ] = None
+    resize: ResizeOption = None
+    fit: FitOption = "crop"
+
+    def names(self) -> tuple[str, ...]:
+        """The names of their files, in the order of the results."""
+        from hexsim.inputs.input_list import first_files
+        from hexsim.inputs.preprocessing import picture_files
+
+        if self.images is not None and self.input_list is None:
+            return tuple(file.name for file in picture_files(self.images))
+        if self.input_list is not None and self.images is None:
+            return tuple(file.name for file in first_files(self.input_list))
+        raise HexsimError("results are those of --images, or of an --input-list; give one of them")
+
+    def seen(self) -> Seen:
+        """What the network saw; raise HexsimError if that was not said."""
+        from hexsim.accuracy.detections import Seen
+        from hexsim.inputs.preprocessing import Preprocessing
+
+        if self.fit == "crop" and self.size is None:
+            raise HexsimError(
+                "what was cut out of a picture follows from the input's proportions; give its "
+                "--size, or --fit stretch if nothing was cut"
+            )
+        height, width = parse_size(self.size or "1")
+        return Seen(height, width, Preprocessing(fit=self.fit, resize=self.resize))
+
+
+@grouped
+def detections(
+    *,
+    results: Annotated[list[Path], typer.Argument(help="Folders that hexsim run wrote."), RESULTS],
+    truth: Annotated[
+        Path, typer.Option("--truth", help="JSON file of annotations, as COCO has them."), FILE
+    ],
+    pictures: Pictures,
+    tensors: Tensors,
+    outputs: JsonCsv,
+) -> None:
+    """Judge detections: mean average precision, for one folder of results or several."""
+    from hexsim.accuracy.average_precision import average_precision
+    from hexsim.accuracy.detections import detections as found_in
+    from hexsim.accuracy.truth import pictures_of, read_truth
+    from hexsim.reports.precision import precision_csv, precision_json, precision_table
+
+    known = read_truth(truth)
+    shown, seen = pictures_of(known, pictures.names()), pictures.seen()
+    images = [one.id for one in shown]
+    judged = {
+        str(folder): average_precision(
+            known, images, list(found_in(folder, known, shown, tensors.named(), seen))
+        )
+        for folder in results
+    }
+    outputs.write(json=lambda: precision_json(judged), csv=lambda: precision_csv(judged))
+    say(precision_table(judged))

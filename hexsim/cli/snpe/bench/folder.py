@@ -1,0 +1,74 @@
+"""The folder of a benchmark's results, and how one that was killed is found again.
+
+`<HostResultsDir>/<date>/` holds `benchmark.json`, which says what is measured: digests of the
+config and of the files it names, the options, chip and software, and the version of hexsim. The
+link `latest_results` leads to the newest folder. If that has no CSV yet and the same
+`benchmark.json`, the benchmark in it was ended early and goes on there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from hexsim.errors import HexsimError
+from hexsim.files import clean_tree, write_bytes
+
+LATEST = "latest_results"
+_IDENTITY = "benchmark.json"
+_STAMP = "%Y-%m-%d_%H:%M:%S"
+
+
+def digest(data: bytes | str) -> str:
+    """Tell data from other data."""
+    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
+
+
+def digests(files: Iterable[Path]) -> dict[str, str]:
+    """Digest of each file that is there, by its path."""
+    return {str(path): digest(path.read_bytes()) for path in files if path.is_file()}
+
+
+def results_folder(base: Path, identity: Mapping[str, object], finished: str) -> tuple[Path, bool]:
+    """Return the folder to write into, and whether it holds what a kill has left.
+
+    `finished` is the file that the end of a benchmark writes. Raises HexsimError if folder or link
+    cannot be made.
+    """
+    told = json.dumps(identity, indent=1, sort_keys=True).encode() + b"\n"
+    latest = base / LATEST
+    if latest.is_dir() and not (latest / finished).exists() and _holds(latest / _IDENTITY, told):
+        folder = base / latest.resolve().name
+        if folder.is_dir():
+            clean_tree(folder)
+            return folder, True
+    moment = time.time()
+    while (folder := base / time.strftime(_STAMP, time.localtime(moment))).exists():
+        moment += 1  # another benchmark of this second
+    write_bytes(folder / _IDENTITY, told, parents=True)
+    _link(latest, folder.name)
+    return folder, False
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return path.read_bytes() == data
+    except OSError:
+        return False
+
+
+def _link(place: Path, target: str) -> None:
+    """Let the link at `place` lead to `target`, which is beside it."""
+    if place.exists() and not place.is_symlink():
+        raise HexsimError(f"'{place}' is no link; remove it, so that it can lead to the results")
+    other = place.with_name(f".{place.name}-{secrets.token_hex(4)}")
+    try:
+        os.symlink(target, other)
+        os.replace(other, place)
+    except OSError as error:
+        raise HexsimError(f"cannot make link '{place}': {error.strerror}") from None

@@ -1,0 +1,37 @@
+"""Where the files of an input list are.
+
+SNPE's benchmark copies each path of Model:Data into a folder of the device, and paths of the list
+start there. So `cropped/a.raw` is the file a.raw of the folder `cropped` that Data names. A path
+that leads to a file from the current folder stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from hexsim.texts.text import lines
+
+
+def place(path: Path, data: Sequence[Path]) -> Path:
+    """Return where a path of the list is; itself, for the reader to say, if it is nowhere."""
+    if not path.exists():
+        for one in data:
+            there = one.parent / path
+            if path.parts[:1] == (one.name,) and there.exists():
+                return there
+    return path
+
+
+def as_found(text: str, data: Sequence[Path]) -> str:
+    """Return the text of a list with its paths as they can be read from the current folder."""
+    return "".join(f"{line}\n" for line in _lines(text, data))
+
+
+def _lines(text: str, data: Sequence[Path]) -> Iterator[str]:
+    for _, line in lines(text):
+        if line[0] in "#%":
+            yield line
+            continue
+        words = (word.rpartition(":=") for word in line.split())
+        yield " ".join(f"{name}{mark}{place(Path(file), data)}" for name, mark, file in words)

@@ -1,0 +1,76 @@
+"""The buffers that a run of the tools asks for, in values and in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from hexsim.deployment import Deployment
+    from hexsim.execution.user_buffers import Buffer, Buffered, Kind
+    from hexsim.platforms.stacks import BufferType
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """The form of inputs and outputs."""
+
+    input_buffers: Annotated[str | None, typer.Option("--input-buffers")] = None
+    output_buffers: Annotated[str | None, typer.Option("--output-buffers")] = None
+    static_min_max: Annotated[bool, typer.Option("--static-min-max")] = False
+    native_inputs: Annotated[bool, typer.Option("--native-inputs")] = False
+    native_outputs: Annotated[bool, typer.Option("--native-outputs")] = False
+
+    def kinds(self) -> tuple[Kind | None, Kind | None]:
+        """Of the inputs and of the outputs, which follow the inputs unless told otherwise."""
+        from hexsim.execution.user_buffers import KINDS
+
+        inputs = None if self.input_buffers is None else KINDS[self.input_buffers]
+        outputs = inputs if self.output_buffers is None else KINDS[self.output_buffers]
+        return inputs, outputs
+
+    def inputs(self, deployment: Deployment) -> dict[str, Buffer]:
+        """The buffers of the inputs."""
+        from hexsim.execution.user_buffers import KINDS, buffers
+
+        kind, network = self.kinds()[0], deployment.network
+        formats = {network.input_format(name).encoding for name in network.inputs}
+        if kind and "nv21" in formats:
+            raise HexsimError("an NV21 input is not for user buffers; leave --userbuffer_... out")
+        static = self.static_min_max or self.native_inputs
+        return buffers(deployment.loaded, network.inputs, kind or KINDS["float"], static=static)
+
+    def around(self, deployment: Deployment) -> Buffered:
+        """The executor of a deployment behind its buffers."""
+        from hexsim.execution.user_buffers import KINDS, Buffered, buffers
+
+        kind = self.kinds()[1] or KINDS["float"]
+        native = {"inputs": self.native_inputs, "outputs": self.native_outputs}
+        return Buffered(
+            deployment.executor(),
+            self.inputs(deployment),
+            buffers(deployment.loaded, deployment.network.outputs, kind),
+            frozenset(side for side, asked in native.items() if asked),
+        )
+
+    def timed(self, deployment: Deployment) -> BufferType | None:
+        """The buffers that the simulation is asked for; None are those of the stack.
+
+        Codes cross as they are only where the runtime computes in codes of their width.
+        """
+        from hexsim.runtimes import FIXED_POINT
+
+        inputs, _ = self.kinds()
+        if inputs is None:
+            return None
+        stack = deployment.platform.stack
+        if inputs.form == "float" or deployment.runtime not in FIXED_POINT:
+            return stack.buffer("float")
+        bits = {name: wide for one in deployment.plan.subnets for name, wide in one.bits.items()}
+        widths = {bits[name] for name in deployment.network.inputs if name in bits}
+        fits = inputs.form == "auto" or widths <= {inputs.bits}
+        return stack.buffer("tf8" if fits else "float")

@@ -1,0 +1,41 @@
+"""UserDefined: as many packets as the user says, in equal parts over the threads.
+
+An operation works on one byte, and a packet has one vector instruction of 128 bytes for them
+(assumed: the user knows what the loop is, we do not). Tensors pass L2 once.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hexsim.hvx.kernels._blocking import RowCost, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.layout import VECTOR_BYTES, ceil_div
+from hexsim.hvx.streams import Kernel
+from hexsim.layers import UserDefined
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """None: a number is all that is known."""
+    return ()
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """One row for each thread that takes part."""
+    assert isinstance(call.layer, UserDefined)
+    cost = call.layer.cost("dsp", call.operands, call.results)
+    assert cost is not None, "without a cost it is not placed on the vector unit"
+    threads = min(cost.threads or target.workers, target.workers)
+    vectors = cost.operations * call.activation_bits / 8 / VECTOR_BYTES
+    row = RowCost(
+        packets=ceil_div(math.ceil(cost.cycles) + math.ceil(vectors), threads),
+        l2_bytes=ceil_div(call.operand_bytes + call.result_bytes, threads),
+    )
+    return NodeWork((row_stage(threads, row, threads, traffic, target.l2_bytes),), "user")
+
+
+MODELS: Models = {UserDefined: KernelModel(streams, work, takes_16_bits=True)}

@@ -1,0 +1,182 @@
+"""How a picture becomes numbers: turned, cut, resized, put in order, and moved and scaled.
+
+1. The picture is turned as its EXIF data say and made red, green, blue, or grey for one channel.
+2. Of its middle the proportions of the input are cut out (`fit` "crop"), or not ("stretch"). With
+   `resize` its shorter side has that many pixels before the middle is cut out.
+3. It is resized bilinearly, with antialiasing where it shrinks.
+4. Channels are put in `channel_order`, then value = (byte - mean) / std, per channel or for all.
+   A mean may be an image: an .npy file of channels x height x width in that order, of which the
+   upper left part is taken, as the scripts for AlexNet do it (documented).
+
+Left out: means that hang on the picture, and other filters than the bilinear one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.errors import HexsimError
+from hexsim.files import require_ordinary
+from hexsim.graph.ir import FloatArray
+
+Doubles = npt.NDArray[np.float64]
+
+SUFFIXES = frozenset(
+    {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+)
+"""Files with these endings are pictures, in any case; others are left alone."""
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """How a picture becomes numbers; `mean` and `std` in bytes, one or one per channel.
+
+    `mean_file` takes the place of `mean`; `resize` is in pixels.
+    """
+
+    mean: tuple[float, ...] = (0.0,)
+    std: tuple[float, ...] = (1.0,)
+    channel_order: Literal["rgb", "bgr"] = "rgb"
+    fit: Literal["crop", "stretch"] = "crop"
+    resize: int | None = None
+    mean_file: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.mean_file is not None and self.mean != (0.0,):
+            raise HexsimError("a mean is a number (--mean) or an image (--mean-file); give one")
+        if self.resize is not None and self.fit == "stretch":
+            raise HexsimError(
+                "--resize is for a middle that is cut out, --fit stretch cuts nothing"
+            )
+
+    def require(self, height: int, width: int, channels: int, what: str) -> None:
+        """Raise HexsimError unless these numbers fit pictures of that size; `what` has it."""
+        for option, values in (("--mean", self.mean), ("--std", self.std)):
+            if len(values) not in (1, channels):
+                raise HexsimError(
+                    f"{option} has {len(values)} values; {what} has {channels} channels, give one "
+                    "value or one for each"
+                )
+        if self.resize is not None and self.resize < max(height, width):
+            raise HexsimError(
+                f"--resize {self.resize} leaves too little for {height} x {width} pixels of "
+                f"{what}; give {max(height, width)} or more"
+            )
+
+    def means(self, height: int, width: int, channels: int) -> Doubles:
+        """What is taken off each byte: one value, one per channel, or an image.
+
+        Raises HexsimError if the file of an image cannot be read or does not fit.
+        """
+        if self.mean_file is None:
+            return np.array(self.mean)
+        image = _array(self.mean_file)
+        deep, high, wide = image.shape if image.ndim == 3 else (0, 0, 0)
+        if deep != channels or high < height or wide < width:
+            raise HexsimError(
+                f"mean image '{self.mean_file}' has shape {'x'.join(map(str, image.shape))}; "
+                f"expected {channels} x {height} x {width} (channels first) or larger"
+            )
+        part: Doubles = image[:, :height, :width].astype(np.float64).transpose(1, 2, 0)
+        if not np.isfinite(part).all():
+            raise HexsimError(
+                f"mean image '{self.mean_file}' holds NaN or infinity; write it again"
+            )
+        return part
+
+    def numbers(self, pixels: npt.NDArray[np.uint8], means: Doubles) -> FloatArray:
+        """Bytes (height, width, channels), red first, as the network's floats."""
+        ordered = pixels[..., ::-1] if self.channel_order == "bgr" else pixels
+        floats: FloatArray = ((ordered - means) / np.array(self.std)).astype(np.float32)
+        return floats
+
+
+def picture_files(folder: Path) -> list[Path]:
+    """The pictures in `folder`, in the order of their names.
+
+    Raises HexsimError if Pillow is missing, or the folder cannot be read or holds none.
+    """
+    _require_pillow()
+    try:
+        files = sorted(p for p in folder.iterdir() if p.suffix.lower() in SUFFIXES)
+    except OSError as error:
+        raise HexsimError(f"cannot read folder '{folder}': {error.strerror}") from None
+    for file in files:
+        require_ordinary(file)
+    if not files:
+        raise HexsimError(
+            f"folder '{folder}' holds no picture; known endings: {', '.join(sorted(SUFFIXES))}"
+        )
+    return files
+
+
+def pixels_of(
+    file: Path, height: int, width: int, channels: int, how: Preprocessing
+) -> npt.NDArray[np.uint8]:
+    """Bytes of the picture, (height, width, channels), red first.
+
+    Raises HexsimError if it cannot be read.
+    """
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    if not file.is_file():
+        raise HexsimError(f"cannot read picture '{file}': it is a folder, a pipe or a device")
+    try:
+        with Image.open(file) as opened:
+            image = ImageOps.exif_transpose(opened).convert("L" if channels == 1 else "RGB")
+    except Exception as error:  # a decoder for each kind of file, and each has its own
+        reason = str(error).strip().split("\n")[0]
+        if isinstance(error, UnidentifiedImageError) or not reason:
+            reason = "it is none of the kinds that Pillow knows, or damaged"
+        raise HexsimError(f"cannot read picture '{file}': {reason}") from None
+    part = kept(image.size, height, width, how)
+    resized = image.resize((width, height), Image.Resampling.BILINEAR, part)
+    return np.asarray(resized, np.uint8).reshape(height, width, channels)
+
+
+def kept(
+    size: tuple[int, int], height: int, width: int, how: Preprocessing
+) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of what becomes height x width of a picture of `size` (w, h).
+
+    Cut out of the middle is the largest part of these proportions, or as large a part as it is
+    once the shorter side of the picture has `how.resize` pixels.
+    """
+    wide, high = size
+    if how.fit == "stretch":
+        return 0, 0, wide, high
+    whole = min(wide / width, high / height)
+    scale = whole if how.resize is None else min(wide, high) / how.resize
+    across, down = min(scale * width, wide), min(scale * height, high)
+    left, top = (wide - across) / 2, (high - down) / 2
+    return left, top, min(left + across, wide), min(top + down, high)
+
+
+def _require_pillow() -> None:
+    try:
+        import PIL.Image  # noqa: F401
+    except ImportError:
+        raise HexsimError(
+            "pictures need Pillow to be read; install it (pip install 'hexsim[images]')"
+        ) from None
+
+
+def _array(path: Path) -> npt.NDArray[np.generic]:
+    """The numbers of an .npy file, read when they are looked at."""
+    require_ordinary(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a header of Python 2 is as good
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # its header is read as Python, with all errors that this has
+        reason = (isinstance(error, OSError) and error.strerror) or "it is no .npy file of numbers"
+        raise HexsimError(f"cannot read mean image '{path}': {reason}") from None
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
+        raise HexsimError(f"cannot read mean image '{path}': it is no .npy file of numbers")
+    return array

@@ -1,0 +1,66 @@
+"""Chips as text: the device table of the SNPE guide, and one chip with what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hexsim.errors import HexsimError
+from hexsim.platforms.chips import Chip
+from hexsim.reports.datasheet_table import datasheet_table
+from hexsim.reports.text import table
+
+
+def chip_table(known: Sequence[Chip]) -> str:
+    """Return a line per chip, simulated ones first; a runtime in brackets is not simulated."""
+    rows = []
+    for chip in sorted(known, key=lambda chip: not any(map(chip.simulates, chip.runtimes))):
+        runtimes = (r if chip.simulates(r) else f"({r})" for r in chip.runtimes)
+        rows.append(
+            (
+                chip.name,
+                chip.asic.upper(),
+                chip.title,
+                chip.dsp_words,
+                chip.first_listed,
+                chip.default_stack,
+                " ".join(runtimes),
+            )
+        )
+    header = ("chip", "part", "name", "DSP", "listed by", "stack", "runtimes")
+    left = frozenset(range(len(header)))
+    return table(header, rows, left=left, first_to_go=(2, 4, 5))
+
+
+def chip_page(chip: Chip) -> str:
+    """Return what a chip is, why it is not simulated if so, and every constant with its source."""
+    title, _, constants = datasheet_table(chip).partition("\n")
+    lines = [title, *_facts(chip)]
+    return "\n".join([*lines, "", constants] if any(chip.quantities()) else lines)
+
+
+def _facts(chip: Chip) -> Iterator[str]:
+    if chip.part_numbers:
+        yield f"part number: {', '.join(chip.part_numbers).upper()}"
+    if chip.dsp_words:
+        yield f"DSP: {chip.dsp_words}"
+    if chip.first_listed:
+        yield f"listed by: {chip.first_listed}"
+    yield f"runtimes: {', '.join(chip.runtimes)}; stack {chip.default_stack}"
+    simulated = any(map(chip.simulates, chip.runtimes))
+    if simulated:
+        assumed = sum(constant.confidence == "assumed" for _, constant in chip.quantities())
+        count = sum(1 for _ in chip.quantities())
+        yield f"assumed: {assumed} of {count} constants, each with its bounds below"
+        if chip.note:
+            yield f"note: {chip.note}"
+    else:
+        yield f"not simulated: {_refusal(chip)}"
+
+
+def _refusal(chip: Chip) -> str:
+    """The sentence that whoever wants to simulate it is told, for its first runtime of interest."""
+    try:
+        chip.require("dsp" if "dsp" in chip.runtimes else chip.runtimes[0])
+    except HexsimError as error:
+        return str(error)
+    return chip.note

@@ -1,0 +1,61 @@
+"""Mean average precision as a table, as JSON and as CSV."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+
+from hexsim.accuracy.average_precision import Precision
+from hexsim.reports.csv_text import csv_text
+from hexsim.reports.text import table
+
+_NOTE = "mAP is the mean over classes and overlaps 0.50 to 0.95 (COCO); 100 boxes a picture count."
+
+
+def precision_table(judged: Mapping[str, Precision]) -> str:
+    """A row per folder of results, in per cent."""
+    rows = [
+        (folder, *(_percent(one) for one in (p.mean, p.at_50, p.at_75)), f"{p.detections:,}")
+        for folder, p in judged.items()
+    ]
+    return f"{table(('results', 'mAP', 'AP50', 'AP75', 'boxes'), rows)}\n\n{_NOTE}"
+
+
+def precision_json(judged: Mapping[str, Precision]) -> str:
+    """Fractions; null where the pictures show nothing."""
+    tree = [
+        {
+            "results": folder,
+            "mean_average_precision": _number(one.mean),
+            "average_precision_50": _number(one.at_50),
+            "average_precision_75": _number(one.at_75),
+            "detections": one.detections,
+        }
+        for folder, one in judged.items()
+    ]
+    return json.dumps({"precision": tree}, indent=1, allow_nan=False) + "\n"
+
+
+def precision_csv(judged: Mapping[str, Precision]) -> str:
+    """Fractions; empty where the pictures show nothing."""
+    header = (
+        "results",
+        "mean_average_precision",
+        "average_precision_50",
+        "average_precision_75",
+        "detections",
+    )
+    rows = [
+        (folder, *(_number(one) for one in (p.mean, p.at_50, p.at_75)), p.detections)
+        for folder, p in judged.items()
+    ]
+    return csv_text(header, rows)
+
+
+def _percent(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2%}"
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,54 @@
+"""`hexsim bench --images`: answers compared on, and calibrated on, the user's pictures."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.cli.conftest import Done
+
+BENCH = "bench --model squeezenet1_1 --runtime dsp"
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    """Two smooth pictures in photos/."""
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for index in range(2):
+        few = np.random.default_rng(index).integers(0, 256, (6, 6, 3), np.uint8)
+        whole = Image.fromarray(few).resize((224, 224), Image.Resampling.BICUBIC)
+        whole.save(folder / f"{index}.png")
+    return folder
+
+
+@pytest.mark.usefixtures("photos")
+def test_answers_are_compared_on_the_pictures(command: Callable[[str], Done]) -> None:
+    how = "--mean 123.7,116.3,103.5 --std 58"
+    prepared = command(f"prepare photos --model squeezenet1_1 {how}")
+    assert prepared.code == 0
+    found = {}
+    for name, given in (
+        ("pictures", f"--images photos {how}"),
+        ("list", "--input-list prepared/raw_list.txt"),
+    ):
+        done = command(f"{BENCH} {given} --json {name}.json")
+        assert done.code == 0, done.err
+        whole = json.loads(Path(f"{name}.json").read_text())
+        (case,) = whole["results"]
+        found[name] = case["accuracy"]
+    assert "on 2 pictures of 'photos'" in command(f"{BENCH} --images photos {how}").out
+    assert found["pictures"].pop("compared_on") == "2 pictures of 'photos'"
+    assert found["list"].pop("compared_on") == "inputs of 'prepared/raw_list.txt'"
+    assert found["pictures"] == found["list"]
+    assert found["list"]["inputs"] == 2
+
+
+@pytest.mark.usefixtures("photos")
+def test_mistakes(refused: Callable[[str], str]) -> None:
+    assert "leave one out" in refused(f"{BENCH} --images photos --input-list x.txt")
+    assert "--timing-only leaves out" in refused(f"{BENCH} --images photos --timing-only")
+    assert "are for pictures" in refused(f"{BENCH} --mean 3")

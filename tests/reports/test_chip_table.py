@@ -1,0 +1,34 @@
+"""The device table tells who is simulated; the page of a chip tells why one is not."""
+
+from __future__ import annotations
+
+from hexsim.platforms import chips
+from hexsim.reports.chip_table import chip_page, chip_table
+
+
+def test_chips_that_are_simulated_come_first_and_the_others_are_in_brackets() -> None:
+    text = chip_table([chips.load(name) for name in ("sd888", "sd625", "sd835")])
+    first, *others = text.splitlines()[2:]
+    words = first.split()
+    assert words[:2] == ["sd835", "MSM8998"]
+    assert "ADSP V62" in first
+    assert words[-1] == "dsp"
+    assert all("(cpu)" in line for line in others)
+
+
+def test_the_page_of_a_chip_counts_what_is_assumed() -> None:
+    chip = chips.load("sd710")
+    text = chip_page(chip)
+    assumed = [q for _, q in chip.quantities() if q.confidence == "assumed"]
+    assert f"assumed: {len(assumed)} of " in text
+    assert chip.note in text
+    assert text.count(chip.title) == 1
+    assert all(q.source in text for q in assumed)
+
+
+def test_a_chip_that_is_not_simulated_says_why_and_shows_no_table() -> None:
+    text = chip_page(chips.load("SM8350"))
+    assert "not simulated: chip sd888 cannot be simulated on dsp" in text
+    assert "HTP V68" in text
+    assert "confidence" not in text
+    assert "no DSP runtime" in chip_page(chips.load("sd625"))
