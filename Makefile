@@ -11,7 +11,7 @@ bench: $(STAMP)
 	$(BIN)/hexsim bench
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not toolchain"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not toolchain and not browser"
 
 check: $(STAMP)
 	$(BIN)/ruff check .

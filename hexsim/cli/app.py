@@ -28,6 +28,7 @@ from hexsim.cli import (
     throughput,
     tradeoff,
     validate,
+    view,
 )
 from hexsim.cli._files import guard
 from hexsim.cli._pairs import join_pairs
@@ -52,7 +53,17 @@ for _panel, _commands in (
             calibrate.calibrate,
         ),
     ),
-    ("Models", (convert.convert, quantize.quantize, info.info, diff.diff, partition.partition)),
+    (
+        "Models",
+        (
+            convert.convert,
+            quantize.quantize,
+            info.info,
+            view.view,
+            diff.diff,
+            partition.partition,
+        ),
+    ),
     (
         "Accuracy",
         (prepare.prepare, run.run, validate.validate, detections.detections, tradeoff.tradeoff),

@@ -170,9 +170,10 @@ class Model:
     @cached_property
     def weight_bytes(self) -> int:
         """Bytes of all parameters in a file; those without encoding are floats or int32."""
-        return sum(self._stored_bytes(name) for name in self.network.weights)
+        return sum(self.stored_bytes(name) for name in self.network.weights)
 
-    def _stored_bytes(self, name: str) -> int:
+    def stored_bytes(self, name: str) -> int:
+        """Bytes of a constant in a file."""
         constant, runs = self.network.constants[name], self.packing(name)
         if runs is not None:
             return packed_bytes(constant.shape, runs)

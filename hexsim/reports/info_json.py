@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hexsim import __version__
 from hexsim.container import Container
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from hexsim.accuracy.rescaling import RescalingLoss
 
 
-def info_json(
+def info_facts(
     source: str,
     container: Container,
     losses: Sequence[RescalingLoss] | None = None,
     imports: ImportReport | None = None,
-) -> str:
-    """Return heading, layers and totals as a JSON document; encodings with every channel.
+) -> dict[str, Any]:
+    """Return heading, layers and totals; encodings with every channel.
 
     `losses` are those of rescaling the weights for a chip, None if no chip was named; `imports`
     is what became of the nodes of an ONNX file, None if nobody asked.
     """
     network = container.model.network
     rows = inspect(container.model)
-    document = {
+    facts: dict[str, Any] = {
         "hexsim_version": __version__,
         "source": source,
         "network": network.name,
@@ -46,5 +46,15 @@ def info_json(
         "rescaled_weights": None if losses is None else [asdict(loss) for loss in losses],
     }
     if imports is not None:
-        document["imports"] = imports_json(imports)
-    return json.dumps(document, indent=1) + "\n"
+        facts["imports"] = imports_json(imports)
+    return facts
+
+
+def info_json(
+    source: str,
+    container: Container,
+    losses: Sequence[RescalingLoss] | None = None,
+    imports: ImportReport | None = None,
+) -> str:
+    """Return `info_facts` as a JSON document."""
+    return json.dumps(info_facts(source, container, losses, imports), indent=1) + "\n"

@@ -20,6 +20,7 @@ models export dronet_112 -o dronet.onnx
 chips show sd865
 stacks show snpe-1.23
 info m.onnx
+view m.onnx -o page.html
 info m.onnx --imports
 convert m.onnx -o float.dlc
 quantize m.onnx --input-list list.txt -o m.dlc
@@ -38,7 +39,7 @@ kernel conv --shape 8x8x32:32:3x3
 """
 WRITTEN = {
     "dronet.onnx", "float.dlc", "m.dlc", "out_cpu", "out_gpu", "out_dsp", "validation.json",
-    "tradeoff.json", "bench.json", "bench.csv", "bench.trace", "roofline.png",
+    "tradeoff.json", "bench.json", "bench.csv", "bench.trace", "roofline.png", "page.html",
 }  # fmt: skip
 GIVEN = {"m.onnx", "list.txt", "x.raw", "home", "temporary"}
 

@@ -24,6 +24,7 @@ SPOKEN = [
     "convert m.onnx -o float.dlc",
     "quantize m.onnx --input-list list.txt -o m.dlc",
     "info m.dlc",
+    "view m.dlc -o page.html",
     "diff m.onnx m.dlc",
     "run m.dlc --runtime dsp --input-list list.txt -o out",
     "validate m.dlc --runtime dsp --input-list list.txt --layers --explain --csv v.csv",
@@ -85,5 +86,8 @@ def test_no_file_is_misled(command: Command, folder: Path) -> None:
     drawing = ElementTree.parse(folder / "m.svg")
     assert not [one for one in drawing.iter() if one.tag.endswith("script")]
     assert any("<script>" in (one.text or "") for one in drawing.iter()), "as text"
+    page = (folder / "page.html").read_text()
+    assert page.count("<script") == 2, "its data and its own"
+    assert not list(_misleading(page))
     for file in folder.glob("*.json"):
         assert file.read_text().isascii(), file

@@ -1,4 +1,4 @@
-"""Every layer is a box in its engine's colour, boxes do not overlap, every edge is drawn."""
+"""Layers are boxes in the colours of the legend and stand apart; every edge is drawn."""
 
 import xml.etree.ElementTree as ElementTree
 
@@ -27,6 +27,9 @@ def test_boxes_and_edges(network: Network) -> None:
     engines = {name: piece.engine for piece in found.pieces for name in piece.layers}
     assert sorted(engines) == sorted(title.split(":")[0] for title in titles)
     assert all(title.endswith(engines[title.split(":")[0]]) for title in titles)
+    fills = {box.attrib["fill"] for group in groups for box in group.findall(f"{SVG}rect")}
+    swatches = root.findall(f"{SVG}rect[@class='swatch']")
+    assert sorted(one.attrib["fill"] for one in swatches) == sorted(fills)
     corners = {
         tuple(float(box.attrib[key]) for key in ("x", "y"))
         for group in groups

@@ -1,0 +1,177 @@
+"""A network drawn from top to bottom as SVG: boxes in rows, and arrows from writers to readers.
+
+A box stands one row below the lowest of those it reads. Boxes of one row stand side by side in
+their order; an arrow that passes rows goes around what is between. What a box says, and in which
+colour, is its owner's business. Classes (`box`, `edge`) and `data-box`, the number of a box, let a
+page restyle the drawing; without any style sheet it looks as its attributes say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from xml.sax.saxutils import escape, quoteattr
+
+WIDTH = 190
+"""Of a box, in px."""
+_HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LEGEND = 30, 16, 20, 24, 34
+_SWATCH = 14
+_MOST_LETTERS = 26
+_MOST_TITLE = 300
+_LINE = "#777"
+_ARROW = (
+    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" '
+    'markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">'
+    f'<path d="M0,0 L8,4 L0,8 z" class="arrow" fill="{_LINE}"/></marker></defs>'
+)
+_Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A layer as it is drawn: tensors it reads and writes, what it says, and its colour."""
+
+    name: str
+    note: str
+    title: str
+    fill: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """What the colours stand for: one, or several shades."""
+
+    text: str
+    fills: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Top left corner of a box, in px, and its row."""
+
+    x: float
+    y: float
+    row: int
+
+    @property
+    def middle(self) -> float:
+        """Where edges come in and leave."""
+        return self.x + WIDTH / 2
+
+
+def network_svg(boxes: Sequence[Box], legend: Sequence[LegendEntry] = ()) -> str:
+    """Return the drawing of `boxes`, in an order where writers precede readers, as a document."""
+    places = _places(boxes, _MARGIN + (_LEGEND if legend else 0))
+    right = max((place.x for place in places), default=0.0) + WIDTH
+    width = max(right, (len(legend) or 1) * WIDTH) + _MARGIN
+    height = max((place.y for place in places), default=0.0) + _HEIGHT + _MARGIN
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}" font-family="sans-serif" font-size="11">'
+    )
+    paper = '<rect width="100%" height="100%" class="paper" fill="white"/>'
+    body = (*_legend(legend), *_edges(boxes, places), *_boxes(boxes, places))
+    return "\n".join((head, _ARROW, paper, *body, "</svg>")) + "\n"
+
+
+def _places(boxes: Sequence[Box], top: float) -> list[_Place]:
+    written: dict[str, int] = {}
+    rows: list[int] = []
+    columns: list[int] = []
+    lengths: dict[int, int] = {}
+    for box in boxes:
+        row = max((written[name] for name in box.reads if name in written), default=-1) + 1
+        rows.append(row)
+        columns.append(lengths.get(row, 0))
+        lengths[row] = lengths.get(row, 0) + 1
+        written.update(dict.fromkeys(box.writes, row))
+    widest = max(lengths.values(), default=0)
+    step_x, step_y = WIDTH + _GAP_X, _HEIGHT + _GAP_Y
+    return [
+        _Place(
+            _MARGIN + (widest - lengths[row]) * step_x / 2 + column * step_x,
+            top + row * step_y,
+            row,
+        )
+        for row, column in zip(rows, columns, strict=True)
+    ]
+
+
+def _edges(boxes: Sequence[Box], places: Sequence[_Place]) -> Iterator[str]:
+    by_row = sorted(places, key=lambda place: place.row)
+    rows = {row: {p.x for p in found} for row, found in groupby(by_row, lambda place: place.row)}
+    writers: dict[str, int] = {}
+    for number, box in enumerate(boxes):
+        for name in box.reads:
+            if name in writers:
+                start, end = places[writers[name]], places[number]
+                between = {x for row in range(start.row + 1, end.row) for x in rows[row]}
+                yield (
+                    f'<path class="edge" data-from="{writers[name]}" data-to="{number}" '
+                    f'd="{_way(start, end, between)}" fill="none" stroke="{_LINE}" '
+                    'marker-end="url(#arrow)"/>'
+                )
+        writers.update(dict.fromkeys(box.writes, number))
+
+
+def _way(start: _Place, end: _Place, between: Iterable[float]) -> str:
+    """A curve down to a lane that is free of boxes at the x `between`, along it, and to the end."""
+    x0, y0, x1, y1 = start.middle, start.y + _HEIGHT, end.middle, end.y
+    down, up = y0 + _GAP_Y, y1 - _GAP_Y
+    blocked = _joined((x - _GAP_X / 4, x + WIDTH + _GAP_X / 4) for x in between)
+    if not blocked:
+        return f"M{x0:g},{y0:g} C{x0:g},{down:g} {x1:g},{up:g} {x1:g},{y1:g}"
+    sides = [side for low, high in blocked for side in (low - _GAP_X / 4, high + _GAP_X / 4)]
+    free = [
+        lane for lane in (x0, x1, *sides) if not any(low < lane < high for low, high in blocked)
+    ]
+    lane = min(free, key=lambda x: abs(x - x0) + abs(x - x1))
+    return (
+        f"M{x0:g},{y0:g} C{x0:g},{down:g} {lane:g},{y0:g} {lane:g},{down:g} "
+        f"L{lane:g},{up:g} C{lane:g},{y1:g} {x1:g},{up:g} {x1:g},{y1:g}"
+    )
+
+
+def _joined(spans: Iterable[_Span]) -> list[_Span]:
+    """The union of `spans`, in order."""
+    union: list[_Span] = []
+    for low, high in sorted(spans):
+        if union and low < union[-1][1]:
+            union[-1] = (union[-1][0], max(high, union[-1][1]))
+        else:
+            union.append((low, high))
+    return union
+
+
+def _boxes(boxes: Sequence[Box], places: Sequence[_Place]) -> Iterator[str]:
+    for number, (box, place) in enumerate(zip(boxes, places, strict=True)):
+        x = place.x + 6
+        yield (
+            f'<g class="box" data-box="{number}">'
+            f"<title>{escape(box.title[:_MOST_TITLE])}</title>"
+            f'<rect x="{place.x:g}" y="{place.y:g}" width="{WIDTH}" height="{_HEIGHT}" rx="4" '
+            f'fill={quoteattr(box.fill)} stroke="#555"/>'
+            f'<text x="{x:g}" y="{place.y + 13:g}">{escape(_end(box.name))}</text>'
+            f'<text x="{x:g}" y="{place.y + 25:g}" fill="#444" font-size="9">'
+            f"{escape(box.note[:40])}</text></g>"
+        )
+
+
+def _end(name: str) -> str:
+    """The name, or its end if it is too long: ends tell the layers of a block apart."""
+    return name if len(name) <= _MOST_LETTERS else "…" + name[1 - _MOST_LETTERS :]
+
+
+def _legend(legend: Sequence[LegendEntry]) -> Iterator[str]:
+    for column, entry in enumerate(legend):
+        x = _MARGIN + column * WIDTH
+        for number, fill in enumerate(entry.fills):
+            yield (
+                f'<rect class="swatch" x="{x + number * _SWATCH}" y="{_MARGIN - 8}" '
+                f'width="{_SWATCH}" height="{_SWATCH}" fill={quoteattr(fill)} stroke="#555"/>'
+            )
+        text_x = x + len(entry.fills) * _SWATCH + 6
+        yield f'<text x="{text_x}" y="{_MARGIN + 3}">{escape(entry.text)}</text>'

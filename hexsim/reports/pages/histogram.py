@@ -1,0 +1,72 @@
+"""How often the values of a constant occur, as its file holds them.
+
+Codes are counted code by code and then in groups of equal size, so that a bin never has more codes
+than its neighbour. Values without codes, or with another step per channel, are counted in bins of
+equal width from the smallest to the largest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.model import Model
+
+BINS = 64
+_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts in bins of equal width from `low` to `high`, and values that are not finite."""
+
+    low: float
+    high: float
+    counts: tuple[int, ...]
+    not_finite: int = 0
+
+
+def histogram(model: Model, name: str) -> Histogram | None:
+    """Count the values of constant `name`; None if none of them is a finite real number."""
+    encoding = model.encoding(name)
+    if isinstance(encoding, Encoding):
+        return _of_codes(model.codes(name), encoding)
+    if encoding is not None:
+        return _of_values(encoding.dequantize(model.codes(name)))
+    return _of_values(model.stored(name).value())
+
+
+def _of_codes(codes: npt.NDArray[np.integer], encoding: Encoding) -> Histogram:
+    lowest = encoding.offset + encoding.zero_point
+    every, flat = encoding.steps + 1, codes.ravel()
+    counts = np.zeros(every, np.int64)
+    for start in range(0, flat.size, _AT_ONCE):
+        some = flat[start : start + _AT_ONCE].astype(np.int64) - lowest
+        counts += np.bincount(some, minlength=every)
+    grouped = counts.reshape(min(BINS, every), -1).sum(axis=1)
+    return Histogram(
+        encoding.delta * (encoding.offset - 0.5),
+        encoding.delta * (encoding.offset + encoding.steps + 0.5),
+        tuple(grouped.tolist()),
+    )
+
+
+def _of_values(values: npt.NDArray[np.generic]) -> Histogram | None:
+    if values.dtype.kind not in "fiu" or not values.size:
+        return None
+    flat = values.ravel()
+    if flat.dtype.itemsize < 4:
+        flat = flat.astype(np.float32)
+    finite = np.isfinite(flat)
+    missing = int(flat.size - np.count_nonzero(finite))
+    real = flat[finite] if missing else flat
+    if not real.size:
+        return None
+    low, high = float(real.min()), float(real.max())
+    if not np.isfinite(high - low):
+        return None
+    counts, edges = np.histogram(real, BINS, (low, high))
+    return Histogram(float(edges[0]), float(edges[-1]), tuple(counts.tolist()), missing)

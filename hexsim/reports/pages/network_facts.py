@@ -1,0 +1,133 @@
+"""The data of the page on a network: what `hexsim info --json` tells, and each constant in short.
+
+A page must open fast, so what has no bound of its own is cut, and the page says so: channels of an
+encoding, names in a list, long texts, histograms. `left_out` has how many are missing, by key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from hexsim.container import Container
+from hexsim.container.inspection import constants_by_role
+from hexsim.graph.ir import Constant
+from hexsim.quantization.model import Model
+from hexsim.reports.info_json import info_facts
+from hexsim.reports.pages.histogram import histogram
+
+_CHANNELS = 12_000
+"""Channels in a page, shared by all encodings that have any."""
+_FEWEST_CHANNELS = 4
+_HISTOGRAMS = 3_000
+_NAMES = 64
+_LETTERS = 400
+_VALUES = 8
+"""A constant of so few elements is shown as it is."""
+
+
+def network_facts(source: str, container: Container) -> dict[str, Any]:
+    """Return `info_facts` with constants, cut where a page must be; reads the weights."""
+    model = container.model
+    facts = info_facts(source, container)
+    network = model.network
+    names = list(
+        dict.fromkeys(
+            name for layer in network.layers for name in constants_by_role(layer, network).values()
+        )
+    )
+    numbers = {name: number for number, name in enumerate(names)}
+    counted = _largest(network.constants[name] for name in names)
+    roles: list[dict[str, int]] = [{} for _ in network.inputs]
+    for layer in network.layers:
+        of_layer = constants_by_role(layer, network)
+        roles.append({role: numbers[name] for role, name in of_layer.items()})
+    with_channels = sum(
+        "channels" in one for row in facts["layers"] for one in row["encodings"].values()
+    )
+    most = max(_FEWEST_CHANNELS, _CHANNELS // max(1, with_channels))
+    layers = [
+        {**_layer(row, most), "constants": found}
+        for row, found in zip(facts["layers"], roles, strict=True)
+    ]
+    return {
+        **facts,
+        "layers": layers,
+        "outputs": list(network.outputs),
+        "weight_bytes": model.weight_bytes,
+        "constants": [_constant(model, name, name in counted) for name in names],
+    }
+
+
+def _largest(constants: Iterable[Constant]) -> frozenset[str]:
+    """Names of the constants that are counted: the largest, if there are too many."""
+    ordered = sorted(constants, key=lambda constant: -constant.elements)
+    return frozenset(constant.name for constant in ordered[:_HISTOGRAMS])
+
+
+def _layer(row: dict[str, Any], most_channels: int) -> dict[str, Any]:
+    lists = ("inputs", "outputs", "shapes", "varies")
+    missing = {key: len(row[key]) - _NAMES for key in lists if len(row[key]) > _NAMES}
+    return {
+        **row,
+        **{key: row[key][:_NAMES] for key in lists},
+        "attributes": {key: _shown(text) for key, text in row["attributes"].items()},
+        "encodings": {
+            role: _encoding(found, most_channels) for role, found in row["encodings"].items()
+        },
+        "left_out": missing,
+    }
+
+
+def _shown(text: str) -> str:
+    if len(text) <= _LETTERS:
+        return text
+    return f"{text[:_LETTERS]}… ({len(text)} characters, cut here)"
+
+
+def _encoding(found: dict[str, Any], most: int) -> dict[str, Any]:
+    """An encoding; one per channel as a column for each figure, and the range of all channels."""
+    if "channels" not in found:
+        return found
+    channels: Sequence[dict[str, Any]] = found["channels"]
+    first = channels[0]
+    return {
+        **{key: first[key] for key in ("bitwidth", "offset", "symmetric")},
+        "channels": len(channels),
+        "lowest": min(one["min"] for one in channels),
+        "highest": max(one["max"] for one in channels),
+        **{key: [one[key] for one in channels[:most]] for key in ("min", "max", "delta")},
+        "left_out": max(0, len(channels) - most),
+    }
+
+
+def _constant(model: Model, name: str, counted: bool) -> dict[str, Any]:
+    constant = model.network.constants[name]
+    told: dict[str, Any] = {
+        "name": name,
+        "shape": constant.shape,
+        "type": model.data_type(name) or constant.dtype,
+        "elements": constant.elements,
+    }
+    if not _is_number(constant.dtype):
+        return {**told, "note": "Its values are not numbers that can be counted."}
+    told["bytes"] = model.stored_bytes(name)
+    if constant.elements <= _VALUES:
+        values = constant.value()
+        return {**told, "values": [str(one) for one in values.ravel().tolist()]}
+    if not counted:
+        return {**told, "note": f"Not counted: only the {_HISTOGRAMS} largest constants are."}
+    found = histogram(model, name)
+    if found is None:
+        return {**told, "note": "None of its values is a finite number."}
+    return {**told, "histogram": asdict(found)}
+
+
+def _is_number(dtype: str) -> bool:
+    try:
+        return np.dtype(dtype).kind in "fiu"
+    except TypeError:
+        return False

@@ -1,0 +1,53 @@
+"""The page on a network: drawing and list of its layers, and on a click what is known of each.
+
+Each layer type has a colour, the most frequent ones their own; those behind them share a grey.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from string import Template
+from typing import Any
+
+from hexsim.container import Container
+from hexsim.reports.network_svg import Box, network_svg
+from hexsim.reports.pages.network_facts import network_facts
+from hexsim.reports.pages.shell import asset, page
+
+_INPUTS, _OTHERS = "#f1f1f1", "#c4c8ce"
+_COLOURS = (
+    *("#9ecbff", "#ffd59e", "#8fd19e", "#e0b3ff", "#ffb3b8", "#f3e38a"),
+    *("#8fdcd6", "#c9b8a3", "#b7c4ff", "#d3e79a", "#f7b4dd", "#a9c7b0"),
+)
+_DATA = "data"
+
+
+def network_page(source: str, container: Container) -> str:
+    """Return the HTML document; `source` is what the user calls the model."""
+    network = container.model.network
+    facts = network_facts(source, container)
+    legend = _legend(facts["layers"])
+    fills = {entry["type"]: entry["fill"] for entry in legend}
+    boxes = [Box(name, _DATA, f"{name}: input", _INPUTS, (), (name,)) for name in network.inputs]
+    for layer in network.layers:
+        title = f"{layer.name}: {layer.type}"
+        fill = fills[layer.type]
+        boxes.append(Box(layer.name, layer.type, title, fill, layer.inputs, layer.outputs))
+    body = Template(asset("network.html")).substitute(drawing=network_svg(boxes))
+    data = {**facts, "legend": legend}
+    return page(f"{network.name} - hexsim", body, data, ("network.css",), "network.js")
+
+
+def _legend(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Types with their colours and counts, the most frequent first."""
+    counts = Counter(layer["type"] for layer in layers)
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    colours = iter(_COLOURS)
+    return [
+        {
+            "type": kind,
+            "count": number,
+            "fill": _INPUTS if kind == _DATA else next(colours, _OTHERS),
+        }
+        for kind, number in ordered
+    ]

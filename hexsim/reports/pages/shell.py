@@ -1,0 +1,43 @@
+"""The shell of a page: one HTML document with its styles, scripts and data inside.
+
+Whatever comes from a model stays text. Data is JSON in an element that no name can close, and
+scripts put it on the page as text. A policy in the head lets only the page's own scripts run, known
+by their hashes, and fetches nothing, so that a mistake elsewhere can neither run nor call anybody.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+_HERE = Path(__file__).parent
+_IN_SCRIPTS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def asset(name: str) -> str:
+    """Return the text of a file of this package."""
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def page(title: str, body: str, data: Mapping[str, Any], styles: Sequence[str], script: str) -> str:
+    """Return the document; `body` is markup, `styles` and `script` are names of assets."""
+    code = asset(script)
+    return Template(asset("shell.html")).substitute(
+        title=escape(title),
+        script_hash=b64encode(sha256(code.encode()).digest()).decode(),
+        styles="".join(map(asset, ("shell.css", *styles))),
+        body=body,
+        data=embedded(data),
+        script=code,
+    )
+
+
+def embedded(data: Mapping[str, Any]) -> str:
+    """Return `data` as JSON that neither ends a script element nor begins a comment in one."""
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).translate(_IN_SCRIPTS)

@@ -1,0 +1,55 @@
+"""`hexsim view` writes the page that it says it writes; its numbers are those of `hexsim info`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hexsim import container
+from tests.accuracy import culprits
+from tests.cli.conftest import Done
+from tests.reports.pages.conftest import data_of
+
+Command = Callable[[str], Done]
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path) -> None:
+    container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+
+
+def test_numbers_are_those_of_info(command: Command, tmp_path: Path) -> None:
+    assert command("info q.dlc --json info.json").code == 0
+    assert command("view q.dlc -o page.html").code == 0
+    info = json.loads((tmp_path / "info.json").read_text())
+    page = data_of((tmp_path / "page.html").read_text())
+    rows, layers = info.pop("layers"), page.pop("layers")
+    assert info.items() <= page.items()
+    assert len(rows) == len(layers)
+    assert all(row.items() <= layer.items() for row, layer in zip(rows, layers, strict=True))
+
+
+def test_the_page_lies_beside_the_model_by_default(command: Command, tmp_path: Path) -> None:
+    code, out, _ = command("view q.dlc")
+    assert (code, out) == (0, "wrote q.dlc.html\n")
+    first = (tmp_path / "q.dlc.html").read_bytes()
+    assert command("view q.dlc").code == 0
+    assert (tmp_path / "q.dlc.html").read_bytes() == first
+
+
+def test_a_built_in_network(command: Command, tmp_path: Path) -> None:
+    assert command("view conv1x1_8to4@3x3 -o page.html").code == 0
+    assert data_of((tmp_path / "page.html").read_text())["network"] == "conv1x1_8to4@3x3"
+
+
+def test_no_folder_is_told(command: Command, tmp_path: Path) -> None:
+    assert command(f"view {tmp_path}/q.dlc -o page.html").code == 0
+    assert str(tmp_path) not in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("line", "part"), [("view q.dlc -o q.dlc", "would overwrite an input"), ("view x", "'x'")]
+)
+def test_refused(refused: Callable[[str], str], line: str, part: str) -> None:
+    assert part in refused(line)

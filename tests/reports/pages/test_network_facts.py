@@ -1,0 +1,96 @@
+"""The page's data are what `hexsim info --json` tells; what is cut is said."""
+
+import json
+
+import numpy as np
+import pytest
+
+from hexsim.container import Container, Metadata
+from hexsim.graph.ir import Constant, Network, Tensor
+from hexsim.layers import Elementwise
+from hexsim.quantization.model import Model
+from hexsim.reports.info_json import info_json
+from hexsim.reports.pages.network_facts import network_facts
+from tests.reports.pages.networks import chain, in_floats, with_codes
+
+MADE = {
+    "float": in_floats(chain(2)),
+    "per tensor": with_codes(chain(2)),
+    "per channel": with_codes(chain(2), per_channel=True),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_numbers_are_those_of_info(name: str) -> None:
+    page = json.loads(json.dumps(network_facts("m", MADE[name])))
+    info = json.loads(info_json("m", MADE[name]))
+    rows, shown = info.pop("layers"), page.pop("layers")
+    assert info.items() <= page.items()
+    for row, layer in zip(rows, shown, strict=True):
+        for role, encoding in row.pop("encodings").items():
+            columns = layer["encodings"][role]
+            if "channels" in encoding:
+                for key in ("min", "max", "delta"):
+                    assert columns[key] == [one[key] for one in encoding["channels"]]
+                assert columns["channels"] == len(encoding["channels"])
+            else:
+                assert columns == encoding
+        assert row.items() <= layer.items()
+
+
+def test_constants_are_those_of_the_layers() -> None:
+    container = MADE["per tensor"]
+    page = network_facts("m", container)
+    constants = page["constants"]
+    assert sum(one["bytes"] for one in constants) == page["weight_bytes"]
+    for layer in page["layers"][1:-1]:
+        found = constants[layer["constants"]["weight"]]
+        assert found["name"] == f"{layer['name']}.w"
+        assert found["type"] == "uFxp_8"
+        assert sum(found["histogram"]["counts"]) == found["elements"] == 16
+
+
+def test_many_channels_are_cut_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hexsim.reports.pages.network_facts._CHANNELS", 6)
+    container = with_codes(chain(1, channels=9), per_channel=True)
+    layer = network_facts("m", container)["layers"][1]
+    found = layer["encodings"]["weight"]
+    assert (len(found["delta"]), found["left_out"], found["channels"]) == (6, 3, 9)
+    whole = container.model.parameters["conv0.w"].channels  # type: ignore[union-attr]
+    assert found["lowest"] == min(one.min for one in whole)
+    assert found["highest"] == max(one.max for one in whole)
+
+
+def test_the_smaller_constants_are_not_counted_if_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("hexsim.reports.pages.network_facts._HISTOGRAMS", 1)
+    found = network_facts("m", in_floats(chain(3)))["constants"]
+    assert ["histogram" in one for one in found] == [True, False, False]
+    assert all("Not counted" in one["note"] for one in found[1:])
+
+
+def joined(count: int, constant: Constant) -> Container:
+    """A sum of `count` inputs and a constant."""
+    names = tuple(f"x{n}" for n in range(count))
+    layer = Elementwise(name="s", inputs=(*names, constant.name), outputs=("y",), kind="sum")
+    tensors = {name: Tensor(name, (1, 2)) for name in (*names, "y")}
+    network = Network("n", (layer,), tensors, {constant.name: constant}, names, ("y",))
+    return Container(Model(network), Metadata())
+
+
+def test_few_values_are_shown_and_long_lists_cut() -> None:
+    values = np.array([[1.5, np.inf]], np.float32)
+    page = network_facts("m", joined(100, Constant("c", (1, 2), values)))
+    (constant,) = page["constants"]
+    assert constant["values"] == ["1.5", "inf"]
+    layer = page["layers"][-1]
+    assert (len(layer["inputs"]), layer["left_out"]) == (64, {"inputs": 37})
+
+
+def test_long_texts_are_cut() -> None:
+    container = joined(1, Constant("c", (1, 2), np.zeros((1, 2), np.float32)))
+    network = container.model.network
+    fused = network.layers[0].replace(fused=("n" * 1000,))
+    told = network_facts("m", in_floats(network.with_layers([fused])))["layers"][-1]["attributes"]
+    assert told["fused"] == "n" * 400 + "… (1000 characters, cut here)"

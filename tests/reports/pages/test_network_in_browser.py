@@ -1,0 +1,140 @@
+"""The page on a network in a real browser: it finds, shows, walks, and takes names as text."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hexsim.reports.pages import network_page
+from tests.reports.pages.conftest import Open
+from tests.reports.pages.networks import HOSTILE, chain, in_floats, with_codes
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+pytestmark = pytest.mark.browser
+
+ENTER, DOWN = "\ue007", "\ue015"
+FLOAT = network_page("float.onnx", in_floats(chain(6)))
+CHANNELS = network_page("q.dlc", with_codes(chain(6), per_channel=True))
+
+
+def texts(browser: "Chrome", selector: str) -> list[str]:
+    return [one.text for one in browser.find_elements("css selector", selector)]
+
+
+def type_in(browser: "Chrome", text: str) -> None:
+    browser.find_element("id", "search").send_keys(text)
+
+
+def shown(browser: "Chrome") -> list[str]:
+    return texts(browser, "#list li:not([hidden]) b")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 700, 1100, 1600])
+def test_it_fits_and_says_nothing_on_the_console(opened: Open, width: int, scheme: str) -> None:
+    browser = opened(CHANNELS, width, scheme)
+    type_in(browser, "conv3" + ENTER)
+    assert texts(browser, "#details h2") == ["conv3"]
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert browser.get_log("browser") == []
+    paper, ink = browser.execute_script(
+        "const style = getComputedStyle(document.body);"
+        "return [style.backgroundColor, style.color].map((one) =>"
+        "  one.match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 3)"
+    )
+    assert (paper - ink) * (1 if scheme == "light" else -1) > 150
+
+
+def test_summary_and_drawing(opened: Open) -> None:
+    browser = opened(FLOAT)
+    told = dict(zip(texts(browser, "#summary dt"), texts(browser, "#summary dd"), strict=True))
+    assert told["Layers"] == "7"
+    assert told["Parameters"] == "96"
+    assert told["MACs per inference"] == "384"
+    assert told["Values"] == "float"
+    boxes = browser.find_elements("css selector", "#drawing .box")
+    assert len(boxes) == 8
+    assert all(one.is_displayed() for one in boxes)
+    assert len(browser.find_elements("css selector", "#drawing .edge")) == 8
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ("CONV2", ["conv2", "conv3"]),  # the latter reads conv2.out
+        ("conv2.out", ["conv2", "conv3"]),
+        ("type:data", ["in"]),
+        ("elementwise", ["sum"]),
+        ("nothing of that kind", []),
+    ],
+)
+def test_search(opened: Open, wanted: str, names: list[str]) -> None:
+    browser = opened(FLOAT)
+    type_in(browser, wanted)
+    assert shown(browser) == names
+    assert len(browser.find_elements("css selector", "#drawing .hit")) == len(names)
+    assert texts(browser, "#found") == [f"{len(names)} of 8"]
+
+
+def test_the_legend_filters_by_type(opened: Open) -> None:
+    browser = opened(FLOAT)
+    browser.find_element("css selector", "#legend button").click()
+    assert shown(browser) == [f"conv{n}" for n in range(6)]
+
+
+def test_a_click_on_a_box_shows_the_layer(opened: Open) -> None:
+    browser = opened(CHANNELS)
+    browser.find_element("css selector", '#drawing [data-box="2"]').click()
+    details = browser.find_element("id", "details").text
+    for part in ("conv1", "kernel 1x1", "conv0.out 1x2x2x4", "conv2 convolutional", "sFxp_8"):
+        assert part in details
+    assert len(browser.find_elements("css selector", ".histogram .bar")) == 64
+    assert len(browser.find_elements("css selector", ".histogram line.limit")) == 2
+    browser.find_element("css selector", ".constant details summary").click()
+    assert len(browser.find_elements("css selector", ".channels tbody tr")) == 4
+
+
+def test_links_lead_from_layer_to_layer(opened: Open) -> None:
+    browser = opened(FLOAT)
+    type_in(browser, "conv1" + ENTER)
+    browser.find_element("css selector", "#details .jump").click()
+    assert texts(browser, "#details h2") == ["conv0"]
+    assert (
+        texts(browser, "#list li:not([hidden]) [aria-current] b") == []
+    )  # conv0 is not among what was found
+    type_in(browser, "\ue00c")
+    assert texts(browser, "#list [aria-current] b") == ["conv0"]
+
+
+def test_keys_are_enough(opened: Open) -> None:
+    browser = opened(FLOAT)
+    type_in(browser, DOWN)
+    browser.switch_to.active_element.send_keys(DOWN)
+    browser.switch_to.active_element.send_keys(ENTER)
+    assert texts(browser, "#details h2") == ["conv0"]
+    drawing = browser.find_element("id", "drawing")
+    drawing.send_keys(DOWN + DOWN + ENTER)
+    assert texts(browser, "#details h2") == ["conv2"]
+
+
+def test_zoom(opened: Open) -> None:
+    browser = opened(FLOAT)
+    width = "return document.querySelector('#drawing svg').getBoundingClientRect().width"
+    before = browser.execute_script(width)
+    browser.find_element("css selector", '[data-zoom="in"]').click()
+    assert browser.execute_script(width) > before
+    browser.find_element("css selector", '[data-zoom="one"]').click()
+    assert browser.execute_script(width) == before
+
+
+@pytest.mark.parametrize("width", [400, 1600])
+def test_hostile_names_stay_text(opened: Open, width: int) -> None:
+    browser = opened(network_page(HOSTILE, in_floats(chain(3, prefix=HOSTILE))), width)
+    type_in(browser, f"{HOSTILE}1" + ENTER)
+    assert texts(browser, "#details h2") == [f"{HOSTILE}1"]
+    assert f"{HOSTILE}net" in texts(browser, "h1")
+    assert browser.find_elements("tag name", "img") == []
+    assert browser.execute_script("return window.hurt === undefined")
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert browser.get_log("browser") == []
