@@ -46,6 +46,7 @@ snpe-dlc-quant --input_dlc net.dlc --input_list list.txt --use_adjusted_weights_
 LOOK = """
 snpe-dlc-info --input_dlc a.dlc --save info.csv --display_all_encodings --display_memory
     --udl own.py ENERGY
+snpe-dlc-viewer --input_dlc a.dlc --save page.html --udl own.py ENERGY
 snpe-dlc-diff --input_dlc_one net.dlc --input_dlc_two b.dlc --layers --parameters --dimensions
     --weights --outputs --hta --copyrights --save diff.csv --udl own.py ENERGY
 """
@@ -77,7 +78,7 @@ snpe_bench.py --config_file bench.json -a --float net.dlc
 SCRIPT = CONVERT + QUANTIZE + LOOK + RUN + BENCH
 LEFT = """
 a.dlc b.dlc c.dlc caffe.dlc diag.csv diff.csv info.csv net.dlc net_quantized.dlc
-output output/Result_0 output/Result_0/y.raw output/Result_1 output/Result_1/y.raw
+output page.html output/Result_0 output/Result_0/y.raw output/Result_1 output/Result_1/y.raw
 output/SNPEDiag_0.log parallel parallel/Result_0 parallel/Result_0/y.raw parallel/Result_1
 parallel/Result_1/y.raw parallel/SNPEDiag_0.log parallel/SNPEDiag_1.log parallel/SNPEDiag_2.log
 parallel/SNPEDiag_3.log parallel/SNPEDiag_4.log parallel/SNPEDiag_5.log parallel/SNPEDiag_6.log

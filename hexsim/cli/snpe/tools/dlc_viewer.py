@@ -1,6 +1,6 @@
 """`snpe-dlc-viewer`: a .dlc file as a page for a browser."""
 
-from hexsim.cli.snpe.option import Option, Ours, Tool
+from hexsim.cli.snpe.option import UDL, Option, Ours, Tool
 from hexsim.cli.view import view
 
 OPTIONS = (
@@ -9,6 +9,7 @@ OPTIONS = (
         ("--save", "-s"), ("FILE",), "The HTML file to write; default: INPUT.html.",
         Ours("--output"),
     ),
+    UDL,
 )  # fmt: skip
 
 TOOLS = {
