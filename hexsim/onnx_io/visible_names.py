@@ -31,7 +31,9 @@ def with_visible_names(model: onnx.ModelProto) -> onnx.ModelProto:
             if isinstance(found, str):
                 setattr(message, field, visible(found))
             else:
-                found[:] = [visible(one) if isinstance(one, str) else one for one in found]
+                for at, one in enumerate(found):
+                    if isinstance(one, str):  # what is no text cannot be written back
+                        found[at] = visible(one)
     return shown
 
 

@@ -56,3 +56,11 @@ def test_networks_have_visible_names() -> None:
     network = read(_hostile())
     assert network.inputs == (r"x\u202e",)
     assert network.outputs == (r"y\x7f",)
+
+
+def test_bytes_that_are_no_text_stay_beside_names() -> None:
+    """Whoever reads them refuses them, by the name of their node."""
+    model = onnx.ModelProto()
+    node = model.graph.node.add()
+    node.ParseFromString(b"\x0a\x01\xff" + b"\x0a\x03a\nb")
+    assert list(with_visible_names(model).graph.node[0].input) == [b"\xff", "a\\nb"]
