@@ -22,7 +22,6 @@ from hexsim.layers.user_defined import looked_up
 from hexsim.quantization.model import HtaSection, Model, restored
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import unpack
-from hexsim.texts.text import with_short_words
 
 Array = npt.NDArray[np.generic]
 
@@ -59,8 +58,8 @@ def read(path: str | Path) -> Container:
         return Container(model, metadata, document.overrides)
     except ValueError as error:
         raise HexsimError(
-            f"'{path}' is no model: {with_short_words(str(error))}; it was altered, or comes from "
-            "another version of hexsim, convert the model again"
+            f"'{path}' is no model: {error}; it was altered, or comes from another version of "
+            "hexsim, convert the model again"
         ) from None
 
 

@@ -63,11 +63,6 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line.strip()
 
 
-def with_short_words(sentence: str, most: int = 200) -> str:
-    """Return a sentence in which every word is shortened that somebody made to be long."""
-    return re.sub(rf"\S{{{most + 1},}}", lambda found: shortened(found[0], most), sentence)
-
-
 def shortened(text: str, most: int = 40) -> str:
     """Return `text`, or its beginning if it is longer than a message should be."""
     return text if len(text) <= most else f"{text[: most - 3]}..."

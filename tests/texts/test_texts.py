@@ -10,7 +10,7 @@ import pytest
 
 from hexsim.texts.csv_text import parse_csv
 from hexsim.texts.json_text import parse_json
-from hexsim.texts.text import decoded, lines, read_text, shortened, with_short_words
+from hexsim.texts.text import decoded, lines, read_text, shortened
 from hexsim.texts.toml_text import parse_toml
 
 
@@ -110,10 +110,3 @@ def test_rows_are_by_column() -> None:
 def test_long_names_are_shortened() -> None:
     assert shortened("x" * 40) == "x" * 40
     assert shortened("x" * 41) == "x" * 37 + "..."
-
-
-def test_only_long_words_are_shortened() -> None:
-    sentence = f"layer '{'y' * 5000}' reads 'x', which {'n' * 20} writes"
-    expected = f"layer '{'y' * 16}... reads 'x', which {'n' * 20} writes"
-    assert with_short_words(sentence, 20) == expected
-    assert with_short_words("short words stay as they are " * 100).count("stay") == 100
