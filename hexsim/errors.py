@@ -13,18 +13,18 @@ from collections.abc import Iterable
 
 _MOST = 200
 """Characters of a name that is compared with others, and shown."""
-_LONG_WORD = re.compile(r"\S{400,}")
-"""Somebody made it to be long; paths are seldom."""
+_LONG = re.compile(r"(?<=')[^']{1000,}(?=')|[^\s']{400,}")
+"""A name or word that somebody made to be long; paths and what stands between names are seldom."""
 
 
 class HexsimError(Exception):
     """A mistake in what the user gave us, told in one sentence.
 
-    Names in it come from files and may be of any length: of a very long word the beginning is told.
+    Names in it come from files and may be of any length: of a very long one the beginning is told.
     """
 
     def __init__(self, sentence: str) -> None:
-        super().__init__(_LONG_WORD.sub(lambda word: f"{word[0][:_MOST]}...", sentence))
+        super().__init__(_LONG.sub(lambda word: f"{word[0][:_MOST]}...", sentence))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

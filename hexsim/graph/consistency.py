@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hexsim.graph import domains
-from hexsim.texts.text import shortened
 
 if TYPE_CHECKING:
     from hexsim.graph.ir import Layer, Network, Shape
@@ -24,13 +23,13 @@ if TYPE_CHECKING:
 def check(network: Network) -> None:
     """Raise ValueError, naming layer or tensor, for the first thing that does not hold."""
     for tensor in network.tensors.values():
-        with told(f"tensor '{_shown(tensor.name)}'"):
+        with told(f"tensor '{tensor.name}'"):
             domains.require(tensor)
     _check_ends(network)
     written = set(network.inputs)
     names: set[str] = set()
     for layer in network.layers:
-        with told(f"layer '{_shown(layer.name)}' ({type(layer).__name__})"):
+        with told(f"layer '{layer.name}' ({type(layer).__name__})"):
             if layer.name in names:
                 raise ValueError("another layer has that name")
             _check_layer(network, layer, written)
@@ -40,7 +39,7 @@ def check(network: Network) -> None:
         raise ValueError("it has no layers")
     for name in network.tensors:
         if name not in written:
-            raise ValueError(f"tensor '{_shown(name)}' is written by no layer")
+            raise ValueError(f"tensor '{name}' is written by no layer")
 
 
 @contextmanager
@@ -78,16 +77,16 @@ def require_layer(layer: Layer, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
 def _check_ends(network: Network) -> None:
     """Inputs and outputs are tensors, and names mean one thing."""
     for name in network.tensors.keys() & network.constants.keys():
-        raise ValueError(f"'{_shown(name)}' is a tensor and a constant")
+        raise ValueError(f"'{name}' is a tensor and a constant")
     for what, ends in (("input", network.inputs), ("output", network.outputs)):
         for at, name in enumerate(ends):
             if name not in network.tensors:
-                raise ValueError(f"{what} '{_shown(name)}' is no tensor of the network")
+                raise ValueError(f"{what} '{name}' is no tensor of the network")
             if name in ends[:at]:
-                raise ValueError(f"{what} '{_shown(name)}' is named twice")
+                raise ValueError(f"{what} '{name}' is named twice")
     for name in network.input_formats:
         if name not in network.inputs:
-            raise ValueError(f"an input format is given for '{_shown(name)}', which is no input")
+            raise ValueError(f"an input format is given for '{name}', which is no input")
 
 
 def _check_layer(network: Network, layer: Layer, written: Collection[str]) -> None:
@@ -95,16 +94,16 @@ def _check_layer(network: Network, layer: Layer, written: Collection[str]) -> No
     for name in layer.inputs:
         if name not in written and name not in network.constants:
             what = "is written by nothing before it" if name in network.tensors else "is unknown"
-            raise ValueError(f"input '{_shown(name)}' {what}")
+            raise ValueError(f"input '{name}' {what}")
     for at, name in enumerate(layer.outputs):
         if name not in network.tensors:
-            raise ValueError(f"output '{_shown(name)}' is no tensor of the network")
+            raise ValueError(f"output '{name}' is no tensor of the network")
         if name in written or name in layer.outputs[:at]:
-            raise ValueError(f"output '{_shown(name)}' is an input or another layer's output")
+            raise ValueError(f"output '{name}' is an input or another layer's output")
     constants = {}
     for name in (*layer.parameters, *layer.statistics):
         if name not in network.constants:
-            raise ValueError(f"constant '{_shown(name)}' is unknown")
+            raise ValueError(f"constant '{name}' is unknown")
         constants[name] = network.constants[name].shape
     shapes = network.input_shapes(layer)
     made, stated = require_layer(layer, shapes), network.layer_outputs(layer)
@@ -118,8 +117,3 @@ def _check_layer(network: Network, layer: Layer, written: Collection[str]) -> No
 
 def _listed(shapes: Sequence[Shape]) -> str:
     return " and ".join(str(list(shape)) for shape in shapes)
-
-
-def _shown(name: str) -> str:
-    """A name in a message: whole, unless somebody made it to be long."""
-    return shortened(name, 200)
