@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 _SAID = {
     signal.SIGINT: (130, "interrupted"),
@@ -89,21 +90,21 @@ def _watch(coming: int) -> None:
 
 def _stop(number: int) -> None:
     code, said = _SAID[signal.Signals(number)]
-    temporaries = sys.modules.get("hexsim.files.temporaries")
-    if temporaries is not None:
-        temporaries.abandon()
-    _end_workers()
-    with suppress(OSError):
-        clear = b"\r\x1b[2K\x1b[?25h" if os.isatty(2) else b""  # progress, and a hidden cursor
-        os.write(2, clear + f"hexsim: {said}\n".encode())
-    os._exit(code)
-
-
-def _end_workers() -> None:
-    multiprocessing = sys.modules.get("multiprocessing")
-    if multiprocessing is not None:
-        for child in multiprocessing.active_children():
+    try:
+        _of_loaded("hexsim.files.temporaries", "abandon")
+        for child in _of_loaded("multiprocessing", "active_children") or ():
             child.kill()
+        with suppress(OSError):
+            clear = b"\r\x1b[2K\x1b[?25h" if os.isatty(2) else b""  # progress, hidden cursors
+            os.write(2, clear + f"hexsim: {said}\n".encode())
+    finally:
+        os._exit(code)
+
+
+def _of_loaded(module: str, function: str) -> Any:
+    """What a function returns; None where its module, still being imported, has nothing yet."""
+    found = getattr(sys.modules.get(module), function, None)
+    return found and found()
 
 
 def _make_room_for_the_last_word() -> None:

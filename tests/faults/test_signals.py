@@ -78,6 +78,27 @@ def test_while_everything_is_imported(inputs: Path) -> None:
         assert (process.returncode, err.decode()) == ENDS[signal.SIGINT]
 
 
+@pytest.mark.parametrize("module", ["hexsim.files.temporaries", "multiprocessing"])
+def test_while_a_module_is_half_imported(inputs: Path, module: str) -> None:
+    """Whatever the moment: a module that is being imported is there and empty."""
+    half = (
+        "import os, signal, sys, time, types\n"
+        f"sys.modules[{module!r}] = types.ModuleType({module!r})\n"
+        "from hexsim.cli._stopping import stoppable\n"
+        "with stoppable():\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(30)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", half],
+        capture_output=True,
+        cwd=inputs,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        check=False,
+    )
+    assert (done.returncode, done.stderr.decode()) == ENDS[signal.SIGINT]
+
+
 def test_what_was_ignored_stays_ignored(inputs: Path) -> None:
     """As under nohup."""
     with subprocess.Popen(
