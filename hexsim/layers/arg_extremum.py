@@ -24,7 +24,10 @@ def _beyond_codes(layer: ArgExtremum, network: Network) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class ArgExtremum(Layer):
-    """The first place of the extremum along stored axis `axis`, which stays with size one."""
+    """The first place of the extremum along stored axis `axis`.
+
+    The axis stays with size one where the layer `keeps_axis`.
+    """
 
     support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "unsigned"
@@ -36,6 +39,7 @@ class ArgExtremum(Layer):
 
     kind: Literal["max", "min"]
     axis: Axis
+    keeps_axis: bool = True
 
     @property
     def type(self) -> str:
@@ -43,5 +47,7 @@ class ArgExtremum(Layer):
         return f"arg{self.kind}"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The input's shape with a one at the axis."""
-        return (tuple(1 if axis == self.axis else n for axis, n in enumerate(inputs[0])),)
+        """The input's shape, with a one at the axis or without it."""
+        (shape,) = inputs
+        kept = (1,) if self.keeps_axis else ()
+        return ((*shape[: self.axis], *kept, *shape[self.axis + 1 :]),)

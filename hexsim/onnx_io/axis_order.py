@@ -24,6 +24,11 @@ def channels_last(rank: int) -> Order:
     return identity(rank) if rank < 3 else (0, *range(2, rank), 1)
 
 
+def without(axis: int, order: Order) -> Order:
+    """The order of what is left when a source axis of size one is dropped."""
+    return tuple(other - (other > axis) for other in order if other != axis)
+
+
 def stored_shape(source: Shape, order: Order) -> Shape:
     """Sizes in stored order."""
     return tuple(source[axis] for axis in order)

@@ -175,7 +175,9 @@ def _repeated(shape: Shape) -> Iterator[Example]:
     for kind in ("mean", "sum", "max", "min"):
         yield _example(partial(Reduce, kind=kind, axes=(last,)), f"{kind} {name}", shape)
     for kind in ("max", "min"):
-        yield _example(partial(ArgExtremum, kind=kind, axis=last), f"{kind} {name}", shape)
+        place = partial(ArgExtremum, kind=kind, axis=last)
+        yield _example(place, f"{kind} {name}", shape)
+    yield _example(partial(place, keeps_axis=False), f"min {name} without its axis", shape)
     outer = partial(Reduce, kind="mean", axes=tuple(range(0, len(shape), 2)))
     yield _example(outer, f"mean of every other axis {name}", shape)
 

@@ -6,7 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.onnx_io.axis_order import channels_last, identity, reshaped, runs, transposed
+from hexsim.onnx_io.axis_order import (
+    channels_last,
+    identity,
+    reshaped,
+    runs,
+    transposed,
+    without,
+)
 
 shapes = st.lists(st.integers(1, 4), min_size=1, max_size=5).map(tuple)
 
@@ -76,3 +83,14 @@ def test_transposes_equal_numpy(
 def test_a_transpose_between_the_two_image_orders_moves_nothing() -> None:
     assert transposed(channels_last(4), (0, 2, 3, 1)) == (identity(4), (0, 1, 2, 3))
     assert transposed(identity(4), (0, 3, 1, 2)) == (channels_last(4), (0, 1, 2, 3))
+
+
+@given(stored(), st.data())
+def test_an_axis_of_size_one_is_dropped_where_it_is(
+    stored: tuple[tuple[int, ...], tuple[int, ...]], data: st.DataObject
+) -> None:
+    shape, order = stored
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    flat = (*shape[:axis], 1, *shape[axis + 1 :])
+    dropped = (*shape[:axis], *shape[axis + 1 :])
+    assert _sequence(dropped, without(axis, order)) == _sequence(flat, order)

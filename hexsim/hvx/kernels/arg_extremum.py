@@ -22,10 +22,12 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Vectors of the result over the workers."""
+    """Vectors of the result, its axis kept, over the workers."""
+    layer, (data, *_) = call.layer, call.operands
+    assert isinstance(layer, ArgExtremum)
     each, end = streams(call, target)
-    results = max(1, vectors(call.results[0]))
-    row = RowCost.of(each.cost, ceil_div(vectors(call.operands[0]), results), 1)
+    results = max(1, vectors((*data[: layer.axis], 1, *data[layer.axis + 1 :])))
+    row = RowCost.of(each.cost, ceil_div(vectors(data), results), 1)
     row += RowCost.of(end.cost, 1)
     return NodeWork((row_stage(results, row, target.workers, traffic, target.l2_bytes),), "kernel")
 

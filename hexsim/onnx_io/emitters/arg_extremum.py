@@ -11,7 +11,9 @@ from hexsim.onnx_io.graph_builder import Emitters, GraphBuilder
 def emit_arg_extremum(layer: ArgExtremum, graph: GraphBuilder) -> None:
     """ArgMax or ArgMin, then Cast."""
     operator = "ArgMax" if layer.kind == "max" else "ArgMin"
-    places = graph.move(operator, [graph.read(layer.inputs[0])], axis=layer.axis, keepdims=1)
+    keepdims = int(layer.keeps_axis)
+    data = graph.read(layer.inputs[0])
+    places = graph.move(operator, [data], axis=layer.axis, keepdims=keepdims)
     graph.finish(graph.move("Cast", [places], to=onnx.TensorProto.FLOAT), layer.output)
 
 

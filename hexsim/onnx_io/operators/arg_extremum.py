@@ -10,6 +10,7 @@ import onnx
 
 from hexsim.graph.ir import Tensor
 from hexsim.layers import ArgExtremum, Opaque
+from hexsim.onnx_io.axis_order import without
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node, NotALayerError, positive_axis
 
@@ -24,6 +25,7 @@ def arg_extremum(kind: Literal["max", "min"]) -> Callable[[Node, Importer], None
         if node.integer("select_last_index", 0):
             raise NotALayerError("takes the last of equal numbers")
         axis = positive_axis(node.integer("axis", 0), len(data.shape))
+        keeps_axis = bool(node.integer("keepdims", 1))
         place = net.unique(f"{node.output}.place")
         layer = ArgExtremum(
             name=node.name,
@@ -31,13 +33,9 @@ def arg_extremum(kind: Literal["max", "min"]) -> Callable[[Node, Importer], None
             outputs=(place,),
             kind=kind,
             axis=data.order.index(axis),
+            keeps_axis=keeps_axis,
         )
-        net.add(layer, data.order)
-        if not node.integer("keepdims", 1):
-            source = data.source_shape
-            flat = net.unique(f"{node.output}.flat")
-            net.reshape(flat, place, (*source[:axis], *source[axis + 1 :]), flat)
-            place = flat
+        net.add(layer, data.order if keeps_axis else without(axis, data.order))
         _cast(node, net, place)
 
     return translate
