@@ -175,12 +175,20 @@ class Constant:
         """Return a constant that is `change` of this one, with `shape`, still lazy."""
         return Constant(name or self.name, shape, lambda: change(self.value()), dtype or self.dtype)
 
+    def shape_only(self) -> Constant:
+        """Return a constant that has no array, and raises TypeError if somebody asks for it."""
+        return Constant(self.name, self.shape, _no_array, self.dtype)
+
     def __repr__(self) -> str:
         return f"Constant({self.name!r}, {self.shape}, {self.dtype})"
 
 
 def _nothing() -> None:
     """What a constant remembers before it is read."""
+
+
+def _no_array() -> npt.NDArray[np.generic]:
+    raise TypeError("a constant of which only the shape is known")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -122,6 +122,11 @@ class Plan:
             self, quantized=False, stored_bytes=self.network.total_parameters * _FLOAT_BYTES
         )
 
+    def without_values(self) -> Plan:
+        """The same without any array, to be timed in another process."""
+        shapes = {name: one.shape_only() for name, one in self.network.constants.items()}
+        return replace(self, network=replace(self.network, constants=shapes))
+
     def calls(self) -> Iterator[KernelCall]:
         """All kernel calls in execution order."""
         for subnet in self.subnets:

@@ -120,15 +120,14 @@ class Datasheet(Table):
         known = dict(self.quantities())
         if path not in known:
             raise unknown(f"constant of {self.name}", path, known)
-        constant = Quantity(
-            value=value,
-            unit=known[path].unit,
-            source="set by the caller",
-            confidence="assumed",
-            low=value,
-            high=value,
-        )
-        return self.restated({path: constant})
+        return self.restated({path: set_by_caller(known[path], value)})
+
+    def states(self, path: str) -> bool:
+        """True if there is a constant at the dotted `path`."""
+        node: object = self._tree
+        for step in path.split("."):
+            node = node.get(step) if isinstance(node, dict) else None
+        return _is_quantity(node)
 
     def restated(self, constants: Mapping[str, Quantity]) -> Self:
         """Return a copy that states other constants, by their dotted paths, which must be known.
@@ -150,6 +149,18 @@ class Datasheet(Table):
     def tree(self) -> Tree:
         """A copy of the parsed file, filled up with what it shares with others."""
         return copy.deepcopy(self._tree)
+
+
+def set_by_caller(constant: Quantity, value: float) -> Quantity:
+    """A constant with another value, which says whose it is."""
+    return Quantity(
+        value=value,
+        unit=constant.unit,
+        source="set by the caller",
+        confidence="assumed",
+        low=value,
+        high=value,
+    )
 
 
 SheetT = TypeVar("SheetT", bound=Datasheet)

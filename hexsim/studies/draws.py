@@ -81,11 +81,12 @@ def draws(platform: Platform, count: int) -> tuple[Platform, ...]:
     return tuple(_draw(platform, doubtful, share[:-fitted], share[-fitted:]) for share in shares)
 
 
-def latin_hypercube(count: int, dimensions: int) -> Array:
+def latin_hypercube(count: int, dimensions: int, seed: int = _SEED) -> Array:
     """Points in the unit cube (count x dimensions): one in each of `count` slices of each side."""
-    random = np.random.default_rng(_SEED)
+    random = np.random.default_rng(seed)
     slices = [random.permutation(count) for _ in range(dimensions)]
-    points: Array = (np.array(slices).T + random.random((count, dimensions))) / count
+    slots = np.reshape(slices, (dimensions, count)).T
+    points: Array = (slots + random.random((count, dimensions))) / count
     return points
 
 

@@ -1,0 +1,103 @@
+"""One point as a row: its parameters, its times and counters, or the sentence why there are none.
+
+A single call of an idle phone is simulated once. More instances than one, or a background, are a
+closed loop (`hexsim.studies.throughput`): its times are medians over all calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hexsim.errors import HexsimError
+from hexsim.platform import Platform
+from hexsim.platforms.background import load as load_background
+from hexsim.simulation.simulator import Workload
+from hexsim.studies.sweep.points import Point
+from hexsim.studies.sweep.values import leaves_bounds
+from hexsim.studies.throughput import Caller, ClosedLoop, throughput
+from hexsim.timing.results import Result
+from hexsim.timing.simtime import PS_PER_MS
+
+Row = dict[str, str | int | float | None]
+
+TIMES = ("latency_ms", "forward_ms", "initialisation_ms", "inferences_per_s")
+COUNTERS = (
+    "macs",
+    "packets",
+    "stalls",
+    "ddr_read_bytes",
+    "ddr_write_bytes",
+    "l2_bytes",
+    "vtcm_bytes",
+)
+"""Of one inference, its layers and overheads together."""
+RESULTS = (*TIMES, *COUNTERS)
+"""The columns of numbers that a simulation gives."""
+
+
+def row(point: Point, inferences: int) -> Row:
+    """Simulate a point; closed loops have `inferences` calls of each instance."""
+    numbers: Mapping[str, float | None] = dict.fromkeys(RESULTS)
+    refusal = None
+    try:
+        platform = point.setting.platform_with(point.constants)
+        numbers = _numbers(point, platform, inferences)
+    except HexsimError as error:
+        refusal = str(error)
+    return {**_parameters(point), **numbers, "refusal": refusal}
+
+
+def _parameters(point: Point) -> Row:
+    setting, calling = point.setting, point.calling
+    chip, stack = setting.platform.chip, setting.platform.stack
+    outside = [
+        path
+        for path, value in point.constants.items()
+        if leaves_bounds(setting.constants[path], value)
+    ]
+    return {
+        "point": point.number,
+        "network": setting.network,
+        "chip": chip.name,
+        "stack": stack.name,
+        "runtime": setting.runtime,
+        "cut": setting.cut,
+        "instances": calling.instances,
+        "background": " ".join(calling.background),
+        "perf_profile": calling.perf_profile or stack.default_profile,
+        "buffer": stack.buffer(calling.buffer),
+        "idle_ms": calling.idle_ms,
+        **point.constants,
+        "outside_bounds": " ".join(outside),
+    }
+
+
+def _numbers(point: Point, platform: Platform, inferences: int) -> Mapping[str, float]:
+    calling, plan = point.calling, point.setting.plan
+    if calling.instances == 1 and not calling.background:
+        result = platform.simulate(
+            Workload.single(
+                plan,
+                perf_profile=calling.perf_profile,
+                idle_ms=calling.idle_ms,
+                buffer=calling.buffer,
+            )
+        )
+        return _times(result.total_ps, result, 1e12 / result.total_ps)
+    loop = ClosedLoop(
+        inferences=inferences,
+        perf_profile=calling.perf_profile,
+        buffer=calling.buffer,
+        background=tuple(map(load_background, calling.background)),
+    )
+    found = throughput(platform, [Caller(plan, calling.instances)], loop)
+    return _times(found.total.percentile_ps(50), found.result, found.total.per_second)
+
+
+def _times(latency_ps: int, result: Result, per_second: float) -> Mapping[str, float]:
+    parts = (*result.inferences[0].layers, *result.inferences[0].overheads)
+    times = (latency_ps, result.forward_ps, result.init_ps)
+    return {
+        **dict(zip(TIMES, (*(ps / PS_PER_MS for ps in times), per_second), strict=True)),
+        **{name: sum(getattr(part, name, 0) for part in parts) for name in COUNTERS},
+    }

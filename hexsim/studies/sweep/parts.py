@@ -1,0 +1,95 @@
+"""The parts of a sweep that are done, kept in a folder until all are.
+
+A part is a file of its own, written whole. The folder says which sweep it belongs to, so that
+parts of two sweeps never meet.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hexsim import __version__
+from hexsim.errors import HexsimError
+from hexsim.files import alone, clean_tree, write_bytes
+from hexsim.studies.sweep.points import Points
+from hexsim.studies.sweep.table import FORMAT, as_bytes, read
+
+if TYPE_CHECKING:
+    import pyarrow
+
+SIZE = 32
+"""Points of a part: about a second's work, which is what a kill costs."""
+_IDENTITY = "sweep.json"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The folder of one sweep; `points` are cut into ranges of `SIZE`."""
+
+    folder: Path
+    points: Points
+
+    def open(self) -> None:
+        """Make the folder, or go on with it; HexsimError if it belongs to another sweep."""
+        told = json.dumps({"format": FORMAT, "sweep": self._identity}).encode()
+        known = self.folder / _IDENTITY
+        if not self.folder.exists():
+            self._write(_IDENTITY, told)
+        elif not known.is_file() or known.read_bytes() != told:
+            raise HexsimError(
+                f"'{self.folder}' holds the parts of another sweep, or something else; remove it "
+                "to begin anew, or give the output another name"
+            )
+        clean_tree(self.folder)
+
+    def missing(self) -> list[range]:
+        """Ranges of points that are not done."""
+        return [part for part in self._all() if not self._path(part).exists()]
+
+    def add(self, part: range, table: pyarrow.Table) -> None:
+        """Keep a part."""
+        self._write(self._path(part).name, as_bytes([table], self._constants, __version__))
+
+    def whole(self) -> bytes:
+        """The file of all parts."""
+        tables = [read(self._path(part)).table for part in self._all()]
+        return as_bytes(tables, self._constants, __version__)
+
+    def remove(self) -> None:
+        """Remove what was kept."""
+        for part in self._all():
+            self._path(part).unlink(missing_ok=True)
+        (self.folder / _IDENTITY).unlink(missing_ok=True)
+        self.folder.rmdir()
+
+    def _all(self) -> Iterator[range]:
+        count = len(self.points)
+        return (range(first, min(first + SIZE, count)) for first in range(0, count, SIZE))
+
+    def _path(self, part: range) -> Path:
+        return self.folder / f"{part.start:012}.parquet"
+
+    def _write(self, name: str, data: bytes) -> None:
+        with alone():
+            write_bytes(self.folder / name, data, parents=True)
+
+    @property
+    def _constants(self) -> list[str]:
+        return list(self.points.space.constants)
+
+    @property
+    def _identity(self) -> str:
+        """What tells this sweep from others: its space, the networks, all constants, our version."""
+        sheets = [
+            sheet.tree
+            for setting in self.points.settings
+            for sheet in (setting.platform.chip, setting.platform.stack)
+        ]
+        sources = [setting.digest for setting in self.points.settings]
+        told = [__version__, self.points.space.model_dump(mode="json"), sheets, sources]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,125 @@
+"""Settings: networks on runtimes of platforms, made ready once for all points that share them.
+
+Reading, quantising, cutting and planning do not depend on what a point varies, but for the fastest
+cut, which is looked for on the platform as it is stated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hexsim.container.loading import load_container
+from hexsim.deployment import Deployment
+from hexsim.deployment.given import GivenModel, Preparation
+from hexsim.errors import HexsimError, unknown
+from hexsim.planning.plan import Plan
+from hexsim.platform import Platform
+from hexsim.platforms.datasheet import set_by_caller
+from hexsim.platforms.quantity import Quantity
+from hexsim.runtimes import Runtime
+from hexsim.studies.cuts import Prices, search
+from hexsim.studies.cuts.times import LayerTimes
+from hexsim.studies.sweep.space import Cut, Space
+from hexsim.studies.sweep.values import ends
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A planned network on a platform; `constants` are those that the space varies, as stated.
+
+    `digest` tells the network, as it was given, from others.
+    """
+
+    network: str
+    digest: str
+    runtime: Runtime
+    cut: Cut
+    plan: Plan = field(repr=False)
+    platform: Platform = field(repr=False)
+    constants: Mapping[str, Quantity] = field(repr=False)
+
+    def platform_with(self, values: Mapping[str, float]) -> Platform:
+        """The platform with other constants; HexsimError for one that its schema refuses."""
+        changed = {
+            path: set_by_caller(self.constants[path], value)
+            for path, value in values.items()
+            if value != self.constants[path].value
+        }
+        chip, stack = self.platform.chip, self.platform.stack
+        on_chip = {path: c for path, c in changed.items() if chip.states(path)}
+        in_stack = {path: c for path, c in changed.items() if path not in on_chip}
+        return Platform(
+            chip.restated(on_chip) if on_chip else chip,
+            stack.restated(in_stack) if in_stack else stack,
+        )
+
+
+def settings(space: Space, progress: Callable[[str], None] = lambda what: None) -> list[Setting]:
+    """Make all settings of a space ready.
+
+    Raises HexsimError for what cannot be read, for platforms that lack a runtime, and for
+    constants that a platform does not have.
+    """
+    platforms = [Platform.load(c, s) for c in space.chips for s in space.stacks or (None,)]
+    varied = [_varied(space, platform) for platform in platforms]
+    found = []
+    for source in space.networks:
+        read, digest = load_container(source), _digest(source)
+        for platform, constants in zip(platforms, varied, strict=True):
+            progress(f"planning {source} on {platform.chip.name}")
+            given = GivenModel(source, read, platform, Preparation(quantize=True), progress)
+            for runtime, cut in _ways(space):
+                deployment = _cut(given.deployment(runtime), cut)
+                plan = deployment.plan.without_values()
+                found.append(Setting(source, digest, runtime, cut, plan, platform, constants))
+    return found
+
+
+def _digest(source: str) -> str:
+    """That of the file, or of the name of a built-in network."""
+    path = Path(source)
+    return hashlib.sha256(path.read_bytes() if path.is_file() else source.encode()).hexdigest()
+
+
+def _ways(space: Space) -> Iterator[tuple[Runtime, Cut]]:
+    """Runtimes with cuts; only aip has a choice of those."""
+    for runtime, cut in itertools.product(space.runtimes, space.cuts):
+        if runtime == "aip" or cut == space.cuts[0]:
+            yield runtime, cut
+
+
+def _cut(deployment: Deployment, cut: Cut) -> Deployment:
+    if cut == "automatic" or deployment.runtime != "aip":
+        return deployment
+    prices = Prices(LayerTimes(deployment))
+    return deployment.with_cut(prices.cut(search(prices).best))
+
+
+def _varied(space: Space, platform: Platform) -> dict[str, Quantity]:
+    """The constants that vary, as the platform states them."""
+    known = {
+        path: constant
+        for sheet in (platform.stack, platform.chip)
+        for path, constant in sheet.quantities()
+    }
+    for path, how in space.constants.items():
+        if path not in known:
+            raise unknown(f"constant of {platform.chip.name} and {platform.stack.name}", path, known)
+        low, high = ends(how, known[path])
+        if how.values is not None:
+            continue
+        if low is None or high is None:
+            raise HexsimError(
+                f"constant '{path}' of {platform.chip.name} has no bounds of its own; give low and "
+                "high, or values"
+            )
+        if not low < high or (how.scale == "log" and low <= 0):
+            raise HexsimError(
+                f"constant '{path}' has a range from {low:g} to {high:g}; give a low below the "
+                "high, and above 0 for a log scale"
+            )
+    return {path: known[path] for path in space.constants}

@@ -1,0 +1,138 @@
+"""The file of a space: networks, platforms and workloads in lists, and constants that vary.
+
+    networks = ["mobilenet_v2"]
+    chips = ["sd855"]
+    draws = 100
+
+    [workload]
+    instances = [1, 2]
+
+    [constants."dsp.hvx.contexts"]
+    values = [1, 2, 4]
+
+    [constants."memory.ddr_peak_bytes_per_s"]
+    low = 10e9
+    high = 60e9
+    steps = 6
+    scale = "log"
+
+    [constants."memory.efficiency"]
+    drawn = true
+
+A constant goes through a list or the steps of a range, each combined with all others; or it is
+drawn, and `draws` points of a Latin hypercube over all drawn constants are combined with the rest.
+Ends of a range that are left out are the bounds that the constant has in its own file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from hexsim.errors import HexsimError
+from hexsim.platforms.refusals import sentence
+from hexsim.platforms.stacks import BufferType
+from hexsim.runtimes import Runtime
+from hexsim.studies.throughput import MOST_INSTANCES
+from hexsim.texts.text import read_text
+from hexsim.texts.toml_text import parse_toml
+
+Cut = Literal["automatic", "fastest"]
+"""Which sections the tensor engine gets: the compiler's, or the fastest of all legal ones."""
+
+Item = TypeVar("Item")
+Several = Annotated[tuple[Item, ...], Field(min_length=1, strict=False)]
+"""A list of a TOML file that is not empty."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Variation(_Table):
+    """How one constant varies: `values`, `steps` over a range, or `drawn` from a range."""
+
+    values: Several[float] | None = None
+    low: float | None = None
+    high: float | None = None
+    steps: int | None = Field(default=None, ge=2)
+    scale: Literal["linear", "log"] = "linear"
+    drawn: bool = False
+
+    @model_validator(mode="after")
+    def _is_one_of_three(self) -> Self:
+        if (self.values is not None) + (self.steps is not None) + self.drawn != 1:
+            raise PydanticCustomError(
+                "ways", "expected one of values = [...], steps = 5, drawn = true"
+            )
+        if self.values is not None and (self.low, self.high) != (None, None):
+            raise PydanticCustomError("range", "expected no low and high beside values")
+        return self
+
+    @property
+    def count(self) -> int:
+        """How many values it is combined with others in; a drawn one has one for each draw."""
+        return len(self.values) if self.values is not None else self.steps or 1
+
+
+class Calls(_Table):
+    """How the networks are called; every combination is a workload of its own.
+
+    Profiles and buffers are the stack's own by default. More than one instance, or a background,
+    makes a closed loop of `inferences` calls each.
+    """
+
+    instances: Several[Annotated[int, Field(ge=1, le=MOST_INSTANCES)]] = (1,)
+    background: Several[Annotated[tuple[str, ...], Field(strict=False)]] = ((),)
+    perf_profiles: Several[str] | None = None
+    buffers: Several[BufferType] | None = None
+    idle_ms: Several[Annotated[float, Field(ge=0)]] = (0.0,)
+    inferences: int = Field(default=10, ge=1)
+
+
+class Space(_Table):
+    """What is simulated: all combinations of all lists. Stacks are each chip's own by default."""
+
+    networks: Several[str]
+    chips: Several[str] = ("sd855",)
+    stacks: Several[str] | None = None
+    runtimes: Several[Runtime] = ("dsp",)
+    cuts: Several[Cut] = ("automatic",)
+    workload: Calls = Calls()
+    constants: Mapping[str, Variation] = Field(default_factory=dict)
+    draws: int = Field(default=1, ge=1)
+    seed: int = Field(default=0, ge=0)
+
+    @field_validator("networks", "chips", "stacks", "runtimes", "cuts")
+    @classmethod
+    def _has_each_once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        twice = next((name for name in names or () if (names or ()).count(name) > 1), None)
+        if twice is not None:
+            raise PydanticCustomError("twice", "expected '{name}' only once", {"name": twice})
+        return names
+
+    @model_validator(mode="after")
+    def _draws_what_is_drawn(self) -> Self:
+        if self.draws > 1 and not self.drawn:
+            raise PydanticCustomError("draws", "expected a constant with drawn = true to draw")
+        return self
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The constants that are drawn."""
+        return tuple(path for path, how in self.constants.items() if how.drawn)
+
+
+def read_space(path: Path) -> Space:
+    """Read the file of a space; HexsimError naming file, key and what was expected."""
+    try:
+        text = read_text(path, "space", "give a TOML file that says what to sweep")
+        return Space.model_validate(parse_toml(text, str(path)))
+    except ValidationError as error:
+        raise HexsimError(sentence(Space, error, str(path))) from None
+    except ValueError as error:
+        raise HexsimError(str(error)) from None

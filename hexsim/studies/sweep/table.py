@@ -1,0 +1,136 @@
+"""Rows as Parquet: every parameter and every counter is a column.
+
+Equal rows give equal bytes. What a file was swept from stands in its metadata.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hexsim.errors import HexsimError
+from hexsim.studies.sweep.evaluation import RESULTS, Row
+
+if TYPE_CHECKING:
+    import pyarrow
+
+FORMAT = 1
+"""Raised when columns change their meaning."""
+_KEY = b"hexsim"
+_TEXTS = (
+    "network",
+    "chip",
+    "stack",
+    "runtime",
+    "cut",
+    "background",
+    "perf_profile",
+    "buffer",
+    "outside_bounds",
+    "refusal",
+)
+_COUNTS = ("point", "instances")
+PARAMETERS = (
+    "network",
+    "chip",
+    "stack",
+    "runtime",
+    "cut",
+    "instances",
+    "background",
+    "perf_profile",
+    "buffer",
+    "idle_ms",
+)
+"""What may vary beside constants."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The answer: a table with a row for each point, in order, and what it was made from."""
+
+    table: pyarrow.Table
+    constants: tuple[str, ...]
+    version: str
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """Parameters that have more than one value here."""
+        columns = (*PARAMETERS, *self.constants)
+        return tuple(name for name in columns if len(self.table[name].unique()) > 1)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Columns of numbers that simulations gave."""
+        return tuple(name for name in RESULTS if name in self.table.column_names)
+
+
+def table_of(rows: Sequence[Row]) -> pyarrow.Table:
+    """A table with a column for every key of the rows."""
+    import pyarrow
+
+    names = list(rows[0])
+    schema = pyarrow.schema([(name, _type(name)) for name in names])
+    return pyarrow.table({name: [row[name] for row in rows] for name in names}, schema=schema)
+
+
+def _type(name: str) -> pyarrow.DataType:
+    import pyarrow
+
+    if name in _TEXTS:
+        return pyarrow.string()
+    return pyarrow.int64() if name in _COUNTS else pyarrow.float64()
+
+
+def as_bytes(
+    tables: Iterable[pyarrow.Table], constants: Sequence[str], version: str
+) -> bytes:
+    """The file of some tables, one behind the other."""
+    import pyarrow
+    from pyarrow import parquet
+
+    told = {"format": FORMAT, "version": version, "constants": list(constants)}
+    whole = pyarrow.concat_tables(tables).combine_chunks()
+    whole = whole.replace_schema_metadata({_KEY: json.dumps(told).encode()})
+    out = io.BytesIO()
+    parquet.write_table(whole, out, compression="zstd")
+    return out.getvalue()
+
+
+def read(path: Path) -> Swept:
+    """Read the file of a sweep; HexsimError for one that is damaged or none of ours."""
+    require_libraries()
+    import pyarrow
+    from pyarrow import parquet
+
+    remedy = "give a file that hexsim sweep has written"
+    try:
+        table = parquet.read_table(path, memory_map=False)
+        told: Mapping[str, Any] = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
+    except OSError as error:
+        raise HexsimError(f"cannot read '{path}': {error.strerror or 'damaged'}; {remedy}") from None
+    except (pyarrow.ArrowException, ValueError):
+        raise HexsimError(f"'{path}' is no Parquet file, or damaged; {remedy}") from None
+    if not isinstance(told, dict) or "format" not in told:
+        raise HexsimError(f"'{path}' is no sweep's answer; {remedy}")
+    if told["format"] != FORMAT:
+        raise HexsimError(
+            f"'{path}' has format {told['format']} of hexsim {told.get('version')}, and this hexsim "
+            f"reads {FORMAT}; sweep again, or read it with that version"
+        )
+    return Swept(table, tuple(told["constants"]), str(told["version"]))
+
+
+def require_libraries() -> None:
+    """Raise HexsimError unless what sweeps need is installed."""
+    try:
+        import distributed  # noqa: F401
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise HexsimError(
+            f"sweeps need {error.name}; install it with: pip install 'hexsim[sweep]'"
+        ) from None
