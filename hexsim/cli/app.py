@@ -25,6 +25,7 @@ from hexsim.cli import (
     roofline,
     run,
     stacks,
+    sweep,
     throughput,
     tradeoff,
     validate,
@@ -71,6 +72,7 @@ for _panel, _commands in (
 ):
     for _command in _commands:
         app.command(rich_help_panel=_panel)(_command)
+app.add_typer(sweep.app, name="sweep", rich_help_panel="Simulate")
 for _name, _group in (("chips", chips.app), ("stacks", stacks.app), ("models", models.app)):
     app.add_typer(_group, name=_name, rich_help_panel="What there is")
 guard(app)

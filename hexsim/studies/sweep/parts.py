@@ -84,7 +84,7 @@ class Parts:
 
     @property
     def _identity(self) -> str:
-        """What tells this sweep from others: its space, the networks, all constants, our version."""
+        """What tells this sweep from others: space, networks, all constants, our version."""
         sheets = [
             sheet.tree
             for setting in self.points.settings

@@ -108,7 +108,9 @@ def _varied(space: Space, platform: Platform) -> dict[str, Quantity]:
     }
     for path, how in space.constants.items():
         if path not in known:
-            raise unknown(f"constant of {platform.chip.name} and {platform.stack.name}", path, known)
+            raise unknown(
+                f"constant of {platform.chip.name} and {platform.stack.name}", path, known
+            )
         low, high = ends(how, known[path])
         if how.values is not None:
             continue

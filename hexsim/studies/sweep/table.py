@@ -86,9 +86,7 @@ def _type(name: str) -> pyarrow.DataType:
     return pyarrow.int64() if name in _COUNTS else pyarrow.float64()
 
 
-def as_bytes(
-    tables: Iterable[pyarrow.Table], constants: Sequence[str], version: str
-) -> bytes:
+def as_bytes(tables: Iterable[pyarrow.Table], constants: Sequence[str], version: str) -> bytes:
     """The file of some tables, one behind the other."""
     import pyarrow
     from pyarrow import parquet
@@ -112,15 +110,17 @@ def read(path: Path) -> Swept:
         table = parquet.read_table(path, memory_map=False)
         told: Mapping[str, Any] = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
     except OSError as error:
-        raise HexsimError(f"cannot read '{path}': {error.strerror or 'damaged'}; {remedy}") from None
+        raise HexsimError(
+            f"cannot read '{path}': {error.strerror or 'damaged'}; {remedy}"
+        ) from None
     except (pyarrow.ArrowException, ValueError):
         raise HexsimError(f"'{path}' is no Parquet file, or damaged; {remedy}") from None
     if not isinstance(told, dict) or "format" not in told:
         raise HexsimError(f"'{path}' is no sweep's answer; {remedy}")
     if told["format"] != FORMAT:
         raise HexsimError(
-            f"'{path}' has format {told['format']} of hexsim {told.get('version')}, and this hexsim "
-            f"reads {FORMAT}; sweep again, or read it with that version"
+            f"'{path}' has format {told['format']} of hexsim {told.get('version')}, and this "
+            f"hexsim reads {FORMAT}; sweep again, or read it with that version"
         )
     return Swept(table, tuple(told["constants"]), str(told["version"]))
 

@@ -1,0 +1,127 @@
+"""`hexsim sweep`: a space of designs, simulated point by point, and what the answer says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from hexsim.cli._files import FILE, Writes
+from hexsim.cli._options import JsonOption
+from hexsim.cli._page import paged
+from hexsim.cli._say import say
+from hexsim.errors import HexsimError
+
+_MOST_POINTS = 100_000
+"""More are asked back: about an hour on one core for each of the networks that phones run."""
+
+
+class _RunsByDefault(TyperGroup):
+    """A group in which `run` may be left out: `hexsim sweep space.toml`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in (*self.commands, "--help"):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_RunsByDefault,
+    no_args_is_help=True,
+    help="Simulate a space of designs, and show what matters and what is best.",
+)
+
+
+def _answer(given: Mapping[str, Any]) -> Path:
+    output: Path | None = given["output"]
+    return output or Path(given["space"]).with_suffix(".parquet")
+
+
+@app.command()
+def run(
+    space: Annotated[Path, typer.Argument(help="TOML file: what is combined with what."), FILE],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Parquet file; default: beside the space."),
+        Writes(named=_answer),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", help="Address of a running dask scheduler: tcp://host:8786."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, help="Processes of this machine; default: one per core."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help=f"Simulate more than {_MOST_POINTS} points.")
+    ] = False,
+) -> None:
+    """Simulate every point of a space. Killed, it goes on where it was when called again."""
+    from hexsim.cli._progress import bar, status
+    from hexsim.files import write_bytes
+    from hexsim.studies.sweep import engine, table
+    from hexsim.studies.sweep.parts import Parts
+    from hexsim.studies.sweep.points import Points
+    from hexsim.studies.sweep.settings import settings
+    from hexsim.studies.sweep.space import read_space
+
+    assert output is not None, "named by default"
+    if scheduler and workers:
+        raise HexsimError("--workers are processes of this machine; leave it out with --scheduler")
+    table.require_libraries()
+    asked = read_space(space)
+    with status() as progress:
+        points = Points(asked, settings(asked, progress))
+    if len(points) > _MOST_POINTS and not yes:
+        raise HexsimError(
+            f"the space of '{space}' has {len(points)} points; make it smaller, or give --yes"
+        )
+    parts = Parts(output.with_name(f"{output.name}.parts"), points)
+    parts.open()
+    with (
+        engine.workers(scheduler, workers or os.cpu_count() or 1) as client,
+        bar(f"{len(points)} points; dashboard {client.dashboard_link}", len(points)) as shown,
+    ):
+        engine.simulate_parts(client, points, parts, shown)
+    write_bytes(output, parts.whole())
+    parts.remove()
+    say(f"{len(points)} points in {output}; look at them with: hexsim sweep show {output}")
+
+
+@app.command()
+@paged
+def show(
+    results: Annotated[Path, typer.Argument(help="What hexsim sweep has written."), FILE],
+    pareto: Annotated[
+        str, typer.Option("--pareto", help="Figures in which a point may be best.")
+    ] = "latency",
+    best: Annotated[
+        str | None, typer.Option("--best", help='Only points with this: "latency_ms < 5".')
+    ] = None,
+    json: JsonOption = None,
+) -> None:
+    """Show the points that nothing beats, and which parameter matters, by variance."""
+    from hexsim.files import write_text
+    from hexsim.reports.sweep_json import sweep_json
+    from hexsim.reports.sweep_table import effects_table, front_table, summary
+    from hexsim.studies.sweep.effects import effects
+    from hexsim.studies.sweep.front import figure, front, satisfying
+    from hexsim.studies.sweep.table import read
+
+    swept = read(results)
+    figures = [figure(swept, name.strip()) for name in pareto.split(",")]
+    among = satisfying(swept, best) if best else None
+    rows = front(swept, figures, among)
+    if not rows:
+        raise HexsimError(f"no point of '{results}' satisfies \"{best}\"; ask for less")
+    found = [effects(swept, name) for name in figures]
+    if json is not None:
+        write_text(json, sweep_json(swept, rows, figures, found))
+    say(f"{summary(swept)}\n")
+    say(f"{front_table(swept, rows, figures)}\n")
+    say("\n\n".join(map(effects_table, found)))

@@ -1,0 +1,78 @@
+"""The points that nothing beats: no other is better in one figure and not worse in the others."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.studies.sweep.table import Swept
+
+Mask = npt.NDArray[np.bool_]
+
+_MORE_IS_BETTER = frozenset({"inferences_per_s"})
+_OPERATORS: Mapping[str, Callable[[npt.NDArray[np.float64], float], Mask]] = {
+    "<=": np.less_equal,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "<": np.less,
+    ">": np.greater,
+}
+_CONDITION = re.compile(r"\s*(?P<name>.+?)\s*(?P<operator><=|>=|==|<|>)\s*(?P<value>.+?)\s*")
+
+
+def figure(swept: Swept, name: str) -> str:
+    """The column of a figure, by its name or the beginning of it: latency for latency_ms."""
+    numbers = [*swept.results, *swept.constants, "instances", "idle_ms"]
+    if name in numbers:
+        return name
+    begun = [one for one in numbers if one.startswith(f"{name}_")]
+    if len(begun) == 1:
+        return begun[0]
+    raise unknown("figure", name, numbers)
+
+
+def numbers(swept: Swept, name: str) -> npt.NDArray[np.float64]:
+    """A column of numbers; NaN where a point was refused."""
+    return np.asarray(swept.table[name].to_numpy(zero_copy_only=False), np.float64)
+
+
+def satisfying(swept: Swept, condition: str) -> Mask:
+    """The rows that satisfy "latency_ms < 5", or several such, joined by "and"."""
+    kept = np.ones(swept.table.num_rows, np.bool_)
+    for one in condition.split(" and "):
+        match = _CONDITION.fullmatch(one)
+        try:
+            value = float(match["value"]) if match else math.nan
+        except ValueError:
+            value = math.nan
+        if match is None or math.isnan(value):
+            raise HexsimError(
+                f"--best '{condition}' is no condition; write one such as \"latency_ms < 5\", and "
+                'several as "latency_ms < 5 and initialisation_ms < 100"'
+            )
+        compare = _OPERATORS[match["operator"]]
+        kept = kept & compare(numbers(swept, figure(swept, match["name"])), value)
+    return kept
+
+
+def front(swept: Swept, figures: Sequence[str], among: Mask | None = None) -> list[int]:
+    """The rows on the front of some figures, the best in the first figure first.
+
+    Of rows that are equal in all figures, the first one stands for all.
+    """
+    columns = [numbers(swept, name) * (-1 if name in _MORE_IS_BETTER else 1) for name in figures]
+    values = np.array(columns).T
+    known: Mask = np.isfinite(values).all(1)
+    if among is not None:
+        known = known & among
+    order = [int(row) for row in np.lexsort(values.T[::-1]) if known[row]]
+    chosen: list[int] = []
+    for row in order:
+        if not any((values[best] <= values[row]).all() for best in chosen):
+            chosen.append(row)
+    return chosen
