@@ -2,8 +2,9 @@
 
 Looked at are logarithms, so that a parameter which halves a time counts alike wherever it does. For
 one parameter the points are grouped by its value (a drawn one by tenths of its draws); its part is
-the variance between the groups. What a pair adds to its two is their interaction. Chance alone
-makes groups differ: what it would make on average is taken off, so small parts may come out as 0.
+the variance between the groups. What is left when all parameters have had their parts is looked
+at by pairs: that is their interaction. Chance alone makes groups of draws differ: what it makes on
+average is taken off, so small parts may come out as 0.
 
 On a full grid parts of parameters and pairs add up to one, but for triples and more.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from hexsim.studies.sweep.table import Swept
 
 Key = TypeVar("Key")
 Groups = npt.NDArray[np.int64]
+Logs = npt.NDArray[np.float64]
 _MOST_GROUPS = 10
 
 
@@ -43,42 +45,57 @@ def effects(swept: Swept, result: str) -> Effects:
 
     The result's column holds positive numbers.
     """
-    values = np.asarray(swept.table[result].to_numpy(zero_copy_only=False), np.float64)
+    values: Logs = np.asarray(swept.table[result].to_numpy(zero_copy_only=False), np.float64)
     taken = np.isfinite(values) & (values > 0)
     logs = np.log(values[taken])
     if len(logs) < 2 or not np.ptp(logs):
         return Effects(result, 1.0, {}, {})
     groups = {name: _groups(swept, name)[taken] for name in swept.varied}
-    alone = {name: _between(logs, of) for name, of in groups.items()}
+    whole = float(((logs - logs.mean()) ** 2).sum())
+    rest = logs - logs.mean()
+    for group in groups.values():
+        rest = rest - _means(logs - logs.mean(), group)[group]
+    freedom = len(logs) - 1 - sum(int(group.max()) for group in groups.values())
+    noise = float((rest**2).sum()) / freedom if freedom > 0 else 0.0
+    alone = {name: _part(logs - logs.mean(), group, noise, whole) for name, group in groups.items()}
     together = {}
     for one, other in itertools.combinations(groups, 2):
-        cells = groups[one] * (groups[other].max() + 1) + groups[other]
-        together[one, other] = max(0.0, _between(logs, cells) - alone[one] - alone[other])
+        cells = _numbered(groups[one] * (groups[other].max() + 1) + groups[other])
+        together[one, other] = _part(rest, cells, _within(rest, cells), whole)
     low, high = np.percentile(values[taken], (5, 95))
     return Effects(result, float(high / low), _sorted(alone), _sorted(together))
 
 
 def _groups(swept: Swept, name: str) -> Groups:
-    """The group of each row."""
+    """The group of each row, numbered from 0."""
     column = swept.table[name].to_numpy(zero_copy_only=False)
-    values, group = np.unique(column.astype(str) if column.dtype == object else column, False, True)
-    if len(values) <= 2 * _MOST_GROUPS:
-        return np.asarray(group, np.int64)
+    group = _numbered(column.astype(str) if column.dtype == object else column)
+    if group.max() < 2 * _MOST_GROUPS:
+        return group
     edges = np.quantile(column, np.linspace(0, 1, _MOST_GROUPS + 1)[1:-1])
-    return np.asarray(np.searchsorted(edges, column, side="right"), np.int64)
+    return _numbered(np.searchsorted(edges, column, side="right"))
 
 
-def _between(logs: npt.NDArray[np.float64], group: Groups) -> float:
-    """The part of the variance that lies between groups, less what chance makes (0 .. 1)."""
-    counts = np.bincount(group)
-    sums = np.bincount(group, logs)
-    used = counts > 0
-    means = sums[used] / counts[used]
-    between = float(counts[used] @ (means - logs.mean()) ** 2)
-    whole = float(((logs - logs.mean()) ** 2).sum())
-    spare = len(logs) - len(means)
-    chance = (len(means) - 1) * (whole - between) / spare if spare else 0.0
-    return min(1.0, max(0.0, (between - chance) / whole))
+def _numbered(column: npt.NDArray[Any]) -> Groups:
+    return np.asarray(np.unique(column, return_inverse=True)[1], np.int64)
+
+
+def _means(values: Logs, group: Groups) -> Logs:
+    """The mean of each group."""
+    means: Logs = np.bincount(group, values) / np.bincount(group)
+    return means
+
+
+def _within(values: Logs, group: Groups) -> float:
+    """The variance within groups; 0 where each has one point alone."""
+    spare = len(values) - 1 - int(group.max())
+    return float(((values - _means(values, group)[group]) ** 2).sum()) / spare if spare else 0.0
+
+
+def _part(values: Logs, group: Groups, noise: float, whole: float) -> float:
+    """The part of the `whole` sum of squares between groups, less what `noise` makes of it."""
+    between = float(np.bincount(group) @ _means(values, group) ** 2)
+    return min(1.0, max(0.0, (between - int(group.max()) * noise) / whole))
 
 
 def _sorted(parts: Mapping[Key, float]) -> dict[Key, float]:

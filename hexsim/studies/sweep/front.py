@@ -66,11 +66,9 @@ def front(swept: Swept, figures: Sequence[str], among: Mask | None = None) -> li
     Of rows that are equal in all figures, the first one stands for all.
     """
     columns = [numbers(swept, name) * (-1 if name in _MORE_IS_BETTER else 1) for name in figures]
-    values = np.array(columns).T
-    known: Mask = np.isfinite(values).all(1)
-    if among is not None:
-        known = known & among
-    order = [int(row) for row in np.lexsort(values.T[::-1]) if known[row]]
+    values = np.stack(columns, axis=1)
+    known = np.isfinite(values).all(axis=1, keepdims=False) & (True if among is None else among)
+    order = [int(row) for row in np.lexsort(columns[::-1]) if known.item(row)]
     chosen: list[int] = []
     for row in order:
         if not any((values[best] <= values[row]).all() for best in chosen):

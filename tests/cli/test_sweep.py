@@ -1,0 +1,176 @@
+"""`hexsim sweep`: equal files whoever simulates, and a sweep that is killed goes on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hexsim import container
+from hexsim.quantization.model import Model
+from hexsim.studies.sweep.table import read
+from tests.cli.conftest import Done
+from tests.container.made import small_network
+from tests.imports import CHECKOUT
+
+SPACE = """
+networks = ["m.dlc"]
+chips = ["sd835", "sd855"]
+draws = 20
+[constants."dsp.hvx.contexts"]
+values = [1, 2]
+[constants."memory.efficiency"]
+drawn = true
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    container.write(tmp_path / "m.dlc", Model(small_network()))
+    (tmp_path / "space.toml").write_text(SPACE)
+    return tmp_path
+
+
+def started(folder: Path, *words: str) -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(filter(None, (str(CHECKOUT), os.environ.get("PYTHONPATH"))))
+    return subprocess.Popen(
+        [sys.executable, "-m", "hexsim", "sweep", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def swept(folder: Path, *words: str) -> bytes:
+    with started(folder, "space.toml", *words) as process:
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, b""), err.decode()
+    assert b"80 points in" in out
+    assert not list(folder.glob("*.parts"))
+    return (folder / "space.parquet").read_bytes()
+
+
+def test_any_number_of_workers_gives_the_same_file(folder: Path) -> None:
+    one = swept(folder, "--workers", "1")
+    assert swept(folder, "--workers", "2") == one
+    table = read(folder / "space.parquet").table
+    assert table["point"].to_pylist() == list(range(80))
+    assert not any(table["refusal"].to_pylist())
+
+
+def test_a_killed_sweep_goes_on_where_it_was(folder: Path) -> None:
+    whole = swept(folder)
+    (folder / "space.parquet").unlink()
+    with started(folder, "space.toml", "--workers", "1") as process:
+        parts = folder / "space.parquet.parts"
+        while process.poll() is None and not list(parts.glob("*.parquet")):
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+    done = {part: part.stat().st_mtime_ns for part in parts.glob("*.parquet")}
+    assert process.returncode == -signal.SIGKILL
+    assert 0 < len(done) < 3
+    kept = {part.name: part.read_bytes() for part in done}
+    assert swept(folder) == whole
+    assert kept
+
+
+def test_a_killed_worker_loses_nothing(folder: Path) -> None:
+    import distributed
+
+    from hexsim.studies.sweep.engine import simulate_parts
+    from hexsim.studies.sweep.parts import Parts
+    from hexsim.studies.sweep.points import Points
+    from hexsim.studies.sweep.settings import settings
+    from hexsim.studies.sweep.space import read_space
+
+    whole = swept(folder)
+    os.chdir(folder)
+    asked = read_space(folder / "space.toml")
+    points = Points(asked, settings(asked))
+    parts = Parts(folder / "other.parts", points)
+    parts.open()
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        killed = []
+
+        def kill_one(done: int) -> None:
+            if not killed:
+                killed.append(next(iter(client.run(os.getpid).values())))
+                os.kill(killed[0], signal.SIGKILL)
+
+        simulate_parts(client, points, parts, kill_one)
+    assert killed
+    assert parts.whole() == whole
+
+
+def test_the_answer_is_read(folder: Path, command: Callable[[str], Done]) -> None:
+    swept(folder)
+    done = command("sweep show space.parquet --pareto latency,initialisation --json a.json")
+    assert done.code == 0
+    told = json.loads(Path("a.json").read_text())
+    table = read(Path("space.parquet")).table
+    least = min(table["latency_ms"].to_pylist())
+    assert told["front"][0]["latency_ms"] == least
+    assert f"{least:.6g}" in done.out
+    (first, *_), parts = told["effects"], told["effects"][0]["alone"]
+    assert first["figure"] == "latency_ms"
+    assert set(parts) == {"chip", "stack", "dsp.hvx.contexts", "memory.efficiency"}
+    for name, part in parts.items():
+        assert f"{part:.1%}" in next(li for li in done.out.splitlines() if li.startswith(name))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("sweep gone.toml", "gone.toml"),
+        ("sweep space.toml --scheduler tcp://127.0.0.1:9", "no scheduler answers"),
+        ("sweep space.toml --scheduler nowhere", "no scheduler answers"),
+        ("sweep space.toml --workers 1 --scheduler tcp://127.0.0.1:9", "leave it out"),
+        ("sweep big.toml", "has 1000000000 points"),
+        ("sweep show space.toml", "is no Parquet file"),
+        ("sweep show gone.parquet", "gone.parquet"),
+    ],
+)
+def test_bad_input(
+    folder: Path,
+    refused: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+    line: str,
+    said: str,
+) -> None:
+    monkeypatch.setattr("hexsim.studies.sweep.engine._PATIENCE_S", 0.5)
+    (folder / "big.toml").write_text(
+        'networks = ["m.dlc"]\ndraws = 1000000000\n[constants."memory.efficiency"]\ndrawn = true\n'
+    )
+    assert said in refused(line)
+
+
+def test_parts_of_another_sweep_are_left_alone(folder: Path, refused: Callable[[str], str]) -> None:
+    (folder / "space.parquet.parts").mkdir()
+    (folder / "space.parquet.parts" / "mine").write_text("mine")
+    assert "holds the parts of another sweep" in refused("sweep space.toml")
+    assert (folder / "space.parquet.parts" / "mine").read_text() == "mine"
+
+
+def test_another_format_is_told(folder: Path, refused: Callable[[str], str]) -> None:
+    from pyarrow import parquet
+
+    swept(folder)
+    table = read(folder / "space.parquet").table
+    told = json.dumps({"format": 9, "version": "7.0", "constants": []}).encode()
+    parquet.write_table(table.replace_schema_metadata({b"hexsim": told}), folder / "new.parquet")
+    parquet.write_table(table.replace_schema_metadata({}), folder / "other.parquet")
+    assert "format 9 of hexsim 7.0" in refused("sweep show new.parquet")
+    assert "is no sweep's answer" in refused("sweep show other.parquet")

@@ -1,0 +1,92 @@
+"""Parts of the variance, and fronts, on tables whose answers are known."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hexsim.errors import HexsimError
+from hexsim.studies.sweep.effects import effects
+from hexsim.studies.sweep.front import figure, front, satisfying
+from hexsim.studies.sweep.table import PARAMETERS, RESULTS, Swept, table_of
+
+
+def swept(latencies, a=None, b=None, per_second=None):
+    """A sweep in which the constants a and b vary."""
+    count = len(latencies)
+    rows = []
+    for at in range(count):
+        one = dict.fromkeys(PARAMETERS, "same")
+        one |= {"instances": 1, "idle_ms": 0.0, "point": at, "outside_bounds": "", "refusal": None}
+        one |= {"a": float(a[at] if a else 0), "b": float(b[at] if b else 0)}
+        one |= dict.fromkeys(RESULTS, 1.0)
+        one["latency_ms"] = latencies[at]
+        one["inferences_per_s"] = per_second[at] if per_second else 1.0
+        rows.append(one)
+    return Swept(table_of(rows), ("a", "b"), "test")
+
+
+GRID = list(itertools.product(range(4), range(5)))
+A, B = zip(*GRID, strict=True)
+
+
+def test_a_product_is_divided_between_its_factors():
+    found = effects(swept([4.0**a * 2.0**b for a, b in GRID], A, B), "latency_ms")
+    wanted = np.var([2.0 * a for a in range(4)]), np.var([1.0 * b for b in range(5)])
+    assert found.alone["a"] == pytest.approx(wanted[0] / sum(wanted))
+    assert found.alone["b"] == pytest.approx(wanted[1] / sum(wanted))
+    assert list(found.alone) == ["a", "b"]
+
+
+def test_what_only_both_together_do_is_their_interaction():
+    either = [(a, b) for a, b in itertools.product(range(2), range(2)) for _ in range(8)]
+    times = [np.exp((a != b) + 1e-3 * k) for k, (a, b) in enumerate(either)]
+    found = effects(swept(times, *zip(*either, strict=True)), "latency_ms")
+    assert found.together["a", "b"] > 0.95
+    assert max(found.alone.values()) < 0.05
+
+
+def test_chance_gets_nothing():
+    times = list(np.exp(np.random.default_rng(1).normal(size=2000)))
+    groups = [k % 10 for k in range(2000)]
+    found = effects(swept(times, groups, [k // 200 for k in range(2000)]), "latency_ms")
+    assert max(found.alone.values()) < 0.02
+
+
+def test_equal_times_have_no_parts():
+    assert effects(swept([2.0] * 20, A, B), "latency_ms").alone == {}
+
+
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=1, max_size=30))
+def test_a_front_is_what_nothing_beats(pairs):
+    times, rates = ([float(one) for one in column] for column in zip(*pairs, strict=True))
+    table = swept(times, per_second=rates)
+    chosen = front(table, ["latency_ms", "inferences_per_s"])
+
+    def beats(one, other):
+        no_worse = one[0] <= other[0] and one[1] >= other[1]
+        return no_worse and one != other
+
+    best = {pair for pair in pairs if not any(beats(other, pair) for other in pairs)}
+    assert {pairs[row] for row in chosen} == best
+    assert len(chosen) == len(best)
+    assert sorted(pairs[row][0] for row in chosen) == [pairs[row][0] for row in chosen]
+
+
+def test_conditions_are_joined():
+    table = swept([1.0, 2.0, 3.0, 4.0], a=[1, 2, 3, 4])
+    assert satisfying(table, "latency_ms < 4 and a >= 2").tolist() == [False, True, True, False]
+    assert satisfying(table, "latency == 1").tolist() == [True, False, False, False]
+
+
+@pytest.mark.parametrize("text", ["latency_ms", "latency_ms < fast", "< 5", "latency_ms < nan"])
+def test_what_is_no_condition(text):
+    with pytest.raises(HexsimError, match="is no condition"):
+        satisfying(swept([1.0]), text)
+
+
+def test_unknown_figures_name_the_nearest():
+    with pytest.raises(HexsimError, match="did you mean latency_ms"):
+        figure(swept([1.0]), "latncy_ms")

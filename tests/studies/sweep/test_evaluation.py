@@ -1,0 +1,70 @@
+"""A point's row says what the other doors say of the same design."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+import hexsim
+from hexsim.deployment import deploy
+from hexsim.platform import Platform
+from hexsim.studies.sweep.evaluation import COUNTERS, row
+from hexsim.studies.sweep.points import Points
+from hexsim.studies.sweep.settings import settings
+from hexsim.studies.sweep.space import Space
+from hexsim.studies.throughput import Caller, ClosedLoop, throughput
+
+
+def points_of(asked: Space) -> Points:
+    return Points(asked, settings(asked))
+
+
+def test_a_point_as_stated_is_what_simulate_says(space: Callable[[str], Space]) -> None:
+    found = points_of(space('networks = ["m.dlc"]\nchips = ["sd835"]\nruntimes = ["dsp", "gpu"]'))
+    for point in found:
+        told = row(point, 1)
+        timing = hexsim.simulate("m.dlc", "sd835", point.setting.runtime).timing
+        assert told["latency_ms"] == timing.total_us / 1000
+        assert told["forward_ms"] == timing.forward_us / 1000
+        assert told["initialisation_ms"] == timing.init_ps / 1e9
+        assert told["macs"] == sum(layer.macs for layer in timing.layers)
+        assert told["refusal"] is None
+
+
+def test_a_changed_constant_is_what_a_changed_chip_says(grid: Points) -> None:
+    network = hexsim.load("m.dlc")
+    for number in np.random.default_rng(7).integers(0, len(grid), 6):
+        point = grid[int(number)]
+        chip = point.setting.platform.chip
+        for path, value in point.constants.items():
+            chip = chip.with_value(path, value)
+
+        deployment = deploy(
+            network, Platform(chip, point.setting.platform.stack), point.setting.runtime
+        )
+        timing = deployment.simulate(idle_ms=point.calling.idle_ms)
+        assert row(point, 1)["latency_ms"] == timing.total_us / 1000
+
+
+def test_several_instances_are_a_closed_loop(space: Callable[[str], Space]) -> None:
+    text = 'networks = ["m.dlc"]\n[workload]\ninstances = [2]\ninferences = 4'
+    (point,) = points_of(space(text))
+    told = row(point, 4)
+    found = throughput(
+        point.setting.platform, [Caller(point.setting.plan, 2)], ClosedLoop(inferences=4)
+    )
+    assert told["inferences_per_s"] == found.total.per_second
+    assert told["latency_ms"] == found.total.percentile_ps(50) / 1e9
+
+
+def test_a_value_that_the_schema_refuses_is_told_in_the_row(space: Callable[[str], Space]) -> None:
+    text = 'networks = ["m.dlc"]\n[constants."dsp.hvx.contexts"]\nvalues = [-1, 2]'
+    bad, good = (row(point, 1) for point in points_of(space(text)))
+    assert "dsp.hvx.contexts" in str(bad["refusal"])
+    assert {bad[name] for name in ("latency_ms", *COUNTERS)} == {None}
+    assert good["refusal"] is None
+
+
+def test_values_outside_their_bounds_are_marked(space: Callable[[str], Space]) -> None:
+    text = 'networks = ["m.dlc"]\n[constants."memory.efficiency"]\nvalues = [0.01, 0.8]'
+    marks = [row(point, 1)["outside_bounds"] for point in points_of(space(text))]
+    assert marks == ["memory.efficiency", ""]
