@@ -166,9 +166,18 @@ class PhoneDsp:
 
 def _vector_unit(chip: Chip) -> Machine:
     """The machine that streams are scheduled for; HexsimError if d32 does not fit its vectors."""
-    if chip.dsp.hvx.vector_bytes != VECTOR_BYTES:
+    hvx = chip.dsp.hvx
+    if hvx.vector_bytes != VECTOR_BYTES:
         raise HexsimError(
             f"chip {chip.name}, key dsp.hvx.vector_bytes: layers are laid out in vectors of "
-            f"{VECTOR_BYTES} bytes, not {chip.dsp.hvx.vector_bytes}"
+            f"{VECTOR_BYTES} bytes, not {hvx.vector_bytes}"
         )
-    return Machine(version(chip.dsp.arch), VECTOR_BYTES)
+    return Machine(
+        version(chip.dsp.arch),
+        VECTOR_BYTES,
+        permute_pipes=hvx.permute_pipes,
+        shift_pipes=hvx.shift_pipes,
+        multiply_pipes=hvx.multiply_pipes,
+        load_ports=hvx.load_ports,
+        store_ports=hvx.store_ports,
+    )

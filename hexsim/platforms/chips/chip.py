@@ -47,11 +47,16 @@ class ClockTable(Table):
 
 
 class Hvx(Table):
-    """The vector unit of the whole DSP."""
+    """The vector unit of the whole DSP; pipes and ports are what a packet may use."""
 
     contexts: Count
     vector_bytes: Bytes
     int8_macs_per_clk: MacsPerClock
+    multiply_pipes: Count
+    shift_pipes: Count
+    permute_pipes: Count
+    load_ports: Count
+    store_ports: Count
 
 
 class Dsp(Table):

@@ -2,7 +2,8 @@
 
 Looked at are logarithms, so that a parameter which halves a time counts alike wherever it does. For
 one parameter the points are grouped by its value (a drawn one by tenths of its draws); its part is
-the variance between the groups. What is left when all parameters have had their parts is looked
+the variance between the groups. Networks differ by themselves, so the mean of each is taken off
+first: what a parameter does to one network and not to another is a pair of it and the network. What is left when all parameters have had their parts is looked
 at by pairs: that is their interaction. Chance alone makes groups of draws differ: what it makes on
 average is taken off, so small parts may come out as 0.
 
@@ -25,6 +26,7 @@ Key = TypeVar("Key")
 Groups = npt.NDArray[np.int64]
 Logs = npt.NDArray[np.float64]
 _MOST_GROUPS = 10
+_NETWORK = "network"
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,15 @@ def effects(swept: Swept, result: str) -> Effects:
     logs = np.log(values[taken])
     if len(logs) < 2 or not np.ptp(logs):
         return Effects(result, 1.0, {}, {})
-    groups = {name: _groups(swept, name)[taken] for name in swept.varied}
-    whole = float(((logs - logs.mean()) ** 2).sum())
-    rest = logs - logs.mean()
-    for group in groups.values():
-        rest = rest - _means(logs - logs.mean(), group)[group]
+    groups = {name: _numbered(_groups(swept, name)[taken]) for name in swept.varied}
+    own = {name: group for name, group in groups.items() if name != _NETWORK}
+    network = groups.get(_NETWORK, np.zeros(len(logs), np.int64))
+    logs = logs - _means(logs, network)[network]
+    whole = float((logs**2).sum()) or 1.0
+    rest = logs - np.sum([_means(logs, group)[group] for group in own.values()], axis=0)
     freedom = len(logs) - 1 - sum(int(group.max()) for group in groups.values())
     noise = float((rest**2).sum()) / freedom if freedom > 0 else 0.0
-    alone = {name: _part(logs - logs.mean(), group, noise, whole) for name, group in groups.items()}
+    alone = {name: _part(logs, group, noise, whole) for name, group in own.items()}
     together = {}
     for one, other in itertools.combinations(groups, 2):
         cells = _numbered(groups[one] * (groups[other].max() + 1) + groups[other])

@@ -1,8 +1,10 @@
 """Parts of the variance, and fronts, on tables whose answers are known."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,6 +48,20 @@ def test_what_only_both_together_do_is_their_interaction():
     found = effects(swept(times, *zip(*either, strict=True)), "latency_ms")
     assert found.together["a", "b"] > 0.95
     assert max(found.alone.values()) < 0.05
+
+
+def test_networks_differ_by_themselves():
+    """One is a thousand times as fast, and a matters to the other alone."""
+    grid = list(itertools.product(range(2), range(4)))
+    times = [1000.0 if network else 2.0**a for network, a in grid]
+    table = swept(times, [a for _, a in grid])
+    names = pyarrow.array(["one", "other"]).take([network for network, _ in grid])
+    at = table.table.column_names.index("network")
+    table = replace(table, table=table.table.set_column(at, "network", names))
+    found = effects(table, "latency_ms")
+    assert list(found.alone) == ["a"]
+    assert found.alone["a"] == pytest.approx(0.5)
+    assert found.together["network", "a"] == pytest.approx(0.5)
 
 
 def test_chance_gets_nothing():
