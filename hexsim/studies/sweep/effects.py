@@ -1,13 +1,14 @@
 """Which parameter matters: the part of a result's variance that goes with it, and with each pair.
 
-Looked at are logarithms, so that a parameter which halves a time counts alike wherever it does. For
-one parameter the points are grouped by its value (a drawn one by tenths of its draws); its part is
-the variance between the groups. Networks differ by themselves, so the mean of each is taken off
-first: what a parameter does to one network and not to another is a pair of it and the network. What is left when all parameters have had their parts is looked
-at by pairs: that is their interaction. Chance alone makes groups of draws differ: what it makes on
-average is taken off, so small parts may come out as 0.
+Looked at are logarithms, so that a parameter which halves a time counts alike wherever it does.
+Networks differ by themselves, so the mean of each is taken off first. For one parameter the points
+are grouped by its value (one with many values by tenths); its part is the variance between the
+groups. What is left when all parameters have had their parts is looked at by pairs: that is their
+interaction, as of a constant that matters to one network and not to another.
 
-On a full grid parts of parameters and pairs add up to one, but for triples and more.
+Groups of draws differ by chance alone: what that makes on average is taken off, so small parts of
+what is drawn may come out as 0. On a full grid nothing is taken off, and parts of parameters and
+pairs add up to one, but for triples and more.
 """
 
 from __future__ import annotations
@@ -60,11 +61,15 @@ def effects(swept: Swept, result: str) -> Effects:
     rest = logs - np.sum([_means(logs, group)[group] for group in own.values()], axis=0)
     freedom = len(logs) - 1 - sum(int(group.max()) for group in groups.values())
     noise = float((rest**2).sum()) / freedom if freedom > 0 else 0.0
-    alone = {name: _part(logs, group, noise, whole) for name, group in own.items()}
+    alone = {
+        name: _part(logs, group, noise if name in swept.drawn else 0.0, whole)
+        for name, group in own.items()
+    }
     together = {}
     for one, other in itertools.combinations(groups, 2):
         cells = _numbered(groups[one] * (groups[other].max() + 1) + groups[other])
-        together[one, other] = _part(rest, cells, _within(rest, cells), whole)
+        by_chance = _within(rest, cells) if swept.drawn & {one, other} else 0.0
+        together[one, other] = _part(rest, cells, by_chance, whole)
     low, high = np.percentile(values[taken], (5, 95))
     return Effects(result, float(high / low), _sorted(alone), _sorted(together))
 

@@ -53,12 +53,12 @@ class Parts:
 
     def add(self, part: range, table: pyarrow.Table) -> None:
         """Keep a part."""
-        self._write(self._path(part).name, as_bytes([table], self._constants, __version__))
+        self._write(self._path(part).name, as_bytes([table], self.points.space, __version__))
 
     def whole(self) -> bytes:
         """The file of all parts."""
         tables = [read(self._path(part)).table for part in self._all()]
-        return as_bytes(tables, self._constants, __version__)
+        return as_bytes(tables, self.points.space, __version__)
 
     def remove(self) -> None:
         """Remove what was kept."""
@@ -77,10 +77,6 @@ class Parts:
     def _write(self, name: str, data: bytes) -> None:
         with alone():
             write_bytes(self.folder / name, data, parents=True)
-
-    @property
-    def _constants(self) -> list[str]:
-        return list(self.points.space.constants)
 
     @property
     def _identity(self) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hexsim.errors import HexsimError
 from hexsim.studies.sweep.evaluation import RESULTS, Row
+from hexsim.studies.sweep.space import Space
 
 if TYPE_CHECKING:
     import pyarrow
@@ -51,10 +52,14 @@ PARAMETERS = (
 
 @dataclass(frozen=True)
 class Swept:
-    """The answer: a table with a row for each point, in order, and what it was made from."""
+    """The answer: a table with a row for each point, in order, and what it was made from.
+
+    `constants` are those that the space varies, `drawn` those of them that are drawn.
+    """
 
     table: pyarrow.Table
     constants: tuple[str, ...]
+    drawn: frozenset[str]
     version: str
 
     @property
@@ -86,12 +91,17 @@ def _type(name: str) -> pyarrow.DataType:
     return pyarrow.int64() if name in _COUNTS else pyarrow.float64()
 
 
-def as_bytes(tables: Iterable[pyarrow.Table], constants: Sequence[str], version: str) -> bytes:
-    """The file of some tables, one behind the other."""
+def as_bytes(tables: Iterable[pyarrow.Table], space: Space, version: str) -> bytes:
+    """The file of some tables of a space, one behind the other."""
     import pyarrow
     from pyarrow import parquet
 
-    told = {"format": FORMAT, "version": version, "constants": list(constants)}
+    told = {
+        "format": FORMAT,
+        "version": version,
+        "constants": list(space.constants),
+        "drawn": list(space.drawn),
+    }
     whole = pyarrow.concat_tables(tables).combine_chunks()
     whole = whole.replace_schema_metadata({_KEY: json.dumps(told).encode()})
     out = io.BytesIO()
@@ -122,7 +132,8 @@ def read(path: Path) -> Swept:
             f"'{path}' has format {told['format']} of hexsim {told.get('version')}, and this "
             f"hexsim reads {FORMAT}; sweep again, or read it with that version"
         )
-    return Swept(table, tuple(told["constants"]), str(told["version"]))
+    constants, drawn = tuple(told["constants"]), frozenset(told["drawn"])
+    return Swept(table, constants, drawn, str(told["version"]))
 
 
 def require_libraries() -> None:

@@ -15,7 +15,7 @@ from hexsim.studies.sweep.front import figure, front, satisfying
 from hexsim.studies.sweep.table import PARAMETERS, RESULTS, Swept, table_of
 
 
-def swept(latencies, a=None, b=None, per_second=None):
+def swept(latencies, a=None, b=None, per_second=None, drawn=()):
     """A sweep in which the constants a and b vary."""
     count = len(latencies)
     rows = []
@@ -27,7 +27,7 @@ def swept(latencies, a=None, b=None, per_second=None):
         one["latency_ms"] = latencies[at]
         one["inferences_per_s"] = per_second[at] if per_second else 1.0
         rows.append(one)
-    return Swept(table_of(rows), ("a", "b"), "test")
+    return Swept(table_of(rows), ("a", "b"), frozenset(drawn), "test")
 
 
 GRID = list(itertools.product(range(4), range(5)))
@@ -66,9 +66,10 @@ def test_networks_differ_by_themselves():
 
 def test_chance_gets_nothing():
     times = list(np.exp(np.random.default_rng(1).normal(size=2000)))
-    groups = [k % 10 for k in range(2000)]
-    found = effects(swept(times, groups, [k // 200 for k in range(2000)]), "latency_ms")
-    assert max(found.alone.values()) < 0.02
+    a, b = [k % 10 for k in range(2000)], [k // 200 for k in range(2000)]
+    taken, left = (effects(swept(times, a, b, drawn=d), "latency_ms") for d in ("ab", ""))
+    assert max(taken.alone.values()) < 0.003 < max(left.alone.values())
+    assert max(taken.together.values()) < 0.02 < max(left.together.values())
 
 
 def test_equal_times_have_no_parts():
