@@ -1,0 +1,82 @@
+"""The tables of docs/results/design-space.md: what designs other than those built would change.
+
+python -m benchmarks.design_space            prints them
+python -m benchmarks.design_space --write    puts them into the page
+
+The spaces are the files of benchmarks/spaces, as `hexsim sweep` takes them.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from benchmarks.pages import RESULTS, fenced, with_block
+from hexsim.files import write_text
+from hexsim.reports.sweep_table import effects_table
+from hexsim.studies.sweep.effects import effects
+from hexsim.studies.sweep.evaluation import row
+from hexsim.studies.sweep.points import Points
+from hexsim.studies.sweep.settings import settings
+from hexsim.studies.sweep.space import read_space
+from hexsim.studies.sweep.table import Swept, table_of
+
+PAGE = RESULTS / "design-space.md"
+SPACES = Path(__file__).with_name("spaces")
+
+
+def swept(name: str) -> Swept:
+    """Simulate a space in this process."""
+    asked = read_space(SPACES / f"{name}.toml")
+    points = Points(asked, settings(asked))
+    rows = [row(points[number], asked.workload.inferences) for number in range(len(points))]
+    return Swept(table_of(rows), tuple(asked.constants), frozenset(asked.drawn), "")
+
+
+def one_at_a_time(found: Swept) -> str:
+    """Latency of each network when one constant has another value and all others are stated."""
+    rows = found.table.to_pylist()
+    stated = {path: _stated(found, path) for path in found.constants}
+    lines = [
+        "| constant | value | network | ms | against the chip's own |",
+        "|---|---|---|---|---|",
+    ]
+    for path in found.constants:
+        for value in sorted({one[path] for one in rows}):
+            at = {**stated, path: value}
+            for network in dict.fromkeys(one["network"] for one in rows):
+                ms, own = (
+                    next(
+                        one["latency_ms"]
+                        for one in rows
+                        if one["network"] == network and all(one[p] == v for p, v in where.items())
+                    )
+                    for where in (at, stated)
+                )
+                lines.append(f"| `{path}` | {value:.6g} | {network} | {ms:.3f} | {ms / own:.2f} |")
+    return "\n".join(lines)
+
+
+def _stated(found: Swept, path: str) -> float:
+    from hexsim.platforms import chips
+
+    value = dict(chips.load("sd855").quantities())[path].value
+    values = found.table[path].unique().to_pylist()
+    return float(min(values, key=lambda one: abs(one - value)))
+
+
+def main() -> None:
+    """Print the tables, or write them into the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name in ("memory-and-contexts", "packets"):
+        found = swept(name)
+        parts = fenced(effects_table(effects(found, "latency_ms")))
+        block = f"{one_at_a_time(found)}\n\n{parts}"
+        text = with_block(text, name, block)
+        print(block)
+    if "--write" in sys.argv:
+        write_text(PAGE, text)
+
+
+if __name__ == "__main__":
+    main()
