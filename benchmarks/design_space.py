@@ -1,7 +1,7 @@
 """The tables of docs/results/design-space.md: what designs other than those built would change.
 
-python -m benchmarks.design_space            prints them
-python -m benchmarks.design_space --write    puts them into the page
+python -m benchmarks.design_space            prints the page with them
+python -m benchmarks.design_space --write    writes it
 
 The spaces are the files of benchmarks/spaces, as `hexsim sweep` takes them.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmarks.pages import RESULTS, fenced, with_block
 from hexsim.files import write_text
+from hexsim.platforms import chips
 from hexsim.reports.sweep_table import effects_table
 from hexsim.studies.sweep.effects import effects
 from hexsim.studies.sweep.evaluation import row
@@ -58,25 +59,23 @@ def one_at_a_time(found: Swept) -> str:
 
 
 def _stated(found: Swept, path: str) -> float:
-    from hexsim.platforms import chips
-
     value = dict(chips.load("sd855").quantities())[path].value
     values = found.table[path].unique().to_pylist()
     return float(min(values, key=lambda one: abs(one - value)))
 
 
-def main() -> None:
-    """Print the tables, or write them into the page."""
+def page() -> str:
+    """Return the page with the tables of today."""
     text = PAGE.read_text(encoding="utf-8")
     for name in ("memory-and-contexts", "packets"):
         found = swept(name)
         parts = fenced(effects_table(effects(found, "latency_ms")))
-        block = f"{one_at_a_time(found)}\n\n{parts}"
-        text = with_block(text, name, block)
-        print(block)
-    if "--write" in sys.argv:
-        write_text(PAGE, text)
+        text = with_block(text, name, f"{one_at_a_time(found)}\n\n{parts}")
+    return text
 
 
 if __name__ == "__main__":
-    main()
+    if "--write" in sys.argv:
+        write_text(PAGE, page())
+    else:
+        print(page())
