@@ -55,7 +55,7 @@ def test_csv_has_it_by_layer(command: Command, tmp_path: Path, memory: Footprint
     assert [row["Live Bytes"] for row in listed if row["Type"] != "data"] == live
     of_bench = rows("bench --model q.dlc --runtime dsp")
     assert [row["bytes"] for row in of_bench if row["engine"]] == live
-    (peak,) = (row["bytes"] for row in of_bench if row["row"] == "Peak Memory")
+    (peak,) = (row["bytes"] for row in of_bench if row["row"] == "Total Inference Time")
     assert peak == f"{memory.peak_bytes}"
 
 
