@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hexsim.errors import HexsimError
+from hexsim.memory import footprint_of
 from hexsim.platform import Platform
 from hexsim.platforms.background import load as load_background
 from hexsim.simulation.simulator import Workload
@@ -21,6 +22,8 @@ from hexsim.timing.simtime import PS_PER_MS
 Row = dict[str, str | int | float | None]
 
 TIMES = ("latency_ms", "forward_ms", "initialisation_ms", "inferences_per_s")
+MEMORY = "peak_memory_bytes"
+"""What one inference needs of memory (`hexsim.memory`)."""
 COUNTERS = (
     "macs",
     "packets",
@@ -31,7 +34,7 @@ COUNTERS = (
     "vtcm_bytes",
 )
 """Of one inference, its layers and overheads together."""
-RESULTS = (*TIMES, *COUNTERS)
+RESULTS = (*TIMES, MEMORY, *COUNTERS)
 """The columns of numbers that a simulation gives."""
 
 
@@ -41,7 +44,9 @@ def row(point: Point, inferences: int) -> Row:
     refusal = None
     try:
         platform = point.setting.platform_with(point.constants)
-        numbers = _numbers(point, platform, inferences)
+        buffer = platform.stack.buffer(point.calling.buffer)
+        memory = footprint_of(point.setting.plan, platform.chip, platform.stack, buffer)
+        numbers = {**_numbers(point, platform, inferences), MEMORY: memory.peak_bytes}
     except HexsimError as error:
         refusal = str(error)
     return {**_parameters(point), **numbers, "refusal": refusal}
@@ -65,7 +70,7 @@ def _parameters(point: Point) -> Row:
         "instances": calling.instances,
         "background": " ".join(calling.background),
         "perf_profile": calling.perf_profile or stack.default_profile,
-        "buffer": stack.buffer(calling.buffer),
+        "buffer": calling.buffer or stack.buffer(),
         "idle_ms": calling.idle_ms,
         **point.constants,
         "outside_bounds": " ".join(outside),
