@@ -67,7 +67,7 @@ def with_links_of_the_site(text: str, page: str) -> str:
 
 def navigation(text: str) -> list[Any]:
     """The sections of docs/index.md with the pages that they list, each page once."""
-    nav: list[Any] = [{"Start": ["index.md", "contents.md", "architecture.md"]}]
+    nav: list[Any] = [{"Start": ["index.md", "tutorial.md", "contents.md", "architecture.md"]}]
     heads = [*_HEADING.finditer(text)]
     ends = [head.start() for head in heads[1:]] + [len(text)]
     sections = [
