@@ -16,10 +16,9 @@ from hexsim import models
 def main(file: Path) -> None:
     """Quantise the network, run it once, and print what it cost."""
     model = hexsim.load(file)
-    name = model.network.inputs[0]
-    height, width, channels = model.network.tensors[name].shape[1:]
+    shape = model.network.tensors[model.network.inputs[0]].source_shape
     random = np.random.default_rng(0)
-    photos = [random.random((1, channels, height, width), np.float32) for _ in range(4)]
+    photos = [random.random(shape, np.float32) for _ in range(4)]
 
     quantised = hexsim.quantize(model, photos)
     result = hexsim.simulate(quantised, chip="sd855", runtime="dsp", inputs=photos[0])
