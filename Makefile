@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: bench test check clean
+.PHONY: bench test check docs clean
 
 bench: $(STAMP)
 	$(BIN)/hexsim bench
@@ -18,6 +18,9 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 # Debian and Ubuntu split venv off their Python; it is installed where it is missing.
 $(STAMP): pyproject.toml setup.py

@@ -6,7 +6,7 @@
 
 `--write` states the fitted constants, rounded, in the chip and stack files, keeps the record of
 the fit in hexsim/platforms/measurements/calibration.json and renews the tables of README.md,
-docs/results/timing-model.md and docs/reference/constants.md. The benchmark that README.md shows
+docs/results/timing-model.md and docs/reference/constants.md. That of docs/results/benchmark.md
 takes longer: `benchmarks.readme`. The fit itself is in `hexsim.studies.calibration`, which
 `hexsim calibrate` uses too. A constant that the measurements alone do not determine to a factor of
 1.5 is not written: it has to be assumed, and swept.

@@ -75,12 +75,12 @@ def profile() -> str:
 
 
 def readme_page() -> str:
-    """Return README.md with the errors of the dsp rows."""
+    """Return README.md with a summary of the errors of the dsp rows."""
     found = calibration()
     both = zip(fitted_rows(), found.predictions, strict=True)
     rows, cells = zip(*((r, c) for r, c in both if r.runtime == "dsp"), strict=True)
-    errors = f"{rows_table(rows, found.columns, cells)}\n\n{summaries(rows, found.columns, cells)}"
-    return with_block(README.read_text(encoding="utf-8"), "errors", fenced(errors))
+    errors = fenced(summaries(rows, found.columns, cells))
+    return with_block(README.read_text(encoding="utf-8"), "errors", errors)
 
 
 def constants_page() -> str:

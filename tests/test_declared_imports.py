@@ -47,7 +47,7 @@ CORE = distributions(PROJECT["dependencies"])
 OPTIONAL = distributions(EXTRAS["images"] + EXTRAS["report"] + EXTRAS["detection"])
 EXPORTERS = distributions(EXTRAS["tflite"] + EXTRAS["tensorflow"] + EXTRAS["pytorch"])
 """Other programs, which hexsim runs but does not import."""
-DEVELOPMENT = CORE | OPTIONAL | distributions(EXTRAS["dev"])
+DEVELOPMENT = CORE | OPTIONAL | distributions(EXTRAS["dev"] + EXTRAS["docs"])
 
 
 def third_party(folder: str) -> list[Import]:

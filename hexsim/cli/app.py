@@ -13,6 +13,7 @@ from hexsim.cli import (
     calibrate,
     chips,
     convert,
+    decide,
     detections,
     diff,
     info,
@@ -67,7 +68,14 @@ for _panel, _commands in (
     ),
     (
         "Accuracy",
-        (prepare.prepare, run.run, validate.validate, detections.detections, tradeoff.tradeoff),
+        (
+            prepare.prepare,
+            run.run,
+            validate.validate,
+            detections.detections,
+            tradeoff.tradeoff,
+            decide.decide,
+        ),
     ),
 ):
     for _command in _commands:

@@ -42,19 +42,28 @@ def quantize(
     ] = None,
     precision: MixedPrecision,
     hta: HtaSections,
+    seeded_inputs: Annotated[
+        bool,
+        typer.Option(
+            "--seeded-inputs",
+            help="Calibrate on made-up inputs: for sizes and times, answers mean nothing.",
+        ),
+    ] = False,
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs or pictures."""
     from hexsim.cli._progress import bar
     from hexsim.container.loading import applied_overrides, load_container
     from hexsim.deployment.offline_hta import compile_all
+    from hexsim.inputs.source import seeded_source
     from hexsim.quantization.infinities import mask_notes
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.reports.override_log import unused_line
 
-    if not inputs.given:
+    if inputs.given == seeded_inputs:
         raise HexsimError(
-            "hexsim quantize calibrates on inputs; give an --input-list or a folder of --images"
+            "hexsim quantize calibrates on inputs; give an --input-list, a folder of --images, or "
+            "--seeded-inputs"
         )
     options = quantization_options(ranges, bits, precision)
     chosen = parse_optimizations(optimizations or ())
@@ -64,7 +73,7 @@ def quantize(
         remark(f"INFO - {note}")
     overrides = applied_overrides(source, model, asked=precision.override_params)
     orders = hta.orders(source.model)
-    calibration = inputs.source(network)
+    calibration = seeded_source(network) if seeded_inputs else inputs.source(network)
     feeds, count = calibration.feeds, calibration.sets
     done = quantize_optimized(network, feeds, options, chosen, overrides, bar, count)
     compiled, failures = compile_all(done.model, orders)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.input_list import batch_size, read_input_list
+from hexsim.inputs.seeded import seeded_calibration
 
 Feed = Mapping[str, FloatArray]
 
@@ -67,6 +68,11 @@ def seeded(feeds: Sequence[Feed], network: Network) -> InputSource:
     batch = batch_size(network)
     text = "seeded inputs, on which classes mean nothing"
     return InputSource(lambda: feeds, len(feeds) * batch, batch, text, seeded=True)
+
+
+def seeded_source(network: Network) -> InputSource:
+    """The made-up sets that quantisers calibrate on where there are no others."""
+    return seeded(seeded_calibration(network), network)
 
 
 def padding(items: int, batch: int) -> str:

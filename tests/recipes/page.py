@@ -13,7 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from benchmarks.pages import DOCS, ROOT
 
 _BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COPIED = ("hexsim", "models", "tests", "conftest.py", "pyproject.toml")
-_PROGRAMS = {
+PROGRAMS = {
     "python": [sys.executable],
     "hexsim": [sys.executable, "-m", "hexsim"],
 }
@@ -87,12 +87,21 @@ def steps(text: str) -> Iterator[tuple[str, list[str]]]:
         yield command, expected
 
 
-def run(command: str, folder: Path) -> str:
-    """Run a command of a page in a folder; AssertionError if it fails."""
+def run(
+    command: str,
+    folder: Path,
+    programs: Mapping[str, Sequence[str]] = PROGRAMS,
+    sources: Path | None = None,
+) -> str:
+    """Run a command of a page in a folder; AssertionError if it fails.
+
+    `programs` says what starts the first word; Python's modules are those of `sources`, or else
+    of the folder.
+    """
     program, *arguments = shlex.split(command)
-    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    path = os.pathsep.join(filter(None, (str(sources or folder), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        [*_PROGRAMS[program], *arguments],
+        [*programs[program], *arguments],
         cwd=folder,
         env={
             **os.environ,

@@ -1,0 +1,248 @@
+"""`hexsim decide`: which chip, runtime, quantiser mode and cut, within what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hexsim.cli._files import Reads
+from hexsim.cli._groups import grouped
+from hexsim.cli._inputs import Inputs, LabelledInputs
+from hexsim.cli._options import (
+    CalibrationListOption,
+    IdealCpuOption,
+    IdleOption,
+    InputDimOption,
+    ModelArgument,
+    NoFallbackOption,
+    NoPowerCollapseOption,
+    ProfileOption,
+    StackOption,
+    parse_input_dims,
+    parse_runtimes,
+)
+from hexsim.cli._output import JsonCsv
+from hexsim.cli._page import paged
+from hexsim.cli._say import say
+from hexsim.cli._words import words
+from hexsim.errors import HexsimError, unknown
+
+if TYPE_CHECKING:
+    from hexsim.platform import Platform
+    from hexsim.studies.decision import Decision, Limits, Preference
+    from hexsim.studies.decision.commands import Wording
+
+
+@dataclass(frozen=True)
+class _Names(Reads):
+    """Names or files with commas between."""
+
+    def files(self, value: str) -> Iterator[Path]:
+        """All of them."""
+        yield from super().files(_split(value))
+
+
+def _split(text: str) -> list[str]:
+    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+@dataclass(frozen=True)
+class Chips:
+    """The chips to choose from, their software, and how it is called."""
+
+    chips: Annotated[
+        str,
+        typer.Option("--chips", help="Names or TOML files of chips, comma separated."),
+        _Names(),
+    ] = "sd835,sd855,sd865"
+    stack: StackOption = None
+    ideal_cpu: IdealCpuOption = False
+    perf_profile: ProfileOption = None
+    idle_ms: IdleOption = 0.0
+    no_power_collapse: NoPowerCollapseOption = False
+
+    def platforms(self) -> tuple[Platform, ...]:
+        """Read the descriptions; HexsimError if two chips have one name."""
+        from hexsim.platform import Platform
+
+        found = [Platform.load(name, self.stack) for name in _split(self.chips)]
+        if not found:
+            raise HexsimError("--chips names no chip; give one or more, as sd855,sd865")
+        if len({platform.chip.name for platform in found}) < len(found):
+            raise HexsimError("--chips names two chips of one name; give each a name of its own")
+        if self.ideal_cpu:
+            found = [platform.with_ideal_cpu() for platform in found]
+        if self.no_power_collapse:
+            found = [platform.without_power_collapse() for platform in found]
+        for platform in found:
+            platform.stack.profile(self.perf_profile)
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is chosen from, what is allowed, and what counts."""
+
+    runtime: Annotated[
+        str | None, typer.Option("--runtime", help="Comma separated; default: all of each chip.")
+    ] = None
+    modes: Annotated[
+        str | None,
+        typer.Option(
+            "--modes",
+            help="Quantiser modes, comma separated: float, default, enhanced, bias32, axis, "
+            "axis+bias32, cle, cle+bc, act16, axis+act16, mixed; default: all.",
+        ),
+    ] = None
+    max_ms: Annotated[
+        float | None, typer.Option("--max-ms", min=0.0, help="Most time of an inference, in ms.")
+    ] = None
+    max_mb: Annotated[
+        float | None, typer.Option("--max-mb", min=0.0, help="Most memory at its peak, in MiB.")
+    ] = None
+    max_loss: Annotated[
+        float | None,
+        typer.Option(
+            "--max-loss",
+            help="Most accuracy lost, in percentage points: of top-1 with --labels, else of "
+            "answers that are as in float.",
+        ),
+    ] = None
+    min_db: Annotated[
+        float | None, typer.Option("--min-db", help="Least SQNR of the outputs, in dB.")
+    ] = None
+    prefer: Annotated[
+        str,
+        typer.Option("--prefer", help="What ranks first: latency, accuracy or memory."),
+    ] = "latency"
+
+    def limits(self) -> Limits:
+        """What is allowed."""
+        from hexsim.studies.decision import Limits
+
+        return Limits(self.max_ms, self.max_mb, self.max_loss, self.min_db)
+
+    def preference(self) -> Preference:
+        """Read what counts."""
+        from hexsim.studies.decision import PREFERENCES
+
+        found = [one for one in PREFERENCES if one == self.prefer.strip().lower()]
+        if not found:
+            raise unknown("preference", self.prefer, PREFERENCES)
+        return found[0]
+
+
+@dataclass(frozen=True)
+class Work:
+    """How the model is read, and how much is found out and shown."""
+
+    input_dim: InputDimOption = None
+    calibration_list: CalibrationListOption = None
+    no_cpu_fallback: NoFallbackOption = False
+    draws: Annotated[
+        int,
+        typer.Option(
+            "--draws",
+            min=0,
+            max=100_000,
+            help="Draws of all constants in doubt, for the intervals of the first three; 0: none.",
+        ),
+    ] = 20
+    every: Annotated[
+        bool, typer.Option("--all", help="Show all choices, and each that is out.")
+    ] = False
+
+
+@paged
+@grouped
+def decide(
+    *,
+    model: ModelArgument,
+    chips: Chips,
+    choice: Choice,
+    inputs: LabelledInputs,
+    work: Work,
+    outputs: JsonCsv,
+) -> None:
+    """Choose chip, runtime, quantiser mode and cut: ranked, with reasons, within your limits."""
+    from hexsim.cli._progress import status
+    from hexsim.container.loading import load_container
+    from hexsim.inputs.source import listed
+    from hexsim.quantization.model import require_float
+    from hexsim.reports.decision_data import decision_csv, decision_json
+    from hexsim.studies.decision import Question, parse_modes
+    from hexsim.studies.decision import decide as run_decide
+    from hexsim.studies.decision.commands import commands
+
+    platforms, limits, prefer = chips.platforms(), choice.limits(), choice.preference()
+    runtimes, (modes, mixed) = parse_runtimes(choice.runtime), parse_modes(choice.modes)
+    dims = parse_input_dims(work.input_dim)
+    read = load_container(model, input_dims=dims)
+    network = require_float(read.model)
+    source = inputs.source(network)
+    calibration = None
+    if work.calibration_list is not None:
+        calibration = listed(work.calibration_list, network)
+    question = Question(
+        source=model,
+        read=read,
+        inputs=source,
+        platforms=platforms,
+        calibration=calibration,
+        labels=inputs.classes(source, network),
+        runtimes=runtimes,
+        modes=modes,
+        mixed=mixed,
+        limits=limits,
+        prefer=prefer,
+        perf_profile=chips.perf_profile,
+        idle_ms=chips.idle_ms,
+        cpu_fallback=not work.no_cpu_fallback,
+        draws=work.draws,
+        input_dims=dims,
+    )
+    with status() as progress:
+        decision = run_decide(question, progress)
+    best, wording = decision.ranked[:1], _wording(model, chips, inputs, work)
+    lines = commands(best[0], wording) if best else ()
+    outputs.write(json=lambda: decision_json(decision, lines), csv=lambda: decision_csv(decision))
+    _show(decision, lines, every=work.every)
+
+
+def _wording(model: str, chips: Chips, inputs: LabelledInputs, work: Work) -> Wording:
+    """The options as other commands take them."""
+    from hexsim.studies.decision.commands import Wording
+
+    dims = words(work, "input_dim")
+    compared = words(inputs, *(field.name for field in fields(LabelledInputs)))
+    calibration = words(inputs, *(field.name for field in fields(Inputs)))
+    if work.calibration_list is not None:
+        calibration = ("--input-list", str(work.calibration_list))
+    elif not inputs.given:
+        calibration = ("--seeded-inputs",)
+    return Wording(
+        model,
+        dims,
+        calibration,
+        compared,
+        words(chips, "stack", "ideal_cpu"),
+        (*words(chips, "perf_profile", "idle_ms", "no_power_collapse"),),
+    )
+
+
+def _show(decision: Decision, lines: tuple[str, ...], *, every: bool) -> None:
+    from hexsim.reports.decision_table import decision_table, recommendation, ruled_out
+
+    say(f"{decision.network}, {decision.items} inputs")
+    say("".join(f"  {note}\n" for note in decision.notes))
+    say(recommendation(decision))
+    if decision.ranked:
+        say("\n" + decision_table(decision, every=every))
+    if out := ruled_out(decision, every=every):
+        say("\n" + out)
+    if lines:
+        say("\nTo get the same figures again\n" + "\n".join(f"  {line}" for line in lines))

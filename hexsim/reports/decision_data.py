@@ -1,0 +1,70 @@
+"""A decision as JSON and CSV."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from hexsim import __version__
+from hexsim.reports.csv_text import csv_text
+from hexsim.studies.decision import Candidate, Decision
+from hexsim.studies.decision.ranking import rule
+
+HEADER = (
+    *("rank", "mode", "quantizer_words", "float_tensors", "chip", "stack", "runtime", "cut"),
+    *("hta_partitions", "total_inference_us", "low_us", "high_us", "forward_propagate_us"),
+    *("initialisation_us", "parameter_bytes", "peak_bytes", "inputs", "same_top1"),
+    *("runtime_top1", "loss_points", "sqnr_db", "in_front"),
+)
+
+
+def decision_facts(decision: Decision, commands: Sequence[str]) -> dict[str, Any]:
+    """Return all of a decision as JSON has it; times in microseconds, what is unknown as None."""
+    return {
+        "hexsim_version": __version__,
+        "network": decision.network,
+        "inputs": decision.items,
+        "notes": list(decision.notes),
+        "prefer": decision.prefer,
+        "rule": rule(decision.prefer),
+        "limits": asdict(decision.limits),
+        "float_top1": decision.float_top1,
+        "choices": [dict(zip(HEADER, row, strict=True)) for row in _rows(decision)],
+        "sure": list(decision.sure),
+        "ruled_out": [asdict(one) for one in decision.ruled_out],
+        "commands": list(commands),
+    }
+
+
+def decision_json(decision: Decision, commands: Sequence[str]) -> str:
+    """Return the facts as a document."""
+    facts = decision_facts(decision, commands)
+    return json.dumps(facts, indent=1, allow_nan=False) + "\n"
+
+
+def decision_csv(decision: Decision) -> str:
+    """Return a row per choice, best first."""
+    rows = (
+        [" ".join(cell) if isinstance(cell, list) else cell for cell in row]
+        for row in _rows(decision)
+    )
+    return csv_text(HEADER, rows)
+
+
+def _rows(decision: Decision) -> list[tuple[Any, ...]]:
+    return [_row(rank, one) for rank, one in enumerate(decision.ranked, start=1)]
+
+
+def _row(rank: int, one: Candidate) -> tuple[Any, ...]:
+    timed, accuracy, drawn = one.timed, one.accuracy, one.drawn
+    assert accuracy is not None, "only what has answers is ranked"
+    return (
+        *(rank, one.mode.name, list(one.mode.words), list(one.mode.floats), one.chip, one.stack),
+        *(one.runtime, timed.cut, timed.sections, timed.total_us),
+        *((drawn.low_us, drawn.high_us) if drawn else (None, None)),
+        *(timed.forward_us, timed.init_us, timed.file_bytes, timed.peak_bytes),
+        *(accuracy.inputs, accuracy.same_top1, accuracy.runtime_top1, one.loss, accuracy.sqnr_db),
+        one.in_front,
+    )

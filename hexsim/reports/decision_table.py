@@ -1,0 +1,166 @@
+"""A decision as text: what to take and why, the ranking, and what is out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hexsim.reports.text import table
+from hexsim.studies.decision import Candidate, Decision, RuledOut
+from hexsim.studies.decision.ranking import heads, rule, two_digits
+
+SHOWN = 10
+"""Places in the ranking, by the best mode of each; those in front stand there besides."""
+
+
+def decision_table(decision: Decision, *, every: bool = False) -> str:
+    """Return the ranking: the best of each place and all in front, or with `every` all of it."""
+    right = ("top-1",) if decision.labelled else ()
+    same = ("same as float",) if decision.classifier else ()
+    header = (
+        *("rank", "mode", "chip", "runtime", "cut", "ms", "90 % interval"),
+        *(*right, *same, "SQNR dB", "peak MiB", "front"),
+    )
+    shown = heads(decision.ranked)[:SHOWN]
+    rows = [
+        _row(rank, one, decision)
+        for rank, one in enumerate(decision.ranked, start=1)
+        if every or one in shown or one.in_front
+    ]
+    words = frozenset({1, 2, 3, 4})
+    going = [header.index(name) for name in ("90 % interval", "front", *same[: len(right)])]
+    text = table(header, rows, left=words, first_to_go=going)
+    rest = len(decision.ranked) - len(rows)
+    return text + (f"\n(and {rest} more; --all shows them)" if rest else "")
+
+
+def recommendation(decision: Decision) -> str:
+    """Say in a few sentences what to take, what the order goes by, and how sure it is."""
+    return "\n".join(_sentences(decision))
+
+
+def ruled_out(decision: Decision, *, every: bool = False) -> str:
+    """Return what is out and why; with a reason for each, or how often each limit was met."""
+    refused = [one for one in decision.ruled_out if not one.limit]
+    beyond = [one for one in decision.ruled_out if one.limit]
+    lines = [f"{who}: {why}" for who, why in _grouped(refused)]
+    if every:
+        lines += [f"{one.mode} on {one.chip} {one.where}: {one.reason}" for one in beyond]
+    elif beyond:
+        names = ("--max-ms", "--max-mb", "--max-loss", "--min-db")
+        counts = {name: sum(f" {name} " in one.reason for one in beyond) for name in names}
+        told = ", ".join(f"{count} beyond {name}" for name, count in counts.items() if count)
+        lines.append(f"{told} (--all shows them)")
+    return "Ruled out\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
+
+
+def _row(rank: int, one: Candidate, decision: Decision) -> tuple[str, ...]:
+    accuracy, drawn = one.accuracy, one.drawn
+    assert accuracy is not None, "only what has answers is ranked"
+    right = (f"{(accuracy.runtime_top1 or 0) / accuracy.inputs:.2%}",) if decision.labelled else ()
+    same = (f"{accuracy.same_top1}/{accuracy.inputs}",) if decision.classifier else ()
+    return (
+        *(str(rank), one.mode.name, one.chip, one.runtime, one.timed.cut, f"{one.ms:.2f}"),
+        f"{drawn.low_us / 1e3:.2f} to {drawn.high_us / 1e3:.2f}" if drawn else "",
+        *(*right, *same, _db(accuracy.sqnr_db)),
+        f"{one.peak_mib:.1f}",
+        "*" if one.in_front else "",
+    )
+
+
+def _db(sqnr_db: float | None) -> str:
+    return "exact" if sqnr_db is None else f"{sqnr_db:.1f}"
+
+
+def _sentences(decision: Decision) -> Iterator[str]:
+    if not decision.ranked:
+        yield "Nothing is within the limits."
+        if nearest := _nearest(decision.ruled_out):
+            yield nearest
+        return
+    best, *others = decision.ranked
+    yield f"Take {best.mode.name} on {_placed(best)}: {_worth(best, decision)}."
+    count = len(decision.ranked)
+    yield f"Ranked by {rule(decision.prefer)}; {count} choices are within the limits."
+    if others and others[0].place == best.place:
+        other = others[0]
+        yield f"Next there is {other.mode.name}, {_reason(best, other, decision)}."
+    if elsewhere := heads(decision.ranked)[1:]:
+        yield _next(best, elsewhere[0], decision)
+    if (item := _item(decision)) is not None:
+        yield item
+
+
+def _placed(one: Candidate) -> str:
+    sections = {
+        "automatic": " with the HTA sections of the compiler",
+        "fastest": f" with HTA sections {one.timed.sections}",
+        "none": " without HTA sections",
+    }.get(one.timed.cut, "")
+    return f"{one.chip} {one.runtime}{sections}"
+
+
+def _worth(one: Candidate, decision: Decision) -> str:
+    assert one.accuracy is not None, "only what has answers is ranked"
+    interval = one.drawn
+    doubt = f" ({interval.low_us / 1e3:.2f} to {interval.high_us / 1e3:.2f})" if interval else ""
+    parts = [f"{one.ms:.2f} ms{doubt}", f"{one.peak_mib:.1f} MiB at its peak"]
+    if one.loss is not None:
+        what = "top-1" if decision.labelled else "agreement with float"
+        parts.append(f"{one.loss:.2f} points of {what} lost")
+    sqnr_db = one.accuracy.sqnr_db
+    parts.append("exactly as float" if sqnr_db is None else f"{sqnr_db:.1f} dB SQNR")
+    return ", ".join(parts)
+
+
+def _next(best: Candidate, other: Candidate, decision: Decision) -> str:
+    text = (
+        f"Next elsewhere is {other.mode.name} on {_placed(other)}, {_reason(best, other, decision)}"
+    )
+    if decision.sure and best.timed.total_us != other.timed.total_us:
+        text += f"; the first is the quicker one in {decision.sure[0]:.0%} of draws"
+    return text + "."
+
+
+def _reason(best: Candidate, other: Candidate, decision: Decision) -> str:
+    """What the second has less of, in the order of the rule."""
+    if decision.prefer == "memory":
+        figures = (best.timed.peak_bytes, other.timed.peak_bytes)
+        if two_digits(figures[0]) != two_digits(figures[1]):
+            return f"which needs {figures[1] / figures[0]:.2f} times the memory"
+    mine, theirs = best.timed.total_us, other.timed.total_us
+    if decision.prefer == "latency" and two_digits(mine) != two_digits(theirs):
+        return f"which takes {theirs / mine:.2f} times as long"
+    if (best.loss or 0.0) < (other.loss or 0.0):
+        return f"which loses {(other.loss or 0.0) - (best.loss or 0.0):.2f} points more"
+    assert best.accuracy is not None, "only what has answers is ranked"
+    assert other.accuracy is not None, "only what has answers is ranked"
+    if best.accuracy.sqnr_db != other.accuracy.sqnr_db:
+        return f"which has {_db(other.accuracy.sqnr_db)} dB"
+    if mine != theirs:
+        return f"which takes {theirs / mine:.2f} times as long"
+    return "which is no better and less plain"
+
+
+def _item(decision: Decision) -> str | None:
+    """What one input weighs, where classes are counted."""
+    if not decision.classifier:
+        return None
+    return f"Counted on {decision.items} inputs, of which one is {100 / decision.items:.2g} points."
+
+
+def _nearest(out: Sequence[RuledOut]) -> str | None:
+    beyond = [one for one in out if one.limit]
+    if not beyond:
+        return None
+    return f"{beyond[0].mode} on {beyond[0].chip} {beyond[0].where}: {beyond[0].reason}."
+
+
+def _grouped(out: Sequence[RuledOut]) -> Iterator[tuple[str, str]]:
+    """Who is refused with which sentence: modes and runtimes of a sentence together."""
+    who: dict[str, list[RuledOut]] = {}
+    for one in out:
+        who.setdefault(one.reason, []).append(one)
+    for reason, those in who.items():
+        modes = dict.fromkeys(one.mode for one in those)
+        places = dict.fromkeys(f"{one.chip} {one.where}" for one in those)
+        yield f"{', '.join(modes)} on {', '.join(places)}", reason

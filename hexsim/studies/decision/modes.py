@@ -1,0 +1,111 @@
+"""Modes: the ways from a float network to the file that a runtime loads, remedies included.
+
+Every mode can be had by `hexsim quantize` with its `words`; none is known here alone. The plainest
+stand first, which breaks ties. Remedies that mend different things are tried together as well.
+
+The last ones keep the layers float that add most noise to the most accurate mode of 8 bits; their
+names are found on the way, so these modes are made for each network.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.quantization.encodings import FloatBits
+from hexsim.quantization.optimizations import Optimization
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides import FloatOverride, Overrides
+
+FLOAT_BITS: FloatBits = 32
+"""Of layers that stay float."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way to a file; `words` are those of `hexsim quantize` for it.
+
+    `floats` are the output tensors of the layers that stay float. Without `quantizes` the file is
+    the float one.
+    """
+
+    name: str
+    words: tuple[str, ...] = ()
+    options: QuantizationOptions = field(default_factory=QuantizationOptions)
+    optimizations: tuple[Optimization, ...] = ()
+    floats: tuple[str, ...] = ()
+    quantizes: bool = True
+
+    def keeping(self, name: str, tensors: Sequence[str]) -> Mode:
+        """The same with the layers that write `tensors` float."""
+        words = (*self.words, "--override-params")
+        return Mode(name, words, self.options, self.optimizations, tuple(tensors))
+
+    @property
+    def overrides(self) -> Overrides:
+        """What keeps its layers float."""
+        return Overrides({name: FloatOverride(FLOAT_BITS) for name in self.floats})
+
+    @property
+    def encodings_file(self) -> str:
+        """The same as `hexsim convert --quantization-overrides` takes it."""
+        entry = [{"bitwidth": FLOAT_BITS, "dtype": "float"}]
+        return json.dumps(
+            {
+                "version": "0.5.0",
+                "activation_encodings": dict.fromkeys(self.floats, entry),
+                "param_encodings": {},
+            }
+        )
+
+
+_AXIS, _BIAS, _WIDE = ("--axis-quant",), ("--bias-bitwidth", "32"), ("--act-bitwidth", "16")
+MIXED = "mixed"
+"""Asks for the modes that keep layers float."""
+MIXED_LAYERS = (1, 3)
+"""How many, in turn: each costs a change between codes and floats at both ends."""
+
+MODES: tuple[Mode, ...] = (
+    Mode("float", quantizes=False),
+    Mode("default"),
+    Mode("enhanced", ("--use-enhanced-quantizer", "both"), QuantizationOptions(enhanced="both")),
+    Mode("bias32", _BIAS, QuantizationOptions(bias_bits=32)),
+    Mode("axis", _AXIS, QuantizationOptions(axis_weights=True)),
+    Mode("axis+bias32", (*_AXIS, *_BIAS), QuantizationOptions(axis_weights=True, bias_bits=32)),
+    Mode("cle", ("--optimizations", "cle"), optimizations=("cle",)),
+    Mode("cle+bc", ("--optimizations", "cle,bc"), optimizations=("cle", "bc")),
+    Mode("act16", _WIDE, QuantizationOptions(activation_bits=16)),
+    Mode(
+        "axis+act16",
+        (*_AXIS, *_WIDE),
+        QuantizationOptions(axis_weights=True, activation_bits=16),
+    ),
+)
+"""All but those that keep layers float."""
+
+
+def parse_modes(text: str | None) -> tuple[tuple[Mode, ...], bool]:
+    """Read names with commas between: the modes, plainest first, and whether to try mixed ones.
+
+    None asks for all. Raises HexsimError for an unknown name, and for mixed ones of nothing.
+    """
+    if text is None:
+        return MODES, True
+    names = {name.strip().lower() for name in text.split(",")} - {""}
+    known = [*(mode.name for mode in MODES), MIXED]
+    for name in sorted(names):
+        if name not in known:
+            raise unknown("quantiser mode", name, known)
+    chosen = tuple(mode for mode in MODES if mode.name in names)
+    if not chosen or (MIXED in names and not any(is_eight_bit(mode) for mode in chosen)):
+        raise HexsimError(
+            f"--modes '{text}' names no mode of 8 bits to begin with; known: {', '.join(known)}"
+        )
+    return chosen, MIXED in names
+
+
+def is_eight_bit(mode: Mode) -> bool:
+    """True for modes whose activations are codes of 8 bits, all of them."""
+    return mode.quantizes and mode.options.activation_bits == 8 and not mode.floats

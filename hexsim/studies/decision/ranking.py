@@ -1,0 +1,79 @@
+"""Ranking: the order of candidates, and which of them nothing beats in everything.
+
+The figure that is preferred counts to two digits, since the constants behind a time are no surer.
+Where that ties, accuracy decides, then time, and then the plainer mode. Accuracy counts as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, get_args
+
+from hexsim.studies.decision.candidates import Candidate
+
+Preference = Literal["latency", "accuracy", "memory"]
+PREFERENCES: tuple[Preference, ...] = get_args(Preference)
+
+_RULES: dict[Preference, str] = {
+    "latency": "latency to two digits, then accuracy, then latency, then the plainer mode",
+    "accuracy": "accuracy, then latency, then the plainer mode",
+    "memory": "peak memory to two digits, then accuracy, then latency, then the plainer mode",
+}
+
+
+def rule(preference: Preference) -> str:
+    """How candidates are ranked, in words."""
+    return _RULES[preference]
+
+
+def ranked(candidates: Sequence[Candidate], preference: Preference) -> tuple[Candidate, ...]:
+    """The candidates, best first, and marked where they are in front."""
+    figures = [_figures(one) for one in candidates]
+    marked = [
+        replace(one, in_front=not any(_beats(other, mine) for other in figures))
+        for one, mine in zip(candidates, figures, strict=True)
+    ]
+    return tuple(sorted(marked, key=lambda one: _key(one, preference)))
+
+
+def heads(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The first candidate of each place, in their order."""
+    first: dict[object, Candidate] = {}
+    for one in candidates:
+        first.setdefault(one.place, one)
+    return tuple(first.values())
+
+
+def two_digits(value: float) -> float:
+    """`value` rounded to two digits."""
+    return float(f"{value:.1e}")
+
+
+def _key(one: Candidate, preference: Preference) -> tuple[object, ...]:
+    first = {
+        "latency": (two_digits(one.timed.total_us),),
+        "accuracy": (),
+        "memory": (two_digits(one.timed.peak_bytes),),
+    }[preference]
+    return (*first, *_inaccuracy(one), one.timed.total_us, one.order, *one.place)
+
+
+def _inaccuracy(one: Candidate) -> tuple[float, float]:
+    """Smaller is better: points lost, where there are classes, then noise."""
+    if one.accuracy is None:
+        return math.inf, math.inf
+    sqnr_db = math.inf if one.accuracy.sqnr_db is None else one.accuracy.sqnr_db
+    return (one.loss or 0.0, -sqnr_db)
+
+
+def _figures(one: Candidate) -> tuple[float, ...]:
+    """Time, memory, loss and noise; smaller is better in each."""
+    return (one.timed.total_us, one.timed.peak_bytes, *_inaccuracy(one))
+
+
+def _beats(other: Sequence[float], mine: Sequence[float]) -> bool:
+    """True if `other` is nowhere worse, and better somewhere."""
+    pairs = list(zip(other, mine, strict=True))
+    return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)

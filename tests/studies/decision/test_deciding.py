@@ -1,0 +1,158 @@
+"""A decision says what the commands beside it say, and does nothing twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hexsim.accuracy.validation import validate
+from hexsim.container.loading import load_container
+from hexsim.deployment import deploy
+from hexsim.deployment.offline_hta import prepared
+from hexsim.errors import HexsimError
+from hexsim.files import kept
+from hexsim.inputs.source import listed, seeded_source
+from hexsim.platform import Platform
+from hexsim.quantization.optimizations import quantize_optimized
+from hexsim.studies.decision import Decision, Limits, Question, decide, parse_modes, parts
+from tests.studies.decision.made import ITEMS, write_files
+
+
+@pytest.fixture(autouse=True)
+def question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Question:
+    """A small question with a folder of its own for what is kept."""
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    monkeypatch.setattr(kept, "private_folder", lambda name: folder)
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    read = load_container("m.onnx")
+    network = read.model.network
+    modes, mixed = parse_modes("float,default,axis")
+    return Question(
+        source="m.onnx",
+        read=read,
+        inputs=listed(Path("list.txt"), network),
+        platforms=[Platform.load("sd855")],
+        labels=tuple((index,) for index in range(ITEMS)),
+        runtimes=["cpu", "dsp", "aip"],
+        modes=modes,
+        mixed=mixed,
+    )
+
+
+def test_times_and_answers_are_those_of_the_deployment(question: Question) -> None:
+    network, (platform,) = question.read.model.network, question.platforms
+    found = decide(question)
+    default = next(mode for mode in question.modes if mode.name == "default")
+    model = quantize_optimized(network, question.inputs.feeds, default.options).model
+    for one in found.ranked:
+        if one.mode == default and one.timed.cut in ("", "automatic"):
+            deployment = deploy(prepared(model, platform, one.runtime), platform, one.runtime)
+            assert one.timed.total_us == deployment.simulate().total_us
+            assert one.timed.peak_bytes == deployment.memory().peak_bytes
+            checked = validate(deployment, question.inputs.feeds(), labels=question.labels)
+            assert one.accuracy is not None
+            assert one.accuracy.sqnr_db == checked.output_sqnr_db
+            assert one.accuracy.same_top1 == checked.hits.same_top1
+            assert one.accuracy.runtime_top1 == checked.hits.runtime_top1
+            assert found.float_top1 == checked.hits.float_top1
+    places = {(one.mode.name, one.runtime) for one in found.ranked}
+    assert places == {("float", "cpu")} | {
+        (mode, runtime) for mode in ("default", "axis") for runtime in ("dsp", "aip")
+    }
+
+
+def test_a_second_run_computes_nothing(question: Question, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = decide(question)
+    for name in ("quantize_optimized", "deploy", "validate"):
+        monkeypatch.setattr(parts, name, _never)
+    assert decide(question) == first
+
+
+def test_another_limit_takes_what_is_there(
+    question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = decide(question)
+    for name in ("quantize_optimized", "deploy", "validate"):
+        monkeypatch.setattr(parts, name, _never)
+    middle = sorted(one.ms for one in first.ranked)[1]
+    found = decide(replace(question, limits=Limits(max_ms=middle)))
+    assert all(one.ms <= middle for one in found.ranked)
+    assert len(found.ranked) + len(found.ruled_out) == len(first.ranked)
+    assert all("over --max-ms" in one.reason for one in found.ruled_out)
+
+
+def test_other_labels_are_counted_anew(question: Question) -> None:
+    first = decide(question)
+    (best, *_) = question.labels or ()
+    other = replace(question, labels=tuple((best[0] + 1,) for _ in range(ITEMS)))
+    assert _right(decide(other)) != _right(first)
+
+
+def test_layers_that_hurt_are_kept_float(question: Question) -> None:
+    modes, mixed = parse_modes("default,mixed")
+    found = decide(replace(question, modes=modes, mixed=mixed, runtimes=["dsp"]))
+    by_name = {one.mode.name: one for one in found.ranked}
+    assert set(by_name) == {"default", "default+1float", "default+3float"}
+    base, one = by_name["default"], by_name["default+1float"]
+    assert base.accuracy is not None
+    assert one.accuracy is not None
+    assert one.mode.floats == base.accuracy.worst[:1]
+    assert (one.accuracy.sqnr_db or 0.0) > (base.accuracy.sqnr_db or 0.0)
+    assert one.ms > base.ms, "it crosses to the CPU and back"
+
+
+def test_refusals_are_told_and_limits_named(question: Question) -> None:
+    modes, _ = parse_modes("act16")
+    asked = replace(question, modes=modes, runtimes=["dsp", "fxp_cpu"])
+    found = decide(asked)
+    (refused,) = found.ruled_out
+    assert (refused.mode, refused.where, refused.limit) == ("act16", "dsp", False)
+    assert "16-bit activations" in refused.reason
+    assert {one.runtime for one in found.ranked} == {"fxp_cpu"}
+
+
+def test_draws_give_the_head_an_interval(question: Question) -> None:
+    found = decide(replace(question, draws=4, runtimes=["dsp", "aip"]))
+    drawn = [one.drawn for one in found.ranked if one.drawn is not None]
+    assert len(drawn) > 1
+    for one in drawn:
+        assert len(one.us) == 4
+        assert one.low_us <= one.high_us
+    assert len(found.sure) == len(drawn) - 1
+    assert all(0.0 <= share <= 1.0 for share in found.sure)
+
+
+def test_progress_counts_and_estimates(question: Question) -> None:
+    told: list[str] = []
+    decide(question, told.append)
+    assert told[0].startswith("1 of 5: float on sd855 cpu")
+    assert "left" in told[-1]
+    again: list[str] = []
+    decide(question, again.append)
+    assert not any("left" in one for one in again), "nothing is computed that could take time"
+
+
+@pytest.mark.parametrize("limits", [Limits(max_loss=1.0), Limits(min_db=20.0)])
+def test_seeded_inputs_measure_no_accuracy(question: Question, limits: Limits) -> None:
+    made_up = seeded_source(question.read.model.network)
+    with pytest.raises(HexsimError, match="seeded inputs do not measure"):
+        decide(replace(question, inputs=made_up, labels=None, limits=limits))
+
+
+def test_a_runtime_that_no_chip_has(question: Question) -> None:
+    platforms = [Platform.load("sd835")]
+    with pytest.raises(HexsimError, match="aip"):
+        decide(replace(question, platforms=platforms, runtimes=["aip"]))
+
+
+def _never(*args: Any, **named: Any) -> Any:
+    raise AssertionError("this is kept")
+
+
+def _right(decision: Decision) -> list[int | None]:
+    return [one.accuracy.runtime_top1 for one in decision.ranked if one.accuracy is not None]

@@ -1,0 +1,96 @@
+"""The order of candidates, which of them nothing beats, and what is beyond the limits."""
+
+import pytest
+
+from hexsim.studies.decision import PREFERENCES, Limits
+from hexsim.studies.decision.ranking import heads, ranked, rule, two_digits
+from tests.studies.decision.made import candidate
+
+
+def test_latency_counts_to_two_digits_then_accuracy() -> None:
+    quick, exact, slow = (
+        candidate(1010.0, sqnr_db=20.0),
+        candidate(1040.0, sqnr_db=40.0),
+        candidate(1200.0, sqnr_db=60.0),
+    )
+    found = ranked([slow, quick, exact], "latency")
+    assert [one.ms for one in found] == [1.04, 1.01, 1.2]
+
+
+def test_lost_points_come_before_noise() -> None:
+    noisy, wrong = candidate(sqnr_db=10.0), candidate(sqnr_db=50.0, loss=10.0)
+    assert [one.loss for one in ranked([wrong, noisy], "accuracy")] == [0.0, 10.0]
+
+
+def test_of_equal_ones_the_plainer_comes_first() -> None:
+    found = ranked([candidate(mode=3), candidate(mode=1), candidate(mode=2)], "latency")
+    assert [one.order for one in found] == [1, 2, 3]
+
+
+def test_memory_first_if_asked() -> None:
+    small, quick = candidate(9e4, peak_bytes=2**18), candidate(1e3, peak_bytes=2**22)
+    assert ranked([quick, small], "memory")[0].timed == small.timed
+    assert ranked([quick, small], "latency")[0].timed == quick.timed
+
+
+def test_answers_without_noise_are_the_most_accurate() -> None:
+    found = ranked([candidate(sqnr_db=90.0), candidate(sqnr_db=None)], "accuracy")
+    assert found[0].accuracy is not None
+    assert found[0].accuracy.sqnr_db is None
+
+
+def test_the_front_has_what_nothing_beats_in_everything() -> None:
+    quick, exact, beaten = (
+        candidate(1000.0, sqnr_db=20.0),
+        candidate(3000.0, sqnr_db=40.0),
+        candidate(4000.0, sqnr_db=39.0),
+    )
+    small = candidate(5000.0, sqnr_db=10.0, peak_bytes=2**10)
+    front = {one.ms: one.in_front for one in ranked([quick, exact, beaten, small], "latency")}
+    assert front == {1.0: True, 3.0: True, 4.0: False, 5.0: True}
+
+
+def test_equal_candidates_are_both_in_front() -> None:
+    assert all(one.in_front for one in ranked([candidate(), candidate(mode=2)], "latency"))
+
+
+def test_heads_are_the_first_of_each_place() -> None:
+    found = [candidate(mode=2), candidate(mode=1), candidate(runtime="aip", cut="fastest")]
+    assert heads(found) == (found[0], found[2])
+
+
+@pytest.mark.parametrize(
+    ("limits", "sentence"),
+    [
+        (Limits(max_ms=0.9), "1 ms, over --max-ms 0.9"),
+        (Limits(max_ms=1.0), None),
+        (Limits(max_mb=0.5), "1 MiB at its peak, over --max-mb 0.5"),
+        (Limits(max_mb=1.0), None),
+    ],
+)
+def test_what_costs_too_much(limits: Limits, sentence: str | None) -> None:
+    assert limits.cost_beyond(candidate()) == sentence
+    assert limits.worth_beyond(candidate()) is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "sentence"),
+    [
+        (Limits(max_loss=1.0), "loses 2 points, over --max-loss 1"),
+        (Limits(max_loss=2.0), None),
+        (Limits(min_db=31.0), "30 dB, under --min-db 31"),
+        (Limits(min_db=30.0), None),
+    ],
+)
+def test_what_answers_too_badly(limits: Limits, sentence: str | None) -> None:
+    assert limits.worth_beyond(candidate(loss=2.0)) == sentence
+    assert limits.about_accuracy
+    assert Limits(min_db=31.0).worth_beyond(candidate(sqnr_db=None)) is None
+
+
+def test_every_preference_says_its_rule() -> None:
+    assert len({rule(preference) for preference in PREFERENCES}) == len(PREFERENCES)
+
+
+def test_two_digits() -> None:
+    assert [two_digits(value) for value in (0.0, 1249.0, 1251.0, 9.96)] == [0.0, 1200, 1300, 10.0]
