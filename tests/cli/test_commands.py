@@ -188,11 +188,14 @@ def test_lists_and_pages(command: Command, words: str, expected: str) -> None:
         ("bench --chip sd835 --runtime aip", "chip sd835 has no aip runtime"),
         ("bench --chip sd888 --runtime dsp", "chip sd888 cannot be simulated on dsp"),
         (
-            "bench --model probe.onnx --chip sd855 --runtime aip",
+            "bench --model probe.onnx --chip sd855 --runtime aip --no-quantize",
             "aip of snpe-1.30 refuses it",
         ),
         ("profile probe.onnx --chip sd865", "dsp of qnn-2.45 refuses it: from release 2.0 on"),
-        ("bench --model probe.onnx --runtime fxp_cpu", "is float and fxp_cpu of snpe-1.23 refuses"),
+        (
+            "bench --model probe.onnx --runtime fxp_cpu --no-quantize",
+            "is float and fxp_cpu of snpe-1.23 refuses",
+        ),
         ("profile probe.onnx --runtime dsp,cpu", "give one runtime"),
         ("profile probe.onnx --json no/new.json", "cannot write"),
         ("profile probe.onnx --perf-profile fast", "unknown performance profile 'fast'"),
