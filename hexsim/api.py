@@ -24,7 +24,7 @@ from hexsim import __version__, container
 from hexsim.container.loading import import_report, load, load_container
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.offline_hta import orders, with_hta
-from hexsim.errors import unknown
+from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import stored_inputs
@@ -67,8 +67,8 @@ class Circumstances(TypedDict, total=False):
     codes over, which changes time and no value. `idle_ms` is how long the phone had been idle
     before the call, `power_collapse` (default: true) whether DSP and tensor engine then fall
     asleep. `ideal_cpu` (default: false) lets the CPU runtimes reach what the cores can do.
-    `background` names loads (or their TOML files) whose clients use the DSP meanwhile, their
-    latencies being in `timing.clients`.
+    `background` names a load or several (or their TOML files) whose clients use the DSP meanwhile;
+    their latencies are in `timing.clients`.
     """
 
     perf_profile: str | None
@@ -76,7 +76,7 @@ class Circumstances(TypedDict, total=False):
     idle_ms: float
     power_collapse: bool
     ideal_cpu: bool
-    background: Iterable[str | Path]
+    background: str | Path | Iterable[str | Path]
 
 
 @dataclass(frozen=True)
@@ -238,6 +238,11 @@ def _deployed(
 ) -> Deployment:
     if isinstance(model, str | Path):
         model = load(model)
+    if not isinstance(model, Model):
+        raise HexsimError(
+            f"a model is what hexsim.load or hexsim.quantize return, a file or a built-in "
+            f"network's name, not {type(model).__name__}"
+        )
     given = model.own_overrides if overrides is None else overrides
     required = overrides is not None
     at_load = AtLoad(model.network, platform, overrides=given, required=required)
@@ -264,14 +269,15 @@ def _circumstances(
     idle_ms: float = 0.0,
     power_collapse: bool = True,
     ideal_cpu: bool = False,
-    background: Iterable[str | Path] = (),
+    background: str | Path | Iterable[str | Path] = (),
 ) -> tuple[Platform, Calling]:
     """The platform and the call under these `Circumstances`."""
     if not power_collapse:
         platform = platform.without_power_collapse()
     if ideal_cpu:
         platform = platform.with_ideal_cpu()
-    clients = tuple(load_background(name) for name in background)
+    loads = (background,) if isinstance(background, str | Path) else background
+    clients = tuple(load_background(name) for name in loads)
     calling = Calling(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)
     if buffer is not None:
         calling["buffer"] = platform.stack.buffer(buffer)
