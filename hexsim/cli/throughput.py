@@ -123,7 +123,7 @@ def throughput(
         trace=lambda: trace_json([(f"throughput on {platform.chip.name}", found.result)]),
     )
     profile = circumstances.perf_profile or platform.stack.default_profile
-    say(f"{platform.chip.name}, {platform.stack.name}, {profile}\n")
+    say(f"{platform.chip.name}, {platform.software}, {profile}\n")
     say(throughput_text(found))
 
 
