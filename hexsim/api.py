@@ -26,6 +26,7 @@ from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.shown import Sheet, Shown
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import stored_inputs
 from hexsim.platform import Platform
@@ -39,6 +40,7 @@ from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Calling
 from hexsim.timing.results import LayerTiming, Result, Timeline
+from hexsim.timing.simtime import PS_PER_MS
 from hexsim.udl import use_layers
 
 Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
@@ -79,8 +81,8 @@ class Circumstances(TypedDict, total=False):
     background: str | Path | Iterable[str | Path]
 
 
-@dataclass(frozen=True)
-class Simulation:
+@dataclass(frozen=True, repr=False)
+class Simulation(Shown):
     """What one simulated inference took and, if inputs were given, what it answered.
 
     `outputs` maps ONNX output names to float32 arrays in the ONNX file's axis order. `overrides`
@@ -105,6 +107,25 @@ class Simulation:
     def timeline(self) -> Timeline:
         """Everything that happened, by track."""
         return self.timing.timeline
+
+    def sheet(self) -> Sheet:
+        """Time and multiply-adds of each layer, then the overheads; shares are of the total."""
+        total_us = self.total_us
+        layers = (
+            (one.name, one.type, one.engine, one.us, one.us / total_us, one.macs, one.bound)
+            for one in self.layers
+        )
+        overheads = (
+            (one.name, "overhead", None, one.us, one.us / total_us, None, None)
+            for one in self.timing.overheads
+        )
+        return Sheet(
+            f"{total_us / 1e3:.3f} ms for an inference of {len(self.layers)} layers, "
+            f"initialisation {self.timing.init_ps / PS_PER_MS:.2f} ms",
+            ("layer", "type", "engine", "us", "share", "MACs", "bound"),
+            (*layers, *overheads),
+            bars="us",
+        )
 
 
 def quantize(
