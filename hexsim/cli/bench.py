@@ -38,7 +38,10 @@ class Scope(Inputs):
     """What is found out besides latencies, and on which inputs answers are compared."""
 
     timing_only: Annotated[
-        bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
+        bool,
+        typer.Option(
+            "--timing-only", help="Simulate time only; compute no values and no accuracy."
+        ),
     ] = False
     uncertainty: UncertaintyOption = False
     draws: DrawsOption = 0

@@ -33,12 +33,14 @@ def info(
     model: ModelArgument,
     chip: Annotated[
         str | None,
-        typer.Option("--chip", help="Also what rescaling the weights for its DSP would cost."),
+        typer.Option(
+            "--chip", help="Also what rescaling the weights for the chip's DSP would cost."
+        ),
         FILE,
     ] = None,
     imports: Annotated[
         bool,
-        typer.Option("--imports", help="What became of the nodes of an ONNX file, and why."),
+        typer.Option("--imports", help="Also what became of the nodes of an ONNX file, and why."),
     ] = False,
     input_dim: InputDimOption = None,
     input_value: InputValueOption = None,

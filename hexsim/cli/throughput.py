@@ -55,7 +55,10 @@ class Length:
         int | None, typer.Option("--inferences", help="Calls of every thread; default: 20.")
     ] = None
     duration_ms: Annotated[
-        float | None, typer.Option("--duration-ms", help="Begin no call after it, instead.")
+        float | None,
+        typer.Option(
+            "--duration-ms", help="Begin no call after this time, instead of counting calls."
+        ),
     ] = None
 
     def require_one(self) -> None:
@@ -129,7 +132,7 @@ def throughput(
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise HexsimError(f"--instances '{text}' is no number of threads")
+        raise HexsimError(f"--instances '{text}' is not a number of threads")
     return int(text)
 
 
