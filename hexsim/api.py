@@ -24,8 +24,9 @@ from hexsim import __version__, container
 from hexsim.container.loading import import_report, load, load_container
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.offline_hta import orders, with_hta
-from hexsim.errors import unknown
+from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.shown import Sheet, Shown
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import stored_inputs
 from hexsim.memory import Footprint
@@ -40,6 +41,7 @@ from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Calling
 from hexsim.timing.results import LayerTiming, Result, Timeline
+from hexsim.timing.simtime import PS_PER_MS
 from hexsim.udl import use_layers
 
 Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
@@ -68,8 +70,8 @@ class Circumstances(TypedDict, total=False):
     codes over, which changes time and no value. `idle_ms` is how long the phone had been idle
     before the call, `power_collapse` (default: true) whether DSP and tensor engine then fall
     asleep. `ideal_cpu` (default: false) lets the CPU runtimes reach what the cores can do.
-    `background` names loads (or their TOML files) whose clients use the DSP meanwhile, their
-    latencies being in `timing.clients`.
+    `background` names a load or several (or their TOML files) whose clients use the DSP meanwhile;
+    their latencies are in `timing.clients`.
     """
 
     perf_profile: str | None
@@ -77,11 +79,11 @@ class Circumstances(TypedDict, total=False):
     idle_ms: float
     power_collapse: bool
     ideal_cpu: bool
-    background: Iterable[str | Path]
+    background: str | Path | Iterable[str | Path]
 
 
-@dataclass(frozen=True)
-class Simulation:
+@dataclass(frozen=True, repr=False)
+class Simulation(Shown):
     """What one simulated inference took and, if inputs were given, what it answered.
 
     `memory` is what it needs of memory, `memory.peak_bytes` in all. `outputs` maps ONNX output
@@ -108,6 +110,25 @@ class Simulation:
     def timeline(self) -> Timeline:
         """Everything that happened, by track."""
         return self.timing.timeline
+
+    def sheet(self) -> Sheet:
+        """Time and multiply-adds of each layer, then the overheads; shares are of the total."""
+        total_us = self.total_us
+        layers = (
+            (one.name, one.type, one.engine, one.us, one.us / total_us, one.macs, one.bound)
+            for one in self.layers
+        )
+        overheads = (
+            (one.name, "overhead", None, one.us, one.us / total_us, None, None)
+            for one in self.timing.overheads
+        )
+        return Sheet(
+            f"{total_us / 1e3:.3f} ms for an inference of {len(self.layers)} layers, "
+            f"initialisation {self.timing.init_ps / PS_PER_MS:.2f} ms",
+            ("layer", "type", "engine", "us", "share", "MACs", "bound"),
+            (*layers, *overheads),
+            bars="us",
+        )
 
 
 def quantize(
@@ -242,6 +263,11 @@ def _deployed(
 ) -> Deployment:
     if isinstance(model, str | Path):
         model = load(model)
+    if not isinstance(model, Model):
+        raise HexsimError(
+            f"a model is what hexsim.load or hexsim.quantize return, a file or a built-in "
+            f"network's name, not {type(model).__name__}"
+        )
     given = model.own_overrides if overrides is None else overrides
     required = overrides is not None
     at_load = AtLoad(model.network, platform, overrides=given, required=required)
@@ -268,14 +294,15 @@ def _circumstances(
     idle_ms: float = 0.0,
     power_collapse: bool = True,
     ideal_cpu: bool = False,
-    background: Iterable[str | Path] = (),
+    background: str | Path | Iterable[str | Path] = (),
 ) -> tuple[Platform, Calling]:
     """The platform and the call under these `Circumstances`."""
     if not power_collapse:
         platform = platform.without_power_collapse()
     if ideal_cpu:
         platform = platform.with_ideal_cpu()
-    clients = tuple(load_background(name) for name in background)
+    loads = (background,) if isinstance(background, str | Path) else background
+    clients = tuple(load_background(name) for name in loads)
     calling = Calling(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)
     if buffer is not None:
         calling["buffer"] = platform.stack.buffer(buffer)

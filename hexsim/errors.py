@@ -8,8 +8,10 @@ The command line prints that sentence and exits with code 2; library callers cat
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable
+from typing import Any, SupportsFloat
 
 _MOST = 200
 """Characters of a name that is compared with others, and shown."""
@@ -29,7 +31,7 @@ class HexsimError(Exception):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the tail of an 'unknown name' sentence: the nearest known names, or all of them."""
-    names, name = sorted(known), name[:_MOST]  # a very long one takes very long to compare
+    names, name = sorted(known), str(name)[:_MOST]  # a very long one takes very long to compare
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         return f"did you mean {' or '.join(close)}?"
@@ -38,5 +40,17 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> HexsimError:
     """Build the error for a name that is not in a list of known names."""
+    name = str(name)
     shown = name if len(name) <= _MOST else f"{name[:_MOST]}..."
     return HexsimError(f"unknown {kind} '{shown}'; {nearest(name, known)}")
+
+
+def require_number(what: str, value: Any, least: float, most: float) -> None:
+    """Raise HexsimError unless `value` is a number from `least` to `most`."""
+    is_number = isinstance(value, SupportsFloat) and not isinstance(value, bool)
+    try:
+        number = float(value) if is_number else math.nan
+    except OverflowError:
+        number = math.inf
+    if not least <= number <= most:
+        raise HexsimError(f"{what} is a number from {least:g} to {most:g}, not {value!r}")

@@ -20,12 +20,18 @@ from hexsim.simulation.simulator import Workload, simulate
 from hexsim.timing.results import Result
 
 
+def software(stack: str, *, ideal_cpu: bool) -> str:
+    """A stack's name as headings have it: with what was changed of it."""
+    return f"{stack} with --ideal-cpu" if ideal_cpu else stack
+
+
 @dataclass(frozen=True)
 class Platform:
-    """One chip and one stack."""
+    """One chip and one stack; `ideal_cpu` tells that its CPU runtimes are not as they were."""
 
     chip: Chip
     stack: Stack
+    ideal_cpu: bool = False
 
     @classmethod
     def load(cls, chip: str | Path = "sd835", stack: str | Path | None = None) -> Platform:
@@ -39,7 +45,12 @@ class Platform:
 
     def with_ideal_cpu(self) -> Platform:
         """The same, with CPU runtimes that reach what the cores can do, not what they did."""
-        return replace(self, stack=self.stack.with_ideal_cpu())
+        return replace(self, stack=self.stack.with_ideal_cpu(), ideal_cpu=True)
+
+    @property
+    def software(self) -> str:
+        """The stack as headings name it."""
+        return software(self.stack.name, ideal_cpu=self.ideal_cpu)
 
     @property
     def runtimes(self) -> tuple[Runtime, ...]:

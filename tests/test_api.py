@@ -1,6 +1,9 @@
 """The three calls of the Python API, on the file's own axis order."""
 
+import math
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -8,6 +11,7 @@ import pytest
 
 import hexsim
 from hexsim import models
+from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.passes.input_formats import set_input_formats
 from hexsim.quantization.model import Model, require_float
@@ -169,3 +173,33 @@ def test_seeded_inputs_suit_the_type_of_an_input() -> None:
     assert feed[name].shape == (1, 9, 8, 1)
     assert picture.input_format(name).fault(feed[name]) is None
     assert hexsim.quantize(Model(picture)).activations[name].delta == 1
+
+
+@pytest.mark.parametrize(
+    ("circumstances", "sentence"),
+    [
+        ({"idle_ms": -1}, "idle_ms, the idle time before a call, is a number from 0 to 1e+09, not"),
+        ({"idle_ms": math.nan}, "not nan"),
+        ({"idle_ms": "3"}, "not '3'"),
+        ({"background": "none"}, "unknown background load 'none'"),
+        ({"buffer": 8}, "unknown buffer type of snpe-1.23 '8'"),
+        ({"perf_profile": 8}, "unknown performance profile '8'"),
+    ],
+)
+def test_circumstances_that_cannot_be(circumstances: Any, sentence: str) -> None:
+    with pytest.raises(HexsimError, match=re.escape(sentence)):
+        hexsim.simulate("conv1x1_1to1", **circumstances)
+
+
+def test_what_is_no_model_is_refused_in_a_sentence() -> None:
+    number: Any = 3
+    with pytest.raises(HexsimError, match="a built-in network's name, not int"):
+        hexsim.simulate(number)
+
+
+def test_one_background_load_needs_no_list() -> None:
+    one, listed = (
+        hexsim.simulate("conv1x1_1to1", chip="sd855", background=given).timing
+        for given in ("audio", ["audio"])
+    )
+    assert one == listed

@@ -19,16 +19,21 @@ class Agreement:
     `sqnr_db` is over all outputs together. The rest is about the first output, read as class
     scores: `top1` counts inputs with the same winner, `margin_ratio` is how much is left of the
     float margins between winner and runner-up, summed over the inputs (below 0: overturned).
+    `classes` tells that it is a classifier's, so that these two mean something.
     """
 
     inputs: int
     sqnr_db: float
     top1: int
     margin_ratio: float
+    classes: bool = True
 
 
 def agreement(
-    reference: Sequence[Mapping[str, FloatArray]], other: Sequence[Mapping[str, FloatArray]]
+    reference: Sequence[Mapping[str, FloatArray]],
+    other: Sequence[Mapping[str, FloatArray]],
+    *,
+    classes: bool = True,
 ) -> Agreement:
     """Compare two runs over the same inputs, each a list of output arrays by tensor name."""
     names = list(reference[0])
@@ -45,4 +50,4 @@ def agreement(
             whole += margin(scores, best)
             kept += margin(other_run[names[0]], best)
     ratio = kept / whole if whole else math.nan
-    return Agreement(len(reference), sqnr_db(stacked[0], stacked[1]), top1, ratio)
+    return Agreement(len(reference), sqnr_db(stacked[0], stacked[1]), top1, ratio, classes)

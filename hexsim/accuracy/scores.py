@@ -8,10 +8,12 @@ float on what a final softmax, or layers sized by values, read.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 from hexsim.graph.ir import Layer, Network
+from hexsim.inputs.input_list import batch_size
 from hexsim.layers import Opaque, Softmax
 from hexsim.passes.dead_code import remove_dead_code
 from hexsim.quantization.model import Model
@@ -32,6 +34,21 @@ def class_scores(network: Network) -> Network:
     outputs = dict.fromkeys(n for name in network.outputs for n in scores.get(name, (name,)))
     cut = remove_dead_code(replace(network, outputs=tuple(outputs)))
     return cut if cut.layers else network
+
+
+def is_classifier(network: Network) -> bool:
+    """True if the first output can be read as the scores of classes, one winner per item.
+
+    It holds floats of known size in a single row per item, of two or more: behind the batch, one
+    axis at most is longer than 1. Where that row is behind a batch of one and no axis is left, the
+    output is a number, and a picture, boxes or a sequence have several axes.
+    """
+    output = network.tensors[network.outputs[0]]
+    if output.dtype != "float32" or output.varies:
+        return False
+    batch = batch_size(network)
+    shape = output.shape[1:] if batch > 1 else output.shape
+    return math.prod(shape) > 1 and sum(size > 1 for size in shape) == 1
 
 
 def before_choices(network: Network) -> dict[str, tuple[str, ...]]:

@@ -14,8 +14,20 @@ from hexsim.accuracy.scores import before_choices
 from hexsim.accuracy.twin import Twin
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.onnx_io.float_engine import FloatEngine
 
 Feed = Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True)
+class Original:
+    """How a runtime follows the float network as it was before its weights were equalised.
+
+    The `float` counts of `hits` are that network's own.
+    """
+
+    hits: Hits
+    output_sqnr_db: float
 
 
 @dataclass(frozen=True)
@@ -23,7 +35,7 @@ class Validation:
     """What one pass found; `output_sqnr_db` is that of all float32 outputs together.
 
     `rescaled` has the weights that the runtime rescaled at load, `notes` a sentence for each output
-    that is not compared itself.
+    that is not compared itself. `original` is there where the reference was equalised.
     """
 
     hits: Hits
@@ -32,6 +44,7 @@ class Validation:
     layers: tuple[LayerError, ...]
     rescaled: tuple[RescalingLoss, ...] = ()
     notes: tuple[str, ...] = ()
+    original: Original | None = None
 
 
 def validate(
@@ -42,29 +55,29 @@ def validate(
     batch: int = 1,
     items: int | None = None,
     threads: int = 0,
+    original: Network | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Validation:
     """Compare a runtime with float on `inputs` (at least one, arrays in stored order).
 
     Each input is a batch of `batch` items; `items` is their number without the padding of the
     last one, by default all are full. `labels` has the right classes of each item. `threads` share
-    the work of a layer, 0 for one per core. Memory is bounded by the activations of one input.
+    the work of a layer, 0 for one per core. `original` is the float network before its weights were
+    equalised, if the deployed one was. Memory is bounded by the activations of one input.
     """
     twin = Twin(deployment, threads)
-    stream, hits, outputs = ErrorStream(twin), Hits(), Distance()
-    network = twin.network
-    before = before_choices(network)
-    compared = tuple(dict.fromkeys(n for o in network.outputs for n in before.get(o, (o,))))
-    scored = [name for name in compared if network.tensors[name].dtype == "float32"]
+    network, stream = twin.network, ErrorStream(twin)
+    compared = _compared(network)
+    answers = _Answers(compared, network, batch, labels)
+    given = None if original is None else _Given(original, compared, threads)
+    before = _Answers(compared, network, batch, labels)
     for index, feed in enumerate(inputs):
         count = batch if items is None else min(batch, items - index * batch)
         floats, others = (unpadded(values, batch, count) for values in twin.run(feed))
         stream.add(floats, others)
-        for name in scored:
-            outputs.add(floats[name], others[name])
-        first = (scores_of_items(v[compared[0]], batch) for v in (floats, others))
-        for expected, found in zip(*first, strict=True):
-            hits.add(expected, found, None if labels is None else labels[hits.inputs])
+        answers.add(floats, others)
+        if given is not None:
+            before.add(unpadded(given.run(feed), batch, count), others)
         progress(index + 1)
     losses: tuple[RescalingLoss, ...] = ()
     if deployment.signed_weights:
@@ -76,8 +89,58 @@ def validate(
         ]
         losses = rescaling_losses(deployment.loaded, on_hvx)
     return Validation(
-        hits, labels is not None, outputs.sqnr_db, stream.errors(), losses, tuple(_notes(network))
+        answers.hits,
+        labels is not None,
+        answers.distance.sqnr_db,
+        stream.errors(),
+        losses,
+        tuple(_notes(network)),
+        Original(before.hits, before.distance.sqnr_db) if given else None,
     )
+
+
+def _compared(network: Network) -> tuple[str, ...]:
+    """The outputs, or what those that are chosen are chosen from."""
+    before = before_choices(network)
+    return tuple(dict.fromkeys(n for o in network.outputs for n in before.get(o, (o,))))
+
+
+class _Given:
+    """The float network before it was equalised; its answers have the names of the equalised."""
+
+    def __init__(self, original: Network, names: Sequence[str], threads: int) -> None:
+        self._own = _compared(original)
+        self._names = names
+        self._engine = FloatEngine(original, outputs=self._own, threads=threads)
+
+    def run(self, feed: Feed) -> dict[str, FloatArray]:
+        """Return what it answers to one input."""
+        found = self._engine.run(feed)
+        return {name: found[own] for name, own in zip(self._names, self._own, strict=True)}
+
+
+class _Answers:
+    """What two runs answer to the same inputs, counted and measured; `compared` are tensors."""
+
+    def __init__(
+        self,
+        compared: Sequence[str],
+        network: Network,
+        batch: int,
+        labels: Sequence[Sequence[int]] | None,
+    ) -> None:
+        self.hits, self.distance = Hits(), Distance()
+        self._floats = [name for name in compared if network.tensors[name].dtype == "float32"]
+        self._first, self._batch, self._labels = compared[0], batch, labels
+
+    def add(self, floats: Feed, others: Feed) -> None:
+        """Take in one input: what the float network says to it, and what the runtime does."""
+        for name in self._floats:
+            self.distance.add(floats[name], others[name])
+        first = (scores_of_items(values[self._first], self._batch) for values in (floats, others))
+        for expected, found in zip(*first, strict=True):
+            right = None if self._labels is None else self._labels[self.hits.inputs]
+            self.hits.add(expected, found, right)
 
 
 def _notes(network: Network) -> Iterator[str]:

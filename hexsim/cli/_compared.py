@@ -31,13 +31,15 @@ if TYPE_CHECKING:
 class ComparedModel:
     """A model, over the weights of a float model if there is one, and what the reference is.
 
-    `held` are the overrides of the float file, `overrides` those to be applied to it.
+    `held` are the overrides of the float file, `overrides` those to be applied to it. `original`
+    is the float model as its file has it, where the reference had to be equalised.
     """
 
     model: Model
     reference: str
     held: Overrides
     overrides: Overrides
+    original: Network | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Compared:
             return ComparedModel(
                 read, "float reference: the model itself", source.overrides, overrides
             )
+        original = None
         if self.float_model is None:
             reference = (
                 "float reference: the file's own weights, which are rounded already; give the "
@@ -76,10 +79,11 @@ class Compared:
             )
         else:
             floats = require_float(load(self.float_model, input_dims=dims))
+            original = floats if read.equalized else None
             how = ", equalised as the quantised file was" if read.equalized else ""
             reference = f"float reference: '{self.float_model}'{how}"
             read = with_reference(read, floats)
-        return ComparedModel(read, reference, NO_OVERRIDES, NO_OVERRIDES)
+        return ComparedModel(read, reference, NO_OVERRIDES, NO_OVERRIDES, original)
 
     def both(self, model: str) -> tuple[Network | None, ComparedModel]:
         """The float network, if there is one, and what is quantised or to be."""
@@ -88,9 +92,12 @@ class Compared:
         given = self.loaded(model)
         if not given.model.quantized:
             return given.model.network, given
-        floats = None if self.float_model is None else given.model.network
+        floats = None if self.float_model is None else given.original or given.model.network
         coded = load(model, input_dims=parse_input_dims(self.input_dim))
-        return floats, replace(given, model=coded)
+        reference = given.reference
+        if given.original is not None:
+            reference = f"float reference: '{self.float_model}' as it is, before equalisation"
+        return floats, replace(given, model=coded, reference=reference)
 
     def quantized(
         self, given: ComparedModel, platform: Platform, source: InputSource, runtime: Runtime

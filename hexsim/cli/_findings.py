@@ -34,7 +34,10 @@ class Findings:
         bool, typer.Option("--sensitivity", help="Rank layers by quantising one at a time.")
     ] = False
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say why the worst layers lose, and the remedy.")
+        bool,
+        typer.Option(
+            "--explain", help="Say why the worst layers lose accuracy, and what would help."
+        ),
     ] = False
 
     def added(self, study: Study, deployment: Deployment, source: InputSource) -> Study:

@@ -102,9 +102,7 @@ class LabelledInputs(Inputs):
         if self.labels is None:
             return None
         if source.seeded:
-            raise HexsimError(
-                "--labels belongs to the inputs of --input-list or --images; give both"
-            )
+            raise HexsimError("--labels are for inputs of --input-list or --images; give both")
         return read_labels(self.labels, source.items, network, source.names, source.batch)
 
 
@@ -114,5 +112,5 @@ def _numbers(option: str, text: str) -> tuple[float, ...]:
     except ValueError:
         numbers = ()
     if not numbers or not all(map(math.isfinite, numbers)):
-        raise HexsimError(f"{option} '{text}' is no number or numbers like 123.7,116.3,103.5")
+        raise HexsimError(f"{option} '{text}' is not a number, or a list like 123.7,116.3,103.5")
     return numbers

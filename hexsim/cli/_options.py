@@ -93,17 +93,21 @@ ImagesOption = Annotated[
     PICTURES,
 ]
 MeanOption = Annotated[
-    str, typer.Option("--mean", help="Pictures: taken off each byte; one value or one per channel.")
+    str,
+    typer.Option(
+        "--mean", help="Pictures: subtracted from each byte; one value, or one per channel."
+    ),
 ]
 StdOption = Annotated[
-    str, typer.Option("--std", help="Pictures: then divided by; one value or one per channel.")
+    str,
+    typer.Option("--std", help="Pictures: divisor of what is left; one value, or one per channel."),
 ]
 MeanFileOption = Annotated[
     Path | None,
     typer.Option(
         "--mean-file",
-        help="Pictures: an .npy file, channels x height x width, whose upper left part is taken "
-        "off instead of --mean.",
+        help="Pictures: an .npy file, channels x height x width, whose upper left part is "
+        "subtracted instead of --mean.",
     ),
     FILE,
 ]
@@ -140,7 +144,7 @@ FloatModelOption = Annotated[
     MODEL,
 ]
 QuantizeOption = Annotated[
-    bool, typer.Option("--quantize", help="Quantise float models where they are refused.")
+    bool, typer.Option("--quantize", help="Quantise float models for runtimes that refuse them.")
 ]
 OverrideParamsOption = Annotated[
     bool | None,
@@ -155,7 +159,10 @@ NoHtaOption = Annotated[
 ]
 UncertaintyOption = Annotated[
     bool,
-    typer.Option("--uncertainty", help="Sweep assumed and calibrated constants: intervals."),
+    typer.Option(
+        "--uncertainty",
+        help="Sweep assumed and calibrated constants, and give each time an interval.",
+    ),
 ]
 DrawsOption = Annotated[
     int,
@@ -163,7 +170,8 @@ DrawsOption = Annotated[
         "--draws",
         min=0,
         max=100_000,
-        help="Draw all constants in doubt at once, so often: intervals, and how sure orders are.",
+        help="How many times to draw all uncertain constants at once: intervals, and how sure the "
+        "order of runtimes is.",
     ),
 ]
 JsonOption = Annotated[
@@ -246,7 +254,7 @@ def parse_size(text: str) -> tuple[int, int]:
     sizes = [int(word) for word in words if word.isdecimal() and len(word) < 9]
     if len(sizes) != len(words) or len(sizes) > 2 or not all(0 < n <= MOST_PIXELS for n in sizes):
         raise HexsimError(
-            f"--size '{text}' is no size like 227 or 480,640, of at most {MOST_PIXELS} pixels a "
+            f"--size '{text}' is not a size like 227 or 480,640, of at most {MOST_PIXELS} pixels a "
             "side"
         )
     return sizes[0], sizes[-1]

@@ -105,13 +105,26 @@ class Circumstances:
             **{"preparation": self.preparation(), **others},
         )
 
-    def preparation(self, *, quantize: bool = False) -> Preparation:
-        """What may be done to a model; `quantize` asks for that without the option."""
+    def preparation(self) -> Preparation:
+        """What may be done to a model."""
         from hexsim.deployment.given import Preparation
 
         return Preparation(
-            quantize=quantize or self.quantize,
+            quantize=self.quantize,
             override_params=self.override_params,
             hta=not self.no_hta,
             cpu_fallback=not self.no_cpu_fallback,
         )
+
+
+@dataclass(frozen=True)
+class Comparing(Circumstances):
+    """The same where runtimes are set side by side: a float model meets them all, quantised."""
+
+    quantize: Annotated[
+        bool,
+        typer.Option(
+            "--quantize/--no-quantize",
+            help="Quantise float models for runtimes that refuse them, or leave those out.",
+        ),
+    ] = True

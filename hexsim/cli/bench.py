@@ -21,7 +21,7 @@ from hexsim.cli._options import (
 from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
-from hexsim.cli._simulated import Circumstances, Hardware, Power
+from hexsim.cli._simulated import Comparing, Hardware, Power
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -38,7 +38,10 @@ class Scope(Inputs):
     """What is found out besides latencies, and on which inputs answers are compared."""
 
     timing_only: Annotated[
-        bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
+        bool,
+        typer.Option(
+            "--timing-only", help="Simulate time only; compute no values and no accuracy."
+        ),
     ] = False
     uncertainty: UncertaintyOption = False
     draws: DrawsOption = 0
@@ -68,7 +71,7 @@ def bench(
         str | None, typer.Option("--runtime", help="Comma separated; default: all of the chip.")
     ] = None,
     power: Power,
-    circumstances: Circumstances,
+    circumstances: Comparing,
     input_dim: InputDimOption = None,
     scope: Scope,
     outputs: JsonCsvTrace,
@@ -89,7 +92,6 @@ def bench(
         draws=scope.draws,
         accuracy=not scope.timing_only,
         inputs=scope.evaluation(),
-        preparation=circumstances.preparation(quantize=runtimes is None),
         input_dims=parse_input_dims(input_dim),
         recorded=outputs.trace is not None,
     )

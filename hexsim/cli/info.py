@@ -36,7 +36,8 @@ def info(
         str | None,
         typer.Option(
             "--chip",
-            help="Also what rescaling the weights for its DSP would cost; with --memory, whose.",
+            help="Also what rescaling the weights for the chip's DSP would cost; with --memory, "
+            "the chip it is needed on.",
         ),
         FILE,
     ] = None,
@@ -50,7 +51,7 @@ def info(
     ] = None,
     imports: Annotated[
         bool,
-        typer.Option("--imports", help="What became of the nodes of an ONNX file, and why."),
+        typer.Option("--imports", help="Also what became of the nodes of an ONNX file, and why."),
     ] = False,
     input_dim: InputDimOption = None,
     input_value: InputValueOption = None,

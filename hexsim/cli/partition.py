@@ -94,7 +94,7 @@ def partition(
         graph=lambda: partition_svg(network, surveyed),
     )
     say(
-        f"{loaded.name} on {platform.chip.name} aip, {platform.stack.name} "
+        f"{loaded.name} on {platform.chip.name} aip, {platform.software} "
         f"(rules {platform.stack.partitioning.rules}); HTA sections: {source}\n"
     )
     say(partition_table(network, surveyed))

@@ -58,12 +58,14 @@ def profile(
 def _show(case: Case) -> None:
     from hexsim.reports.background_table import background_tables, slowdown_table
     from hexsim.reports.profile_table import profile_table
+    from hexsim.reports.summary import summary
     from hexsim.reports.uncertainty_table import uncertainty_table
 
     say(
-        f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}, "
+        f"{case.network} on {case.chip} {case.runtime}, {case.software}, {case.perf_profile}, "
         f"{case.buffer} buffers\n"
     )
+    say(f"{summary(case)}\n")
     say(profile_table(case.timing, case.memory))
     if case.interference is not None:
         say(f"\n{background_tables([case])}\n\n{slowdown_table(case.interference)}")

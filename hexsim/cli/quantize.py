@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hexsim.cli._files import MODEL
+from hexsim.cli._files import INPUT_LIST, MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._quantized_file import QuantizedFile
@@ -24,11 +24,22 @@ from hexsim.cli._say import remark
 from hexsim.errors import HexsimError
 
 
+@dataclass(frozen=True)
+class CalibrationInputs(Inputs):
+    """Inputs that have to be named: ranges of made-up ones suit no file that is kept."""
+
+    input_list: Annotated[
+        Path | None,
+        typer.Option("--input-list", help="Text file that names raw inputs."),
+        INPUT_LIST,
+    ] = None
+
+
 @grouped
 def quantize(
     *,
     model: Annotated[str, typer.Argument(help="Float .dlc file (or ONNX file)."), MODEL],
-    inputs: Inputs,
+    inputs: CalibrationInputs,
     outputs: QuantizedFile,
     ranges: Ranges,
     bits: Bits,

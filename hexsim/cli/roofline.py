@@ -96,5 +96,5 @@ def roofline(
         csv=lambda: roofline_csv(chart),
         output=lambda: outputs.drawn(chart),
     )
-    say(f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}\n")
+    say(f"{case.network} on {case.chip} {case.runtime}, {case.software}, {case.perf_profile}\n")
     say(roofline_table(chart))

@@ -83,7 +83,7 @@ def run(
     threads: ThreadsOption = 0,
     outputs: JsonCsvTrace,
 ) -> None:
-    """Run every input of a list (or folder of pictures) and write the outputs as raw floats."""
+    """Run every input, of a list, a folder or seeded ones, and write the outputs as raw floats."""
     from hexsim.accuracy.answers import Answering
     from hexsim.container.loading import applied_overrides, load_container
     from hexsim.deployment import AtLoad, deploy
@@ -92,8 +92,6 @@ def run(
     from hexsim.reports.answers import answers_csv, answers_json, answers_text
     from hexsim.reports.trace import trace_json
 
-    if not inputs.given:
-        raise HexsimError("hexsim run needs inputs; give an --input-list or a folder of --images")
     platform, runtime = runs_on.platform(), runs_on.asked()
     if results.debug and runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")

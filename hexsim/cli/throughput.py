@@ -55,7 +55,10 @@ class Length:
         int | None, typer.Option("--inferences", help="Calls of every thread; default: 20.")
     ] = None
     duration_ms: Annotated[
-        float | None, typer.Option("--duration-ms", help="Begin no call after it, instead.")
+        float | None,
+        typer.Option(
+            "--duration-ms", help="Begin no call after this time, instead of counting calls."
+        ),
     ] = None
 
     def require_one(self) -> None:
@@ -123,13 +126,13 @@ def throughput(
         trace=lambda: trace_json([(f"throughput on {platform.chip.name}", found.result)]),
     )
     profile = circumstances.perf_profile or platform.stack.default_profile
-    say(f"{platform.chip.name}, {platform.stack.name}, {profile}\n")
+    say(f"{platform.chip.name}, {platform.software}, {profile}\n")
     say(throughput_text(found))
 
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise HexsimError(f"--instances '{text}' is no number of threads")
+        raise HexsimError(f"--instances '{text}' is not a number of threads")
     return int(text)
 
 

@@ -50,6 +50,6 @@ def tradeoff(
         json=lambda: tradeoff_json(network.name, where, notes, choices, labelled),
         csv=lambda: tradeoff_csv(choices, labelled),
     )
-    say(f"{network.name} on {', '.join(where)}, {source.items} inputs")
+    say(f"{network.name} on {platform.chip.name}, {platform.software}, {source.items} inputs")
     say("".join(f"  {note}\n" for note in notes))
     say(tradeoff_table(choices, labelled=labelled))

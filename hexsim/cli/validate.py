@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hexsim.accuracy.validation import Validation
     from hexsim.cli._compared import ComparedModel
     from hexsim.deployment import Deployment
+    from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
     from hexsim.platform import Platform
     from hexsim.quantization.model import Model
@@ -56,7 +57,7 @@ def validate(
     classes = inputs.classes(source, network)
     loaded, encodings = _ready(given, platform, runtime, compared, source)
     deployment = deploy(loaded, platform, runtime)
-    validation = _validated(deployment, source, classes, threads)
+    validation = _validated(deployment, source, classes, threads, given.original)
     notes: tuple[str, ...] = (source.description, encodings, given.reference)
     if runtime == "aip":
         notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
@@ -96,7 +97,11 @@ def _ready(
 
 
 def _validated(
-    deployment: Deployment, source: InputSource, classes: tuple[Classes, ...] | None, threads: int
+    deployment: Deployment,
+    source: InputSource,
+    classes: tuple[Classes, ...] | None,
+    threads: int,
+    original: Network | None,
 ) -> Validation:
     from hexsim.accuracy.validation import validate
     from hexsim.cli._progress import bar
@@ -109,5 +114,6 @@ def _validated(
             batch=source.batch,
             items=source.items,
             threads=threads,
+            original=original,
             progress=progress,
         )

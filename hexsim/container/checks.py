@@ -133,7 +133,7 @@ def _check_encodings(encodings: Encodings, network: Network) -> None:
 def _require_known(what: str, given: Mapping[str, object], known: Collection[str]) -> None:
     for name in given:
         if name not in known:
-            raise ValueError(f"the {what} encoding of '{name}' is that of nothing in the network")
+            raise ValueError(f"the {what} encoding of '{name}' belongs to nothing in the network")
 
 
 def _check_sections(document: Document, network: Network, records: Collection[str]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from hexsim.container.inspection import LayerInfo, constants_by_role, inspect
 from hexsim.graph.ir import Constant, Network
+from hexsim.graph.shown import Cell, Sheet, Shown
 from hexsim.quantization.model import Model
 
 
@@ -20,6 +21,12 @@ class Change:
     what: str
     first: object
     second: object
+
+
+def _ends(change: Change) -> tuple[Cell, Cell]:
+    """What both networks have, in words; None where one lacks it."""
+    first, second = (None if x is None else f"{x}" for x in (change.first, change.second))
+    return first, second
 
 
 @dataclass(frozen=True)
@@ -36,8 +43,8 @@ class WeightChange:
     elements: int
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, repr=False)
+class Difference(Shown):
     """Everything in which two networks differ.
 
     `parameters` are attributes, encodings and counts, `dims` the shapes of outputs, `outputs`
@@ -55,6 +62,26 @@ class Difference:
     def __bool__(self) -> bool:
         """True if there is any."""
         return any(vars(self).values())
+
+    def sheet(self) -> Sheet:
+        """A row for each difference, in the order of the kinds."""
+        rows: list[tuple[Cell, ...]] = [
+            (name, "only in the first", None, None) for name in self.only_first
+        ]
+        rows += [(name, "only in the second", None, None) for name in self.only_second]
+        rows += [(one.layer, one.what, *_ends(one)) for one in (*self.parameters, *self.dims)]
+        rows += [
+            (
+                one.layer,
+                one.role,
+                None,
+                f"{one.count} of {one.elements} differ, by {one.largest:.6g}",
+            )
+            for one in self.weights
+        ]
+        rows += [(one.layer, one.what, *_ends(one)) for one in (*self.outputs, *self.sections)]
+        title = f"{len(rows)} differences" if rows else "no difference"
+        return Sheet(title, ("layer", "what", "first", "second"), tuple(rows))
 
     def of(self, kinds: Collection[str]) -> Difference:
         """Return what is of some `KINDS` of difference, and nothing else."""

@@ -62,7 +62,7 @@ class Deployment:
             raise HexsimError(
                 f"network '{self.model.name}' is float and {self.runtime} of "
                 f"{self.platform.stack.name} refuses it: {rule.sentence}; quantise it first "
-                "(hexsim quantize; bench, profile, roofline and throughput do with --quantize)"
+                "(hexsim quantize; bench does, profile, roofline and throughput do with --quantize)"
             )
         if self.at_load and self.at_load.required and self.at_load.overrides and not self.quantizes:
             what = "quantised already" if self.model.quantized else "not quantised at load"

@@ -78,7 +78,7 @@ class Exporter:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            what = f"{self.name} has not done with '{path}' yet"
+            what = f"{self.name} is not done with '{path}' yet"
             raise HexsimError(budget.over(budget.EXPORT, what, seconds)) from None
         lines = done.stdout.decode("utf-8", "replace").splitlines()
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")

@@ -8,7 +8,7 @@
    A mean may be an image: an .npy file of channels x height x width in that order, of which the
    upper left part is taken, as the scripts for AlexNet do it (documented).
 
-Left out: means that hang on the picture, and other filters than the bilinear one.
+Left out: means that depend on the picture, and other filters than the bilinear one.
 """
 
 from __future__ import annotations

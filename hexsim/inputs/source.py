@@ -18,8 +18,9 @@ class InputSource:
     """`feeds` yields the sets from the first on, arrays in stored order, `batch` items in each.
 
     `items` are those of all sets without the padding of the last one; `names` are their file
-    names, where each has its own. `files` are those of each set, and a line of a list (a picture)
-    brings `items_per_line` of its items. A list may ask for the outputs of layers and for tensors.
+    names, where each has its own. `files` are those of each set, or what it is called. A line of a
+    list (a picture) brings `items_per_line` of its items. A list may ask for the outputs of layers
+    and for tensors.
     `description` says in words where the items come from; `seeded` ones are made up.
     """
 
@@ -67,7 +68,15 @@ def seeded(feeds: Sequence[Feed], network: Network) -> InputSource:
     """Made-up sets that are in memory, all of them full."""
     batch = batch_size(network)
     text = "seeded inputs, on which classes mean nothing"
-    return InputSource(lambda: feeds, len(feeds) * batch, batch, text, seeded=True)
+    return InputSource(
+        lambda: feeds,
+        len(feeds) * batch,
+        batch,
+        text,
+        files=tuple((f"seeded input {index}",) for index in range(len(feeds))),
+        items_per_line=batch,
+        seeded=True,
+    )
 
 
 def seeded_source(network: Network) -> InputSource:

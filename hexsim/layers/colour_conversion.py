@@ -69,7 +69,9 @@ class ColourConversion(Layer):
             height = height // 3 * 2
         shape = (batch, height, width, 3)
         if encoded_shape(self.input_encoding_in, shape) != (*inputs[0][:3], channels):
-            raise ValueError(f"{inputs[0]} is no shape of a picture in {self.input_encoding_in}")
+            raise ValueError(
+                f"{inputs[0]} is not the shape of a picture in {self.input_encoding_in}"
+            )
         return (shape,)
 
 

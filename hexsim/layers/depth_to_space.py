@@ -37,7 +37,9 @@ class DepthToSpace(Layer):
         batch, height, width, channels = inputs[0]
         deep, rest = divmod(channels, self.block**2)
         if rest:
-            raise ValueError(f"{channels} channels are no blocks of {self.block}x{self.block}")
+            raise ValueError(
+                f"{channels} channels cannot be divided into blocks of {self.block}x{self.block}"
+            )
         return ((batch, height * self.block, width * self.block, deep),)
 
     def view(self, source: Shape) -> View:

@@ -33,7 +33,9 @@ class SpaceToDepth(Layer):
         batch, height, width, channels = inputs[0]
         block = self.block
         if height % block or width % block:
-            raise ValueError(f"an image of {height}x{width} is no blocks of {block}x{block}")
+            raise ValueError(
+                f"an image of {height}x{width} cannot be divided into blocks of {block}x{block}"
+            )
         return ((batch, height // block, width // block, channels * block**2),)
 
     def view(self, source: Shape) -> View:

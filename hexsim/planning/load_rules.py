@@ -34,14 +34,9 @@ _FLOAT: frozenset[Runtime] = frozenset({"cpu", "gpu", "gpu_fp16"})
 
 RULES: tuple[LoadRule, ...] = (
     LoadRule(_FLOAT, False, "native", "floats are taken as they are"),
-    LoadRule(_FLOAT, True, "dequantise", "weights are dequantised at load, so that is slower"),
+    LoadRule(_FLOAT, True, "dequantise", "weights are dequantised at load"),
     LoadRule(frozenset({"dsp", "aip", "fxp_cpu"}), True, "native", "codes are taken as they are"),
-    LoadRule(
-        frozenset({"dsp"}),
-        False,
-        "quantise",
-        "weights are quantised at load, so that the first run is much later",
-    ),
+    LoadRule(frozenset({"dsp"}), False, "quantise", "weights are quantised at load"),
     LoadRule(
         frozenset({"dsp"}),
         False,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hexsim.graph.ir import Layer, Network, Shape
+from hexsim.graph.shown import Sheet, Shown
 from hexsim.runtimes import Engine, Runtime
 
 _FLOAT_BYTES = 4
@@ -101,8 +102,8 @@ class PlannedSubnet:
         return tuple(call.layer for call in self.calls)
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """All subnets of one inference of `network` on `runtime`, in execution order.
 
     `quantized` tells whether the model's file holds codes or floats, `stored_bytes` how many
@@ -126,6 +127,22 @@ class Plan:
         """The same without any array, to be timed in another process."""
         shapes = {name: one.shape_only() for name, one in self.network.constants.items()}
         return replace(self, network=replace(self.network, constants=shapes))
+
+    def sheet(self) -> Sheet:
+        """The subnets: what runs where, and why it is cut off there."""
+        return Sheet(
+            f"{self.network.name} on {self.runtime}, {len(self.subnets)} "
+            f"subnet{'' if len(self.subnets) == 1 else 's'}",
+            ("subnet", "engine", "first layer", "last layer", "layers", "MACs", "reason"),
+            tuple(
+                (
+                    *(number, one.engine, one.layers[0].name, one.layers[-1].name),
+                    *(len(one.calls), sum(call.macs for call in one.calls), one.reason),
+                )
+                for number, one in enumerate(self.subnets)
+            ),
+            bars="MACs",
+        )
 
     def calls(self) -> Iterator[KernelCall]:
         """All kernel calls in execution order."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, FloatArray, Network
+from hexsim.graph.shown import Cell, Sheet, Shown
 from hexsim.onnx_io.precision import as_half
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
 from hexsim.quantization.overrides.outcome import KeyOutcome
@@ -27,8 +28,8 @@ class HtaSection:
     record: bytes = field(default=b"", repr=False)
 
 
-@dataclass(frozen=True)
-class Model:
+@dataclass(frozen=True, repr=False)
+class Model(Shown):
     """A network in floats, or one that is `quantized`, with its encodings; the one type of both.
 
     `network` is the float reference. What float runtimes compute with is `as_stored`: a constant
@@ -88,6 +89,33 @@ class Model:
     def name(self) -> str:
         """Name of the network."""
         return self.network.name
+
+    def sheet(self) -> Sheet:
+        """The layers, with the ranges of what they write if that is quantised."""
+        network = self.network
+        kind = "quantised" if self.quantized else "float"
+        return Sheet(
+            f"{self.name}, {kind}, {len(network.layers)} layers, {network.total_parameters:,} "
+            f"parameters, {network.total_macs:,} MACs",
+            ("layer", "type", "output", "parameters", "MACs", "min", "max", "bits"),
+            tuple(
+                (
+                    *(layer.name, layer.type),
+                    "x".join(map(str, network.tensors[layer.output].shape)),
+                    *(network.parameter_count(layer), network.macs(layer)),
+                    *self._range(layer.output),
+                )
+                for layer in network.layers
+            ),
+            bars="MACs",
+        )
+
+    def _range(self, name: str) -> tuple[Cell, Cell, Cell]:
+        """Ends and bits of a tensor's encoding; without one only the bits of its floats."""
+        encoding = self.activations.get(name)
+        if encoding is None:
+            return None, None, self.floats.get(name)
+        return encoding.min, encoding.max, encoding.bitwidth
 
     def encoding(self, name: str) -> Encoding | AxisEncoding | None:
         """Encoding of a tensor or constant, if it has one."""

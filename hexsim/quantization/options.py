@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, require_number
 from hexsim.quantization.encodings import MINIMUM_RANGE, FloatBits
 
+MOST_RANGE = 1e30
+"""Of what a minimum may be: the largest floats leave no room for a wider one."""
 Enhanced = Literal["none", "weights", "activations", "both"]
 
 
@@ -40,6 +42,7 @@ class QuantizationOptions:
     float_weights: bool = False
 
     def __post_init__(self) -> None:
+        require_number("minimum_range", self.minimum_range, 0, MOST_RANGE)
         for what, bits, known in (
             ("activations", self.activation_bits, (8, 16)),
             ("weights", self.weight_bits, (4, 8, 16)),

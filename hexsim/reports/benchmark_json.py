@@ -39,6 +39,7 @@ def _case(case: Case) -> dict[str, Any]:
         "network": case.network,
         "chip": case.chip,
         "stack": case.stack,
+        "ideal_cpu": case.ideal_cpu,
         "runtime": case.runtime,
         "given": case.given,
         "overrides": None if case.overrides is None else asdict(case.overrides),
@@ -148,10 +149,11 @@ def _draws(found: Drawn | None) -> dict[str, Any] | None:
 def _accuracy(match: Agreement | None, evaluated: str) -> dict[str, Any] | None:
     if match is None:
         return None
+    margin = match.margin_ratio
     return {
         "compared_on": evaluated,
         "inputs": match.inputs,
         "sqnr_db": match.sqnr_db if math.isfinite(match.sqnr_db) else None,
-        "top1_agreement": match.top1,
-        "top1_margin_ratio": match.margin_ratio if math.isfinite(match.margin_ratio) else None,
+        "top1_agreement": match.top1 if match.classes else None,
+        "top1_margin_ratio": margin if match.classes and math.isfinite(margin) else None,
     }

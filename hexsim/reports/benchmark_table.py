@@ -9,23 +9,26 @@ from itertools import groupby
 from hexsim.accuracy.agreement import Agreement
 from hexsim.platforms.measurements import Measurement
 from hexsim.reports.measured import is_outside, measured
+from hexsim.reports.summary import fell_back, summary
 from hexsim.reports.text import table
 from hexsim.studies.benchmark import SEEDED, Case, Refusal
 from hexsim.studies.uncertainty import Scope, Uncertainty
 from hexsim.timing.simtime import PS_PER_MS
 
 _SWEPT: dict[Scope, str] = {
-    "everything": "x .. y: where the time may lie by what is not known of assumed and calibrated "
-    "constants, about nine chances in ten; shares are of the squared width.",
-    "tensor engine": "x .. y: where the time may lie, about nine chances in ten, by what is not "
-    "known of the HTA, of whose inside nothing is published, and of handing subnets to it; "
-    "--uncertainty sweeps the other constants too; shares are of the squared width.",
+    "everything": "x .. y: the time lies in between with a chance of about nine in ten, for "
+    "what is not known of assumed and calibrated constants; shares are of the squared width.",
+    "tensor engine": "x .. y: the time lies in between with a chance of about nine in ten, for "
+    "what is not known of the HTA, of whose inside nothing is published, and of handing subnets to "
+    "it; --uncertainty sweeps the other constants too; shares are of the squared width.",
 }
 _DRAWN = (
     "9 in 10 draws: 5th and 95th percentile of {} draws of all assumed and calibrated constants at "
     "once, the same for every network and runtime."
 )
 _MIB = 2**20
+_CUT = ("dsp", "aip")
+"""Runtimes whose networks may be cut, so that a line tells what runs where."""
 _DOMINANT = 3
 """Constants named as those that matter most."""
 
@@ -54,11 +57,14 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
         notes.append(
             "[x!]: measured outside that interval, so a cause is missing or a bound is wrong."
         )
-    for evaluated in dict.fromkeys(case.evaluated for case in cases if case.agreement):
-        notes.append(
-            f"Agreement is of class scores (before a final softmax) on {evaluated}; built-in "
-            "networks have synthetic (seeded) weights."
-        )
+    compared = [case for case in cases if case.agreement]
+    for evaluated in dict.fromkeys(case.evaluated for case in compared):
+        notes.append(f"Agreement is that of the outputs (before a final softmax) on {evaluated}.")
+    if any(case.builtin for case in compared):
+        notes.append("Weights of built-in networks are made up (seeded).")
+    for case in compared:
+        if case.agreement and not case.agreement.classes:
+            notes.append(f"{case.network} scores no classes, so it has no top-1.")
     on_seeded = [case for case in cases if case.agreement and case.evaluated == SEEDED]
     if any(case.given == "quantised file" for case in on_seeded):
         notes.append(
@@ -69,7 +75,8 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
     for evaluated in dict.fromkeys(case.evaluated for case in here):
         on = dict.fromkeys(case.runtime for case in here if case.evaluated == evaluated)
         notes.append(
-            f"Quantised first, on {evaluated}, for {', '.join(on)}: no float networks there."
+            f"Quantised first, on {evaluated}, for {', '.join(on)}, which "
+            f"{'takes' if len(on) == 1 else 'take'} no float networks."
         )
     for case in cases:
         if case.overrides is not None:
@@ -97,7 +104,7 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
 
 def _network_table(cases: list[Case]) -> str:
     first = cases[0]
-    where = f"{first.chip}, {first.stack}, {first.perf_profile}, {first.buffer} buffers"
+    where = f"{first.chip}, {first.software}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))
     rows = [("initialisation (ms)", *(f"{c.timing.init_ps / PS_PER_MS:.2f}" for c in cases))]
     for name, forward in (("total inference (ms)", False), ("forward propagate (ms)", True)):
@@ -108,12 +115,15 @@ def _network_table(cases: list[Case]) -> str:
             rows.append(("  9 in 10 draws", *(_drawn(case, forward=forward) for case in cases)))
     rows.append(("peak memory (MiB)", *(f"{c.memory.peak_bytes / _MIB:.2f}" for c in cases)))
     if any(case.agreement for case in cases):
+        rows.append(("SQNR against float (dB)", *(_sqnr(case.agreement) for case in cases)))
+    if any(case.agreement and case.agreement.classes for case in cases):
         rows += [
-            ("SQNR against float (dB)", *(_sqnr(case.agreement) for case in cases)),
             ("same top-1 as float", *(_top1(case.agreement) for case in cases)),
             ("top-1 margin kept", *(_margin(case.agreement) for case in cases)),
         ]
-    lines = [f"{first.network} on {where}", table(header, rows)]
+    lines = [summary(case) for case in cases if fell_back(case)]
+    lines += [f"{first.network} on {where}", table(header, rows)]
+    lines += [summary(one) for one in cases if one.runtime in _CUT and not fell_back(one)]
     lines += [_dominant(case, case.uncertainty) for case in cases if case.uncertainty]
     return "\n".join(lines)
 
@@ -147,7 +157,7 @@ def _dominant(case: Case, found: Uncertainty) -> str:
     """Say which constants the interval mostly comes from."""
     most = zip(found.swings[:_DOMINANT], found.shares, strict=False)
     parts = [f"{swing.path} {share:.0%}" for swing, share in most]
-    return f"{case.runtime} hangs on {', '.join(parts)}" if parts else ""
+    return f"{case.runtime}'s interval comes most from {', '.join(parts)}" if parts else ""
 
 
 def _sqnr(match: Agreement | None) -> str:

@@ -19,6 +19,7 @@ from hexsim.quantization.model import Model
 from hexsim.reports.fitting import Fitted
 from hexsim.reports.layer_text import count, output_dims, parameter_lines
 from hexsim.reports.memory_facts import NeededOn, memory_line
+from hexsim.reports.summary import model_summary
 from hexsim.reports.text import quantity, table
 
 HEADER = ("Id", "Name", "Type", "Inputs", "Outputs", "Out Dims", "Runtimes", "Parameters")
@@ -56,6 +57,7 @@ def info_table(source: str, container: Container, needed: NeededOn | None = None
         "",
         f"Total parameters: {parameters} ({size} MB assuming single precision float)",
         f"Total MACs per inference: {count(macs)} (100%)",
+        model_summary(container.model),
         f"Converter command: {metadata.converter_command}",
         f"Quantizer command: {metadata.quantizer_command}",
         f"DLC created with converter version: {metadata.converter_version}",

@@ -90,7 +90,7 @@ def _set_up(axes: Axes, chart: Roofline) -> None:
         ylabel="GMAC/s",
     )
     axes.set_title(
-        f"{case.network} on {case.chip} {case.runtime}\n{case.stack}, {case.perf_profile}",
+        f"{case.network} on {case.chip} {case.runtime}\n{case.software}, {case.perf_profile}",
         loc="left",
         fontsize=11,
     )

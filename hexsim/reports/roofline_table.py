@@ -40,7 +40,7 @@ def left_out(chart: Roofline) -> str:
     """Say what the chart does not show."""
     return (
         f"not shown: {chart.other_layers} layers without multiply-adds or on other engines, and "
-        f"all that is no layer: {chart.other_share:.0%} of the total time"
+        f"everything that is not a layer: {chart.other_share:.0%} of the total time"
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from hexsim.reports.text import table
 from hexsim.studies.tradeoff import Choice
+from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_MS
 
 _MB = 2**20
@@ -41,5 +42,11 @@ def _row(choice: Choice, labelled: bool) -> tuple[str, ...]:
         *right,
         f"{hits.same_top1}/{hits.inputs}",
         "exact" if math.isinf(sqnr_db) else f"{sqnr_db:.1f}",
-        choice.loading,
+        _loading(choice.loading, timing),
     )
+
+
+def _loading(words: str, timing: Result) -> str:
+    """What the runtime does to the file, and how long that part of initialisation takes."""
+    spent_ps = sum(map(timing.init_part_ps, ("quantize", "dequantize")))
+    return f"{words} ({spent_ps / PS_PER_MS:.2f} ms)" if spent_ps else words

@@ -8,25 +8,25 @@ from dataclasses import asdict
 from typing import Any
 
 from hexsim import __version__
+from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.diagnosis import Diagnosis
 from hexsim.accuracy.study import Study
+from hexsim.accuracy.validation import Validation
 
 
 def validation_json(study: Study) -> str:
     """Return all of `study`; layers in network order, infinite numbers as null."""
     found, ranked = study.validation, study.sensitivity
-    hits = asdict(found.hits)
-    if not found.labelled:
-        hits = {key: hits[key] for key in ("inputs", "same_top1")}
     document = {
         "hexsim_version": __version__,
         "network": study.network,
         "chip": study.chip,
         "runtime": study.runtime,
         "notes": study.notes,
-        "hits": hits,
+        "hits": _hits(found.hits, labelled=found.labelled),
         "output_sqnr_db": found.output_sqnr_db,
         "output_notes": found.notes,
+        "before_equalization": _original(found),
         "layers": [asdict(row) for row in found.layers],
         "rescaled_weights": [asdict(loss) for loss in found.rescaled],
         "sensitivity": None if ranked is None else asdict(ranked),
@@ -34,6 +34,22 @@ def validation_json(study: Study) -> str:
         "remedies": study.remedies and [asdict(trial) for trial in study.remedies],
     }
     return json.dumps(_finite(document), indent=1, allow_nan=False) + "\n"
+
+
+def _hits(hits: Hits, *, labelled: bool) -> dict[str, Any]:
+    """The counts; those against labels only if there are some."""
+    counts = asdict(hits)
+    return counts if labelled else {key: counts[key] for key in ("inputs", "same_top1")}
+
+
+def _original(found: Validation) -> dict[str, Any] | None:
+    """How the runtime compares with the float network before it was equalised, if it was."""
+    if found.original is None:
+        return None
+    return {
+        "hits": _hits(found.original.hits, labelled=found.labelled),
+        "output_sqnr_db": found.original.output_sqnr_db,
+    }
 
 
 def _diagnosis(found: Diagnosis) -> dict[str, Any]:

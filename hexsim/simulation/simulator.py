@@ -7,6 +7,7 @@ jobs of their own until the last inference has ended. Equal inputs give byte-equ
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from typing import TypedDict
@@ -14,7 +15,7 @@ from typing import TypedDict
 import simpy
 
 from hexsim import budget
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, require_number
 from hexsim.host.initialisation import initialisation, release
 from hexsim.planning.plan import Plan
 from hexsim.platforms.background import Background
@@ -28,6 +29,8 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.results import ClientTiming, InferenceTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, Process
 
+_MOST_IDLE_MS = 1e9
+"""Eleven days; whatever falls asleep has long done so."""
 _PATIENCE_PS = 10 * PS_PER_SECOND
 """An inference that takes longer beside background clients is being starved."""
 
@@ -50,6 +53,12 @@ class Job:
     perf_profile: str | None = None
     idle_ms: float = 0.0
     buffer: BufferType | None = None
+
+    def __post_init__(self) -> None:
+        """Raise HexsimError for numbers that no job can have."""
+        require_number("idle_ms, the idle time before a call,", self.idle_ms, 0, _MOST_IDLE_MS)
+        require_number("the count of a job", self.count, 0, sys.maxsize)
+        require_number("the arrival of a job in picoseconds", self.arrival_ps, 0, sys.maxsize)
 
 
 class Calling(TypedDict, total=False):

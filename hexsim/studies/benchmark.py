@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hexsim.accuracy.agreement import Agreement, agreement
-from hexsim.accuracy.scores import class_scores
+from hexsim.accuracy.scores import class_scores, is_classifier
 from hexsim.container.loading import is_builtin, load_container
 from hexsim.deployment import Deployment
 from hexsim.deployment.given import Given, GivenModel, Preparation
@@ -18,7 +18,7 @@ from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_cali
 from hexsim.inputs.source import InputSource
 from hexsim.memory import Footprint
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.platform import Platform
+from hexsim.platform import Platform, software
 from hexsim.platforms.background import Background
 from hexsim.platforms.stacks import BufferType
 from hexsim.quantization.overrides.use import OverrideUse
@@ -47,6 +47,7 @@ class Case:
     other clients.
     `evaluated` says on which inputs answers were compared, and what was quantised calibrated.
     `drawn` are times with all constants drawn at once, the same draws for all cases of a platform.
+    `subnets` are the runs of layers on one engine that it is cut into.
     """
 
     network: str
@@ -69,6 +70,13 @@ class Case:
     overrides: OverrideUse | None = None
     drawn: Drawn | None = None
     evaluated: str = SEEDED
+    subnets: int = 1
+    ideal_cpu: bool = False
+
+    @property
+    def software(self) -> str:
+        """The stack, and what was changed of it."""
+        return software(self.stack, ideal_cpu=self.ideal_cpu)
 
     @property
     def fastest_us(self) -> float:
@@ -245,6 +253,8 @@ class _Cases:
             overrides=self.given.use(runtime),
             drawn=self._drawn(workload, runtime),
             evaluated=self._source_of_inputs.description if self._source_of_inputs else SEEDED,
+            subnets=len(deployment.subnets),
+            ideal_cpu=platform.ideal_cpu,
         )
 
     def _interval(self, workload: Workload, timing: Result, runtime: Runtime) -> Uncertainty | None:
@@ -267,7 +277,8 @@ class _Cases:
     def _agreement(self, deployment: Deployment) -> Agreement:
         """How near the class scores of a runtime and what it loaded come to those in float."""
         executor = deployment.over(class_scores(deployment.network)).executor()
-        return agreement(self.reference, [executor.run(x) for x in self.evaluation])
+        runs = [executor.run(x) for x in self.evaluation]
+        return agreement(self.reference, runs, classes=is_classifier(self.network))
 
     @cached_property
     def evaluation(self) -> Sequence[Mapping[str, FloatArray]]:

@@ -22,7 +22,9 @@ def kernel_call(kind: str, text: str) -> KernelCall:
     known = KINDS[kind]
     match = re.fullmatch(known.pattern, text, re.ASCII)
     if match is None:
-        raise HexsimError(f"--shape '{text}' is no shape of {kind}; write e.g. {known.example}")
+        raise HexsimError(
+            f"--shape '{text}' is not a shape that {kind} takes; write e.g. {known.example}"
+        )
     sizes = {name: int(value) for name, value in match.groupdict().items() if value}
     for size in sizes.values():
         if not 1 <= size <= _LARGEST:

@@ -9,6 +9,10 @@ clocks and the bus share of the performance profile; of the vector unit:
   with its bytes in flight. Only the whole bandwidth counts as a limit;
 - L2: the port between L2 and the vector contexts, for the bytes that cross it.
 
+Of the tensor engine they are the array with every lane filled, and DDR; one way is as much of that
+as its port brings in or takes out, which it does at the same time. Runtime aip has both engines:
+the roofs are those of the one with most of the multiply-adds.
+
 What a layer loses is its time beyond the lowest roof over it. CPU and GPU have one memory roof.
 Layers without multiply-adds, and layers on other engines, have no place in such a chart; their
 share of the time is stated.
@@ -17,6 +21,7 @@ share of the time is stated.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
@@ -118,7 +123,7 @@ def roofline(case: Case, platform: Platform) -> Roofline:
     on_chart = [layer for layer in layers if layer.engine == roofs.engine and layer.macs]
     if not on_chart:
         raise HexsimError(
-            f"no layer of {case.network} multiplies on {roofs.engine.upper()} with runtime "
+            f"{case.network} has no layer that multiplies on {roofs.engine.upper()} with runtime "
             f"{case.runtime}; give another --runtime"
         )
     points = [Point(layer, *roofs.over(layer)) for layer in on_chart]
@@ -135,7 +140,8 @@ def roofline(case: Case, platform: Platform) -> Roofline:
 def _roofs(case: Case, platform: Platform) -> Roofs:
     chip, stack = platform.chip, platform.stack
     if case.runtime in ("dsp", "aip"):
-        return _vector_roofs(Phone(chip, stack, [stack.profile(case.perf_profile)]).dsp)
+        phone = Phone(chip, stack, [stack.profile(case.perf_profile)])
+        return _tensor_roofs(phone) if _mostly_on_hta(case) else _vector_roofs(phone.dsp)
     if case.runtime in ("gpu", "gpu_fp16"):
         gpu = chip.gpu
         peak = gpu.clock_hz * gpu.fp32_flops_per_clk / FLOPS_PER_MAC
@@ -144,6 +150,27 @@ def _roofs(case: Case, platform: Platform) -> Roofs:
     is_fixed = case.runtime == "fxp_cpu"
     peak = cpu.cores * cpu.clock_hz * (cpu.int8_macs_per_clk if is_fixed else cpu.fp32_macs_per_clk)
     return Roofs("cpu", "CPU", peak, (MemoryRoof("DDR", "ddr", cpu.bandwidth_bytes_per_s),))
+
+
+def _mostly_on_hta(case: Case) -> bool:
+    """True if the tensor engine does more multiply-adds than the vector unit."""
+    macs = Counter[str]()
+    for layer in case.timing.layers:
+        macs[layer.engine] += layer.macs
+    return macs["hta"] > macs["hvx"]
+
+
+def _tensor_roofs(phone: Phone) -> Roofs:
+    ddr = phone.dsp.ddr.rule
+    return Roofs(
+        "hta",
+        "HTA",
+        phone.hta.macs_in(PS_PER_SECOND),
+        (
+            MemoryRoof("DDR", "ddr", ddr.bytes_per_second),
+            MemoryRoof("one way", "ddr", phone.hta.bytes_per_s, is_limit=False),
+        ),
+    )
 
 
 def _vector_roofs(dsp: PhoneDsp) -> Roofs:

@@ -3,8 +3,9 @@
 Both files are really written, and read back, so that their sizes are those of the container, and
 a runtime that dequantises works with the weights of the quantised file.
 
-On a runtime that quantises a float file at load, ranges are those of the inputs compared; the real
-one finds them in each input anew. Accuracy is that of class scores, before a final softmax.
+On a runtime that quantises a float file at load, ranges are those of the user's inputs, or of the
+seeded ones that every command calibrates on; the real one finds them in each input anew. Accuracy
+is that of class scores, before a final softmax.
 """
 
 from __future__ import annotations
@@ -118,7 +119,8 @@ class _Bench:
         self._platform = platform
         self._source = source
         self._conditions = conditions
-        self._at_load = AtLoad(reference, platform, source.feeds, conditions.overrides)
+        calibration = None if source.seeded else source.feeds
+        self._at_load = AtLoad(reference, platform, calibration, conditions.overrides)
         self._known: dict[tuple[str, str, bool, frozenset[str]], Accuracy] = {}
 
     def choice(self, kind: Kind, size: int, model: Model, runtime: Runtime) -> Choice:

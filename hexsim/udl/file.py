@@ -41,11 +41,11 @@ def _of_file(source: str | Path) -> list[UserLayer]:
     given = _wanted(module, wanted, path) if wanted else _own(module)
     layers = [replace(layer, source=path.name) for layer in given]
     if not layers:
-        raise HexsimError(f"'{path}' brings no layer; give a UserLayer a name in it")
+        raise HexsimError(f"'{path}' defines no layer; give a UserLayer a name in it")
     names = [layer.name for layer in layers]
     for name in names:
         if names.count(name) > 1:
-            raise HexsimError(f"'{path}' brings {name} twice; leave one of them out")
+            raise HexsimError(f"'{path}' defines {name} twice; leave one of them out")
     return layers
 
 

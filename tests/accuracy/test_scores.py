@@ -1,8 +1,10 @@
 """A final softmax is left off, any other stays."""
 
+from dataclasses import replace
+
 import pytest
 
-from hexsim.accuracy.scores import before_choices, class_scores
+from hexsim.accuracy.scores import before_choices, class_scores, is_classifier
 from hexsim.container import loading
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron, Softmax
@@ -44,3 +46,32 @@ def test_detections_are_judged_by_what_they_are_chosen_from() -> None:
     assert scores.outputs == ("s",)
     assert [layer.name for layer in scores.layers] == ["first"]
     assert class_scores(scores) == scores
+
+
+@pytest.mark.parametrize(
+    ("taken", "given", "scores"),
+    [
+        ((1, 8, 8, 3), (1, 1000), True),
+        ((1, 8, 8, 3), (1, 1, 1, 10), True),
+        ((3, 8, 8, 3), (3, 10), True),
+        ((1, 8, 8, 3), (1, 1), False),  # a number
+        ((3, 8, 8, 3), (3, 1), False),  # a number for each of three
+        ((1, 8, 8, 3), (1, 8, 8, 21), False),  # a picture of classes
+        ((1, 8, 8, 3), (1, 1917, 4), False),  # boxes
+        ((1, 100, 64), (1, 100, 2), False),  # a sequence
+    ],
+)
+def test_a_classifier_has_one_row_of_scores_for_each_item(
+    taken: tuple[int, ...], given: tuple[int, ...], scores: bool
+) -> None:
+    layer = Neuron(name="n", inputs=("x",), outputs=("y",), function="tanh")
+    tensors = {"x": Tensor("x", taken), "y": Tensor("y", given)}
+    network = Network("net", (layer,), tensors, {}, ("x",), ("y",))
+    assert is_classifier(network) is scores
+    whole = replace(tensors["y"], dtype="int32")
+    assert not is_classifier(replace(network, tensors={**tensors, "y": whole}))
+
+
+def test_networks_of_each_kind() -> None:
+    assert is_classifier(loading.load("googlenet").network)
+    assert not is_classifier(loading.load("dronet_112").network)

@@ -52,3 +52,13 @@ def test_mistakes(refused: Callable[[str], str]) -> None:
     assert "leave one out" in refused(f"{BENCH} --images photos --input-list x.txt")
     assert "--timing-only leaves out" in refused(f"{BENCH} --images photos --timing-only")
     assert "are for pictures" in refused(f"{BENCH} --mean 3")
+
+
+def test_a_network_without_classes_has_no_top_1(command: Callable[[str], Done]) -> None:
+    done = command("bench --model dronet_112 --runtime dsp --json b.json")
+    assert "SQNR against float (dB)" in done.out
+    assert "same top-1" not in done.out
+    assert "dronet_112 scores no classes, so it has no top-1." in done.out
+    (case,) = json.loads(Path("b.json").read_text())["results"]
+    assert case["accuracy"]["top1_agreement"] is None is case["accuracy"]["top1_margin_ratio"]
+    assert case["accuracy"]["sqnr_db"] > 10

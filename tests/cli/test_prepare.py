@@ -104,8 +104,8 @@ def test_the_shorter_side_first_then_the_middle(command: Command) -> None:
     [
         ("prepare photos", "the input of a --model, or --size; give one"),
         ("prepare photos --size 8 --model m.dlc", "give one"),
-        ("prepare photos --size 0", "--size '0' is no size like 227 or 480,640"),
-        ("prepare photos --size 1,2,3", "--size '1,2,3' is no size"),
+        ("prepare photos --size 0", "--size '0' is not a size like 227 or 480,640"),
+        ("prepare photos --size 1,2,3", "--size '1,2,3' is not a size"),
         ("prepare photos --size 99999", "of at most 16384 pixels a side"),
         ("prepare photos --model m.dlc --grey", "leave --grey and --layout out"),
         ("prepare photos --size 8 --resize 4", "--resize 4 leaves too little for 8 x 8 pixels"),

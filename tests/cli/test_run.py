@@ -9,6 +9,7 @@ from PIL import Image
 
 from hexsim import __version__, container
 from hexsim.api import compile_hta
+from hexsim.inputs.seeded import EVALUATION_INPUTS
 from hexsim.quantization.model import Model
 from hexsim.reports.trace import trace_json
 from tests.accuracy import culprits
@@ -91,10 +92,21 @@ def test_pictures(command: Command, tmp_path: Path) -> None:
     assert set(np.fromfile(raw, "<f4")) == {8}
 
 
+def test_without_inputs_seeded_ones_are_run(command: Command, tmp_path: Path) -> None:
+    """They are those that bench compares answers on, and a batch of them is one result."""
+    code, out, err = command("run m.dlc --runtime cpu")
+    assert (code, err) == (0, "")
+    assert "Processing DNN input(s):\nseeded input 3\n" in out
+    assert len(list((tmp_path / "output").iterdir())) == EVALUATION_INPUTS
+    assert command("run m.dlc --runtime cpu --input-dim in 3,8,8,8 -o more")[0] == 0
+    one, three = ((tmp_path / name / "Result_0") for name in ("output", "more"))
+    (small,), (large,) = one.iterdir(), three.iterdir()
+    assert large.stat().st_size == 3 * small.stat().st_size
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ("", "needs inputs; give an --input-list or a folder of --images"),
         ("--input-list none.txt", "cannot read input list 'none.txt'"),
         ("--input-list list.txt --set-output-tensors nope", "unknown tensor 'nope'"),
         ("--input-list list.txt --debug --runtime aip --chip sd855", "--debug is not for aip"),

@@ -118,7 +118,7 @@ def test_the_partition_says_why(files: Path, command: Command) -> None:
     [
         ("x =", "'own.py', line 1 cannot be run: SyntaxError"),
         ("import nothing_such", "'own.py', line 1 cannot be run: ModuleNotFoundError"),
-        ("", "'own.py' brings no layer"),
+        ("", "'own.py' defines no layer"),
     ],
 )
 def test_a_file_that_is_wrong_is_one_sentence(

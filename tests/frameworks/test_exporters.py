@@ -43,7 +43,7 @@ def test_what_fails_is_one_sentence(program: str, words: str) -> None:
 
 def test_it_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEXSIM_BUDGET", "0.0005")
-    with pytest.raises(HexsimError, match=r"has not done with .* seconds in an exporter"):
+    with pytest.raises(HexsimError, match=r"is not done with .* seconds in an exporter"):
         exporter("import time; time.sleep(60)").run(FILE, [], "--to")
 
 

@@ -66,7 +66,7 @@ def test_a_converted_network_can_be_resized() -> None:
     larger = resized(network, {"x": _source(network, 12, 10)})
     larger.check()
     assert larger.shape("y") == (1, 8, 10, 3)
-    with pytest.raises(HexsimError, match="is no shape of a picture in nv21"):
+    with pytest.raises(HexsimError, match="is not the shape of a picture in nv21"):
         resized(network, {"x": _source(network, 11, 10)})
 
 

@@ -38,7 +38,7 @@ def test_an_interval_says_which_constants_leave_it(sweep: Scope, hta: bool, note
     assert [one in notes for one in (ENGINE, ALONE, EVERYTHING)] == [
         one == note for one in (ENGINE, ALONE, EVERYTHING)
     ]
-    assert ("between" in table) == ("aip hangs on" in table) == (note != ALONE)
+    assert ("between" in table) == ("aip's interval comes most from" in table) == (note != ALONE)
 
 
 def test_only_aip_has_the_interval_of_the_tensor_engine() -> None:

@@ -32,3 +32,13 @@ def test_a_chip_that_is_not_simulated_says_why_and_shows_no_table() -> None:
     assert "HTP V68" in text
     assert "confidence" not in text
     assert "no DSP runtime" in chip_page(chips.load("sd625"))
+
+
+def test_every_chip_that_is_not_simulated_says_why() -> None:
+    known = [chips.load(name) for name in chips.names()]
+    idle = [chip for chip in known if not any(map(chip.simulates, chip.runtimes))]
+    assert idle
+    for chip in idle:
+        (line,) = (one for one in chip_page(chip).splitlines() if one.startswith("not simulated"))
+        assert f"chip {chip.name} cannot be simulated" in line
+        assert line.endswith(")"), "the reason stands behind the sentence"

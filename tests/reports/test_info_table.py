@@ -22,10 +22,11 @@ def test_heading_rows_and_footer() -> None:
     ]
     assert "| output encoding: min -1." in text
     assert {len(line) for line in lines[2:] if line.startswith(("|", "-"))} == {len(lines[2])}
-    assert lines[-7:-1] == [
+    assert lines[-8:-1] == [
         "",
         "Total parameters: 564 (0 MB assuming single precision float)",
         "Total MACs per inference: 10k (100%)",
+        "Of 4 layers are taken: all with 100% of the MACs by aip, dsp, gpu, cpu, hta",
         "Converter command: hexsim convert a=b",
         "Quantizer command: hexsim quantize c=d",
         "DLC created with converter version: 0.1.0",

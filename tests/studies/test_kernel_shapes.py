@@ -43,16 +43,16 @@ def test_every_example_can_be_read(kind: str) -> None:
     ("kind", "shape", "says"),
     [
         ("conf", "1x1x1", "unknown kernel 'conf'; did you mean conv"),
-        ("conv", "56x56x64", "no shape of conv; write e.g. 56x56x64:64:3x3"),
+        ("conv", "56x56x64", "is not a shape that conv takes; write e.g. 56x56x64:64:3x3"),
         ("conv", "56x56x64:0:3x3", "sizes are from 1 to 65536, not 0"),
         ("conv", "56x56x64:99999999999999999999:3x3", "sizes are from 1 to"),
         ("conv", "56x56x64:64:3x3:g3", "3 groups do not divide"),
         ("max_pool", "2x2x8:3x3", "its window spans 3 pixels of an axis that has 2"),
         ("lrn", "5x5x256:201", "windows of up to 65 channels"),
-        ("add", "٣x٣x٣", "no shape of add"),
+        ("add", "٣x٣x٣", "is not a shape that add takes"),
         ("shuffle", "28x28x64:g3", "3 groups do not divide"),
-        ("colours", "224x224x4:rgb", "no shape of colours"),
-        ("colours", "100x224x1", "is no shape of a picture in nv21"),
+        ("colours", "224x224x4:rgb", "is not a shape that colours takes"),
+        ("colours", "100x224x1", "is not the shape of a picture in nv21"),
     ],
 )
 def test_what_is_no_shape_is_refused_in_a_sentence(kind: str, shape: str, says: str) -> None:

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
+from hexsim import container
 from hexsim.deployment.given import Preparation
 from hexsim.errors import HexsimError
+from hexsim.hta.array import MacArray
 from hexsim.platform import Platform
+from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
 from hexsim.studies.roofline import Point, Roofline, roofline
 from tests.charts import LAYERS, ROOFS, chart, layer
+from tests.small_networks import Sketch
 
 
 def simulated(network: str, chip: str, runtime: Runtime, profile: str | None = None) -> Roofline:
@@ -79,9 +84,26 @@ def test_cpu_and_gpu_have_a_roof_of_their_own(runtime: Runtime, engine: str) -> 
     assert all(point.share_of_roof <= 1 for point in found.points)
 
 
-def test_a_network_without_layers_on_the_engine_is_refused() -> None:
+def test_a_network_without_multiply_adds_is_refused(tmp_path: Path) -> None:
+    net = Sketch((1, 8, 8, 32))
+    container.write(tmp_path / "pool.dlc", Model(net.network(net.pool("in"))))
     platform = Platform.load("sd865")
     conditions = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))
-    case = run_case("mobilenet_v1", platform, "aip", conditions)
+    case = run_case(str(tmp_path / "pool.dlc"), platform, "aip", conditions)
     with pytest.raises(HexsimError, match="multiplies on HVX with runtime aip"):
         roofline(case, platform)
+
+
+def test_a_network_that_is_mostly_on_the_tensor_engine_has_its_roofs() -> None:
+    platform = Platform.load("sd855")
+    conditions = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))
+    found = roofline(run_case("squeezenet1_1", platform, "aip", conditions), platform)
+    profile = platform.stack.profile(None)
+    hta = platform.chip.hta
+    clock_hz = hta.clock_hz(profile.dsp_corner)
+    assert found.roofs.engine == "hta"
+    assert found.roofs.peak_macs_per_s == pytest.approx(MacArray.of(hta).macs_per_clk * clock_hz)
+    ports = {memory.name: memory.bytes_per_s for memory in found.roofs.memories}
+    assert ports["one way"] == hta.ddr_port_bytes_per_clk * clock_hz
+    assert {point.layer.engine for point in found.points} == {"hta"}
+    assert all(0 < point.share_of_roof <= 1 for point in found.points)

@@ -70,12 +70,12 @@ def test_a_layer_itself_may_be_given() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("x = 1\n", "brings no layer; give a UserLayer a name in it"),
+        ("x = 1\n", "defines no layer; give a UserLayer a name in it"),
         ("\ndef f(:\n", "line 2 cannot be run: SyntaxError"),
         ("\n\n1 / 0\n", "line 3 cannot be run: ZeroDivisionError: division by zero"),
         ("import sys\nsys.exit(3)\n", "line 2 cannot be run: SystemExit: 3"),
         (LAYER + "two = UserLayer(operator='One', domain='d', shapes=shapes, floats=floats)\n",
-         "brings d.One twice; leave one of them out"),
+         "defines d.One twice; leave one of them out"),
         (LAYER + "UserLayer(operator='Z', shapes=shapes, floats=3)\n",
          "line 19 cannot be run: Z: floats is 3, which is no function"),
         (LAYER + "UserLayer(operator='Z', shapes=shapes, floats=floats, costs={'npu': 1})\n",

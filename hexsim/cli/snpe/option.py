@@ -52,9 +52,9 @@ class Option:
     """One option by all its names, the usual one first.
 
     `values` are the words that follow, by what help calls them. The last one is one of `choices`,
-    or of the keys of `effect` where the effect hangs on it. With `alone` the value may be missing,
-    and `alone` is meant. With `number` the value is one, not negative. `variable` is an environment
-    variable that stands in for it.
+    or of the keys of `effect` where the effect depends on it. With `alone` the value may be
+    missing, and `alone` is meant. With `number` the value is one, not negative. `variable` is an
+    environment variable that stands in for it.
     """
 
     names: tuple[str, ...]

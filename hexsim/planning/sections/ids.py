@@ -33,7 +33,7 @@ def parse(text: str) -> Listed:
     match = _LIST.fullmatch(re.sub(r"\s", "", text))
     if match is None or not any(match.groups()):
         raise HexsimError(
-            f"--hta-partitions '{text}' is no list of layer ids; write '0-11,15-20', "
+            f"--hta-partitions '{text}' is not a list of layer ids; write '0-11,15-20', "
             "'sm8150:0-20,40-60', or 'sm8150:' for automatic sections"
         )
     asic, ids = match.groups()

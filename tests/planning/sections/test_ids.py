@@ -24,7 +24,7 @@ def test_lists(text: str, expected: Listed) -> None:
 
 @pytest.mark.parametrize("text", ["", ":", "0-", "-3", "0--3", "a-b", "0-3,", "sm8150:x", "1;2"])
 def test_what_is_no_list(text: str) -> None:
-    with pytest.raises(HexsimError, match="is no list of layer ids"):
+    with pytest.raises(HexsimError, match="is not a list of layer ids"):
         parse(text)
 
 

@@ -1,7 +1,7 @@
 """`snpe-parallel-run`: the inputs of a list, shared by several runtimes that work at once (PSNPE).
 
 The inputs go round: the first to the first runtime, the next to the next one. How PSNPE deals them
-out is not published; where runtimes compute differently, values hang on it.
+out is not published; where runtimes compute differently, values depend on it.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hexsim.deployment import Deployment
     from hexsim.reports.snpe_throughput import Thread
 
-_ALIKE = Ignored("the time of a call does not hang on the values of its inputs")
+_ALIKE = Ignored("the time of a call does not depend on the values of its inputs")
 _NO_MORE = Ignored("all that is known is printed anyway")
 
 
