@@ -28,6 +28,7 @@ from hexsim.errors import unknown
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import stored_inputs
+from hexsim.memory import Footprint
 from hexsim.platform import Platform
 from hexsim.platforms.background import load as load_background
 from hexsim.quantization.model import Model, require_float
@@ -83,11 +84,13 @@ class Circumstances(TypedDict, total=False):
 class Simulation:
     """What one simulated inference took and, if inputs were given, what it answered.
 
-    `outputs` maps ONNX output names to float32 arrays in the ONNX file's axis order. `overrides`
-    tells what became of each that was given.
+    `memory` is what it needs of memory, `memory.peak_bytes` in all. `outputs` maps ONNX output
+    names to float32 arrays in the ONNX file's axis order. `overrides` tells what became of each
+    that was given.
     """
 
     timing: Result
+    memory: Footprint
     outputs: dict[str, FloatArray] | None
     overrides: tuple[KeyOutcome, ...] = ()
 
@@ -185,10 +188,11 @@ def simulate(
     platform, calling = _circumstances(Platform.load(chip, stack), **circumstances)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
     timing = deployment.simulate(**calling)
+    memory = deployment.memory(calling.get("buffer"))
     if inputs is None:
-        return Simulation(timing, None, deployment.overrides)
+        return Simulation(timing, memory, None, deployment.overrides)
     (outputs,) = _answers(deployment, [inputs])
-    return Simulation(timing, outputs, deployment.overrides)
+    return Simulation(timing, memory, outputs, deployment.overrides)
 
 
 def run(
