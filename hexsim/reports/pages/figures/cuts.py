@@ -33,7 +33,8 @@ def cuts_figures(found: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
         Figure(
             "Subnets",
             "Each box is a layer, in the colour of its engine. The tensor engine has "
-            f"{found['layer_share']:.1%} of the layers and {found['mac_share']:.1%} of the multiply-adds. "
+            f"{found['layer_share']:.1%} of the layers and {found['mac_share']:.1%} of the "
+            "multiply-adds. "
             f"{found['total_us'] / 1e3:.2f} ms, without it {found['hvx_us'] / 1e3:.2f} ms.",
             Table(("subnet", "engine", "ids", "first layer", "MMAC", "us"), pieces),
             drawing=drawing,
