@@ -15,7 +15,7 @@ from hexsim.reports.trace_tracks import Nested, Track, tracks
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_US
 
-MOST_SPANS = 30_000
+MOST_SPANS = 20_000
 _ROW, _BORDERS = 30, 90
 """Heights in px."""
 _EDGE = 0.46
