@@ -31,8 +31,8 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
     layers: the inputs of the network come first.
     `us_low` and `us_high` are the ends of the interval, empty where there is none: it takes
     --uncertainty, but for aip with sections, where they are of the tensor engine's constants.
-    `bytes` are those of memory: of the row Peak Memory, and of the activations that are live while
-    a layer runs.
+    `bytes` are those of memory: in the row of the total its peak, in rows of layers the activations
+    that are live meanwhile.
     """
     return csv_text(HEADER, (_shared(case) + row for case in cases for row in _rows(case)))
 
@@ -47,8 +47,8 @@ def _rows(case: Case) -> Iterator[tuple[str, ...]]:
     swept = ("Total Inference Time", "Forward Propagate Time")
     for name, duration_ps in (*initialisation(timing), *inference(timing)):
         ends = [f"{one[swept.index(name)]:.3f}" for one in times if name in swept] or ["", ""]
-        yield IN_CSV.get(name, name), "", _us(duration_ps), *ends, ""
-    yield "Peak Memory", "", "", "", "", f"{case.memory.peak_bytes}"
+        peak = f"{case.memory.peak_bytes}" if name == swept[0] else ""
+        yield IN_CSV.get(name, name), "", _us(duration_ps), *ends, peak
     live = {layer.name: f"{layer.live_bytes}" for layer in case.memory.layers}
     named = [(name, "data", "", 0) for name in case.inputs]
     named += [(la.name, la.type, la.engine, la.duration_ps) for la in timing.layers]

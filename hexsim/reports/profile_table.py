@@ -68,7 +68,7 @@ def profile_table(result: Result, memory: Footprint) -> str:
     total_row = ("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, weights)
     rows.append((*total_row, "", "", ""))
     text = table(HEADER, rows, left=_LEFT, first_to_go=_FIRST_TO_GO)
-    lines = (_coverage(result), _forward(inference), _init(result), memory_line(memory))
+    lines = (_coverage(result), memory_line(memory), _forward(inference), _init(result))
     return "\n".join((text, "", _COLUMNS, *lines))
 
 

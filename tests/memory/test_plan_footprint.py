@@ -14,6 +14,7 @@ from hexsim.hta.layout import tensor_bytes
 from hexsim.memory.hexagon_nn import SCRATCH_BYTES, d32_bytes
 from hexsim.runtimes import Runtime
 from tests.deployed import deployed
+from tests.doors.examples import examples
 from tests.mixed import mixed
 from tests.small_networks import Sketch, networks
 
@@ -122,15 +123,27 @@ def test_a_weight_that_two_layers_share_is_there_once() -> None:
     assert found.weight_bytes == 256
 
 
-@given(networks(), st.sampled_from(RUNTIMES))
-def test_whatever_a_layer_touches_is_live(network: Network, runtime: Runtime) -> None:
+def check_live(network: Network, runtime: Runtime) -> None:
+    """Whatever a layer touches is live while it runs, and the arenas have room for it."""
     deployment = deployed(network, runtime, "sd855")
     found = deployment.memory()
     for layer, call in zip(found.layers, deployment.plan.calls(), strict=True):
         assert (layer.name, layer.engine) == (call.layer.name, call.engine)
         touched = {*call.layer.inputs, *call.layer.outputs} & network.tensors.keys()
         elements = sum(math.prod(network.shape(name)) for name in touched)
-        assert elements * call.activation_bits // 8 <= layer.live_bytes <= found.activation_bytes
+        bits = min(call.activation_bits, call.input_bits)
+        assert elements * bits // 8 <= layer.live_bytes <= found.activation_bytes
+
+
+def test_every_layer_type_finds_what_it_touches() -> None:
+    """On the DSP, and what it refuses on the CPU."""
+    for example in examples():
+        check_live(example.network, "dsp")
+
+
+@given(networks(), st.sampled_from(RUNTIMES))
+def test_whatever_a_layer_touches_is_live(network: Network, runtime: Runtime) -> None:
+    check_live(network, runtime)
 
 
 @given(networks(), st.sampled_from(RUNTIMES))
