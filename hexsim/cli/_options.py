@@ -182,6 +182,9 @@ TraceOption = Annotated[
     typer.Option("--trace", help="Write a trace for ui.perfetto.dev or chrome://tracing."),
     OUTPUT,
 ]
+HtmlOption = Annotated[
+    Path | None, typer.Option("--html", help="Write a page of figures, one file."), OUTPUT
+]
 CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results as CSV."), OUTPUT]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hexsim.cli._options import CsvOption, JsonOption, TraceOption
+from hexsim.cli._options import CsvOption, HtmlOption, JsonOption, TraceOption
 from hexsim.errors import HexsimError
 from hexsim.files import write_bytes
 
@@ -48,6 +48,20 @@ class Csv(Outputs):
 
 
 @dataclass(frozen=True)
+class Html(Outputs):
+    """A page of figures."""
+
+    html: HtmlOption = None
+
+    def check(self) -> None:
+        """Raise HexsimError if a page is wanted and cannot be made."""
+        if self.html is not None:
+            from hexsim.reports.pages.figures.chart import load_bokeh
+
+            load_bokeh()
+
+
+@dataclass(frozen=True)
 class JsonCsv(Json):
     """Results for programs and for spreadsheets."""
 
@@ -66,6 +80,21 @@ class JsonCsvTrace(JsonCsv):
     """Results for programs and for spreadsheets, and a timeline."""
 
     trace: TraceOption = None
+
+
+@dataclass(frozen=True)
+class JsonCsvHtml(Html, JsonCsv):
+    """Results for programs, for spreadsheets and as a page."""
+
+
+@dataclass(frozen=True)
+class JsonTraceHtml(Html, JsonTrace):
+    """Results for programs, a timeline, and all as a page."""
+
+
+@dataclass(frozen=True)
+class JsonCsvTraceHtml(Html, JsonCsvTrace):
+    """Results for programs and for spreadsheets, a timeline, and all as a page."""
 
 
 def beside_model(given: Mapping[str, Any], name: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 from hexsim.graph.names import visible
@@ -25,3 +26,8 @@ def remark(text: str) -> None:
 def _shown(text: str) -> str:
     """Lines stay; what else is not printed in them is written out (a file's name can hold it)."""
     return "\n".join(map(visible, text.split("\n")))
+
+
+def command_line() -> str:
+    """Return the command as it was typed, for a report that is read elsewhere."""
+    return shlex.join(["hexsim", *sys.argv[1:]])

@@ -18,9 +18,9 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_runtimes,
 )
-from hexsim.cli._output import JsonCsvTrace
+from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._page import paged
-from hexsim.cli._say import say
+from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import Comparing, Hardware, Power
 from hexsim.errors import HexsimError
 
@@ -74,15 +74,17 @@ def bench(
     circumstances: Comparing,
     input_dim: InputDimOption = None,
     scope: Scope,
-    outputs: JsonCsvTrace,
+    outputs: JsonCsvTraceHtml,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
     from hexsim.cli._progress import status
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_trace import benchmark_trace
+    from hexsim.reports.pages.command_pages import bench_page
     from hexsim.studies.benchmark import Case, Refusal, run_benchmark, told_apart
 
+    outputs.check()
     platform = power.of(hardware.platform())
     runtimes = parse_runtimes(runtime)
     conditions = circumstances.conditions(
@@ -106,6 +108,7 @@ def bench(
         json=lambda: benchmark_json(cases, refusals),
         csv=lambda: benchmark_csv(cases),
         trace=lambda: benchmark_trace(cases),
+        html=lambda: bench_page(cases, refusals, command_line()),
     )
     _show(cases, refusals, background=bool(circumstances.background))
 

@@ -18,9 +18,9 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_runtime,
 )
-from hexsim.cli._output import Outputs
+from hexsim.cli._output import Html
 from hexsim.cli._page import paged
-from hexsim.cli._say import say
+from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 
@@ -42,7 +42,7 @@ class Cuts:
 
 
 @dataclass(frozen=True)
-class Drawings(Outputs):
+class Drawings(Html):
     """Subnets and cuts for programs, and as a picture."""
 
     json: JsonOption = None
@@ -69,12 +69,14 @@ def partition(
     from hexsim.cli._progress import status
     from hexsim.container.loading import load
     from hexsim.deployment import Deployment
+    from hexsim.reports.pages.command_pages import partition_page
     from hexsim.reports.partition_json import partition_json
     from hexsim.reports.partition_svg import partition_svg
     from hexsim.reports.partition_table import partition_table, search_lines
     from hexsim.studies.cuts import Prices, chosen_sections, search, survey
     from hexsim.studies.cuts.times import LayerTimes
 
+    outputs.check()
     if parse_runtime(runtime) != "aip":
         raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
     platform = hardware.platform()
@@ -92,6 +94,7 @@ def partition(
     outputs.write(
         json=lambda: partition_json(prices, surveyed, found),
         graph=lambda: partition_svg(network, surveyed),
+        html=lambda: partition_page(network, prices, surveyed, found, command_line()),
     )
     say(
         f"{loaded.name} on {platform.chip.name} aip, {platform.software} "

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, ModelArgument, UncertaintyOption, parse_input_dims
-from hexsim.cli._output import JsonCsvTrace
+from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._overrides import tell_use
 from hexsim.cli._page import paged
-from hexsim.cli._say import say
+from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import Circumstances, Power, RuntimeOnChip
 
 if TYPE_CHECKING:
@@ -26,15 +26,17 @@ def profile(
     circumstances: Circumstances,
     input_dim: InputDimOption = None,
     uncertainty: UncertaintyOption = False,
-    outputs: JsonCsvTrace,
+    outputs: JsonCsvTraceHtml,
 ) -> None:
     """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
     from hexsim.cli._progress import status
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_trace import benchmark_trace
+    from hexsim.reports.pages.command_pages import profile_page
     from hexsim.reports.profile_csv import profile_csv
     from hexsim.studies.benchmark import run_case
 
+    outputs.check()
     platform = power.of(runs_on.platform())
     conditions = circumstances.conditions(
         platform,
@@ -42,7 +44,7 @@ def profile(
         sweep="everything" if uncertainty else None,
         accuracy=False,
         input_dims=parse_input_dims(input_dim),
-        recorded=outputs.trace is not None,
+        recorded=outputs.trace is not None or outputs.html is not None,
     )
     with status() as progress:
         case = run_case(model, platform, runs_on.asked(), conditions, progress)
@@ -51,6 +53,7 @@ def profile(
         json=lambda: benchmark_json([case]),
         csv=lambda: profile_csv(case.timing, case.memory),
         trace=lambda: benchmark_trace([case]),
+        html=lambda: profile_page(case, platform, command_line()),
     )
     _show(case)
 

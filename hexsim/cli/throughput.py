@@ -10,11 +10,11 @@ import typer
 from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, parse_input_dims, parse_runtime
-from hexsim.cli._output import JsonTrace
+from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._overrides import tell_use
 from hexsim.cli._page import paged
 from hexsim.cli._per_model import per_model
-from hexsim.cli._say import say
+from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import Circumstances, Hardware
 from hexsim.errors import HexsimError, unknown
 
@@ -91,17 +91,19 @@ def throughput(
     length: Length,
     circumstances: Circumstances,
     input_dim: InputDimOption = None,
-    outputs: JsonTrace,
+    outputs: JsonTraceHtml,
 ) -> None:
     """Run instances of networks at once: throughput, latencies, utilisation and what limits."""
     from hexsim.cli._progress import status
     from hexsim.container.loading import load_container
     from hexsim.deployment.given import GivenModel
+    from hexsim.reports.pages.command_pages import throughput_page
     from hexsim.reports.throughput_json import throughput_json
     from hexsim.reports.throughput_table import throughput_text
     from hexsim.reports.trace import trace_json
     from hexsim.studies.throughput import Caller, throughput
 
+    outputs.check()
     length.require_one()
     wanted = threads.of(len(model))
     platform = hardware.platform()
@@ -124,6 +126,7 @@ def throughput(
     outputs.write(
         json=lambda: throughput_json(found, platform),
         trace=lambda: trace_json([(f"throughput on {platform.chip.name}", found.result)]),
+        html=lambda: throughput_page(found, platform, command_line()),
     )
     profile = circumstances.perf_profile or platform.stack.default_profile
     say(f"{platform.chip.name}, {platform.software}, {profile}\n")

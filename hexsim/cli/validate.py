@@ -9,9 +9,9 @@ from hexsim.cli._findings import Findings
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import ModelArgument, ThreadsOption
-from hexsim.cli._output import JsonCsv
+from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._page import paged
-from hexsim.cli._say import say
+from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
 from hexsim.runtimes import FIXED_POINT, Runtime
@@ -37,15 +37,17 @@ def validate(
     compared: Compared,
     findings: Findings,
     threads: ThreadsOption = 0,
-    outputs: JsonCsv,
+    outputs: JsonCsvHtml,
 ) -> None:
     """Compare a runtime with float: top-1, top-5, and the error of every layer."""
     from hexsim.accuracy.study import Study
     from hexsim.deployment import deploy
+    from hexsim.reports.pages.command_pages import validation_page
     from hexsim.reports.validation_csv import validation_csv
     from hexsim.reports.validation_json import validation_json
     from hexsim.reports.validation_table import validation_text
 
+    outputs.check()
     platform, runtime = runs_on.platform(), runs_on.asked()
     platform.chip.require(runtime)
     platform.stack.require(runtime)
@@ -64,7 +66,11 @@ def validate(
     study = Study(network.name, platform.chip.name, runtime, notes, validation)
     if runtime in FIXED_POINT:
         study = findings.added(study, deployment, source)
-    outputs.write(json=lambda: validation_json(study), csv=lambda: validation_csv(study))
+    outputs.write(
+        json=lambda: validation_json(study),
+        csv=lambda: validation_csv(study),
+        html=lambda: validation_page(study, command_line()),
+    )
     say(validation_text(study, every_layer=findings.layers))
 
 

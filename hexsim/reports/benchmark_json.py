@@ -26,14 +26,15 @@ def benchmark_json(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> s
     """Return the cases as a JSON document; times in microseconds, cycles in the engine's clock."""
     document = {
         "hexsim_version": __version__,
-        "results": [_case(case) for case in cases],
+        "results": [case_facts(case) for case in cases],
         "refused": [asdict(refusal) for refusal in refusals],
         "orders": [asdict(order) for order in orders(cases)],
     }
     return json.dumps(document, indent=1) + "\n"
 
 
-def _case(case: Case) -> dict[str, Any]:
+def case_facts(case: Case) -> dict[str, Any]:
+    """Return one case as data; times in microseconds, cycles in the engine's clock."""
     timing = case.timing
     return {
         "network": case.network,
@@ -126,6 +127,7 @@ def _uncertainty(case: Case, found: Uncertainty | None) -> dict[str, Any] | None
                 "constant": swing.path,
                 "unit": swing.constant.unit,
                 "confidence": swing.constant.confidence,
+                "source": swing.constant.source,
                 "value": swing.constant.value,
                 "interval": [swing.low, swing.high],
                 "total_inference_us": [swing.at_low.total_us, swing.at_high.total_us],

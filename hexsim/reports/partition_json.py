@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 from hexsim import __version__
 from hexsim.studies.cuts import Found, Prices, Survey
@@ -11,8 +12,13 @@ from hexsim.studies.cuts import Found, Prices, Survey
 
 def partition_json(prices: Prices, survey: Survey, found: Found | None) -> str:
     """Return the survey, and what a search found, as a JSON document."""
+    return json.dumps(partition_facts(prices, survey, found), indent=1) + "\n"
+
+
+def partition_facts(prices: Prices, survey: Survey, found: Found | None = None) -> dict[str, Any]:
+    """Return the survey, and what a search found, as data; times in microseconds."""
     times, network = prices.times, prices.times.network
-    document = {
+    document: dict[str, Any] = {
         "hexsim_version": __version__,
         "network": network.name,
         "chip": times.platform.chip.name,
@@ -29,4 +35,4 @@ def partition_json(prices: Prices, survey: Survey, found: Found | None) -> str:
             "hvx_us": found.hvx_us,
             "gain": {"value": found.gain, "low": found.low, "high": found.high},
         }
-    return json.dumps(document, indent=1) + "\n"
+    return document

@@ -12,9 +12,14 @@ from hexsim.studies.roofline import Point, Roofline
 
 
 def roofline_json(chart: Roofline) -> str:
-    """Return roofs and points as a JSON document; rates in units per second."""
+    """Return roofs and points as a JSON document."""
+    return json.dumps(roofline_facts(chart), indent=1) + "\n"
+
+
+def roofline_facts(chart: Roofline) -> dict[str, Any]:
+    """Return roofs and points as data; rates in units per second."""
     case, roofs = chart.case, chart.roofs
-    document = {
+    return {
         "hexsim_version": __version__,
         "network": case.network,
         "chip": case.chip,
@@ -36,7 +41,6 @@ def roofline_json(chart: Roofline) -> str:
         "other_share": chart.other_share,
         "points": [_facts(point) for point in chart.points],
     }
-    return json.dumps(document, indent=1) + "\n"
 
 
 def roofline_csv(chart: Roofline) -> str:

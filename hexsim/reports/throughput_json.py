@@ -14,9 +14,14 @@ from hexsim.timing.simtime import PS_PER_US
 
 
 def throughput_json(found: Throughput, platform: Platform) -> str:
-    """Return the run as a JSON document; times in microseconds, utilisation 0 .. 1."""
+    """Return the run as a JSON document."""
+    return json.dumps(throughput_facts(found, platform), indent=1) + "\n"
+
+
+def throughput_facts(found: Throughput, platform: Platform) -> dict[str, Any]:
+    """Return the run as data; times in microseconds, utilisation 0 .. 1."""
     limit = found.limit
-    document = {
+    return {
         "hexsim_version": __version__,
         "chip": platform.chip.name,
         "stack": platform.stack.name,
@@ -27,7 +32,6 @@ def throughput_json(found: Throughput, platform: Platform) -> str:
         "repeats": None if found.repeats is None else _repeats(found.repeats),
         "threads": [_thread(one) for one in found.instances],
     }
-    return json.dumps(document, indent=1) + "\n"
 
 
 def _repeats(found: Repetition) -> dict[str, Any]:

@@ -15,9 +15,14 @@ from hexsim.accuracy.validation import Validation
 
 
 def validation_json(study: Study) -> str:
-    """Return all of `study`; layers in network order, infinite numbers as null."""
+    """Return all of `study` as a JSON document."""
+    return json.dumps(validation_facts(study), indent=1, allow_nan=False) + "\n"
+
+
+def validation_facts(study: Study) -> dict[str, Any]:
+    """Return all of `study` as data; layers in network order, infinite numbers as None."""
     found, ranked = study.validation, study.sensitivity
-    document = {
+    document: dict[str, Any] = {
         "hexsim_version": __version__,
         "network": study.network,
         "chip": study.chip,
@@ -33,7 +38,8 @@ def validation_json(study: Study) -> str:
         "diagnoses": study.diagnoses and [_diagnosis(d) for d in study.diagnoses],
         "remedies": study.remedies and [asdict(trial) for trial in study.remedies],
     }
-    return json.dumps(_finite(document), indent=1, allow_nan=False) + "\n"
+    finite: dict[str, Any] = _finite(document)
+    return finite
 
 
 def _hits(hits: Hits, *, labelled: bool) -> dict[str, Any]:

@@ -21,6 +21,7 @@ chips show sd865
 stacks show snpe-1.23
 info m.onnx
 view m.onnx -o page.html
+report m.onnx --no-uncertainty -o report.html
 info m.onnx --imports
 convert m.onnx -o float.dlc
 quantize m.onnx --input-list list.txt -o m.dlc
@@ -40,6 +41,7 @@ kernel conv --shape 8x8x32:32:3x3
 WRITTEN = {
     "dronet.onnx", "float.dlc", "m.dlc", "out_cpu", "out_gpu", "out_dsp", "validation.json",
     "tradeoff.json", "bench.json", "bench.csv", "bench.trace", "roofline.png", "page.html",
+    "report.html",
 }  # fmt: skip
 GIVEN = {"m.onnx", "list.txt", "x.raw", "home", "temporary"}
 

@@ -5,6 +5,11 @@ Files within
     network_page   a network: drawing, list of layers, and what is known of each
     network_facts  the data of that page
     histogram      how often the values of a weight occur
+    report         a page of figures: a summary, charts and tables, a search for layers
+    figures        the figures, one file each
+    case_figures   those of one network on one runtime
+    command_pages  the page of each command that has --html
+    model_page     everything about a model on a chip
 
 The `.css`, `.js` and `.html` files beside them go into pages as they are.
 """

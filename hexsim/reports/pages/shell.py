@@ -25,17 +25,32 @@ def asset(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
 
 
-def page(title: str, body: str, data: Mapping[str, Any], styles: Sequence[str], script: str) -> str:
-    """Return the document; `body` is markup, `styles` and `script` are names of assets."""
-    code = asset(script)
+def page(
+    title: str,
+    body: str,
+    data: Mapping[str, Any],
+    styles: Sequence[str],
+    script: str,
+    libraries: Sequence[str] = (),
+) -> str:
+    """Return the document; `body` is markup, `styles` and `script` are names of assets.
+
+    `libraries` are scripts that run before it.
+    """
+    scripts = (*libraries, asset(script))
     return Template(asset("shell.html")).substitute(
         title=escape(title),
-        script_hash=b64encode(sha256(code.encode()).digest()).decode(),
+        hashes=" ".join(map(_source, scripts)),
         styles="".join(map(asset, ("shell.css", *styles))),
         body=body,
         data=embedded(data),
-        script=code,
+        scripts="\n".join(f"<script>{code}</script>" for code in scripts),
     )
+
+
+def _source(code: str) -> str:
+    """How a policy names a script that stands in its page."""
+    return f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
 
 
 def embedded(data: Mapping[str, Any]) -> str:

@@ -1,0 +1,58 @@
+"""What `hexsim report` finds out about a model on each runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hexsim.runtimes import FIXED_POINT, Runtime
+
+if TYPE_CHECKING:
+    from hexsim.accuracy.study import Study
+    from hexsim.deployment import Deployment
+    from hexsim.deployment.given import GivenModel
+    from hexsim.inputs.source import InputSource
+    from hexsim.platform import Platform
+    from hexsim.reports.pages.model_page import OnRuntime
+    from hexsim.studies.benchmark import Case
+    from hexsim.studies.cuts import Prices, Survey
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A model that is looked at; without `source` no values are computed."""
+
+    given: GivenModel
+    platform: Platform
+    source: InputSource | None
+    progress: Callable[[str], None]
+
+    def of(self, cases: list[Case]) -> Iterator[OnRuntime]:
+        """Add to each case its cut and its errors, where there are any."""
+        from hexsim.reports.pages.model_page import OnRuntime
+
+        for case in cases:
+            deployment = self.given.deployment(case.runtime)
+            study = self._study(deployment, case.runtime)
+            cut = self._cut(deployment, case) if case.runtime == "aip" else None
+            yield OnRuntime(case, study, cut)
+
+    def _study(self, deployment: Deployment, runtime: Runtime) -> Study | None:
+        from hexsim.accuracy.study import Study
+        from hexsim.accuracy.validation import validate
+
+        source = self.source
+        if source is None or runtime not in FIXED_POINT:
+            return None
+        self.progress(f"comparing {runtime} with float")
+        found = validate(deployment, source.feeds(), batch=source.batch, items=source.items)
+        name, chip = deployment.network.name, self.platform.chip.name
+        return Study(name, chip, runtime, (source.description,), found)
+
+    def _cut(self, deployment: Deployment, case: Case) -> tuple[Prices, Survey]:
+        from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, survey
+
+        self.progress("explaining the cuts of aip")
+        prices = Prices(LayerTimes(deployment, case.perf_profile))
+        return prices, survey(prices, compiled_sections(deployment))

@@ -1,0 +1,112 @@
+"""`hexsim report`: everything about one model on one chip, as a page for a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hexsim.cli._files import Writes
+from hexsim.cli._groups import grouped
+from hexsim.cli._inputs import Inputs
+from hexsim.cli._options import (
+    InputDimOption,
+    ModelArgument,
+    parse_input_dims,
+    parse_runtimes,
+)
+from hexsim.cli._output import Outputs, beside_model
+from hexsim.cli._say import command_line, say
+from hexsim.cli._simulated import Circumstances, Hardware, Power
+from hexsim.errors import HexsimError
+
+
+def _target(given: Mapping[str, Any]) -> Path:
+    return beside_model(given, f"{Path(given['model']).name}.report.html")
+
+
+@dataclass(frozen=True)
+class Page(Outputs):
+    """The page."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Default: the model's name and .report.html."),
+        Writes(_target),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Depth(Inputs):
+    """On which inputs values are compared, and what is left out."""
+
+    timing_only: Annotated[
+        bool, typer.Option("--timing-only", help="Leave values and accuracy out.")
+    ] = False
+    no_uncertainty: Annotated[
+        bool, typer.Option("--no-uncertainty", help="Leave intervals and constants out.")
+    ] = False
+
+
+@grouped
+def report(
+    *,
+    model: ModelArgument,
+    hardware: Hardware,
+    runtime: Annotated[
+        str, typer.Option("--runtime", help="One or more, comma separated: dsp,cpu.")
+    ] = "dsp",
+    power: Power,
+    circumstances: Circumstances,
+    input_dim: InputDimOption = None,
+    depth: Depth,
+    outputs: Page,
+) -> None:
+    """Write an HTML page on a model: times, timeline, roofline, memory, errors and constants.
+
+    It is one file that needs no network. A float model is quantised where the runtime asks for it.
+    """
+    from hexsim.cli._progress import status
+    from hexsim.cli._report import Examination
+    from hexsim.container.loading import load_container
+    from hexsim.deployment.given import GivenModel
+    from hexsim.reports.pages.figures.chart import load_bokeh
+    from hexsim.reports.pages.model_page import model_page
+    from hexsim.studies.benchmark import Case, Refusal, run_benchmark
+
+    load_bokeh()
+    depth.require_one_kind()
+    platform = power.of(hardware.platform())
+    runtimes, dims = parse_runtimes(runtime) or (), parse_input_dims(input_dim)
+    preparation = replace(circumstances.preparation(), quantize=True)
+    conditions = circumstances.conditions(
+        platform,
+        power,
+        sweep=None if depth.no_uncertainty else "everything",
+        accuracy=not depth.timing_only,
+        inputs=depth.source if depth.given and not depth.timing_only else None,
+        preparation=preparation,
+        input_dims=dims,
+        recorded=True,
+    )
+    with status() as progress:
+        results = list(run_benchmark([model], platform, runtimes, conditions, progress))
+        cases = [result for result in results if isinstance(result, Case)]
+        refusals = [result for result in results if isinstance(result, Refusal)]
+        if not cases:
+            raise HexsimError(refusals[0].reason)
+        read = load_container(model, input_dims=dims)
+        given = GivenModel(model, read, platform, preparation, progress)
+        source = None if depth.timing_only else depth.source(given.model.network)
+        if source is not None and depth.given:
+            given.calibrate_on(source.feeds)
+        found = list(Examination(given, platform, source, progress).of(cases))
+        is_coded = any(one.study is not None for one in found)
+        counted = given.quantized if is_coded else given.model
+        progress("drawing")
+        page = model_page(found, refusals, counted, platform, command_line())
+    outputs.write(output=lambda: page)
+    say(f"wrote {outputs.output}")

@@ -1,0 +1,130 @@
+"""The page of each command that computes figures: what `--html` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from hexsim.accuracy.study import Study
+from hexsim.graph.ir import Network
+from hexsim.platform import Platform
+from hexsim.reports.benchmark_json import case_facts
+from hexsim.reports.pages.case_figures import case_figures, source_of, summary
+from hexsim.reports.pages.figures.cuts import cuts_figures
+from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.interval import interval_figure
+from hexsim.reports.pages.figures.latencies import latencies_figure, use_figure
+from hexsim.reports.pages.figures.layer_errors import errors_figure, ranges_figure
+from hexsim.reports.pages.figures.layer_times import layer_times
+from hexsim.reports.pages.figures.memory import memory_figure
+from hexsim.reports.pages.figures.runtimes import runtimes_figure
+from hexsim.reports.pages.figures.timeline import timeline
+from hexsim.reports.pages.report import Heading, report
+from hexsim.reports.partition_json import partition_facts
+from hexsim.reports.partition_svg import partition_svg
+from hexsim.reports.throughput_json import throughput_facts
+from hexsim.reports.validation_json import validation_facts
+from hexsim.studies.benchmark import Case, Refusal
+from hexsim.studies.cuts import Found, Prices, Survey
+from hexsim.studies.throughput import Throughput
+
+
+def profile_page(case: Case, platform: Platform, command: str) -> str:
+    """Return the page of one case; it should be of a recorded workload."""
+    title = f"{case.network} on {case.chip} {case.runtime}"
+    heading = Heading(title, source_of(case), command, summary(case_facts(case)))
+    return report(heading, case_figures(case, platform), _layers([case]))
+
+
+def bench_page(cases: Sequence[Case], refusals: Sequence[Refusal], command: str) -> str:
+    """Return the page of a benchmark: all times beside each other, then each case."""
+    every = [(case, case_facts(case)) for case in cases]
+    figures = [runtimes_figure([facts for _, facts in every])]
+    if refusals:
+        rows = [(one.network, one.runtime, one.reason) for one in refusals]
+        text = "Networks that a runtime does not take, and why."
+        figures.append(Figure("Refused", text, Table(("network", "runtime", "reason"), rows)))
+    for case, facts in every:
+        of_case = [layer_times(facts), memory_figure(facts["memory"])]
+        if facts["uncertainty"]:
+            of_case.append(interval_figure(facts))
+        figures += called(f"{case.network} on {case.runtime}", of_case)
+    networks = dict.fromkeys(case.network for case in cases)
+    first = cases[0]
+    heading = Heading(
+        f"{len(networks)} networks on {first.chip}" if len(networks) > 1 else first.network,
+        source_of(first),
+        command,
+        (("Networks", f"{len(networks)}"), ("Cases", f"{len(cases)}")),
+    )
+    return report(heading, figures, _layers(cases))
+
+
+def validation_page(study: Study, command: str) -> str:
+    """Return the page of a validation."""
+    facts = validation_facts(study)
+    title = f"{study.network} on {study.chip} {study.runtime} against float"
+    heading = Heading(title, "; ".join(study.notes), command, validation_summary(facts))
+    return report(heading, validation_figures(study), (row["layer"] for row in facts["layers"]))
+
+
+def validation_figures(study: Study) -> list[Figure]:
+    """Return the figures of a validation; ranges only where tensors have codes."""
+    facts = validation_facts(study)
+    ranges = ranges_figure(facts)
+    return [errors_figure(facts), *([ranges] if ranges else [])]
+
+
+def validation_summary(facts: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return hits and the error of the outputs."""
+    hits, db = facts["hits"], facts["output_sqnr_db"]
+    names = {"same_top1": "Same top-1 as float", "runtime_top1": "Top-1", "float_top1": "In float"}
+    told = [
+        (name, f"{hits[key]} of {hits['inputs']}") for key, name in names.items() if key in hits
+    ]
+    return (*told, ("SQNR of the outputs", "no error" if db is None else f"{db:.1f} dB"))
+
+
+def partition_page(
+    network: Network, prices: Prices, survey: Survey, found: Found | None, command: str
+) -> str:
+    """Return the page of a cut."""
+    facts = partition_facts(prices, survey, found)
+    summed = [
+        ("Total inference", f"{facts['total_us'] / 1e3:.2f} ms"),
+        ("Subnets", f"{len(facts['pieces'])}"),
+    ]
+    if found is not None:
+        fastest = f"{found.best_us / 1e3:.2f} ms: {found.best_ids or 'no section'}"
+        summed.append(("Fastest cut", fastest))
+    title = f"{facts['network']} on {facts['chip']} aip"
+    heading = Heading(title, f"{facts['stack']}, rules {facts['rules']}", command, tuple(summed))
+    figures = cuts_figures(facts, partition_svg(network, survey))
+    return report(heading, figures, (layer.name for layer in network.layers))
+
+
+def throughput_page(found: Throughput, platform: Platform, command: str) -> str:
+    """Return the page of several instances at once."""
+    facts = throughput_facts(found, platform)
+    heading = Heading(
+        f"Throughput on {facts['chip']}",
+        facts["stack"],
+        command,
+        (
+            ("Inferences per second", f"{facts['total']['inferences_per_second']:.2f}"),
+            ("Limited by", facts["limited_by"] or "nothing"),
+        ),
+    )
+    figures = [latencies_figure(facts), use_figure(facts), timeline(found.result)]
+    return report(heading, figures)
+
+
+def called(name: str, figures: Sequence[Figure]) -> list[Figure]:
+    """Return the figures with a name before their titles."""
+    return [replace(one, title=f"{name}: {one.title}") for one in figures]
+
+
+def _layers(cases: Sequence[Case]) -> dict[str, None]:
+    """Names of all layers, each once."""
+    return dict.fromkeys(layer.name for case in cases for layer in case.timing.layers)

@@ -1,0 +1,71 @@
+"""Memory over an inference: the activations that are live while each layer runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hexsim.reports.pages.figures.chart import PALETTE, chart, source
+from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.text import quantity
+
+_KIB = 1024
+
+
+def memory_figure(memory: Mapping[str, Any]) -> Figure:
+    """Return the figure of what JSON files have under `memory`."""
+    layers = memory["layers"]
+    live = [layer["live_bytes"] / _KIB for layer in layers]
+    columns = {
+        "name": [layer["name"] for layer in layers],
+        "left": [number - 0.5 for number in range(len(layers))],
+        "right": [number + 0.5 for number in range(len(layers))],
+        "live": live,
+    }
+    made = chart(
+        "layers, in the order in which they run",
+        "KiB live",
+        told=(("", "@name"), ("live", "@live{0,0.0} KiB")),
+    )
+    made.quad(
+        left="left",
+        right="right",
+        bottom=0,
+        top="live",
+        fill_color=PALETTE[6],
+        line_color=None,
+        fill_alpha="alpha",
+        source=source(columns),
+    )
+    made.xaxis.ticker.min_interval = 1
+    made.y_range.start = 0
+    parts = ", ".join(
+        f"{key.removesuffix('_bytes')} {quantity(size, 'B')}"
+        for key, size in memory.items()
+        if key.endswith("_bytes") and key not in _NO_PARTS and size
+    )
+    return Figure(
+        "Memory",
+        f"Activations that are live while a layer runs. All that is allocated is "
+        f"{quantity(memory['peak_bytes'], 'B')}: {parts}.",
+        Table(
+            ("layer", "type", "engine", "live KiB", "weights KiB", "packed KiB", "on chip KiB"),
+            [
+                (
+                    layer["name"],
+                    layer["type"],
+                    layer["engine"],
+                    *(
+                        layer[f"{key}_bytes"] / _KIB
+                        for key in ("live", "weight", "packed", "on_chip")
+                    ),
+                )
+                for layer in layers
+            ],
+        ),
+        made,
+    )
+
+
+_NO_PARTS = ("peak_bytes", "live_bytes", "on_chip_bytes")
+"""Figures that are no part of the peak, or all of it."""

@@ -1,0 +1,248 @@
+"use strict";
+// Whatever comes from the model is put on the page as text (textContent), never as markup.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const byId = (id) => document.getElementById(id);
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const AHEAD = "600px";
+const FADED = 0.12;
+const STEP = 0.25;
+const charts = [];
+let wanted = "";
+
+function element(tag, text, attributes = {}, children = []) {
+  const made = document.createElement(tag);
+  if (text !== null && text !== undefined) made.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+const whole = (number) => number.toLocaleString("en-GB");
+const matches = (name) => String(name).toLowerCase().includes(wanted);
+
+function told(value) {
+  if (value === null || value === undefined) return "";
+  if (typeof value !== "number") return String(value);
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5)));
+}
+
+// ---- tables
+
+function sorted(rows, column, falling) {
+  const order = (a, b) => {
+    const [one, other] = [a[column], b[column]];
+    if (one === null || other === null) return (one === null) - (other === null);
+    const less = typeof one === "number" ? one - other : String(one).localeCompare(String(other));
+    return falling ? -less : less;
+  };
+  return [...rows].sort(order);
+}
+
+function table(figure) {
+  const { header, rows } = figure.table;
+  const numeric = header.map((_, column) => {
+    const values = rows.map((row) => row[column]).filter((value) => value !== null);
+    return values.length > 0 && values.every((value) => typeof value === "number");
+  });
+  const body = element("tbody");
+  const search = element("input", null, {
+    type: "search", placeholder: "Part of a row", "aria-label": `Search the table ${figure.title}`, autocomplete: "off",
+  });
+  const heads = header.map((name, column) =>
+    element("th", null, numeric[column] ? { class: "number", scope: "col" } : { scope: "col" },
+      [element("button", name, { type: "button" })]));
+  const kind = (column) => ({ class: numeric[column] ? "number" : "text" });
+  let shown = rows;
+  const keep = () => {
+    const part = search.value.toLowerCase();
+    [...body.rows].forEach((line, index) => {
+      const row = shown[index];
+      const named = !wanted || !figure.by_layer || row.some((cell) => typeof cell === "string" && matches(cell));
+      line.hidden = !(named && (!part || row.some((cell) => told(cell).toLowerCase().includes(part))));
+    });
+  };
+  const fill = () => {
+    body.replaceChildren(...shown.map((row) =>
+      element("tr", null, {}, row.map((cell, column) => element("td", told(cell), kind(column))))));
+    keep();
+  };
+  heads.forEach((head, column) => head.firstChild.addEventListener("click", () => {
+    const falling = head.getAttribute("aria-sort") !== "descending";
+    heads.forEach((other) => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    shown = sorted(rows, column, falling);
+    fill();
+  }));
+  search.addEventListener("input", keep);
+  fill();
+  const made = element("table", null, {}, [
+    element("caption", null, { class: "note" }), element("thead", null, {}, [element("tr", null, {}, heads)]), body,
+  ]);
+  const frame = element("div", null, { class: "wide rows", tabindex: "0", role: "region", "aria-label": `Table ${figure.title}` }, [made]);
+  return { frame, search, keep };
+}
+
+function tabled(figure, section) {
+  const rows = figure.table.rows.length;
+  const box = element("details", null, {}, [element("summary", `Table: ${whole(rows)} ${rows === 1 ? "row" : "rows"}`)]);
+  let keep = () => {};
+  const fill = () => {
+    if (!box.open || box.childElementCount > 1) return;
+    const made = table(figure);
+    box.append(made.search, made.frame);
+    keep = made.keep;
+  };
+  box.addEventListener("toggle", fill);
+  section.append(box);
+  if (!figure.item && !section.querySelector(".drawing")) box.open = true;
+  return () => keep();
+}
+
+// ---- charts
+
+function paint(chart) {
+  const style = getComputedStyle(document.body);
+  const [ink, line] = [style.color, style.getPropertyValue("--line").trim()];
+  const looks = {
+    axis_label_text_color: ink, major_label_text_color: ink, axis_line_color: ink, major_tick_line_color: ink,
+    minor_tick_line_color: line, grid_line_color: line, outline_line_color: line, text_color: ink,
+  };
+  for (const model of chart.parts) {
+    if (!/Axis$|^Grid$|^LabelSet$|^Figure$/.test(model.type)) continue;
+    const known = Object.entries(looks).filter(([key]) => key in model.properties);
+    model.setv(Object.fromEntries(known.map(([key, colour]) => [key, { value: colour }]).map(
+      ([key, one]) => [key, model.type === "LabelSet" ? one : one.value])));
+  }
+}
+
+function fade(chart) {
+  for (const source of chart.sources) {
+    if (!("name" in source.data)) continue;
+    const alpha = Array.from(source.data.name, (name) => (!wanted || matches(name) ? 1 : FADED));
+    source.data = { ...source.data, alpha };
+  }
+}
+
+function zoom(chart, factor, shift) {
+  const range = chart.plot.x_range;
+  const log = chart.plot.x_scale.type === "LogScale";
+  const [into, out] = log ? [Math.log10, (value) => 10 ** value] : [Number, Number];
+  const [start, end] = [into(range.start), into(range.end)];
+  const middle = (start + end) / 2 + shift * (end - start);
+  const half = ((end - start) / 2) * factor;
+  range.setv({ start: out(middle - half), end: out(middle + half) });
+}
+
+const everything = (chart) => chart.view.reset();
+
+async function draw(figure, place) {
+  const views = await Bokeh.embed.embed_item(figure.item, place);
+  const view = views.roots ? views.roots[0] : [...views][0];
+  const plot = view.model;
+  const parts = [...plot.references()];
+  const chart = { figure, view, plot, parts, sources: parts.filter((model) => model.type === "ColumnDataSource") };
+  if (matchMedia("(pointer: coarse)").matches) plot.toolbar.active_drag = null;
+  charts.push(chart);
+  paint(chart);
+  if (wanted) fade(chart);
+  place.dataset.drawn = figure.id;
+  return chart;
+}
+
+function charted(figure, section) {
+  const say = `${figure.title}: arrow keys move, plus and minus zoom, 0 shows everything`;
+  const place = element("div", null, { class: "chart", tabindex: "0", role: "group", "aria-label": say });
+  let chart = null;
+  const ready = draw_when_near(place, async () => { chart = await draw(figure, place); });
+  const deeds = {
+    "-": ["−", "Zoom out", () => zoom(chart, 1 + 2 * STEP, 0)],
+    "+": ["+", "Zoom in", () => zoom(chart, 1 / (1 + 2 * STEP), 0)],
+    ArrowLeft: ["←", "Move left", () => zoom(chart, 1, -STEP)],
+    ArrowRight: ["→", "Move right", () => zoom(chart, 1, STEP)],
+    0: ["All", "Show everything", () => everything(chart)],
+  };
+  const tools = element("div", null, { class: "tools", role: "group", "aria-label": `View of ${figure.title}` });
+  for (const [key, [sign, name, deed]] of Object.entries(deeds)) {
+    const button = element("button", sign, { type: "button", "aria-label": name, title: name, "data-key": key });
+    button.addEventListener("click", () => ready().then(deed));
+    tools.append(button);
+  }
+  place.addEventListener("keydown", (event) => {
+    const deed = deeds[event.key === "=" ? "+" : event.key];
+    if (!deed || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    ready().then(deed[2]);
+  });
+  const names = Object.keys(figure.choices);
+  if (names.length > 1) {
+    const choice = element("select", null, { "aria-label": `Which of ${figure.title}` }, names.map((name) => element("option", name)));
+    choice.addEventListener("change", () => ready().then(() => {
+      const [source] = chart.sources;
+      const columns = figure.choices[names[choice.selectedIndex]];
+      source.data = { ...columns, alpha: columns.left.map(() => 1) };
+      everything(chart);
+    }));
+    tools.append(choice);
+  }
+  section.append(tools, place);
+}
+
+function draw_when_near(place, deed) {
+  let drawn = null;
+  const now = () => (drawn ??= deed());
+  const near = new IntersectionObserver((seen) => {
+    if (!seen.some((one) => one.isIntersecting)) return;
+    near.disconnect();
+    now();
+  }, { rootMargin: AHEAD });
+  near.observe(place);
+  return now;
+}
+
+// ---- the page
+
+function introduce() {
+  byId("title").textContent = data.title;
+  byId("source").textContent = `${data.source} · hexsim ${data.hexsim_version}`;
+  byId("command").textContent = data.command;
+  byId("summary").append(...data.summary.map(([name, value]) =>
+    element("div", null, {}, [element("dt", name), element("dd", value)])));
+  byId("contents").append(...data.figures.map((figure) => element("a", figure.title, { href: `#${figure.id}` })));
+}
+
+function shown(figure) {
+  const section = byId(figure.id);
+  const drawing = section.querySelector(".drawing");
+  section.prepend(element("h2", figure.title, { id: `${figure.id}-title` }), element("p", figure.text));
+  if (figure.legend.length) {
+    const entries = figure.legend.map(([colour, text]) => {
+      const swatch = element("span", null, { class: "swatch" });
+      swatch.style.background = colour;
+      return element("li", null, {}, [swatch, text]);
+    });
+    section.append(element("ul", null, { class: "legend" }, entries));
+  }
+  if (figure.item) charted(figure, section);
+  if (drawing) section.append(drawing);
+  return tabled(figure, section);
+}
+
+introduce();
+if (globalThis.Bokeh) Bokeh.set_log_level("warn");
+const kept = data.figures.map(shown);
+const layers = [...new Set(data.layers)];
+
+byId("finder").hidden = layers.length === 0;
+byId("search").addEventListener("input", () => {
+  wanted = byId("search").value.toLowerCase();
+  byId("found").textContent = wanted ? `${whole(layers.filter(matches).length)} of ${whole(layers.length)}` : "";
+  charts.forEach(fade);
+  kept.forEach((keep) => keep());
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+  event.preventDefault();
+  byId("search").focus();
+});
+dark.addEventListener("change", () => charts.forEach(paint));

@@ -1,0 +1,66 @@
+"""A page of figures: a summary on top, then each figure with its table, and one search for layers.
+
+The library that draws stands in the page, like its data: it opens from a disk, without a network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from string import Template
+from typing import Any
+
+from hexsim import __version__
+from hexsim.reports.pages.figures.chart import item, library
+from hexsim.reports.pages.figures.figure import Figure
+from hexsim.reports.pages.shell import asset, page
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands on top: what the page is on, the command that made it, figures in short."""
+
+    title: str
+    source: str
+    command: str
+    summary: tuple[tuple[str, str], ...]
+
+
+def report(heading: Heading, figures: Sequence[Figure], layers: Iterable[str] = ()) -> str:
+    """Return the document; its search looks for `layers`. HexsimError without the library."""
+    code = library()
+    named = [(f"figure-{number}", figure) for number, figure in enumerate(figures)]
+    body = Template(asset("report.html")).substitute(
+        sections="".join(_section(name, figure) for name, figure in named)
+    )
+    names = list(layers)
+    data = {
+        **asdict(heading),
+        "hexsim_version": __version__,
+        "layers": names,
+        "figures": [_data(name, figure, set(names)) for name, figure in named],
+    }
+    return page(f"{heading.title} - hexsim", body, data, ("report.css",), "report.js", (code,))
+
+
+def _section(name: str, figure: Figure) -> str:
+    """A place for a figure; a drawing is markup whose names are text already."""
+    drawing = (
+        f'<div class="drawing" tabindex="0" role="region" aria-label="Drawing">{figure.drawing}'
+        "</div>"
+    )
+    inside = drawing if figure.drawing else ""
+    return f'<section id="{name}" aria-labelledby="{name}-title">{inside}</section>\n'
+
+
+def _data(name: str, figure: Figure, layers: set[str]) -> dict[str, Any]:
+    return {
+        "id": name,
+        "title": figure.title,
+        "text": figure.text,
+        "legend": figure.legend,
+        "item": None if figure.chart is None else item(figure.chart),
+        "choices": figure.choices,
+        "table": asdict(figure.table),
+        "by_layer": any(cell in layers for row in figure.table.rows for cell in row),
+    }

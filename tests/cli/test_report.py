@@ -1,0 +1,163 @@
+"""`hexsim report` and `--html` write pages whose figures are those of the JSON files."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hexsim import container
+from tests.accuracy import culprits
+from tests.cli.conftest import Done
+from tests.reports.pages.conftest import data_of
+from tests.reports.pages.figures_of_page import columns, figure
+
+pytest.importorskip("bokeh")
+
+Command = Callable[[str], Done]
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path) -> None:
+    container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+
+
+def both(command: Command, tmp_path: Path, line: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a command writes as JSON, and the data of its page."""
+    done = command(f"{line} --json out.json --html page.html")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads((tmp_path / "out.json").read_text())
+    return document, data_of((tmp_path / "page.html").read_text())
+
+
+def assert_the_case(page: dict[str, Any], case: dict[str, Any], prefix: str = "") -> None:
+    """Bars and rows of layers and of memory are those of the JSON file."""
+    times = figure(page, f"{prefix}Layers by time")
+    (bars,) = columns(times)
+    parts = [
+        (layer["name"], bound, us)
+        for layer in case["layers"]
+        for bound, us in layer["parts_us"].items()
+        if us > 0
+    ]
+    assert list(zip(bars["name"], bars["what"], bars["part_us"], strict=True)) == parts
+    tops = {name: top for name, top in zip(bars["name"], bars["top"], strict=True)}
+    us = {layer["name"]: layer["us"] for layer in case["layers"] if layer["name"] in tops}
+    assert tops == pytest.approx(us)
+    rows = {row[0]: row[3] for row in times["table"]["rows"]}
+    others = {f"({name})": us for name, us in case["overheads_us"].items()}
+    assert rows == {layer["name"]: layer["us"] for layer in case["layers"]} | others
+    assert sum(rows.values()) == pytest.approx(case["total_inference_us"])
+    (live,) = columns(figure(page, f"{prefix}Memory"))
+    assert [round(kib * 1024) for kib in live["live"]] == [
+        layer["live_bytes"] for layer in case["memory"]["layers"]
+    ]
+
+
+def test_profile(command: Command, tmp_path: Path) -> None:
+    line = "profile q.dlc --runtime dsp --uncertainty --trace trace.json"
+    document, page = both(command, tmp_path, line)
+    (case,) = document["results"]
+    assert_the_case(page, case)
+    swept = case["uncertainty"]["constants"]
+    table = figure(page, "Interval and constants")["table"]
+    named = [(one["constant"], one["stated_by"], one["source"]) for one in swept]
+    assert [(row[0], row[1], row[-1]) for row in table["rows"]] == named
+    assert page["command"] == f"hexsim {line} --json out.json --html page.html"
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    (drawn,) = columns(figure(page, "Timeline"))
+    assert drawn["name"] == [event["name"] for event in spans]
+    assert drawn["left"] == pytest.approx([event["ts"] for event in spans], abs=1e-3)
+    assert drawn["us"] == pytest.approx([event["dur"] for event in spans], abs=2e-3)
+
+
+def test_the_roofline_is_that_of_its_command(command: Command, tmp_path: Path) -> None:
+    assert command("roofline q.dlc --json roof.json").code == 0
+    assert command("profile q.dlc --html page.html").code == 0
+    points = json.loads((tmp_path / "roof.json").read_text())["points"]
+    drawn = figure(data_of((tmp_path / "page.html").read_text()), "Roofline")
+    by_ddr = columns(drawn)[0]
+    assert by_ddr["name"] == [point["name"] for point in points]
+    assert by_ddr["intensity"] == [point["ddr_macs_per_byte"] for point in points]
+    assert by_ddr["reached"] == [point["macs_per_s"] / 1e9 for point in points]
+
+
+def test_bench(command: Command, tmp_path: Path) -> None:
+    document, page = both(command, tmp_path, "bench --model q.dlc --runtime dsp,fxp_cpu")
+    times, *_ = columns(figure(page, "Runtimes"))
+    assert times["ms"] == [case["total_inference_us"] / 1e3 for case in document["results"]]
+    for case in document["results"]:
+        assert_the_case(page, case, f"{case['network']} on {case['runtime']}: ")
+
+
+def test_validate(command: Command, tmp_path: Path) -> None:
+    document, page = both(command, tmp_path, "validate q.dlc --runtime dsp")
+    drawn, *_ = columns(figure(page, "Error by layer"))
+    told = [row for row in document["layers"] if row["sqnr_db"] is not None]
+    assert drawn["db"] == [row["sqnr_db"] for row in told]
+    assert drawn["tensor"] == [row["tensor"] for row in told]
+    ranges, *_ = columns(figure(page, "Ranges and encodings"))
+    coded = [row for row in document["layers"] if row["encoding"]]
+    assert ranges["min"] == [row["encoding"]["min"] for row in coded]
+    assert ranges["high"] == [row["high"] for row in coded]
+
+
+def test_partition(command: Command, tmp_path: Path) -> None:
+    document, page = both(command, tmp_path, "partition alexnet --chip sd855")
+    rows = figure(page, "Subnets")["table"]["rows"]
+    assert [row[1] for row in rows] == [piece["engine"] for piece in document["pieces"]]
+    cuts = figure(page, "Cuts")["table"]["rows"]
+    assert [(row[1], row[2]) for row in cuts] == [
+        (cut["after"], cut["reason"]) for cut in document["cuts"]
+    ]
+    assert "<svg" in (tmp_path / "page.html").read_text()
+
+
+def test_throughput(command: Command, tmp_path: Path) -> None:
+    line = "throughput q.dlc --instances 2 --inferences 4"
+    document, page = both(command, tmp_path, line)
+    drawn = columns(figure(page, "Latencies"))
+    assert [one["ms"] for one in drawn] == [
+        [us / 1e3 for us in thread["latencies_us"]] for thread in document["threads"]
+    ]
+    (use,) = columns(figure(page, "Utilisation"))
+    assert dict(zip(use["name"], use["share"], strict=True)) == document["utilisation"]
+
+
+def test_report_has_all_of_a_model(command: Command, tmp_path: Path) -> None:
+    done = command("report q.dlc --chip sd855 --runtime dsp,aip,gpu")
+    assert (done.code, done.out, done.err) == (0, "wrote q.dlc.report.html\n", "")
+    page = data_of((tmp_path / "q.dlc.report.html").read_text())
+    titles = {one["title"] for one in page["figures"]}
+    parts = {"Layers by time", "Timeline", "Memory", "Interval and constants", "Error by layer"}
+    assert {"Runtimes", "Weights", "aip: Subnets"} <= titles
+    assert {f"{runtime}: {part}" for runtime in ("dsp", "aip") for part in parts} <= titles
+    assert "gpu: Error by layer" not in titles
+    weights = figure(page, "Weights")
+    assert {row[0] for row in weights["table"]["rows"]} == set(weights["choices"])
+
+
+def test_report_of_times_alone(command: Command, tmp_path: Path) -> None:
+    line = "report q.dlc --timing-only --no-uncertainty -o page.html"
+    assert command(line).code == 0
+    assert command("profile q.dlc --json out.json").code == 0
+    page = data_of((tmp_path / "page.html").read_text())
+    (case,) = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert_the_case(page, case)
+    titles = [one["title"] for one in page["figures"]]
+    assert not {"Interval and constants", "Error by layer"} & set(titles)
+
+
+def test_without_the_library(
+    refused: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "bokeh.plotting", None)
+    for line in ("report q.dlc", "profile q.dlc --html page.html"):
+        assert "pip install 'hexsim[report]'" in refused(line)
+
+
+def test_a_runtime_that_refuses(refused: Callable[[str], str]) -> None:
+    assert "has no aip runtime" in refused("report q.dlc --chip sd835 --runtime aip")

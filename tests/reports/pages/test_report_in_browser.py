@@ -1,0 +1,130 @@
+"""A page of figures in a real browser: charts are drawn, zoom, find layers, and names stay text."""
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.reports.pages.conftest import Open
+from tests.reports.pages.networks import HOSTILE
+
+pytest.importorskip("bokeh")
+
+from hexsim.reports.pages.figures.chart import chart, source
+from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.report import Heading, report
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+pytestmark = pytest.mark.browser
+
+NAMES = ["conv1", HOSTILE, "@name{safe}", "conv2"]
+TIMES = [3.0, 1.5, 0.25, 2.0]
+
+
+def made(names: list[str]) -> str:
+    bars = chart("layers", "us", told=(("", "@name"), ("us", "@us")))
+    rows = {"name": names, "x": list(range(len(names))), "us": TIMES}
+    bars.vbar(x="x", top="us", width=0.9, fill_alpha="alpha", line_color=None, source=source(rows))
+    table = Table(("layer", "us"), list(zip(names, TIMES, strict=True)))
+    figure = Figure(f"Times {HOSTILE}", HOSTILE, table, bars, (("#123456", HOSTILE),))
+    heading = Heading(HOSTILE, "a phone", f"hexsim report '{HOSTILE}'", (("Total", "6.75 us"),))
+    return report(heading, [figure, Figure("Alone", "a table", table)], names)
+
+
+PAGE = made(NAMES)
+
+
+def drawn(browser: "Chrome") -> "Chrome":
+    """Wait until the chart is drawn."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    WebDriverWait(browser, 60).until(lambda one: one.execute_script("return charts.length === 1"))
+    return browser
+
+
+def read(browser: "Chrome", column: str) -> list[object]:
+    found: list[object] = browser.execute_script(
+        f"return Array.from(charts[0].sources[0].data['{column}'])"
+    )
+    return found
+
+
+def ends(browser: "Chrome") -> tuple[float, float]:
+    low, high = browser.execute_script(
+        "const range = charts[0].plot.x_range; return [range.start, range.end]"
+    )
+    return low, high
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1600])
+def test_it_fits_is_painted_and_complains_of_nothing(opened: Open, width: int, scheme: str) -> None:
+    browser = drawn(opened(PAGE, width, scheme))
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert [one for one in browser.get_log("browser") if one["level"] != "INFO"] == []
+    ink, label = browser.execute_script(
+        "const axis = charts[0].parts.find((one) => one.type === 'LinearAxis');"
+        "return [getComputedStyle(document.body).color, axis.major_label_text_color]"
+    )
+    assert ink == label
+    inner = browser.execute_script("return charts[0].view.el.getBoundingClientRect().width")
+    assert 0.75 * width < inner <= width
+
+
+def test_what_is_drawn_is_what_was_given(opened: Open) -> None:
+    browser = drawn(opened(PAGE))
+    assert read(browser, "us") == TIMES
+    assert read(browser, "name") == NAMES
+    browser.execute_script(
+        "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+    )
+    browser.find_element("css selector", "#figure-0 tbody tr")
+    cells = browser.execute_script(
+        "return [...document.querySelectorAll('#figure-0 tbody tr')]"
+        ".map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    assert cells == [[name, f"{us:g}"] for name, us in zip(NAMES, TIMES, strict=True)]
+
+
+def test_names_stay_text(opened: Open) -> None:
+    browser = drawn(opened(PAGE))
+    assert browser.find_element("tag name", "h1").text == HOSTILE
+    assert browser.find_elements("tag name", "img") == []
+    assert browser.execute_script("return window.hurt === undefined")
+
+
+def test_buttons_and_keys_zoom(opened: Open) -> None:
+    browser = drawn(opened(PAGE))
+    low, high = ends(browser)
+    browser.find_element("css selector", '[data-key="+"]').click()
+    assert math.isclose(ends(browser)[1] - ends(browser)[0], (high - low) / 1.5)
+    place = browser.find_element("css selector", ".chart")
+    place.send_keys("\ue014")
+    assert ends(browser)[0] > low
+    place.send_keys("0")
+    assert ends(browser) == pytest.approx((low, high))
+    place.send_keys("-")
+    assert ends(browser)[0] < low
+
+
+def test_the_search_fades_other_layers_and_keeps_their_rows_out(opened: Open) -> None:
+    browser = drawn(opened(PAGE))
+    browser.find_element("id", "search").send_keys("CONV")
+    assert browser.find_element("id", "found").text == "2 of 4"
+    alpha = read(browser, "alpha")
+    assert alpha[0] == alpha[3] == 1
+    assert alpha[1] == alpha[2] != 1
+    rows = browser.find_elements("css selector", "#figure-1 tbody tr:not([hidden])")
+    assert [row.text.split()[0] for row in rows] == ["conv1", "conv2"]
+
+
+def test_a_table_sorts_and_finds(opened: Open) -> None:
+    browser = opened(PAGE)
+    browser.find_elements("css selector", "#figure-1 th button")[1].click()
+    cells = browser.find_elements("css selector", "#figure-1 tbody td.number")
+    assert [cell.text for cell in cells] == ["3", "2", "1.5", "0.25"]
+    browser.find_element("css selector", "#figure-1 details input").send_keys("0.25")
+    rows = browser.find_elements("css selector", "#figure-1 tbody tr:not([hidden])")
+    assert [row.text for row in rows] == ["@name{safe} 0.25"]
