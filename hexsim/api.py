@@ -13,7 +13,7 @@ Arrays that come from or go to the caller are in the ONNX file's own axis order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
@@ -24,6 +24,7 @@ from hexsim import __version__, container
 from hexsim.container.loading import import_report, load, load_container
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.offline_hta import orders, with_hta
+from hexsim.energy import Energy
 from hexsim.errors import unknown
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
@@ -84,10 +85,12 @@ class Simulation:
     """What one simulated inference took and, if inputs were given, what it answered.
 
     `outputs` maps ONNX output names to float32 arrays in the ONNX file's axis order. `overrides`
-    tells what became of each that was given.
+    tells what became of each that was given. `energy.millijoules` is what the inference spent,
+    between `energy.low` and `energy.high`.
     """
 
     timing: Result
+    energy: Energy = field(repr=False)
     outputs: dict[str, FloatArray] | None
     overrides: tuple[KeyOutcome, ...] = ()
 
@@ -185,10 +188,11 @@ def simulate(
     platform, calling = _circumstances(Platform.load(chip, stack), **circumstances)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
     timing = deployment.simulate(**calling)
+    energy = platform.energy(timing, calling.get("perf_profile"))
     if inputs is None:
-        return Simulation(timing, None, deployment.overrides)
+        return Simulation(timing, energy, None, deployment.overrides)
     (outputs,) = _answers(deployment, [inputs])
-    return Simulation(timing, outputs, deployment.overrides)
+    return Simulation(timing, energy, outputs, deployment.overrides)
 
 
 def run(
