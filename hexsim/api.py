@@ -29,6 +29,7 @@ from hexsim.errors import unknown
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import stored_inputs
+from hexsim.memory import Footprint
 from hexsim.platform import Platform
 from hexsim.platforms.background import load as load_background
 from hexsim.quantization.model import Model, require_float
@@ -84,12 +85,13 @@ class Circumstances(TypedDict, total=False):
 class Simulation:
     """What one simulated inference took and, if inputs were given, what it answered.
 
-    `outputs` maps ONNX output names to float32 arrays in the ONNX file's axis order. `overrides`
-    tells what became of each that was given. `energy.millijoules` is what the inference spent,
-    between `energy.low` and `energy.high`.
+    `memory` is what it needs of memory, `memory.peak_bytes` in all. `energy.millijoules` is what
+    it spends, between `energy.low` and `energy.high`. `outputs` maps ONNX output names to float32
+    arrays in the ONNX file's axis order. `overrides` tells what became of each that was given.
     """
 
     timing: Result
+    memory: Footprint
     energy: Energy = field(repr=False)
     outputs: dict[str, FloatArray] | None
     overrides: tuple[KeyOutcome, ...] = ()
@@ -188,11 +190,12 @@ def simulate(
     platform, calling = _circumstances(Platform.load(chip, stack), **circumstances)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
     timing = deployment.simulate(**calling)
+    memory = deployment.memory(calling.get("buffer"))
     energy = platform.energy(timing, calling.get("perf_profile"))
     if inputs is None:
-        return Simulation(timing, energy, None, deployment.overrides)
+        return Simulation(timing, memory, energy, None, deployment.overrides)
     (outputs,) = _answers(deployment, [inputs])
-    return Simulation(timing, energy, outputs, deployment.overrides)
+    return Simulation(timing, memory, energy, outputs, deployment.overrides)
 
 
 def run(

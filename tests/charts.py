@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hexsim.memory import Footprint, LayerMemory
 from hexsim.studies.benchmark import Case
 from hexsim.studies.roofline import MemoryRoof, Point, Roofline, Roofs
 from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result, Timeline
@@ -49,6 +50,12 @@ LAYERS = (
 )
 
 
+def footprint(*layers: LayerTiming) -> Footprint:
+    """A kilobyte of weights and two of activations for every layer."""
+    held = [LayerMemory(one.name, one.type, one.engine, 1024, 0, 2048, 0) for one in layers]
+    return Footprint(tuple(held), 1024 * len(layers), 0, 4096, 0, 512, 256)
+
+
 def case(*layers: LayerTiming) -> Case:
     overhead = Overhead("rpc_invoke", 0, 1_000_000)
     total_ps = sum(one.duration_ps for one in layers) + overhead.duration_ps
@@ -65,6 +72,7 @@ def case(*layers: LayerTiming) -> Case:
         inputs=("in",),
         runtime="dsp",
         timing=result,
+        memory=footprint(*layers),
         agreement=None,
         uncertainty=None,
     )

@@ -24,6 +24,7 @@ from hexsim.errors import HexsimError
 if TYPE_CHECKING:
     from hexsim.accuracy.rescaling import RescalingLoss
     from hexsim.quantization.model import Model
+    from hexsim.reports.memory_facts import NeededOn
 
 
 @paged
@@ -33,8 +34,19 @@ def info(
     model: ModelArgument,
     chip: Annotated[
         str | None,
-        typer.Option("--chip", help="Also what rescaling the weights for its DSP would cost."),
+        typer.Option(
+            "--chip",
+            help="Also what rescaling the weights for its DSP would cost; with --memory, whose.",
+        ),
         FILE,
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            metavar="RUNTIME",
+            help="Also what an inference on this runtime needs of memory, layer by layer.",
+        ),
     ] = None,
     imports: Annotated[
         bool,
@@ -56,10 +68,15 @@ def info(
 
     dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
     read = load_container(model, input_dims=dims, input_values=values, output_names=out_name or ())
-    losses = None if chip is None else _losses(read.model, chip)
+    needed = None if memory is None else _memory(read.model, memory, chip or "sd835")
+    asks_losses = chip is not None and (needed is None or read.model.quantized)
+    losses = _losses(read.model, str(chip)) if asks_losses else None
     told = required_imports(read, model) if imports else None
-    outputs.write(json=lambda: info_json(model, read, losses, told), csv=lambda: info_csv(read))
-    say(info_table(model, read))
+    outputs.write(
+        json=lambda: info_json(model, read, losses, told, needed),
+        csv=lambda: info_csv(read, needed),
+    )
+    say(info_table(model, read, needed))
     if told is not None:
         from hexsim.reports.imports_table import imports_table
 
@@ -68,6 +85,18 @@ def info(
         from hexsim.reports.rescaling_table import rescaling_table
 
         say("\n" + rescaling_table(losses, str(chip)))
+
+
+def _memory(model: Model, runtime: str, chip: str) -> NeededOn:
+    """What an inference needs, a float network quantised as it is by default where it has to be."""
+    from hexsim.cli._options import parse_runtime
+    from hexsim.deployment import Deployment
+    from hexsim.platform import Platform
+    from hexsim.reports.memory_facts import NeededOn
+
+    platform, asked = Platform.load(chip), parse_runtime(runtime)
+    platform.require(model, asked)
+    return NeededOn(asked, platform.chip.name, Deployment(model, platform, asked).memory())
 
 
 def _losses(model: Model, chip: str) -> tuple[RescalingLoss, ...]:

@@ -16,11 +16,13 @@ from hexsim.deployment.at_load import AtLoad
 from hexsim.errors import HexsimError
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Network
+from hexsim.memory import Footprint, footprint_of
 from hexsim.planning.partition import partition
 from hexsim.planning.plan import Plan
 from hexsim.planning.planner import make_plan
 from hexsim.planning.subnet import Subnet
 from hexsim.platform import Platform
+from hexsim.platforms.stacks import BufferType
 from hexsim.platforms.stacks.stack import PartitionRules
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.outcome import KeyOutcome
@@ -141,6 +143,11 @@ class Deployment:
     def simulate(self, **calling: Unpack[Calling]) -> Result:
         """Simulate one inference, called as `calling` says."""
         return self.platform.simulate(self.workload(**calling))
+
+    def memory(self, buffer: BufferType | None = None) -> Footprint:
+        """The memory of one inference, called with such buffers; None are the stack's own."""
+        chip, stack = self.platform.chip, self.platform.stack
+        return footprint_of(self.plan, chip, stack, stack.buffer(buffer))
 
     def on(self, platform: Platform) -> Deployment:
         """The same model and cut on another platform, one with other constants, say."""

@@ -16,7 +16,7 @@ Sources: Hexagon SDK 3.5.4, FastRPC latency and QoS pages; DSP User Guide 80-VB4
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -73,13 +73,13 @@ class Call:
     def input_bytes(self) -> int:
         """Bytes that cross to the DSP."""
         joined, conversion = self.joined, self.stack.entry.input_conversion
-        return self._crossing(joined.inputs, joined.input_shapes, conversion)
+        return sum(self._sizes(joined.inputs, joined.input_shapes, conversion))
 
     @property
     def output_bytes(self) -> int:
         """Bytes that cross back."""
         joined, conversion = self.joined, self.stack.entry.output_conversion
-        return self._crossing(joined.outputs, joined.output_shapes, conversion)
+        return sum(self._sizes(joined.outputs, joined.output_shapes, conversion))
 
     @property
     def mapped_buffers(self) -> int:
@@ -95,20 +95,38 @@ class Call:
         named = zip(names, shapes, strict=True)
         return sum(math.prod(s) for name, s in named if name not in self.joined.as_codes)
 
-    def _crossing(
-        self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: Conversion
-    ) -> int:
-        return sum(self._sizes(names, shapes, conversion))
-
     def _sizes(
         self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: Conversion
     ) -> Iterator[int]:
-        """Bytes of each buffer: of floats if the DSP is to convert them, else of codes."""
-        is_float = self.buffer == "float" and conversion.engine != "cpu"
-        bits, as_codes = self.joined.bits, self.joined.as_codes
-        for name, shape in zip(names, shapes, strict=True):
-            stays_float = is_float and name not in as_codes
-            yield math.prod(shape) * (_FLOAT_BYTES if stays_float else bits[name] // 8)
+        return _sizes(self.joined, names, shapes, self.buffer, conversion)
+
+
+def crossing_bytes(joined: JoinedSubnets, stack: Stack, buffer: BufferType) -> Mapping[str, int]:
+    """Bytes of the buffer in which each input and output of a call crosses, by name."""
+    entry = stack.entry
+    sides = (
+        (joined.inputs, joined.input_shapes, entry.input_conversion),
+        (joined.outputs, joined.output_shapes, entry.output_conversion),
+    )
+    return {
+        name: size
+        for names, shapes, conversion in sides
+        for name, size in zip(names, _sizes(joined, names, shapes, buffer, conversion), strict=True)
+    }
+
+
+def _sizes(
+    joined: JoinedSubnets,
+    names: tuple[str, ...],
+    shapes: tuple[Shape, ...],
+    buffer: BufferType,
+    conversion: Conversion,
+) -> Iterator[int]:
+    """Bytes of each buffer: of floats if the DSP is to convert them, else of codes."""
+    is_float = buffer == "float" and conversion.engine != "cpu"
+    for name, shape in zip(names, shapes, strict=True):
+        stays_float = is_float and name not in joined.as_codes
+        yield math.prod(shape) * (_FLOAT_BYTES if stays_float else joined.bits[name] // 8)
 
 
 def converts_inputs_on_dsp(stack: Stack, buffer: BufferType) -> bool:

@@ -57,7 +57,7 @@ def compile_subnet(subnet: PlannedSubnet, chip: str, hta: Hta) -> CommandList:
     those of neighbouring pixels, however the image is turned.
     """
     subnet = laid_down(subnet)
-    kept_bytes = hta.local_bytes // 2
+    kept_bytes = hta.kept_bytes
     memory = _Memory(
         kept_on_chip(subnet, kept_bytes),
         {name: at for at, layer in enumerate(subnet.layers) for name in layer.outputs},

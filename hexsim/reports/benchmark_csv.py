@@ -19,6 +19,7 @@ HEADER = (
     "us",
     "us_low",
     "us_high",
+    "bytes",
 )
 
 
@@ -30,6 +31,8 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
     layers: the inputs of the network come first.
     `us_low` and `us_high` are the ends of the interval, empty where there is none: it takes
     --uncertainty, but for aip with sections, where they are of the tensor engine's constants.
+    `bytes` are those of memory: in the row of the total its peak, in rows of layers the activations
+    that are live meanwhile.
     """
     return csv_text(HEADER, (_shared(case) + row for case in cases for row in _rows(case)))
 
@@ -44,11 +47,14 @@ def _rows(case: Case) -> Iterator[tuple[str, ...]]:
     swept = ("Total Inference Time", "Forward Propagate Time")
     for name, duration_ps in (*initialisation(timing), *inference(timing)):
         ends = [f"{one[swept.index(name)]:.3f}" for one in times if name in swept] or ["", ""]
-        yield IN_CSV.get(name, name), "", _us(duration_ps), *ends
+        peak = f"{case.memory.peak_bytes}" if name == swept[0] else ""
+        yield IN_CSV.get(name, name), "", _us(duration_ps), *ends, peak
+    live = {layer.name: f"{layer.live_bytes}" for layer in case.memory.layers}
     named = [(name, "data", "", 0) for name in case.inputs]
     named += [(la.name, la.type, la.engine, la.duration_ps) for la in timing.layers]
     for index, (name, kind, engine, duration_ps) in enumerate(named):
-        yield f"layer_{index:03d} (Name:{name} Type:{kind})", engine, _us(duration_ps), "", ""
+        row = f"layer_{index:03d} (Name:{name} Type:{kind})"
+        yield row, engine, _us(duration_ps), "", "", live.get(name, "") if engine else ""
 
 
 def _us(duration_ps: int) -> str:

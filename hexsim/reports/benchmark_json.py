@@ -12,6 +12,7 @@ from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
 from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.measured import is_outside, measured, measured_ms
+from hexsim.reports.memory_facts import memory_facts
 from hexsim.reports.recommendation import orders
 from hexsim.studies.benchmark import Case, Refusal
 from hexsim.studies.draws import Drawn
@@ -61,6 +62,7 @@ def _case(case: Case) -> dict[str, Any]:
             }
             for model in timing.coverage.layers
         },
+        "memory": memory_facts(case.memory),
         "accuracy": _accuracy(case.agreement, case.evaluated),
         "background": _background(case.interference),
         "layers": [layer_facts(layer) for layer in timing.layers],

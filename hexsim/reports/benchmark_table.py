@@ -25,6 +25,7 @@ _DRAWN = (
     "9 in 10 draws: 5th and 95th percentile of {} draws of all assumed and calibrated constants at "
     "once, the same for every network and runtime."
 )
+_MIB = 2**20
 _DOMINANT = 3
 """Constants named as those that matter most."""
 
@@ -105,6 +106,7 @@ def _network_table(cases: list[Case]) -> str:
             rows.append(("  between", *(_interval(case, forward=forward) for case in cases)))
         if any(case.drawn for case in cases):
             rows.append(("  9 in 10 draws", *(_drawn(case, forward=forward) for case in cases)))
+    rows.append(("peak memory (MiB)", *(f"{c.memory.peak_bytes / _MIB:.2f}" for c in cases)))
     if any(case.agreement for case in cases):
         rows += [
             ("SQNR against float (dB)", *(_sqnr(case.agreement) for case in cases)),

@@ -4,18 +4,35 @@ from __future__ import annotations
 
 from hexsim.container import Container
 from hexsim.container.inspection import inspect
+from hexsim.memory import LayerMemory
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.info_table import HEADER
 from hexsim.reports.layer_text import output_dims, parameter_lines
+from hexsim.reports.memory_facts import NeededOn
+
+_MEMORY = ("Weight Bytes", "Packed Bytes", "Live Bytes", "On-chip Bytes")
 
 
-def info_csv(container: Container) -> str:
-    """Return the layers as CSV text; several entries of a cell are separated by `; `."""
+def info_csv(container: Container, needed: NeededOn | None = None) -> str:
+    """Return the layers as CSV text; several entries of a cell are separated by `; `.
+
+    With what an inference needs of memory there are columns of bytes, empty for inputs.
+    """
+    held = needed.layers if needed else {}
     network = container.model.network
     lines = []
     for row in inspect(container.model):
         shapes = output_dims(row)
         parameters = parameter_lines(row, network.total_parameters, network.total_macs)
         lists = (row.inputs, row.outputs, shapes, row.runtimes, parameters)
-        lines.append((row.id, row.name, row.type, *("; ".join(cell) for cell in lists)))
-    return csv_text(HEADER, lines)
+        cells = (row.id, row.name, row.type, *("; ".join(cell) for cell in lists))
+        lines.append((*cells, *_memory(None if row.type == "data" else held.get(row.name), needed)))
+    return csv_text((*HEADER, *(_MEMORY if needed else ())), lines)
+
+
+def _memory(layer: LayerMemory | None, needed: NeededOn | None) -> tuple[int | str, ...]:
+    if needed is None:
+        return ()
+    if layer is None:
+        return ("",) * len(_MEMORY)
+    return layer.weight_bytes, layer.packed_bytes, layer.live_bytes, layer.on_chip_bytes

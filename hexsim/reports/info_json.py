@@ -14,6 +14,7 @@ from hexsim.graph.imports import ImportReport
 from hexsim.planning.sections.described import hta_sections
 from hexsim.reports.imports_table import imports_json
 from hexsim.reports.info_table import layers_used
+from hexsim.reports.memory_facts import NeededOn, memory_facts
 
 if TYPE_CHECKING:
     from hexsim.accuracy.rescaling import RescalingLoss
@@ -24,11 +25,13 @@ def info_facts(
     container: Container,
     losses: Sequence[RescalingLoss] | None = None,
     imports: ImportReport | None = None,
+    needed: NeededOn | None = None,
 ) -> dict[str, Any]:
     """Return heading, layers and totals; encodings with every channel.
 
     `losses` are those of rescaling the weights for a chip, None if no chip was named; `imports`
-    is what became of the nodes of an ONNX file, None if nobody asked.
+    is what became of the nodes of an ONNX file, `needed` what an inference needs of memory, None if
+    nobody asked.
     """
     network = container.model.network
     rows = inspect(container.model)
@@ -47,6 +50,9 @@ def info_facts(
     }
     if imports is not None:
         facts["imports"] = imports_json(imports)
+    if needed is not None:
+        where = {"runtime": needed.runtime, "chip": needed.chip}
+        facts["memory"] = where | memory_facts(needed.memory)
     return facts
 
 
@@ -55,6 +61,7 @@ def info_json(
     container: Container,
     losses: Sequence[RescalingLoss] | None = None,
     imports: ImportReport | None = None,
+    needed: NeededOn | None = None,
 ) -> str:
     """Return `info_facts` as a JSON document."""
-    return json.dumps(info_facts(source, container, losses, imports), indent=1) + "\n"
+    return json.dumps(info_facts(source, container, losses, imports, needed), indent=1) + "\n"

@@ -1,6 +1,8 @@
 """What a model consists of, laid out as snpe-dlc-info prints it.
 
-Left out: the estimate of memory, whose rule is not public, and the copyright line.
+With what an inference needs of memory there is one column more, and lines at the end.
+
+Left out: SNPE's own estimate of memory, whose rule is not public, and the copyright line.
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ from pathlib import Path
 
 from hexsim.container import Container
 from hexsim.container.inspection import LETTERS, LayerInfo, inspect
+from hexsim.memory import LayerMemory
 from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.model import Model
 from hexsim.reports.fitting import Fitted
 from hexsim.reports.layer_text import count, output_dims, parameter_lines
-from hexsim.reports.text import table
+from hexsim.reports.memory_facts import NeededOn, memory_line
+from hexsim.reports.text import quantity, table
 
 HEADER = ("Id", "Name", "Type", "Inputs", "Outputs", "Out Dims", "Runtimes", "Parameters")
 _FIRST_TO_GO = tuple(map(HEADER.index, ("Outputs", "Inputs", "Runtimes", "Parameters")))
@@ -27,18 +31,26 @@ _SECTION_HEADER = (
 _FLOAT_BYTES = 4
 
 
-def info_table(source: str, container: Container) -> str:
+def info_table(source: str, container: Container, needed: NeededOn | None = None) -> str:
     """Return heading, table of layers and footer."""
     network, metadata = container.model.network, container.metadata
     rows = inspect(container.model)
     parameters, macs = network.total_parameters, network.total_macs
     cells = [_cells(row, parameters, macs) for row in rows]
+    header: tuple[str, ...] = HEADER
+    if needed is not None:
+        header = (*HEADER, "Memory")
+        held = needed.layers
+        cells = [
+            (*cell, _memory(None if row.type == "data" else held.get(row.name)))
+            for cell, row in zip(cells, rows, strict=True)
+        ]
     runtimes = (f"{letter}:{runtime.upper()}" for letter, runtime in LETTERS.items())
     size = parameters * _FLOAT_BYTES // 2**20
     lines = (
         f"DLC info for: {Path(source).absolute() if Path(source).exists() else source}",
         f"Model Version: {metadata.model_version}",
-        *_table(cells),
+        *_table(header, cells),
         "Note: The runtimes column follows the rules of SNPE 1.x (docs/reference/layers.md)",
         "Key : " + "\n      ".join(runtimes),
         "",
@@ -49,6 +61,7 @@ def info_table(source: str, container: Container) -> str:
         f"DLC created with converter version: {metadata.converter_version}",
         f"Layers used by DLC: {', '.join(layers_used(rows))}",
         *_sections(container.model),
+        *_needed(needed),
     )
     return "\n".join(lines)
 
@@ -73,6 +86,13 @@ def _sections(model: Model) -> Iterator[str]:
         yield table(_SECTION_HEADER, rows, left=frozenset({0, 1, 2, 3, 6, 7}))
 
 
+def _needed(needed: NeededOn | None) -> Iterator[str]:
+    """The lines on memory, if somebody asked."""
+    if needed is not None:
+        yield f"\nOn {needed.runtime} of {needed.chip}:"
+        yield memory_line(needed.memory)
+
+
 def _cells(row: LayerInfo, parameters: int, macs: int) -> tuple[Sequence[str], ...]:
     """The lines of each cell."""
     return (
@@ -87,15 +107,24 @@ def _cells(row: LayerInfo, parameters: int, macs: int) -> tuple[Sequence[str], .
     )
 
 
-def _table(rows: Sequence[tuple[Sequence[str], ...]]) -> Iterator[str]:
+def _memory(layer: LayerMemory | None) -> Sequence[str]:
+    """The lines of the column Memory."""
+    if layer is None:
+        return ()
+    weights = layer.weight_bytes + layer.packed_bytes
+    lines = [f"live: {quantity(layer.live_bytes, 'B')}"]
+    return [*lines, f"weights: {quantity(weights, 'B')}"] if weights else lines
+
+
+def _table(header: Sequence[str], rows: Sequence[tuple[Sequence[str], ...]]) -> Iterator[str]:
     """Lines of a table with rules above and below its heading and at its end."""
     lines = [line for row in rows for line in zip_longest(*row, fillvalue="")]
-    every = frozenset(range(len(HEADER)))
-    fitted = Fitted((HEADER, *lines), every, _FIRST_TO_GO, gap=3, border=4)
+    every = frozenset(range(len(header)))
+    fitted = Fitted((header, *lines), every, _FIRST_TO_GO, gap=3, border=4)
     widths = [fitted.widths[column] for column in fitted.columns]
     rule = "-" * (sum(widths) + 3 * len(widths) + 1)
     yield rule
-    for index, line in enumerate((HEADER, *lines)):
+    for index, line in enumerate((header, *lines)):
         for cells in fitted.broken(line):
             padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
             yield f"| {' | '.join(padded)} |"

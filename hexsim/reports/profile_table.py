@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hexsim.memory import Footprint, LayerMemory
+from hexsim.reports.memory_facts import memory_line
 from hexsim.reports.text import table
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead, Result
 
@@ -23,44 +25,54 @@ HEADER = (
     "DDR wr",
     "L2",
     "VTCM",
+    "weights",
+    "live",
     "bound",
     "cost model",
 )
 _FIRST_TO_GO = tuple(
     HEADER.index(name)
     for name in (
-        *("packets", "cost model", "VTCM", "L2", "DDR wr", "DDR rd", "stalls", "MAC/cycle"),
+        *("packets", "cost model", "weights", "VTCM", "L2", "DDR wr", "DDR rd", "stalls"),
+        "MAC/cycle",
+        "live",
         *("used", "cycles", "engine", "MMAC", "type"),
     )
 )
+_LEFT = frozenset(HEADER.index(name) for name in ("layer", "type", "engine", "bound", "cost model"))
 
 _COLUMNS = (
     "stalls: share of its threads' issue slots in which nothing issues; "
     "used: of all vector contexts' issue slots, or of the HTA's multiply-accumulates\n"
-    "DDR rd, DDR wr, L2, VTCM: kB moved; bound: what most of the layer's time goes on, "
-    "and how much of it"
+    "DDR rd, DDR wr, L2, VTCM: kB moved; weights, live: kB of memory for weights, packed copies "
+    "included, and for activations while the layer runs\n"
+    "bound: what most of the layer's time goes on, and how much of it"
 )
 
 
-def profile_table(result: Result) -> str:
-    """Return the layers, the overheads, their sum and the coverage of the first inference."""
+def profile_table(result: Result, memory: Footprint) -> str:
+    """Return the layers, the overheads, their sum, the coverage and the memory of one inference."""
     inference = result.inferences[0]
-    rows = [_layer_row(layer, inference.total_ps) for layer in inference.layers]
+    held = {layer.name: layer for layer in memory.layers}
+    rows = [_layer_row(layer, held[layer.name], inference.total_ps) for layer in inference.layers]
     for part in inference.overheads:
         share = f"{part.duration_ps / inference.total_ps:.1%}"
         moved = _kb(_moved(part)) if any(_moved(part)) else [""] * 4
         timed = ("", "", "", f"{part.us:.1f}", share)
-        rows.append((f"({part.name})", *timed, *[""] * 5, *moved, "", ""))
+        rows.append((f"({part.name})", *timed, *[""] * 5, *moved, *[""] * 4))
     total = f"{inference.total_ps / 1e6:.1f}"
     macs = f"{sum(layer.macs for layer in inference.layers) / 1e6:.1f}"
     charges: list[LayerTiming | Overhead] = [*inference.layers, *inference.overheads]
     moved = _kb(map(sum, zip(*(_moved(charge) for charge in charges), strict=True)))
-    rows.append(("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, "", ""))
-    text = table(HEADER, rows, left=frozenset({0, 1, 2, 15, 16}), first_to_go=_FIRST_TO_GO)
-    return f"{text}\n\n{_COLUMNS}\n{_coverage(result)}\n{_forward(inference)}\n{_init(result)}"
+    weights = f"{(memory.weight_bytes + memory.packed_bytes) / 1024:.0f}"
+    total_row = ("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, weights)
+    rows.append((*total_row, "", "", ""))
+    text = table(HEADER, rows, left=_LEFT, first_to_go=_FIRST_TO_GO)
+    lines = (_coverage(result), memory_line(memory), _forward(inference), _init(result))
+    return "\n".join((text, "", _COLUMNS, *lines))
 
 
-def _layer_row(layer: LayerTiming, total_ps: int) -> tuple[str, ...]:
+def _layer_row(layer: LayerTiming, held: LayerMemory, total_ps: int) -> tuple[str, ...]:
     return (
         layer.name,
         layer.type,
@@ -74,6 +86,7 @@ def _layer_row(layer: LayerTiming, total_ps: int) -> tuple[str, ...]:
         f"{layer.stall_share:.0%}" if layer.packets else "",
         _used(layer),
         *_kb(_moved(layer)),
+        *_kb((held.weight_bytes + held.packed_bytes, held.live_bytes)),
         f"{layer.bound} {layer.bound_share:.0%}",
         layer.cost_model,
     )

@@ -19,7 +19,7 @@ from hexsim.timing.results import LayerTiming, Level, Result
 
 _PS_PER_NS = 1000
 _NS_PER_US = 1000
-_COUNTERS = {"B/s": (1e-9, "GB/s"), "cores": (1.0, "cores")}
+_COUNTERS = {"B": (2**-20, "MiB"), "B/s": (1e-9, "GB/s"), "cores": (1.0, "cores")}
 """What a level is shown in, by its unit."""
 
 _CATEGORY = "hexsim"

@@ -14,7 +14,7 @@ from hexsim.timing.simtime import PS_PER_US
 
 HEADER = (
     *("file", "file_bytes", "runtime", "loading", "refusal", "initialisation_us"),
-    *("total_inference_us", "forward_propagate_us"),
+    *("total_inference_us", "forward_propagate_us", "peak_memory_bytes"),
     *("inputs", "same_top1", "runtime_top1", "float_top1", "sqnr_db"),
 )
 
@@ -48,8 +48,8 @@ def tradeoff_csv(choices: Sequence[Choice], labelled: bool) -> str:
 
 def _values(choice: Choice, labelled: bool) -> tuple[Any, ...]:
     head = (choice.file, choice.file_bytes, choice.runtime, choice.loading, choice.refusal)
-    timing, accuracy = choice.timing, choice.accuracy
-    if timing is None or accuracy is None:
+    timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
+    if timing is None or memory is None or accuracy is None:
         return (*head, *[None] * (len(HEADER) - len(head)))
     hits = accuracy.hits
     return (
@@ -57,6 +57,7 @@ def _values(choice: Choice, labelled: bool) -> tuple[Any, ...]:
         timing.init_ps / PS_PER_US,
         timing.total_us,
         timing.forward_us,
+        memory.peak_bytes,
         hits.inputs,
         hits.same_top1,
         *((hits.runtime_top1, hits.float_top1) if labelled else (None, None)),

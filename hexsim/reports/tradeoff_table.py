@@ -19,7 +19,7 @@ def tradeoff_table(choices: Sequence[Choice], *, labelled: bool) -> str:
     """
     right = ("top-1",) if labelled else ()
     header = (
-        *("file", "MiB", "runtime", "init ms", "inference ms"),
+        *("file", "MiB", "runtime", "init ms", "inference ms", "peak MiB"),
         *(*right, "same as float", "SQNR dB", "at load"),
     )
     rows = [_row(choice, labelled) for choice in choices]
@@ -28,15 +28,16 @@ def tradeoff_table(choices: Sequence[Choice], *, labelled: bool) -> str:
 
 def _row(choice: Choice, labelled: bool) -> tuple[str, ...]:
     head = (choice.file, f"{choice.file_bytes / _MB:.2f}", choice.runtime)
-    timing, accuracy = choice.timing, choice.accuracy
-    if timing is None or accuracy is None:
-        return (*head, *[""] * (5 if labelled else 4), f"refused: {choice.refusal}")
+    timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
+    if timing is None or memory is None or accuracy is None:
+        return (*head, *[""] * (6 if labelled else 5), f"refused: {choice.refusal}")
     hits, sqnr_db = accuracy.hits, accuracy.sqnr_db
     right = (f"{hits.runtime_top1 / hits.inputs:.2%}",) if labelled else ()
     return (
         *head,
         f"{timing.init_ps / PS_PER_MS:.2f}",
         f"{timing.total_ps / PS_PER_MS:.2f}",
+        f"{memory.peak_bytes / _MB:.2f}",
         *right,
         f"{hits.same_top1}/{hits.inputs}",
         "exact" if math.isinf(sqnr_db) else f"{sqnr_db:.1f}",

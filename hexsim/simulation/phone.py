@@ -12,13 +12,9 @@ from functools import cached_property
 
 import simpy
 
-from hexsim.errors import HexsimError
 from hexsim.host.cores import HostCores
 from hexsim.hta.engine import EngineRule, TensorEngine
-from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels import Target
-from hexsim.hvx.layout import VECTOR_BYTES
-from hexsim.platforms.architecture import version
 from hexsim.platforms.background import Client
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import Profile, Stack
@@ -113,24 +109,13 @@ class PhoneDsp:
         self.contexts = VectorContexts(phone.env, hvx.contexts)
         if phone.recording:
             self._record(phone.recording)
+        self.target = Target.of(phone.chip, stack)
         self.rule = DispatchRule(
             node_clocks=stack.dispatch.node_clk,
             hand_off_clocks=stack.dispatch.hand_off_clk,
             wake_clocks=stack.qurt.wake_clk,
             fast_path_packets=stack.qurt.fast_path_packets,
-            workers=min(stack.dispatch.max_vector_workers, chip.hvx.contexts),
-        )
-        machine, kernels = _vector_unit(phone.chip), stack.kernels
-        self.target = Target(
-            machine=machine,
-            workers=self.rule.workers,
-            l2_bytes=chip.l2_bytes - chip.l2_audio_bytes,
-            vtcm_bytes=chip.vtcm_bytes,
-            restart_slots=round(
-                chip.jump_penalty_packets + chip.l2_latency_clk / chip.issue_clk_per_packet
-            ),
-            depthwise_stall=kernels.depthwise_stall_v66 if machine.version >= 66 else 1.0,
-            each_row=kernels.matrix_rows == "each",
+            workers=self.target.workers,
         )
 
     def _record(self, recording: Recording) -> None:
@@ -162,13 +147,3 @@ class PhoneDsp:
             client,
             self._phone.spans,
         )
-
-
-def _vector_unit(chip: Chip) -> Machine:
-    """The machine that streams are scheduled for; HexsimError if d32 does not fit its vectors."""
-    if chip.dsp.hvx.vector_bytes != VECTOR_BYTES:
-        raise HexsimError(
-            f"chip {chip.name}, key dsp.hvx.vector_bytes: layers are laid out in vectors of "
-            f"{VECTOR_BYTES} bytes, not {chip.dsp.hvx.vector_bytes}"
-        )
-    return Machine(version(chip.dsp.arch), VECTOR_BYTES)

@@ -16,6 +16,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.inputs.source import InputSource
+from hexsim.memory import Footprint
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
 from hexsim.platforms.background import Background
@@ -42,7 +43,8 @@ class Case:
     `builtin` tells a built-in network, whose measurements are known, from a file of any name.
     `cut` is the fastest cut of aip, if other runtimes were asked for too; it would save `saved_us`.
     `overrides` says what became of those of a float file that is quantised, here or at load.
-    `timing` is that of the network alone; `interference` tells how it fares beside other clients.
+    `timing` and `memory` are those of the network alone; `interference` tells how it fares beside
+    other clients.
     `evaluated` says on which inputs answers were compared, and what was quantised calibrated.
     `drawn` are times with all constants drawn at once, the same draws for all cases of a platform.
     """
@@ -57,6 +59,7 @@ class Case:
     inputs: tuple[str, ...]
     runtime: Runtime
     timing: Result
+    memory: Footprint
     uncertainty: Uncertainty | None
     agreement: Agreement | None
     interference: Interference | None = None
@@ -232,6 +235,7 @@ class _Cases:
             inputs=self.network.inputs,
             runtime=runtime,
             timing=timing,
+            memory=deployment.memory(conditions.buffer),
             uncertainty=self._interval(workload, timing, runtime),
             agreement=self._agreement(deployment) if conditions.accuracy else None,
             interference=found,

@@ -23,6 +23,7 @@ from hexsim.errors import HexsimError
 from hexsim.files import scratch
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputSource
+from hexsim.memory import Footprint
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform
 from hexsim.quantization.model import Model
@@ -43,7 +44,7 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Choice:
-    """One file on one runtime: `timing` and `accuracy`, or in words why it is refused.
+    """One file on one runtime: `timing`, `memory` and `accuracy`, or in words why it is refused.
 
     `loading` says what the runtime does with such a file.
     """
@@ -53,6 +54,7 @@ class Choice:
     runtime: Runtime
     loading: str
     timing: Result | None = None
+    memory: Footprint | None = None
     accuracy: Accuracy | None = None
     refusal: str | None = None
 
@@ -136,7 +138,7 @@ class _Bench:
             perf_profile=self._conditions.perf_profile, idle_ms=self._conditions.idle_ms
         )
         accuracy = self._accuracy(kind, deployment)
-        return Choice(kind, size, runtime, rule.sentence, timing, accuracy)
+        return Choice(kind, size, runtime, rule.sentence, timing, deployment.memory(), accuracy)
 
     def _accuracy(self, kind: Kind, deployment: Deployment) -> Accuracy:
         """Integer runtimes compute the same with the same values, kind of weights and engines."""

@@ -129,7 +129,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Level:
-    """A rate in steps: from each time on (picoseconds) its value in `unit`, at most `capacity`."""
+    """A rate or amount in steps: from each time (picoseconds) on its value, at most `capacity`.
+
+    `unit` is the unit of value and capacity.
+    """
 
     name: str
     unit: str

@@ -31,7 +31,7 @@ from hexsim import container
 from hexsim.container.archive import create_archive, open_archive
 from hexsim.container.directory import METADATA, MODEL
 from hexsim.container.loading import load_container
-from hexsim.deployment import deploy
+from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import prepared
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
@@ -359,7 +359,7 @@ def judge(path: Path) -> str:
         lambda: (info_table(str(path), read), info_json(str(path), read), info_csv(read)),
         lambda: hexsim.simulate(model, runtime="cpu", inputs=_inputs(model.network)),
         lambda: hexsim.simulate(model, inputs=_inputs(model.network)),
-        lambda: profile_table(deploy(model, Platform.load("sd835"), "dsp").simulate()),
+        lambda: _profiled(deploy(model, Platform.load("sd835"), "dsp")),
         lambda: deploy(model, Platform.load("sd855"), "aip").plan,
         lambda: hexsim.compile_hta(model) if model.quantized else None,
         lambda: container.write(path.with_name("again.dlc"), model),
@@ -370,6 +370,10 @@ def judge(path: Path) -> str:
         except HexsimError as error:
             said.append(str(error))
     return "\n".join(dict.fromkeys(said))
+
+
+def _profiled(deployment: Deployment) -> str:
+    return profile_table(deployment.simulate(), deployment.memory())
 
 
 def _inputs(network: Network) -> dict[str, np.ndarray]:

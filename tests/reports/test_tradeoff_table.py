@@ -6,7 +6,7 @@ REFUSED = Choice("float", 3 * 2**19, "aip", "refused", refusal="it is too early"
 
 
 def test_a_refusal_has_its_reason_where_the_figures_are_missing() -> None:
-    for labelled, columns in ((False, 8), (True, 9)):
+    for labelled, columns in ((False, 9), (True, 10)):
         text = tradeoff_table([REFUSED], labelled=labelled)
         header, rule, row = text.splitlines()
         assert len(rule.split()) == columns

@@ -18,7 +18,15 @@ from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 
-__all__ = ["MODELS", "Target", "activation_l2_bytes", "kernel_streams", "node_work"]
+__all__ = [
+    "MODELS",
+    "Target",
+    "activation_l2_bytes",
+    "kernel_streams",
+    "node_work",
+    "packed_bytes",
+    "vtcm_bytes",
+]
 
 MODELS: Models = joined(__name__, "MODELS")
 """By layer type; one whose declaration says so has a generic cost instead."""
@@ -55,3 +63,13 @@ def activation_l2_bytes(call: KernelCall, target: Target) -> int:
     """
     least = prefetch_bytes(target.l2_bytes)
     return max(least, target.l2_bytes - _model(call).weight_bytes(call, target))
+
+
+def packed_bytes(call: KernelCall, target: Target) -> int:
+    """Bytes of the copy of its weights that a kernel call makes for itself, 0 if it makes none."""
+    return _model(call).packed_bytes(call, target)
+
+
+def vtcm_bytes(call: KernelCall, target: Target) -> int:
+    """Bytes of VTCM that a kernel call holds."""
+    return _model(call).vtcm_bytes(call, target)

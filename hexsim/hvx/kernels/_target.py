@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hexsim.errors import HexsimError
 from hexsim.hvx.isa import Machine
-from hexsim.platforms.architecture import takes_signed_weights
+from hexsim.hvx.layout import VECTOR_BYTES
+from hexsim.platforms.architecture import takes_signed_weights, version
+from hexsim.platforms.chips import Chip
+from hexsim.platforms.stacks import Stack
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,22 @@ class Target:
     depthwise_stall: float = 1.0
     each_row: bool = False
 
+    @classmethod
+    def of(cls, chip: Chip, stack: Stack) -> Target:
+        """The DSP of a chip under a stack; HexsimError if d32 does not fit its vectors."""
+        dsp, kernels, machine = chip.dsp, stack.kernels, _vector_unit(chip)
+        return cls(
+            machine=machine,
+            workers=min(stack.dispatch.max_vector_workers, dsp.hvx.contexts),
+            l2_bytes=dsp.l2_bytes - dsp.l2_audio_bytes,
+            vtcm_bytes=dsp.vtcm_bytes,
+            restart_slots=round(
+                dsp.jump_penalty_packets + dsp.l2_latency_clk / dsp.issue_clk_per_packet
+            ),
+            depthwise_stall=kernels.depthwise_stall_v66 if machine.version >= 66 else 1.0,
+            each_row=kernels.matrix_rows == "each",
+        )
+
     @property
     def version(self) -> int:
         """Architecture version, e.g. 66."""
@@ -37,3 +57,13 @@ class Target:
     def signed_weights(self) -> bool:
         """True if weights are signed, so that convolutions need no sums of activations."""
         return takes_signed_weights(self.version)
+
+
+def _vector_unit(chip: Chip) -> Machine:
+    """The machine that streams are scheduled for."""
+    if chip.dsp.hvx.vector_bytes != VECTOR_BYTES:
+        raise HexsimError(
+            f"chip {chip.name}, key dsp.hvx.vector_bytes: layers are laid out in vectors of "
+            f"{VECTOR_BYTES} bytes, not {chip.dsp.hvx.vector_bytes}"
+        )
+    return Machine(version(chip.dsp.arch), VECTOR_BYTES)

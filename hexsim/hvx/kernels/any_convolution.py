@@ -21,6 +21,8 @@ MODELS: Models = {
         lambda call, target: form(call).streams(call, target),
         lambda call, target, traffic: form(call).work(call, target, traffic),
         lambda call, target: form(call).weight_bytes(call, target),
+        lambda call, target: form(call).packed_bytes(call, target),
+        lambda call, target: form(call).vtcm_bytes(call, target),
         takes_16_bits=True,
     )
 }

@@ -165,6 +165,24 @@ class Blocking:
         slices = self.group if self.in_vtcm else self.group + 1
         return min(slices, sheets(self.shape.channels)) * self.shape.slice_bytes
 
+    @property
+    def packed_bytes(self) -> int:
+        """Bytes of all slices and biases.
+
+        The V66 build takes a power of two for the slices, so that no group crosses a page.
+        """
+        slices = sheets(self.shape.channels)
+        biases = slices * SHEET * _BIAS_BYTES
+        weights = slices * self.shape.slice_bytes - biases
+        rounded = self.target.version >= FIRST_Z_REGISTER and not self.shape.is_input
+        return biases + (1 << (weights - 1).bit_length() if rounded else weights)
+
+    @property
+    def vtcm_bytes(self) -> int:
+        """Bytes of VTCM that a group of weights fills."""
+        slices = min(self.group, sheets(self.shape.channels))
+        return slices * self.shape.slice_bytes if self.in_vtcm else 0
+
     def calls(self, slices: int, rows: int) -> int:
         """Kernel calls of one job; V65 takes all slices of a group in one."""
         each = 1 if self.form == "v65" else slices
@@ -239,8 +257,24 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 def weight_bytes(call: KernelCall, target: Target) -> int:
     """Bytes of L2 that the weights of one group of channels take while it runs."""
+    return blocking(call, target).weight_bytes
+
+
+def packed_bytes(call: KernelCall, target: Target) -> int:
+    """Bytes of the packed weights of all groups of channels."""
     assert isinstance(call.layer, Convolution)
-    return Blocking(DenseShape.of(call, call.layer), target).weight_bytes
+    return call.layer.groups * blocking(call, target).packed_bytes
+
+
+def vtcm_bytes(call: KernelCall, target: Target) -> int:
+    """Bytes of VTCM that the weights in use fill."""
+    return blocking(call, target).vtcm_bytes
+
+
+def blocking(call: KernelCall, target: Target) -> Blocking:
+    """How one group of channels is cut."""
+    assert isinstance(call.layer, Convolution)
+    return Blocking(DenseShape.of(call, call.layer), target)
 
 
 def dense_streams(shape: DenseShape, target: Target) -> tuple[Kernel, ...]:
@@ -315,4 +349,4 @@ def _with(item: WorkItem, once: RowCost, jobs: int) -> WorkItem:
     )
 
 
-MODEL = KernelModel(streams, work, weight_bytes, takes_16_bits=True)
+MODEL = KernelModel(streams, work, weight_bytes, packed_bytes, vtcm_bytes, takes_16_bits=True)

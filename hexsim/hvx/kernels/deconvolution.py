@@ -68,6 +68,22 @@ def weight_bytes(call: KernelCall, target: Target) -> int:
     return Blocking(_dense_shape(call), target).weight_bytes
 
 
+def packed_bytes(call: KernelCall, target: Target) -> int:
+    """Those of the convolution, with the zeros that fill its phases."""
+    if _layer(call).groups > 1:
+        inner = in_phases(call)
+        return any_convolution.form(inner).packed_bytes(inner, target)
+    return Blocking(_dense_shape(call), target).packed_bytes
+
+
+def vtcm_bytes(call: KernelCall, target: Target) -> int:
+    """Those of the convolution."""
+    if _layer(call).groups > 1:
+        inner = in_phases(call)
+        return any_convolution.form(inner).vtcm_bytes(inner, target)
+    return Blocking(_dense_shape(call), target).vtcm_bytes
+
+
 def _has_loop(call: KernelCall) -> bool:
     """False for steps along a row that no loop weaves."""
     return _layer(call).window.strides[1] <= MOST
@@ -106,4 +122,8 @@ def _woven(call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic) -
     return twice_stage(stage) if is_wide(call) else stage
 
 
-MODELS: Models = {Deconvolution: KernelModel(streams, work, weight_bytes, takes_16_bits=True)}
+MODELS: Models = {
+    Deconvolution: KernelModel(
+        streams, work, weight_bytes, packed_bytes, vtcm_bytes, takes_16_bits=True
+    )
+}

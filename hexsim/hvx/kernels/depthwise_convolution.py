@@ -22,11 +22,15 @@ from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._per_vector import per_vector_stage
 from hexsim.hvx.kernels._target import Target
 from hexsim.hvx.kernels._wide import is_wide, twice
-from hexsim.hvx.layout import row_vectors, sheets
+from hexsim.hvx.layout import SHEET, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
+
+_TAPS = 4
+"""Taps of a row that are packed together."""
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -73,4 +77,21 @@ def _moved(shape: tuple[int, ...], target: Target, traffic: Traffic) -> Stage:
     return per_vector_stage(shape, cost, target.workers, traffic, target.l2_bytes)
 
 
-MODEL = KernelModel(streams, work, lambda call, target: call.parameter_bytes, takes_16_bits=True)
+def packed_bytes(call: KernelCall, target: Target) -> int:
+    """Filters of whole groups of taps along a row, channels of whole sheets."""
+    layer = call.layer
+    assert isinstance(layer, Convolution)
+    height, width = layer.window.kernel
+    channels = call.operands[0][-1]
+    multiplier = call.results[0][-1] // channels
+    taps = height * ceil_div(width, _TAPS) * _TAPS
+    return taps * multiplier * sheets(channels) * SHEET
+
+
+MODEL = KernelModel(
+    streams,
+    work,
+    lambda call, target: call.parameter_bytes,
+    packed_bytes,
+    takes_16_bits=True,
+)

@@ -59,7 +59,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     source = call.operands[0]
     batch = source[0]
     inputs = math.prod(source) // batch
-    slice_bytes = SHEET * (ceil_div(inputs, SHEET) * SHEET + _BIAS_BYTES)
+    slice_bytes = _slice_bytes(inputs)
     group = ceil_div(_GROUP_BYTES, slice_bytes)
     count = sheets(call.layer.output_channels)
     sizes = [min(group, count - begin) for begin in range(0, count, group)]
@@ -82,6 +82,18 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     return NodeWork((flat, _stage(pieces, target)), "kernel", nodes=2)
 
 
+def _slice_bytes(inputs: int) -> int:
+    """Weights of 32 outputs, as they are packed."""
+    return SHEET * (ceil_div(inputs, SHEET) * SHEET + _BIAS_BYTES)
+
+
+def packed_bytes(call: KernelCall, target: Target) -> int:
+    """Bytes of all slices."""
+    assert isinstance(call.layer, FullyConnected)
+    inputs = math.prod(call.operands[0]) // call.operands[0][0]
+    return sheets(call.layer.output_channels) * _slice_bytes(inputs)
+
+
 def _stage(pieces: list[Slice], target: Target) -> Stage:
     return Stage(tuple(pieces), target.workers, buffers=len(pieces))
 
@@ -91,4 +103,6 @@ def _all_of_l2(call: KernelCall, target: Target) -> int:
     return target.l2_bytes
 
 
-MODELS: Models = {FullyConnected: KernelModel(streams, work, _all_of_l2, takes_16_bits=True)}
+MODELS: Models = {
+    FullyConnected: KernelModel(streams, work, _all_of_l2, packed_bytes, takes_16_bits=True)
+}

@@ -17,6 +17,8 @@ from hexsim.hvx.kernels.convolution import (
     cost_model,
     dense_stage,
     dense_streams,
+    packed_bytes,
+    vtcm_bytes,
     weight_bytes,
 )
 from hexsim.hvx.layout import ceil_div, vectors
@@ -66,4 +68,4 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     return NodeWork(stages, cost_model(shape, target), nodes=2 * layer.groups + 1)
 
 
-MODEL = KernelModel(streams, work, weight_bytes, takes_16_bits=True)
+MODEL = KernelModel(streams, work, weight_bytes, packed_bytes, vtcm_bytes, takes_16_bits=True)

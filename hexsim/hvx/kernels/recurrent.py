@@ -63,6 +63,13 @@ def _recurrence_bytes(call: KernelCall) -> int:
     return layer.directions * gates * ceil_div(layer.hidden, 4) * 4
 
 
+def packed_bytes(call: KernelCall, target: Target) -> int:
+    """The recurrence, and what the input is multiplied by, in whole sheets too."""
+    layer = _layer(call)
+    inputs = call.operands[0][2]
+    return _recurrence_bytes(call) + sheets(layer.columns) * SHEET * ceil_div(inputs, 4) * 4
+
+
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """One stage for the input of all steps, one with a job for each direction."""
     layer = _layer(call)
@@ -87,4 +94,4 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     return NodeWork((together, chain), "kernel")
 
 
-MODELS: Models = {Recurrent: KernelModel(streams, work, weight_bytes)}
+MODELS: Models = {Recurrent: KernelModel(streams, work, weight_bytes, packed_bytes)}

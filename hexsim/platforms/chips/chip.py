@@ -158,6 +158,11 @@ class Hta(Table):
     local_bytes: Bytes
     ddr_port_bytes_per_clk: BytesPerClock
 
+    @property
+    def kept_bytes(self) -> int:
+        """The half of the local memory that keeps activations between layers."""
+        return self.local_bytes // 2
+
     def clock_hz(self, corner: Corner) -> float:
         """Return the clock at a voltage corner."""
         return float(getattr(self.clocks_hz, corner))

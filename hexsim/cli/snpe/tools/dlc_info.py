@@ -1,7 +1,7 @@
 """`snpe-dlc-info`: what is in a .dlc file, layer by layer."""
 
 from hexsim.cli.info import info
-from hexsim.cli.snpe.option import UDL, Anyway, Ignored, Option, Ours, Tool
+from hexsim.cli.snpe.option import UDL, Anyway, Option, Ours, Tool
 
 OPTIONS = (
     Option(("--input_dlc", "-i"), ("FILE",), "The .dlc file.", Ours(), is_required=True),
@@ -9,7 +9,7 @@ OPTIONS = (
     Option(("--display_all_encodings", "-d"), (), "Show all encodings.", Anyway()),
     Option(
         ("--display_memory", "-m"), (), "Show the memory that is needed to run.",
-        Ignored("the rule of that estimate is not public"),
+        Ours("--memory", "dsp"),
     ),
     UDL,
 )  # fmt: skip

@@ -1,0 +1,67 @@
+"""The tables of docs/concepts/peak-memory.md: what built-in networks need of memory.
+
+python -m benchmarks.footprints --write    puts them into the page
+"""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks.pages import CONCEPTS, fenced, with_block
+from hexsim.container.loading import load
+from hexsim.deployment import Deployment
+from hexsim.files import write_text
+from hexsim.memory import Footprint
+from hexsim.platform import Platform
+from hexsim.reports.memory_facts import memory_line
+from hexsim.runtimes import Runtime
+
+PAGE = CONCEPTS / "peak-memory.md"
+NETWORKS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
+RUNTIMES: tuple[Runtime, ...] = ("cpu", "fxp_cpu", "gpu", "dsp")
+_MIB = 2**20
+
+
+def needed(network: str, runtime: Runtime) -> Footprint:
+    """Memory of a built-in network on sd835, quantised where the runtime asks for it."""
+    return Deployment(load(network), Platform.load("sd835"), runtime).memory()
+
+
+def example() -> str:
+    """Return the lines of `hexsim profile mobilenet_v1 --quantize` on memory."""
+    return fenced(memory_line(needed("mobilenet_v1", "dsp")))
+
+
+def parts() -> str:
+    """Return a row per network and runtime, in MiB."""
+    rows = [
+        "| network | runtime | peak | weights | packed | activations | of them live | at layer |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for network in NETWORKS:
+        for runtime in RUNTIMES:
+            found = needed(network, runtime)
+            sizes = (
+                found.peak_bytes,
+                found.weight_bytes,
+                found.packed_bytes,
+                found.activation_bytes,
+                found.live_bytes,
+            )
+            cells = " | ".join(f"{size / _MIB:.2f}" for size in sizes)
+            layer = found.largest.name if found.largest else ""
+            rows.append(f"| `{network}` | {runtime} | {cells} | `{layer}` |")
+    return "\n".join(rows)
+
+
+def page() -> str:
+    """Return the page with the tables of today."""
+    text = with_block(PAGE.read_text(encoding="utf-8"), "example", example())
+    return with_block(text, "parts", parts())
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        write_text(PAGE, page())
+    else:
+        print(page())

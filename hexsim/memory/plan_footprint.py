@@ -1,0 +1,121 @@
+"""The footprint of a plan: every subnet's graph, and the buffers between and around them.
+
+Every subnet is made ready before the first inference and stays so. A call into the DSP hands each
+tensor over in a buffer of its own, of floats where the DSP converts them; codes of the application
+(tf8 buffers) are read and written where they are. CPU and GPU read and write arenas directly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from hexsim.host.entry import crossing_bytes
+from hexsim.hvx.kernels import Target
+from hexsim.memory.footprint import Footprint, LayerMemory
+from hexsim.memory.graph import Graph
+from hexsim.memory.hexagon_nn import on_hvx
+from hexsim.memory.other_engines import on_host, on_hta
+from hexsim.planning.joined import JoinedSubnets, joined
+from hexsim.planning.plan import KernelCall, Plan
+from hexsim.platforms.chips import Chip
+from hexsim.platforms.stacks import BufferType, Stack
+from hexsim.runtimes import FIXED_POINT
+
+_FLOAT_BYTES = 4
+_SUM_BITS = 32
+"""Of biases beside weights in codes."""
+_CODE_BITS = 8
+"""The narrowest weights that a kernel reads; those of 4 bits are unpacked when they are loaded."""
+
+
+def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Footprint:
+    """Return the memory of one inference whose application has buffers of the type `buffer`.
+
+    Raises HexsimError if the chip lacks an engine of the plan.
+    """
+    calls = tuple(joined(plan))
+    graphs = [graph for together in calls for graph in _graphs(together, chip, stack)]
+    given: dict[tuple[str, str], int] = {}
+    layers = []
+    for graph in graphs:
+        rows = zip(graph.subnet.calls, graph.packed, graph.live, graph.on_chip, strict=True)
+        for call, packed, live, on_chip in rows:
+            weights = _weights(call, plan)
+            given |= {(call.engine, name): size for name, size in weights.items()}
+            layers.append(
+                LayerMemory(
+                    name=call.layer.name,
+                    type=call.layer.type,
+                    engine=call.engine,
+                    weight_bytes=sum(weights.values()),
+                    packed_bytes=packed,
+                    live_bytes=live,
+                    on_chip_bytes=on_chip,
+                )
+            )
+    return Footprint(
+        layers=tuple(layers),
+        weight_bytes=sum(given.values()),
+        packed_bytes=sum(layer.packed_bytes for layer in layers),
+        activation_bytes=sum(graph.arena.size for graph in graphs),
+        scratch_bytes=sum(graph.scratch_bytes for graph in graphs),
+        handed_bytes=sum(_handed(plan, one, stack, buffer) for one in calls if one.on_dsp),
+        application_bytes=_application(plan, buffer),
+    )
+
+
+def _graphs(together: JoinedSubnets, chip: Chip, stack: Stack) -> Iterator[Graph]:
+    """The graphs of the subnets that one call runs."""
+    from_hta = together.written_by("hta")
+    leaving = together.read_by("hvx") - from_hta | frozenset(together.outputs)
+    for subnet in together.subnets:
+        if subnet.engine == "hvx":
+            target = Target.of(chip, stack)
+            yield on_hvx(subnet, target, from_hta=from_hta, leaving=leaving)
+        else:
+            yield on_hta(subnet, chip.hta) if subnet.engine == "hta" else on_host(subnet)
+
+
+def _weights(call: KernelCall, plan: Plan) -> dict[str, int]:
+    """Bytes of the constants of a call, by name."""
+    layer = call.layer
+    bits = call.weight_bits if call.computes_float else max(call.weight_bits, _CODE_BITS)
+    sizes = {
+        name: math.prod(shape) * call.input_bits // 8
+        for name, shape in zip(layer.inputs, call.operands, strict=True)
+        if name in plan.network.constants
+    }
+    for at, (name, shape) in enumerate(zip(layer.parameters, call.parameters, strict=True)):
+        is_sum = at > 0 and len(shape) == 1 and not call.computes_float
+        sizes[name] = math.prod(shape) * (_SUM_BITS if is_sum else bits) // 8
+    return sizes
+
+
+def _handed(plan: Plan, together: JoinedSubnets, stack: Stack, buffer: BufferType) -> int:
+    """Bytes of the buffers of one call into the DSP that are not the application's own."""
+    network = plan.network
+    own = {*network.inputs, *network.outputs} if buffer == "tf8" else frozenset[str]()
+    sizes = crossing_bytes(together, stack, buffer)
+    return sum(size for name, size in sizes.items() if name not in own)
+
+
+def _application(plan: Plan, buffer: BufferType) -> int:
+    """Bytes of the inputs and outputs of the network as the application has them."""
+    network = plan.network
+    codes = _code_bytes(plan) if buffer == "tf8" else {}
+    default = 1 if buffer == "tf8" else _FLOAT_BYTES
+    return sum(
+        math.prod(network.shape(name)) * codes.get(name, default)
+        for name in (*network.inputs, *network.outputs)
+    )
+
+
+def _code_bytes(plan: Plan) -> Mapping[str, int]:
+    """Bytes of one code of every tensor that is computed in codes."""
+    return {
+        name: bits // 8
+        for subnet in plan.subnets
+        if subnet.runtime in FIXED_POINT
+        for name, bits in subnet.bits.items()
+    }
