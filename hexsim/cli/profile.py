@@ -49,7 +49,7 @@ def profile(
     tell_use(case.network, case.overrides)
     outputs.write(
         json=lambda: benchmark_json([case]),
-        csv=lambda: profile_csv(case.timing, case.memory),
+        csv=lambda: profile_csv(case.timing, case.memory, case.energy),
         trace=lambda: benchmark_trace([case]),
     )
     _show(case)
@@ -64,7 +64,7 @@ def _show(case: Case) -> None:
         f"{case.network} on {case.chip} {case.runtime}, {case.stack}, {case.perf_profile}, "
         f"{case.buffer} buffers\n"
     )
-    say(profile_table(case.timing, case.memory))
+    say(profile_table(case.timing, case.memory, case.energy))
     if case.interference is not None:
         say(f"\n{background_tables([case])}\n\n{slowdown_table(case.interference)}")
     if case.uncertainty is not None:

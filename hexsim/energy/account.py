@@ -6,8 +6,8 @@ tensor engine and the overheads on the DSP's side of the call, the tensor engine
 On the CPU a layer keeps all cores busy that its runtime uses, an overhead one core; while the CPU
 waits for another engine it sleeps. Layers and overheads add up to the inference.
 
-Left out: idle time between inferences, initialisation, packets of overheads that move nothing,
-and the rest of a phone, from its display to the losses of its supply.
+Left out: idle time between inferences, initialisation, bytes of overheads that are in their cost
+per element, and the rest of a phone, from its display to the losses of its supply.
 """
 
 from __future__ import annotations
@@ -124,6 +124,8 @@ def _of_layer(layer: LayerTiming, rate: Rates, cores: int, share: float) -> dict
 
 def _of_overhead(part: Overhead, rate: Rates) -> dict[Part, float]:
     spent = _static(part, rate) | _moved(part, rate)
+    spent["vector packets"] = part.vector_packets * rate.vector_packet_j
+    spent["scalar packets"] = (part.packets - part.vector_packets) * rate.scalar_packet_j
     if part.scope == "runtime" and part.name not in _WAITS:
         spent["cpu"] = part.duration_ps / PS_PER_SECOND * rate.cpu_core_w
     return spent
