@@ -13,7 +13,7 @@ Arrays that come from or go to the caller are in the ONNX file's own axis order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
@@ -24,6 +24,7 @@ from hexsim import __version__, container
 from hexsim.container.loading import import_report, load, load_container
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.offline_hta import orders, with_hta
+from hexsim.energy import Energy
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.shown import Sheet, Shown
@@ -86,13 +87,14 @@ class Circumstances(TypedDict, total=False):
 class Simulation(Shown):
     """What one simulated inference took and, if inputs were given, what it answered.
 
-    `memory` is what it needs of memory, `memory.peak_bytes` in all. `outputs` maps ONNX output
-    names to float32 arrays in the ONNX file's axis order. `overrides` tells what became of each
-    that was given.
+    `memory` is what it needs of memory, `memory.peak_bytes` in all. `energy.millijoules` is what
+    it spends, between `energy.low` and `energy.high`. `outputs` maps ONNX output names to float32
+    arrays in the ONNX file's axis order. `overrides` tells what became of each that was given.
     """
 
     timing: Result
     memory: Footprint
+    energy: Energy = field(repr=False)
     outputs: dict[str, FloatArray] | None
     overrides: tuple[KeyOutcome, ...] = ()
 
@@ -210,10 +212,11 @@ def simulate(
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
     timing = deployment.simulate(**calling)
     memory = deployment.memory(calling.get("buffer"))
+    energy = platform.energy(timing, calling.get("perf_profile"))
     if inputs is None:
-        return Simulation(timing, memory, None, deployment.overrides)
+        return Simulation(timing, memory, energy, None, deployment.overrides)
     (outputs,) = _answers(deployment, [inputs])
-    return Simulation(timing, memory, outputs, deployment.overrides)
+    return Simulation(timing, memory, energy, outputs, deployment.overrides)
 
 
 def run(

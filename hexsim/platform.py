@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
 
+from hexsim.energy import Energy, Estimate, average_power_w, inference_energy
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.planning.load_rules import LoadRule, load_rule
 from hexsim.planning.widths import require_widths
 from hexsim.platforms import chips, stacks
-from hexsim.platforms.chips.chip import Chip
+from hexsim.platforms.chips.chip import Chip, Corner
 from hexsim.platforms.stacks.stack import Stack
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
@@ -77,6 +79,19 @@ class Platform:
     def simulate(self, workload: Workload) -> Result:
         """Run a workload; errors as in the simulator."""
         return simulate(workload, self.chip, self.stack)
+
+    def energy(self, result: Result, perf_profile: str | None = None) -> Energy:
+        """What the first inference of a result spent; profile None is the default."""
+        return inference_energy(result.inferences[0], self.chip, self._corner([perf_profile]))
+
+    def power(self, result: Result, perf_profiles: Iterable[str | None]) -> Estimate:
+        """Average power in watts of a workload whose jobs asked for these profiles."""
+        return average_power_w(result.inferences, self.chip, self._corner(perf_profiles))
+
+    def _corner(self, perf_profiles: Iterable[str | None]) -> Corner:
+        """The highest corner that is voted for."""
+        corners = [self.stack.profile(name).dsp_corner for name in perf_profiles]
+        return min(corners, key=get_args(Corner).index)
 
     def quantize(
         self,

@@ -109,8 +109,15 @@ class GraphSession:
 
     def run_clocks(self, name: str, clocks: float, *, vector: bool = False) -> Process:
         """Run code of `clocks` on the main thread, scalar code unless `vector`."""
+        yield from self.run_item(name, self.item(clocks, vector=vector))
+
+    def item(self, clocks: float, *, vector: bool = False) -> WorkItem:
+        """Return code of `clocks` as a work item, scalar code unless `vector`."""
+        return self._core.vector_item(clocks) if vector else self._core.scalar_item(clocks)
+
+    def run_item(self, name: str, item: WorkItem) -> Process:
+        """Run a work item on the main thread."""
         start = self._env.now
-        item = self._core.vector_item(clocks) if vector else self._core.scalar_item(clocks)
         yield self._core.run(self.main, item)
         self._record(self.main.name, name, start)
 

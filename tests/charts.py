@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from hexsim.energy import inference_energy
 from hexsim.memory import Footprint, LayerMemory
+from hexsim.platforms import chips
 from hexsim.studies.benchmark import Case
 from hexsim.studies.roofline import MemoryRoof, Point, Roofline, Roofs
 from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result, Timeline
@@ -73,6 +75,7 @@ def case(*layers: LayerTiming) -> Case:
         runtime="dsp",
         timing=result,
         memory=footprint(*layers),
+        energy=inference_energy(inference, chips.load("sd835"), "turbo"),
         agreement=None,
         uncertainty=None,
     )

@@ -51,7 +51,7 @@ def profile(
     tell_use(case.network, case.overrides)
     outputs.write(
         json=lambda: benchmark_json([case]),
-        csv=lambda: profile_csv(case.timing, case.memory),
+        csv=lambda: profile_csv(case.timing, case.memory, case.energy),
         trace=lambda: benchmark_trace([case]),
         html=lambda: profile_page(case, platform, command_line()),
     )
@@ -69,7 +69,7 @@ def _show(case: Case) -> None:
         f"{case.buffer} buffers\n"
     )
     say(f"{summary(case)}\n")
-    say(profile_table(case.timing, case.memory))
+    say(profile_table(case.timing, case.memory, case.energy))
     if case.interference is not None:
         say(f"\n{background_tables([case])}\n\n{slowdown_table(case.interference)}")
     if case.uncertainty is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hexsim.energy import Estimate
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.snpe_rows import IN_CSV, inference, initialisation
 from hexsim.studies.benchmark import Case
@@ -20,6 +21,9 @@ HEADER = (
     "us_low",
     "us_high",
     "bytes",
+    "mj",
+    "mj_low",
+    "mj_high",
 )
 
 
@@ -32,7 +36,7 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
     `us_low` and `us_high` are the ends of the interval, empty where there is none: it takes
     --uncertainty, but for aip with sections, where they are of the tensor engine's constants.
     `bytes` are those of memory: in the row of the total its peak, in rows of layers the activations
-    that are live meanwhile.
+    that are live meanwhile. `mj`, `mj_low` and `mj_high` are energy: of the total, and of layers.
     """
     return csv_text(HEADER, (_shared(case) + row for case in cases for row in _rows(case)))
 
@@ -47,14 +51,25 @@ def _rows(case: Case) -> Iterator[tuple[str, ...]]:
     swept = ("Total Inference Time", "Forward Propagate Time")
     for name, duration_ps in (*initialisation(timing), *inference(timing)):
         ends = [f"{one[swept.index(name)]:.3f}" for one in times if name in swept] or ["", ""]
-        peak = f"{case.memory.peak_bytes}" if name == swept[0] else ""
-        yield IN_CSV.get(name, name), "", _us(duration_ps), *ends, peak
+        is_total = name == swept[0]
+        peak = f"{case.memory.peak_bytes}" if is_total else ""
+        spent = _mj(case.energy.estimate if is_total else None)
+        yield IN_CSV.get(name, name), "", _us(duration_ps), *ends, peak, *spent
     live = {layer.name: f"{layer.live_bytes}" for layer in case.memory.layers}
-    named = [(name, "data", "", 0) for name in case.inputs]
-    named += [(la.name, la.type, la.engine, la.duration_ps) for la in timing.layers]
-    for index, (name, kind, engine, duration_ps) in enumerate(named):
+    named = [(name, "data", "", 0, _mj(None)) for name in case.inputs]
+    named += [
+        (la.name, la.type, la.engine, la.duration_ps, _mj(spent.estimate))
+        for la, spent in zip(timing.layers, case.energy.layers, strict=True)
+    ]
+    for index, (name, kind, engine, duration_ps, mj) in enumerate(named):
         row = f"layer_{index:03d} (Name:{name} Type:{kind})"
-        yield row, engine, _us(duration_ps), "", "", live.get(name, "") if engine else ""
+        yield row, engine, _us(duration_ps), "", "", live.get(name, "") if engine else "", *mj
+
+
+def _mj(estimate: Estimate | None) -> tuple[str, str, str]:
+    if estimate is None:
+        return "", "", ""
+    return f"{estimate.value:.6f}", f"{estimate.low:.6f}", f"{estimate.high:.6f}"
 
 
 def _us(duration_ps: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from hexsim import __version__
 from hexsim.accuracy.agreement import Agreement
+from hexsim.reports.energy_facts import energy_facts, estimate_facts
 from hexsim.reports.layer_facts import layer_facts
 from hexsim.reports.measured import is_outside, measured, measured_ms
 from hexsim.reports.memory_facts import memory_facts
@@ -65,9 +66,13 @@ def case_facts(case: Case) -> dict[str, Any]:
             for model in timing.coverage.layers
         },
         "memory": memory_facts(case.memory),
+        "energy": energy_facts(case.energy),
         "accuracy": _accuracy(case.agreement, case.evaluated),
         "background": _background(case.interference),
-        "layers": [layer_facts(layer) for layer in timing.layers],
+        "layers": [
+            layer_facts(layer) | estimate_facts(spent.estimate)
+            for layer, spent in zip(timing.layers, case.energy.layers, strict=True)
+        ],
     }
 
 

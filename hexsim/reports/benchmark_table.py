@@ -8,6 +8,7 @@ from itertools import groupby
 
 from hexsim.accuracy.agreement import Agreement
 from hexsim.platforms.measurements import Measurement
+from hexsim.reports.energy_facts import millijoules
 from hexsim.reports.measured import is_outside, measured
 from hexsim.reports.summary import fell_back, summary
 from hexsim.reports.text import table
@@ -25,6 +26,10 @@ _SWEPT: dict[Scope, str] = {
 _DRAWN = (
     "9 in 10 draws: 5th and 95th percentile of {} draws of all assumed and calibrated constants at "
     "once, the same for every network and runtime."
+)
+_ENERGY = (
+    "energy (low .. high): by constants that are mostly assumed, all at their lower and all at "
+    "their upper ends at once; times as simulated."
 )
 _MIB = 2**20
 _CUT = ("dsp", "aip")
@@ -48,6 +53,8 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
         notes.append("[x]: measured on the device; its sources are in measured_latency.csv.")
     notes += [_SWEPT[case.uncertainty.scope] for case in cases if case.uncertainty]
     notes += [_DRAWN.format(len(case.drawn.times)) for case in cases if case.drawn]
+    if cases:
+        notes.append(_ENERGY)
     if any(
         _mark(case, row)
         for case in cases
@@ -113,6 +120,7 @@ def _network_table(cases: list[Case]) -> str:
             rows.append(("  between", *(_interval(case, forward=forward) for case in cases)))
         if any(case.drawn for case in cases):
             rows.append(("  9 in 10 draws", *(_drawn(case, forward=forward) for case in cases)))
+    rows.append(("energy (mJ)", *(millijoules(c.energy.estimate) for c in cases)))
     rows.append(("peak memory (MiB)", *(f"{c.memory.peak_bytes / _MIB:.2f}" for c in cases)))
     if any(case.agreement for case in cases):
         rows.append(("SQNR against float (dB)", *(_sqnr(case.agreement) for case in cases)))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.errors import HexsimError
 from hexsim.platforms.chips import Chip
+from hexsim.platforms.energies import sheet_of
 from hexsim.reports.datasheet_table import datasheet_table
 from hexsim.reports.text import table
 
@@ -35,7 +36,11 @@ def chip_page(chip: Chip) -> str:
     """Return what a chip is, why it is not simulated if so, and every constant with its source."""
     title, _, constants = datasheet_table(chip).partition("\n")
     lines = [title, *_facts(chip)]
-    return "\n".join([*lines, "", constants] if any(chip.quantities()) else lines)
+    if any(chip.quantities()):
+        lines += ["", constants]
+    if any(map(chip.simulates, chip.runtimes)):
+        lines += ["", datasheet_table(sheet_of(chip))]
+    return "\n".join(lines)
 
 
 def _facts(chip: Chip) -> Iterator[str]:

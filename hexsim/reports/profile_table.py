@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hexsim.energy import Energy, Spent
 from hexsim.memory import Footprint, LayerMemory
+from hexsim.reports.energy_facts import energy_line
 from hexsim.reports.memory_facts import memory_line
 from hexsim.reports.text import table
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead, Result
@@ -27,6 +29,7 @@ HEADER = (
     "VTCM",
     "weights",
     "live",
+    "mJ",
     "bound",
     "cost model",
 )
@@ -36,6 +39,7 @@ _FIRST_TO_GO = tuple(
         *("packets", "cost model", "weights", "VTCM", "L2", "DDR wr", "DDR rd", "stalls"),
         "MAC/cycle",
         "live",
+        "mJ",
         *("used", "cycles", "engine", "MMAC", "type"),
     )
 )
@@ -46,33 +50,42 @@ _COLUMNS = (
     "used: of all vector contexts' issue slots, or of the HTA's multiply-accumulates\n"
     "DDR rd, DDR wr, L2, VTCM: kB moved; weights, live: kB of memory for weights, packed copies "
     "included, and for activations while the layer runs\n"
-    "bound: what most of the layer's time goes on, and how much of it"
+    "mJ: energy by assumed constants; bound: what most of the layer's time goes on, and how much "
+    "of it"
 )
 
 
-def profile_table(result: Result, memory: Footprint) -> str:
-    """Return the layers, the overheads, their sum, the coverage and the memory of one inference."""
+def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
+    """Return layers, overheads and their sum, coverage, memory and energy of one inference."""
     inference = result.inferences[0]
     held = {layer.name: layer for layer in memory.layers}
-    rows = [_layer_row(layer, held[layer.name], inference.total_ps) for layer in inference.layers]
-    for part in inference.overheads:
+    rows = [
+        _layer_row(layer, held[layer.name], spent, inference.total_ps)
+        for layer, spent in zip(inference.layers, energy.layers, strict=True)
+    ]
+    for part, spent in zip(inference.overheads, energy.overheads, strict=True):
         share = f"{part.duration_ps / inference.total_ps:.1%}"
         moved = _kb(_moved(part)) if any(_moved(part)) else [""] * 4
         timed = ("", "", "", f"{part.us:.1f}", share)
-        rows.append((f"({part.name})", *timed, *[""] * 5, *moved, *[""] * 4))
+        rows.append(
+            (f"({part.name})", *timed, *[""] * 5, *moved, "", "", _mj(spent.millijoules), "", "")
+        )
     total = f"{inference.total_ps / 1e6:.1f}"
     macs = f"{sum(layer.macs for layer in inference.layers) / 1e6:.1f}"
     charges: list[LayerTiming | Overhead] = [*inference.layers, *inference.overheads]
     moved = _kb(map(sum, zip(*(_moved(charge) for charge in charges), strict=True)))
     weights = f"{(memory.weight_bytes + memory.packed_bytes) / 1024:.0f}"
     total_row = ("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, weights)
-    rows.append((*total_row, "", "", ""))
+    rows.append((*total_row, "", _mj(energy.millijoules), "", ""))
     text = table(HEADER, rows, left=_LEFT, first_to_go=_FIRST_TO_GO)
-    lines = (_coverage(result), memory_line(memory), _forward(inference), _init(result))
+    told = (memory_line(memory), energy_line(energy))
+    lines = (_coverage(result), *told, _forward(inference), _init(result))
     return "\n".join((text, "", _COLUMNS, *lines))
 
 
-def _layer_row(layer: LayerTiming, held: LayerMemory, total_ps: int) -> tuple[str, ...]:
+def _layer_row(
+    layer: LayerTiming, held: LayerMemory, spent: Spent, total_ps: int
+) -> tuple[str, ...]:
     return (
         layer.name,
         layer.type,
@@ -87,9 +100,14 @@ def _layer_row(layer: LayerTiming, held: LayerMemory, total_ps: int) -> tuple[st
         _used(layer),
         *_kb(_moved(layer)),
         *_kb((held.weight_bytes + held.packed_bytes, held.live_bytes)),
+        _mj(spent.millijoules),
         f"{layer.bound} {layer.bound_share:.0%}",
         layer.cost_model,
     )
+
+
+def _mj(millijoules: float) -> str:
+    return f"{millijoules:.4f}" if millijoules else ""
 
 
 def _used(layer: LayerTiming) -> str:

@@ -27,6 +27,11 @@ def throughput_facts(found: Throughput, platform: Platform) -> dict[str, Any]:
         "stack": platform.stack.name,
         "total": _pace(found.total),
         "gain": found.gain,
+        "average_power_mw": {
+            "value": found.power_w.value * 1e3,
+            "low": found.power_w.low * 1e3,
+            "high": found.power_w.high * 1e3,
+        },
         "utilisation": {use.resource: use.share for use in found.utilisations},
         "limited_by": None if limit is None else limit.resource,
         "repeats": None if found.repeats is None else _repeats(found.repeats),

@@ -22,9 +22,18 @@ def throughput_text(found: Throughput) -> str:
             table(header, rows, left=frozenset({0, 1, 2, 3})),
             table(("resource", "in use"), uses),
             f"Total throughput: {found.total.per_second:.4f} infs/sec, {found.gain:.2f} times the "
-            f"work of one instance by itself\n{verdict(found)}",
+            f"work of one instance by itself\n{power(found)}\n{verdict(found)}",
             *repeats(found),
         )
+    )
+
+
+def power(found: Throughput) -> str:
+    """Return the sentence on average power."""
+    watts = found.power_w
+    return (
+        f"Average power: {watts.value * 1e3:.0f} mW, {watts.low * 1e3:.0f} to "
+        f"{watts.high * 1e3:.0f} by assumed constants of energy."
     )
 
 

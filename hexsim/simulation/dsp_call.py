@@ -29,7 +29,9 @@ from hexsim.simulation.subnet_work import subnet_works
 from hexsim.timing.node_timing import NodeTiming
 from hexsim.timing.results import LayerTiming
 from hexsim.timing.simtime import PS_PER_SECOND, Process, seconds_to_ps
-from hexsim.timing.work import NodeWork
+from hexsim.timing.work import NodeWork, Slice, Stage
+
+_NO_WORK = NodeWork((), "none")
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class DspCall:
 
     def _part(self, ledger: Ledger, part: EntryPart) -> Process:
         """Spend one named part where it runs."""
-        start = self._phone.env.now
+        start, work = self._phone.env.now, _NO_WORK
         if part.place == "host":
             yield self._phone.cores.run(seconds_to_ps(part.seconds))
             ledger.aside("cpu", part.name, start)
@@ -144,8 +146,10 @@ class DspCall:
             yield self._phone.env.timeout(seconds_to_ps(part.seconds))
             ledger.aside("fastrpc", part.name, start)
         else:
-            yield from self._session.run_clocks(part.name, part.clocks, vector=part.place == "hvx")
-        ledger.overhead(part.name, scope=part.scope)
+            item = self._session.item(part.clocks, vector=part.place == "hvx")
+            work = NodeWork((Stage((Slice((item,)),), threads=1),), "none")
+            yield from self._session.run_item(part.name, item)
+        ledger.overhead(part.name, work=work, scope=part.scope)
 
     def _hvx_layer(self, call: KernelCall, work: NodeWork, timing: NodeTiming) -> LayerTiming:
         dsp = self._phone.dsp

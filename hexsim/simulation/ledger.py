@@ -48,6 +48,8 @@ class Ledger:
                     work.l2_bytes,
                     work.vtcm_bytes,
                     scope,
+                    work.packets,
+                    work.vector_packets,
                 )
             )
             self.spans.append(Span(self.track, name, start, self.now))

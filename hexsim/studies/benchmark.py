@@ -12,6 +12,7 @@ from hexsim.accuracy.scores import class_scores, is_classifier
 from hexsim.container.loading import is_builtin, load_container
 from hexsim.deployment import Deployment
 from hexsim.deployment.given import Given, GivenModel, Preparation
+from hexsim.energy import Energy
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
@@ -43,8 +44,8 @@ class Case:
     `builtin` tells a built-in network, whose measurements are known, from a file of any name.
     `cut` is the fastest cut of aip, if other runtimes were asked for too; it would save `saved_us`.
     `overrides` says what became of those of a float file that is quantised, here or at load.
-    `timing` and `memory` are those of the network alone; `interference` tells how it fares beside
-    other clients.
+    `timing`, `memory` and `energy` are those of the network alone; `interference` tells how it
+    fares beside other clients.
     `evaluated` says on which inputs answers were compared, and what was quantised calibrated.
     `drawn` are times with all constants drawn at once, the same draws for all cases of a platform.
     `subnets` are the runs of layers on one engine that it is cut into.
@@ -61,6 +62,7 @@ class Case:
     runtime: Runtime
     timing: Result
     memory: Footprint
+    energy: Energy
     uncertainty: Uncertainty | None
     agreement: Agreement | None
     interference: Interference | None = None
@@ -244,6 +246,7 @@ class _Cases:
             runtime=runtime,
             timing=timing,
             memory=deployment.memory(conditions.buffer),
+            energy=platform.energy(timing, conditions.perf_profile),
             uncertainty=self._interval(workload, timing, runtime),
             agreement=self._agreement(deployment) if conditions.accuracy else None,
             interference=found,

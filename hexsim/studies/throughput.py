@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hexsim.energy import Estimate
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
 from hexsim.platform import Platform
@@ -130,12 +131,14 @@ class Utilisation:
 class Throughput:
     """What a run of several instances gave; `result` has the timeline of what was simulated.
 
+    `power_w` is the average over what was simulated, without background clients.
     With `repeats` the calls after those follow from their period.
     """
 
     instances: tuple[Instance, ...]
     total: Pace
     utilisations: tuple[Utilisation, ...]
+    power_w: Estimate
     result: Result
     repeats: Repetition | None = None
 
@@ -174,7 +177,9 @@ def throughput(
         for job, number in enumerate(threads)
     )
     used = _utilisations(platform, run.result.timeline)
-    return Throughput(instances, Pace.of(run.calls), used, run.result, run.repeats)
+    profiles = [callers[number].perf_profile or loop.perf_profile for number in threads]
+    power_w = platform.power(run.result, profiles)
+    return Throughput(instances, Pace.of(run.calls), used, power_w, run.result, run.repeats)
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,8 @@ class Overhead:
     `forward` is True for what the runtime reports inside forward propagate; the rest is spent on
     the application's side of the call. `scope` says whose time it is. Only changes of layout at the
     edges of a DSP subnet move bytes that are counted; conversions and copies have theirs in their
-    cost per element.
+    cost per element. `packets` are those that the DSP issues in it, `vector_packets` those of them
+    that hold a vector context.
     """
 
     name: str
@@ -110,6 +111,8 @@ class Overhead:
     l2_bytes: int = 0
     vtcm_bytes: int = 0
     scope: Scope = "runtime"
+    packets: int = 0
+    vector_packets: int = 0
 
     @property
     def us(self) -> float:

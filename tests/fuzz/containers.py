@@ -373,7 +373,8 @@ def judge(path: Path) -> str:
 
 
 def _profiled(deployment: Deployment) -> str:
-    return profile_table(deployment.simulate(), deployment.memory())
+    timing = deployment.simulate()
+    return profile_table(timing, deployment.memory(), deployment.platform.energy(timing))
 
 
 def _inputs(network: Network) -> dict[str, np.ndarray]:

@@ -23,7 +23,8 @@ def test_a_row_per_thread_a_row_per_resource_and_a_verdict() -> None:
     ]
     resources = [line.rsplit(None, 1)[0].strip() for line in lines if line.endswith("%")]
     assert resources[:3] == ["hardware threads", "hvx contexts", "hvx contexts at work"]
-    assert lines[-2].startswith("Total throughput: ")
+    assert lines[-3].startswith("Total throughput: ")
+    assert lines[-2].startswith("Average power: ")
 
 
 def test_a_call_that_nothing_limits_is_limited_by_its_length() -> None:

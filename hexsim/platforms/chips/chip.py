@@ -3,7 +3,8 @@
 Modelled: the DSP that owns HVX, the memory it reaches, the CPU and GPU beside it and the tensor
 engine (HTA). A table that a file leaves out means that the chip lacks the part or that its data
 is not known; such a chip loads and lists, and is refused when something asks for the table.
-Left out: power, temperature, and everything that software decides (see hexsim.platforms.stacks).
+Left out: temperature, energy (see hexsim.platforms.energies), and everything that software decides
+(see hexsim.platforms.stacks).
 """
 
 from __future__ import annotations

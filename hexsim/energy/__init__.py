@@ -1,0 +1,15 @@
+"""Energy of an inference, from what a simulation counted and constants with owners."""
+
+from hexsim.energy.account import Energy, inference_energy
+from hexsim.energy.estimate import PARTS, Estimate, Part, Spent
+from hexsim.energy.power import average_power_w
+
+__all__ = [
+    "PARTS",
+    "Energy",
+    "Estimate",
+    "Part",
+    "Spent",
+    "average_power_w",
+    "inference_energy",
+]

@@ -1,0 +1,158 @@
+"""The energy of one inference: what each layer and each overhead spends, by part.
+
+A layer spends by what it counts (packets, MACs, bytes by level of memory) and, for as long as it
+takes, the leakage and the clock tree of what is awake: the DSP during its layers, those of the
+tensor engine and the overheads on the DSP's side of the call, the tensor engine during its own.
+On the CPU a layer keeps all cores busy that its runtime uses, an overhead one core; while the CPU
+waits for another engine it sleeps. Layers and overheads add up to the inference.
+
+Left out: idle time between inferences, initialisation, bytes of overheads that are in their cost
+per element, and the rest of a phone, from its display to the losses of its supply.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.energy.estimate import PARTS, Estimate, Part, Spent, total
+from hexsim.energy.rates import Domain, Rates, rates
+from hexsim.platforms.chips.chip import Chip, Corner
+from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
+from hexsim.timing.simtime import PS_PER_SECOND
+
+STATIC: tuple[Part, ...] = ("leakage", "clock tree")
+"""Parts that time costs, whatever is done in it."""
+
+_MILLI = 1e3
+_WAITS = ("cpu_wait", "gpu_wait")
+"""Overheads of the runtime in which no core works for the inference."""
+
+
+@dataclass(frozen=True)
+class Energy:
+    """What one inference spends, in millijoules.
+
+    `low` and `high` are with all constants at their lower and at their upper ends at once. Times
+    are those of the simulation; their own interval is not in it.
+    """
+
+    layers: tuple[Spent, ...]
+    overheads: tuple[Spent, ...]
+
+    @property
+    def parts(self) -> dict[Part, Estimate]:
+        """All layers and overheads together, by part; parts of nothing are left out."""
+        spent = (*self.layers, *self.overheads)
+        return {
+            part: total(one.parts[part] for one in spent if part in one.parts)
+            for part in PARTS
+            if any(part in one.parts for one in spent)
+        }
+
+    @property
+    def estimate(self) -> Estimate:
+        """The whole inference."""
+        return total(one.estimate for one in (*self.layers, *self.overheads))
+
+    @property
+    def millijoules(self) -> float:
+        """The whole inference, with the constants as they are stated."""
+        return self.estimate.value
+
+    @property
+    def low(self) -> float:
+        """The same with every constant at its lower end."""
+        return self.estimate.low
+
+    @property
+    def high(self) -> float:
+        """The same with every constant at its upper end."""
+        return self.estimate.high
+
+
+def inference_energy(timing: InferenceTiming, chip: Chip, corner: Corner) -> Energy:
+    """Return what an inference on `chip` spent whose DSP ran at `corner`."""
+    return charged(timing, chip, rates(chip, corner))
+
+
+def charged(timing: InferenceTiming, chip: Chip, known: tuple[Rates, Rates, Rates]) -> Energy:
+    """Return the same with rates that are known already."""
+    cores = chip.cpu_table.cores if chip.cpu_table else 1
+    contexts_packets = _vector_share(chip)
+    return Energy(
+        tuple(
+            _spent(one.name, [_of_layer(one, rate, cores, contexts_packets) for rate in known])
+            for one in timing.layers
+        ),
+        tuple(
+            _spent(one.name, [_of_overhead(one, rate) for rate in known])
+            for one in timing.overheads
+        ),
+    )
+
+
+def awake(charge: LayerTiming | Overhead) -> tuple[Domain, ...]:
+    """What leaks and is clocked while a layer runs or an overhead passes."""
+    if isinstance(charge, Overhead):
+        return () if charge.scope == "runtime" else ("dsp",)
+    if charge.engine == "hta":
+        return ("dsp", "hta")
+    return ("dsp",) if charge.engine == "hvx" else ()
+
+
+def _vector_share(chip: Chip) -> float:
+    """Vector packets per second of a fully used vector unit and hertz of clock."""
+    dsp = chip.dsp_table
+    return dsp.hvx.contexts / dsp.issue_clk_per_packet if dsp else 0.0
+
+
+def _of_layer(layer: LayerTiming, rate: Rates, cores: int, share: float) -> dict[Part, float]:
+    seconds = layer.duration_ps / PS_PER_SECOND
+    used = layer.hvx_utilisation * seconds * layer.clock_hz * share
+    vector = min(layer.packets, round(used))
+    spent = _static(layer, rate) | _moved(layer, rate)
+    spent["vector packets"] = vector * rate.vector_packet_j
+    spent["scalar packets"] = (layer.packets - vector) * rate.scalar_packet_j
+    if layer.engine == "cpu":
+        spent["cpu"] = cores * seconds * rate.cpu_core_w
+    elif layer.engine == "gpu":
+        spent["gpu"] = seconds * rate.gpu_w
+    else:
+        spent["macs"] = layer.macs * (rate.hta_mac_j if layer.engine == "hta" else rate.hvx_mac_j)
+    return spent
+
+
+def _of_overhead(part: Overhead, rate: Rates) -> dict[Part, float]:
+    spent = _static(part, rate) | _moved(part, rate)
+    spent["vector packets"] = part.vector_packets * rate.vector_packet_j
+    spent["scalar packets"] = (part.packets - part.vector_packets) * rate.scalar_packet_j
+    if part.scope == "runtime" and part.name not in _WAITS:
+        spent["cpu"] = part.duration_ps / PS_PER_SECOND * rate.cpu_core_w
+    return spent
+
+
+def _static(charge: LayerTiming | Overhead, rate: Rates) -> dict[Part, float]:
+    seconds = charge.duration_ps / PS_PER_SECOND
+    return {
+        "leakage": seconds * sum(rate.leakage_w[domain] for domain in awake(charge)),
+        "clock tree": seconds * sum(rate.clock_tree_w[domain] for domain in awake(charge)),
+    }
+
+
+def _moved(charge: LayerTiming | Overhead, rate: Rates) -> dict[Part, float]:
+    return {
+        "l2": charge.l2_bytes * rate.l2_j,
+        "vtcm": charge.vtcm_bytes * rate.vtcm_j,
+        "ddr": (charge.ddr_read_bytes + charge.ddr_write_bytes) * rate.ddr_j,
+    }
+
+
+def _spent(name: str, found: list[dict[Part, float]]) -> Spent:
+    """Put what is spent at the stated constants and at both ends side by side."""
+    value, low, high = found
+    parts = {
+        part: Estimate(value[part], low[part], high[part]) * _MILLI
+        for part in PARTS
+        if value.get(part)
+    }
+    return Spent(name, parts)

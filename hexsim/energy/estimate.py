@@ -1,0 +1,62 @@
+"""An energy with its interval, and its division into parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Part = Literal[
+    "vector packets",
+    "scalar packets",
+    "macs",
+    "l2",
+    "vtcm",
+    "ddr",
+    "leakage",
+    "clock tree",
+    "cpu",
+    "gpu",
+]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value between two ends: with all constants as stated, at their lower, at their upper end.
+
+    That all lie at one end at once is unlikely, so the interval is wide; it has no probability.
+    """
+
+    value: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+
+    def __add__(self, other: Estimate) -> Estimate:
+        return Estimate(self.value + other.value, self.low + other.low, self.high + other.high)
+
+    def __mul__(self, factor: float) -> Estimate:
+        return Estimate(self.value * factor, self.low * factor, self.high * factor)
+
+
+def total(estimates: Iterable[Estimate]) -> Estimate:
+    """Add estimates end by end."""
+    return sum(estimates, Estimate())
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one layer or overhead spends, in millijoules by part; parts of nothing are left out."""
+
+    name: str
+    parts: Mapping[Part, Estimate]
+
+    @property
+    def estimate(self) -> Estimate:
+        """All parts together, in millijoules."""
+        return total(self.parts.values())
+
+    @property
+    def millijoules(self) -> float:
+        """All parts together, with the constants as they are stated."""
+        return self.estimate.value

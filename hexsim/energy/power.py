@@ -1,0 +1,79 @@
+"""The average power of a workload, several inferences at once included.
+
+What inferences count adds up. Leakage and clock tree are spent once, however many of them keep the
+same part awake, for as long as at least one does.
+
+Left out: what background clients spend, and idle time: asleep, nothing is taken to flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hexsim.energy.account import STATIC, awake, charged
+from hexsim.energy.estimate import Estimate, total
+from hexsim.energy.rates import Domain, Rates, rates
+from hexsim.platforms.chips.chip import Chip, Corner
+from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
+from hexsim.timing.simtime import PS_PER_SECOND
+
+Interval = tuple[int, int]
+
+
+def average_power_w(timings: Sequence[InferenceTiming], chip: Chip, corner: Corner) -> Estimate:
+    """Return watts from the first call to the last return; 0 for no time."""
+    known = rates(chip, corner)
+    elapsed_ps = _elapsed_ps(timings)
+    if not elapsed_ps:
+        return Estimate()
+    counted = total(
+        estimate
+        for timing in timings
+        for spent in _charges_of(timing, chip, known)
+        for estimate in spent
+    )
+    return (counted + _static(timings, known)) * (PS_PER_SECOND / elapsed_ps)
+
+
+def _elapsed_ps(timings: Sequence[InferenceTiming]) -> int:
+    if not timings:
+        return 0
+    return max(one.end_ps for one in timings) - min(one.start_ps for one in timings)
+
+
+def _charges_of(
+    timing: InferenceTiming, chip: Chip, known: tuple[Rates, Rates, Rates]
+) -> Iterable[list[Estimate]]:
+    """Joules of what is counted, charge by charge."""
+    energy = charged(timing, chip, known)
+    for one in (*energy.layers, *energy.overheads):
+        yield [spent * 1e-3 for part, spent in one.parts.items() if part not in STATIC]
+
+
+def _static(timings: Sequence[InferenceTiming], known: tuple[Rates, Rates, Rates]) -> Estimate:
+    """Joules of leakage and clock tree."""
+    domains: tuple[Domain, ...] = ("dsp", "hta")
+    seconds = {domain: union_ps(_awake(timings, domain)) / PS_PER_SECOND for domain in domains}
+    value, low, high = (
+        sum(seconds[one] * (rate.leakage_w[one] + rate.clock_tree_w[one]) for one in domains)
+        for rate in known
+    )
+    return Estimate(value, low, high)
+
+
+def _awake(timings: Sequence[InferenceTiming], domain: Domain) -> Iterable[Interval]:
+    for timing in timings:
+        charges: tuple[LayerTiming | Overhead, ...] = (*timing.layers, *timing.overheads)
+        for charge in charges:
+            if domain in awake(charge):
+                yield charge.start_ps, charge.start_ps + charge.duration_ps
+
+
+def union_ps(intervals: Iterable[Interval]) -> int:
+    """Length of what at least one interval covers."""
+    covered = end = 0
+    for start, stop in sorted(intervals):
+        if stop > end:
+            covered += stop - max(start, end)
+            end = stop
+    return covered

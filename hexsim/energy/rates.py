@@ -1,0 +1,87 @@
+"""What each thing that a simulation counts costs on a chip at a corner, in joules and watts.
+
+Switching energy goes with the square of the voltage, and the power of the clock tree with its
+frequency too; leakage is taken to go with the voltage. CPU, GPU and DDR do not follow the corner
+of the DSP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from hexsim.platforms.chips.chip import Chip, ClockTable, Corner
+from hexsim.platforms.energies import EnergySheet, sheet_of
+
+Domain = Literal["dsp", "hta"]
+"""What leaks and has a clock of its own."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Joules per packet, MAC and byte; watts by domain and of the host."""
+
+    vector_packet_j: float
+    scalar_packet_j: float
+    hvx_mac_j: float
+    hta_mac_j: float
+    l2_j: float
+    vtcm_j: float
+    ddr_j: float
+    leakage_w: dict[Domain, float]
+    clock_tree_w: dict[Domain, float]
+    cpu_core_w: float
+    gpu_w: float
+
+
+def rates(chip: Chip, corner: Corner) -> tuple[Rates, Rates, Rates]:
+    """Return the rates with constants as stated, at their lower ends, and at their upper ends."""
+    sheet = sheet_of(chip)
+    typical, low, high = (
+        _rates(one, chip, corner) for one in (sheet, sheet.at_low(), sheet.at_high())
+    )
+    return typical, low, high
+
+
+def _rates(sheet: EnergySheet, chip: Chip, corner: Corner) -> Rates:
+    volts = sheet.voltage.at(_needed(chip, corner))
+    scale = sheet.process_scale
+    switching = scale * volts**2
+    dsp, hta, host = sheet.dsp, sheet.hta, sheet.host
+    clocks = {
+        "dsp": _clock_share(chip.dsp_table.clocks_hz if chip.dsp_table else None, corner),
+        "hta": _clock_share(chip.hta_table.clocks_hz if chip.hta_table else None, corner),
+    }
+    return Rates(
+        vector_packet_j=dsp.vector_packet_j * switching,
+        scalar_packet_j=dsp.scalar_packet_j * switching,
+        hvx_mac_j=dsp.mac_j * switching,
+        hta_mac_j=hta.mac_j * switching,
+        l2_j=dsp.l2_j * switching,
+        vtcm_j=dsp.vtcm_j * switching,
+        ddr_j=sheet.ddr.byte_j,
+        leakage_w={
+            "dsp": dsp.leakage_w * scale * volts,
+            "hta": hta.leakage_w * scale * volts,
+        },
+        clock_tree_w={
+            "dsp": dsp.clock_tree_w * switching * clocks["dsp"],
+            "hta": hta.clock_tree_w * switching * clocks["hta"],
+        },
+        cpu_core_w=host.cpu_core_w * scale,
+        gpu_w=host.gpu_w * scale,
+    )
+
+
+def _needed(chip: Chip, corner: Corner) -> Corner:
+    """The lowest corner that gives the same clock: a chip without turbo_l1 states that of turbo."""
+    if chip.dsp_table is None:
+        return corner
+    clock_hz = chip.dsp_table.clock_hz
+    corners: tuple[Corner, ...] = get_args(Corner)
+    return [one for one in corners if clock_hz(one) == clock_hz(corner)][-1]
+
+
+def _clock_share(clocks: ClockTable | None, corner: Corner) -> float:
+    """The clock at a corner over that at turbo; 0 without the part."""
+    return float(getattr(clocks, corner)) / clocks.turbo if clocks else 0.0

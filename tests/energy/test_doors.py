@@ -1,0 +1,86 @@
+"""The same energy through every door: Python, profile, bench, throughput."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import hexsim
+from hexsim.cli.app import app
+from hexsim.runtimes import Runtime
+
+DSP_PARTS = ("vector packets", "scalar packets", "macs", "l2", "leakage", "clock tree")
+
+
+def _said(*arguments: str) -> None:
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("runtime", "parts"),
+    [
+        (
+            "dsp",
+            {
+                "vector packets",
+                "scalar packets",
+                "macs",
+                "l2",
+                "ddr",
+                "leakage",
+                "clock tree",
+                "cpu",
+            },
+        ),
+        ("cpu", {"cpu", "ddr"}),
+        ("gpu", {"gpu", "cpu", "ddr"}),
+    ],
+)
+def test_each_runtime_spends_on_the_parts_that_it_uses(runtime: Runtime, parts: set[str]) -> None:
+    found = hexsim.simulate(hexsim.load("mobilenet_v1"), "sd835", runtime)
+    energy = found.energy
+    assert set(energy.parts) == parts
+    assert 0 < energy.low < energy.millijoules < energy.high
+    assert [one.name for one in energy.layers] == [layer.name for layer in found.layers]
+
+
+def test_all_doors_tell_the_same(tmp_path: Path) -> None:
+    # A single call in a closed loop: its average power over its time is its energy.
+    found = hexsim.simulate(hexsim.load("mobilenet_v1"), perf_profile="high_performance")
+    mj = found.energy.millijoules
+    profile, layers, many = (tmp_path / name for name in ("p.json", "p.csv", "t.json"))
+    table = tmp_path / "b.csv"
+    _said("profile", "mobilenet_v1", "--perf-profile", "high_performance",
+          "--json", str(profile), "--csv", str(layers))  # fmt: skip
+    _said("bench", "--model", "mobilenet_v1", "--runtime", "dsp", "--timing-only",
+          "--perf-profile", "high_performance", "--csv", str(table))  # fmt: skip
+    _said("throughput", "mobilenet_v1", "--inferences", "1",
+          "--perf-profile", "high_performance", "--json", str(many))  # fmt: skip
+    (told,) = json.loads(profile.read_text())["results"]
+    assert told["energy"]["mj"] == mj
+    assert [told["energy"]["mj_low"], told["energy"]["mj_high"]] == [
+        found.energy.low,
+        found.energy.high,
+    ]
+    by_layer = [one.millijoules for one in found.energy.layers]
+    assert [layer["mj"] for layer in told["layers"]] == by_layer
+    rows = list(csv.DictReader(io.StringIO(layers.read_text())))
+    assert [float(row["mj"]) for row in rows] == pytest.approx(by_layer)
+    (total,) = (row for row in csv.DictReader(io.StringIO(table.read_text()))
+                if row["mj"] and not row["row"].startswith("layer"))  # fmt: skip
+    assert float(total["mj"]) == pytest.approx(mj, abs=1e-6)
+    milliwatts = json.loads(many.read_text())["average_power_mw"]["value"]
+    assert milliwatts * found.total_us / 1e6 == pytest.approx(mj)
+
+
+def test_a_saving_profile_spends_less_and_takes_longer() -> None:
+    model = hexsim.load("mobilenet_v1")
+    fast = hexsim.simulate(model, perf_profile="high_performance")
+    slow = hexsim.simulate(model, perf_profile="power_saver")
+    assert slow.total_us > fast.total_us
+    assert slow.energy.parts["vector packets"].value < fast.energy.parts["vector packets"].value
+    assert slow.energy.parts["leakage"].value > fast.energy.parts["leakage"].value
