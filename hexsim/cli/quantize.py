@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,23 +23,48 @@ from hexsim.cli._quantizer_options import (
 from hexsim.cli._say import remark
 from hexsim.errors import HexsimError
 
+if TYPE_CHECKING:
+    from hexsim.graph.ir import Network
+    from hexsim.inputs.source import InputSource
+
 
 @dataclass(frozen=True)
-class CalibrationInputs(Inputs):
-    """Inputs that have to be named: ranges of made-up ones suit no file that is kept."""
+class Calibration(Inputs):
+    """What activations are calibrated on."""
 
     input_list: Annotated[
         Path | None,
         typer.Option("--input-list", help="Text file that names raw inputs."),
         INPUT_LIST,
     ] = None
+    seeded_inputs: Annotated[
+        bool,
+        typer.Option(
+            "--seeded-inputs",
+            help="Calibrate on made-up inputs: for sizes and times, answers mean nothing.",
+        ),
+    ] = False
+
+    def require_some(self) -> None:
+        """Raise HexsimError unless inputs are named, or made-up ones asked for."""
+        if self.given == self.seeded_inputs:
+            raise HexsimError(
+                "hexsim quantize calibrates on inputs; give an --input-list, a folder of --images, "
+                "or --seeded-inputs"
+            )
+
+    def source(self, network: Network) -> InputSource:
+        """Return the inputs of `network`: those named, else seeded ones."""
+        from hexsim.inputs.source import seeded_source
+
+        return seeded_source(network) if self.seeded_inputs else super().source(network)
 
 
 @grouped
 def quantize(
     *,
     model: Annotated[str, typer.Argument(help="Float .dlc file (or ONNX file)."), MODEL],
-    inputs: CalibrationInputs,
+    inputs: Calibration,
     outputs: QuantizedFile,
     ranges: Ranges,
     bits: Bits,
@@ -53,29 +78,17 @@ def quantize(
     ] = None,
     precision: MixedPrecision,
     hta: HtaSections,
-    seeded_inputs: Annotated[
-        bool,
-        typer.Option(
-            "--seeded-inputs",
-            help="Calibrate on made-up inputs: for sizes and times, answers mean nothing.",
-        ),
-    ] = False,
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs or pictures."""
     from hexsim.cli._progress import bar
     from hexsim.container.loading import applied_overrides, load_container
     from hexsim.deployment.offline_hta import compile_all
-    from hexsim.inputs.source import seeded_source
     from hexsim.quantization.infinities import mask_notes
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.reports.override_log import unused_line
 
-    if inputs.given == seeded_inputs:
-        raise HexsimError(
-            "hexsim quantize calibrates on inputs; give an --input-list, a folder of --images, or "
-            "--seeded-inputs"
-        )
+    inputs.require_some()
     options = quantization_options(ranges, bits, precision)
     chosen = parse_optimizations(optimizations or ())
     source = load_container(model)
@@ -84,7 +97,7 @@ def quantize(
         remark(f"INFO - {note}")
     overrides = applied_overrides(source, model, asked=precision.override_params)
     orders = hta.orders(source.model)
-    calibration = seeded_source(network) if seeded_inputs else inputs.source(network)
+    calibration = inputs.source(network)
     feeds, count = calibration.feeds, calibration.sets
     done = quantize_optimized(network, feeds, options, chosen, overrides, bar, count)
     compiled, failures = compile_all(done.model, orders)

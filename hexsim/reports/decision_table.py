@@ -11,6 +11,9 @@ from hexsim.studies.decision.ranking import heads, rule, two_digits
 SHOWN = 10
 """Places in the ranking, by the best mode of each; those in front stand there besides."""
 
+SURE = 0.9
+"""Share of draws from which on an order counts as sure."""
+
 
 def decision_table(decision: Decision, *, every: bool = False) -> str:
     """Return the ranking: the best of each place and all in front, or with `every` all of it."""
@@ -117,7 +120,9 @@ def _next(best: Candidate, other: Candidate, decision: Decision) -> str:
         f"Next elsewhere is {other.mode.name} on {_placed(other)}, {_reason(best, other, decision)}"
     )
     if decision.sure and best.timed.total_us != other.timed.total_us:
-        text += f"; the first is the quicker one in {decision.sure[0]:.0%} of draws"
+        share = decision.sure[0]
+        text += f"; the first is the quicker one in {share:.0%} of draws"
+        text += ", so their order is open" if share < SURE else ""
     return text + "."
 
 

@@ -31,6 +31,7 @@ run m.onnx --runtime gpu_fp16 --input-list list.txt -o out_gpu
 run m.dlc --runtime dsp --input-list list.txt -o out_dsp
 validate m.dlc --runtime dsp --input-list list.txt --json validation.json
 tradeoff m.onnx --json tradeoff.json
+decide m.onnx --chips sd865 --runtime cpu,dsp --modes float,default --json decide.json
 bench --model m.onnx --json bench.json --csv bench.csv --trace bench.trace
 profile m.dlc --runtime dsp
 partition m.dlc --chip sd865
@@ -40,8 +41,8 @@ kernel conv --shape 8x8x32:32:3x3
 """
 WRITTEN = {
     "dronet.onnx", "float.dlc", "m.dlc", "out_cpu", "out_gpu", "out_dsp", "validation.json",
-    "tradeoff.json", "bench.json", "bench.csv", "bench.trace", "roofline.png", "page.html",
-    "report.html",
+    "tradeoff.json", "decide.json", "bench.json", "bench.csv", "bench.trace", "roofline.png",
+    "page.html", "report.html",
 }  # fmt: skip
 GIVEN = {"m.onnx", "list.txt", "x.raw", "home", "temporary"}
 

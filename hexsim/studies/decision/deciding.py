@@ -25,6 +25,8 @@ from hexsim.studies.decision.ranking import Preference, heads, ranked
 DRAWN = 3
 """Places whose best candidates get an interval of their time."""
 
+AS_DSP = "without HTA sections, which gain nothing here, it is as dsp"
+
 Progress = Callable[[str], None]
 
 
@@ -192,6 +194,9 @@ class _Deciding:
                 continue
             for one in timed:
                 made = Candidate(mode, order, chip, platform.stack.name, runtime, one)
+                if one.cut == "none" and (platform, "dsp") in self._places:
+                    self._out.append(RuledOut(mode.name, chip, runtime, AS_DSP, limit=False))
+                    continue
                 if not self._is_beyond(made, self._asked.limits.cost_beyond(made)):
                     accuracy = self._parts.accuracy(mode, place, one)
                     yield replace(made, accuracy=accuracy)

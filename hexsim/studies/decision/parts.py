@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from hexsim.accuracy.layer_errors import most_added
+from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import Validation, validate
 from hexsim.container.loading import applied_overrides, is_dlc, load_container
 from hexsim.deployment import Deployment, deploy
@@ -169,7 +170,8 @@ class Parts:
         overrides = self._overrides(mode)
         source = seeded_source(network) if self._seeded else self._calibration
         chosen = mode.optimizations
-        return quantize_optimized(network, source.feeds, mode.options, chosen, overrides).model
+        done = quantize_optimized(network, source.feeds, mode.options, chosen, overrides)
+        return with_reference(done.model, network)  # which bias correction changed as well
 
     def _overrides(self, mode: Mode) -> Overrides:
         """Those of the file, and with a mode that keeps layers float all that conversion keeps."""

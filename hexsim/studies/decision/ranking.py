@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
+from hexsim.runtimes import RUNTIMES
 from hexsim.studies.decision.candidates import Candidate
 
 Preference = Literal["latency", "accuracy", "memory"]
@@ -57,7 +58,12 @@ def _key(one: Candidate, preference: Preference) -> tuple[object, ...]:
         "accuracy": (),
         "memory": (two_digits(one.timed.peak_bytes),),
     }[preference]
-    return (*first, *_inaccuracy(one), one.timed.total_us, one.order, *one.place)
+    return (*first, *_inaccuracy(one), one.timed.total_us, one.order, *_place(one))
+
+
+def _place(one: Candidate) -> tuple[object, ...]:
+    """Last of all: names, and dsp before aip, which does the same where it has no sections."""
+    return one.chip, RUNTIMES.index(one.runtime), one.timed.cut
 
 
 def _inaccuracy(one: Candidate) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import pytest
 
 from hexsim.studies.decision import PREFERENCES, Limits
 from hexsim.studies.decision.ranking import heads, ranked, rule, two_digits
-from tests.studies.decision.made import candidate
+from tests.studies.decision.decided import candidate
 
 
 def test_latency_counts_to_two_digits_then_accuracy() -> None:

@@ -1,0 +1,201 @@
+"""`hexsim decide` as typed: its reports agree, its commands give its figures, kills lose little."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hexsim.files import kept
+from tests.cli.conftest import Done
+from tests.imports import CHECKOUT
+from tests.studies.decision.decided import ITEMS, write_files
+
+Command = Callable[[str], Done]
+
+FEW = "decide m.onnx --chips sd855 --runtime cpu,dsp,aip --input-list list.txt --draws 3"
+LABELLED = f"{FEW} --labels labels.txt --modes float,default,axis"
+
+
+@pytest.fixture(autouse=True)
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of what is kept, alone for a test; m.onnx with its inputs beside it."""
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    monkeypatch.setattr(kept, "private_folder", lambda name: folder)
+    write_files(tmp_path)
+    return folder
+
+
+def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> None:
+    code, out, err = command(f"{LABELLED} --all --json d.json --csv d.csv")
+    assert (code, err) == (0, "")
+    document = json.loads((tmp_path / "d.json").read_text())
+    with (tmp_path / "d.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    lines = [line for line in out.splitlines() if re.match(r" +\d+  ", line)]
+    assert len(lines) == len(rows) == len(document["choices"]) >= 4
+    for line, row, choice in zip(lines, rows, document["choices"], strict=True):
+        assert row["total_inference_us"] == str(choice["total_inference_us"])
+        assert line.split()[:2] == [str(choice["rank"]), choice["mode"]]
+        assert f" {choice['total_inference_us'] / 1e3:.2f} " in line
+        assert f"{choice['runtime_top1'] / ITEMS:.2%}" in line
+        assert f"{choice['same_top1']}/{ITEMS}" in line
+        assert ("*" in line) == choice["in_front"]
+    best = document["choices"][0]
+    assert f"Take {best['mode']} on {best['chip']} {best['runtime']}" in out
+    assert document["rule"] in out
+    assert all(f"  {line}" in out for line in document["commands"])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "--modes default,axis --runtime dsp --labels labels.txt",
+        "--modes float --runtime cpu --labels labels.txt",
+        "--modes cle+bc --runtime aip --perf-profile high_performance --idle-ms 5",
+        "--modes default,mixed --runtime dsp --prefer accuracy",
+        "--modes act16 --runtime fxp_cpu --input-dim x_1,3,8,8",
+    ],
+)
+def test_its_commands_give_its_figures(command: Command, tmp_path: Path, more: str) -> None:
+    line = f"decide m.onnx --chips sd855 --input-list list.txt --draws 0 --json d.json {more}"
+    words = [word.replace("x_1", "x 1") for word in line.split()]
+    assert _run(words, tmp_path).returncode == 0
+    document = json.loads((tmp_path / "d.json").read_text())
+    best = document["choices"][0]
+    _reproduce(document["commands"], tmp_path, best)
+    assert best["float_tensors"] or "mixed" not in more, "the choice is one that was to be tested"
+
+
+def test_commands_without_inputs(command: Command, tmp_path: Path) -> None:
+    done = command("decide m.onnx --chips sd855 --runtime dsp --modes axis --draws 0 --json d.json")
+    assert done.code == 0
+    assert "seeded inputs, on which classes mean nothing" in done.out
+    document = json.loads((tmp_path / "d.json").read_text())
+    assert "--seeded-inputs" in document["commands"][0]
+    _reproduce(document["commands"], tmp_path, document["choices"][0])
+
+
+def _reproduce(lines: list[str], folder: Path, best: dict[str, Any]) -> None:
+    """Run the commands in a shell, and compare what they write."""
+    for line in lines:
+        more = {"profile": " --json p.json", "validate": " --json v.json"}
+        typed = line + more.get(line.split()[1], "")
+        path = f'hexsim() {{ {sys.executable} -m hexsim "$@"; }}; '
+        done = subprocess.run(
+            ["bash", "-c", path + typed], cwd=folder, env=_environment(), capture_output=True
+        )
+        assert done.returncode == 0, (typed, done.stderr)
+    (case,) = json.loads((folder / "p.json").read_text())["results"]
+    assert case["total_inference_us"] == best["total_inference_us"]
+    checked = json.loads((folder / "v.json").read_text())
+    assert checked["output_sqnr_db"] == best["sqnr_db"], "None is exact in both"
+    assert checked["hits"]["same_top1"] == best["same_top1"]
+    assert checked["hits"].get("runtime_top1") == best["runtime_top1"]
+
+
+def test_a_killed_run_goes_on_where_it_was(command: Command, tmp_path: Path, parts: Path) -> None:
+    words = f"{LABELLED} --all --json killed.json".split()
+    child = subprocess.Popen(
+        [sys.executable, "-c", _CHILD, str(parts), *words],
+        cwd=tmp_path,
+        env=_environment(),
+        stdout=subprocess.DEVNULL,
+    )
+    while child.poll() is None and len(list(parts.glob("*.json"))) < 3:
+        time.sleep(0.01)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    before = {path.name: path.read_bytes() for path in parts.glob("*.json")}
+    assert len(before) >= 3
+    assert not (tmp_path / "killed.json").exists()
+    assert command(f"{LABELLED} --all --json killed.json").code == 0
+    after = {path.name: path.read_bytes() for path in parts.glob("*.json")}
+    assert before.items() < after.items(), "what was done is not done again"
+    for path in parts.iterdir():
+        path.unlink()
+    assert command(f"{LABELLED} --all --json whole.json").code == 0
+    assert {path.name: path.read_bytes() for path in parts.glob("*.json")} == after
+    assert (tmp_path / "killed.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+
+
+_CHILD = """
+import sys
+from pathlib import Path
+from hexsim.files import kept
+folder = Path(sys.argv.pop(1))
+kept.private_folder = lambda name: folder
+from hexsim.cli import main
+main()
+"""
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join(filter(None, (str(CHECKOUT), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path}
+
+
+def _run(words: list[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-c", _CHILD, str(folder / "kept"), *words],
+        cwd=folder,
+        env=_environment(),
+        capture_output=True,
+    )
+
+
+def test_nothing_within_the_limits_is_an_answer_too(command: Command, tmp_path: Path) -> None:
+    code, out, _ = command(f"{FEW} --modes default --max-ms 0.01 --json d.json")
+    assert code == 0
+    assert "Nothing is within the limits." in out
+    assert "over --max-ms 0.01" in out
+    document = json.loads((tmp_path / "d.json").read_text())
+    assert (document["choices"], document["commands"]) == ([], [])
+    assert document["limits"]["max_ms"] == 0.01
+
+
+def test_the_table_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    out = command(LABELLED).out
+    table = [line for line in out.splitlines() if re.match(r"( *rank| +\d+  )", line)]
+    assert len(table) > 3
+    assert max(map(len, table)) <= 80
+    assert "--wide shows all" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("decide none.onnx", "no such file"),
+        ("decide m.onnx --chips sd888", "cannot be simulated"),
+        ("decide m.onnx --chips ,", "names no chip"),
+        ("decide m.onnx --stack none", "unknown stack 'none'"),
+        ("decide m.onnx --runtime npu", "unknown runtime 'npu'"),
+        ("decide m.onnx --modes int4", "unknown quantiser mode 'int4'"),
+        ("decide m.onnx --prefer beauty", "unknown preference 'beauty'"),
+        ("decide m.onnx --perf-profile fast", "unknown performance profile 'fast'"),
+        ("decide m.onnx --max-loss 1", "give --images or --input-list"),
+        ("decide m.onnx --labels labels.txt", "give both"),
+        ("decide m.onnx --input-list list.txt --csv list.txt", "would overwrite an input"),
+    ],
+)
+def test_mistakes(refused: Callable[[str], str], line: str, sentence: str) -> None:
+    assert sentence in refused(line)
+
+
+def test_a_chip_s_file_is_not_overwritten(refused: Callable[[str], str], tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("")
+    assert "would overwrite an input" in refused(
+        "decide m.onnx --chips sd855,mine.toml --csv mine.toml"
+    )

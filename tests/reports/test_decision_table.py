@@ -1,0 +1,101 @@
+"""A decision in words: the reasons name what made the difference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hexsim.reports.decision_data import HEADER, decision_csv, decision_facts
+from hexsim.reports.decision_table import decision_table, recommendation, ruled_out
+from hexsim.reports.fitting import page
+from hexsim.studies.decision import Candidate, Decision, Limits, RuledOut
+from hexsim.studies.decision.candidates import Drawn
+from hexsim.studies.decision.ranking import ranked
+from tests.studies.decision.decided import candidate
+
+
+def decision(*found: Candidate, out: tuple[RuledOut, ...] = (), sure: float = 0.7) -> Decision:
+    """What is decided on ten inputs of a classifier without labels."""
+    best = ranked(found, "latency")
+    shares = (sure,) * (len(best) - 1)
+    limits = Limits(max_ms=5.0)
+    return Decision("n", 10, True, False, None, limits, "latency", best, out, shares, ("seeded",))
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        (candidate(1500.0, runtime="aip"), "which takes 1.50 times as long"),
+        (candidate(runtime="aip", loss=20.0), "which loses 20.00 points more"),
+        (candidate(runtime="aip", sqnr_db=28.0), "which has 28.0 dB"),
+        (candidate(1001.0, runtime="aip"), "which takes 1.00 times as long"),
+        (candidate(runtime="aip", mode=3), "which is no better and less plain"),
+    ],
+)
+def test_the_reason_is_the_first_that_tells_two_apart(other: Candidate, sentence: str) -> None:
+    assert sentence in recommendation(decision(candidate(), other))
+
+
+@pytest.mark.parametrize(("sure", "is_open"), [(0.7, True), (0.95, False)])
+def test_an_order_that_draws_turn_round_is_open(sure: float, is_open: bool) -> None:
+    said = recommendation(decision(candidate(), candidate(1500.0, runtime="aip"), sure=sure))
+    assert f"in {sure:.0%} of draws" in said
+    assert ("so their order is open" in said) == is_open
+
+
+def test_one_input_is_so_many_points() -> None:
+    assert "Counted on 10 inputs, of which one is 10 points." in recommendation(
+        decision(candidate())
+    )
+
+
+def test_the_table_has_the_best_of_each_place_and_the_front() -> None:
+    found = decision(candidate(mode=1), candidate(mode=2), candidate(3000.0, mode=3, sqnr_db=50.0))
+    shown = [line.split()[:2] for line in decision_table(found).splitlines()[2:4]]
+    assert shown == [["1", "default"], ["2", "enhanced"]], "equal ones are both in front"
+    beaten = decision(candidate(mode=1), candidate(mode=2, sqnr_db=20.0))
+    assert "enhanced" not in decision_table(beaten)
+    assert "(and 1 more; --all shows them)" in decision_table(beaten)
+    assert "enhanced" in decision_table(beaten, every=True)
+
+
+def test_intervals_go_first_on_a_narrow_page() -> None:
+    wide = replace(candidate(), drawn=Drawn(900.0, 1200.0, (900.0, 1200.0)))
+    assert "0.90 to 1.20" in decision_table(decision(wide))
+    with page(55):
+        narrow = decision_table(decision(wide))
+    assert "1.20" not in narrow
+    assert "30.0" in narrow
+    assert "no room for 90 % interval" in narrow
+
+
+def test_what_is_out_is_told_by_reason() -> None:
+    out = (
+        RuledOut("act16", "sd835", "dsp", "it has 8 bits", limit=False),
+        RuledOut("axis+act16", "sd855", "dsp", "it has 8 bits", limit=False),
+        RuledOut("axis", "sd855", "dsp", "9 ms, over --max-ms 5", limit=True),
+    )
+    text = ruled_out(decision(candidate(), out=out))
+    assert "act16, axis+act16 on sd835 dsp, sd855 dsp: it has 8 bits" in text
+    assert "1 beyond --max-ms (--all shows them)" in text
+    every = ruled_out(decision(candidate(), out=out), every=True)
+    assert "axis on sd855 dsp: 9 ms, over --max-ms 5" in every
+    assert ruled_out(decision(candidate())) == ""
+
+
+def test_nothing_left_names_something_that_is_out() -> None:
+    out = (RuledOut("axis", "sd855", "dsp", "9 ms, over --max-ms 5", limit=True),)
+    said = recommendation(decision(out=out))
+    assert said == "Nothing is within the limits.\naxis on sd855 dsp: 9 ms, over --max-ms 5."
+
+
+def test_facts_and_csv_have_the_same_columns() -> None:
+    found = decision(candidate(sqnr_db=None))
+    (choice,) = decision_facts(found, ["hexsim profile m"])["choices"]
+    assert tuple(choice) == HEADER
+    assert choice["sqnr_db"] is None
+    assert choice["in_front"] is True
+    header, row = decision_csv(found).splitlines()
+    assert header.split(",") == list(HEADER)
+    assert row.startswith("1,default,")
