@@ -12,7 +12,7 @@ import pytest
 
 from hexsim.frameworks.exporters import Exporter
 from hexsim.frameworks.pytorch import PROGRAM, SCRIPT
-from hexsim.frameworks.tensorflow import TENSORFLOW, TFLITE
+from hexsim.frameworks.tensorflow import KERAS, TENSORFLOW, TFLITE
 from tests.imports import CHECKOUT, Import, imports
 
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -82,6 +82,6 @@ def test_no_library_is_declared_for_nothing() -> None:
     assert set().union(*map(providers, imported)) - EXPORTERS == CORE | OPTIONAL
 
 
-@pytest.mark.parametrize("exporter", [TFLITE, TENSORFLOW, PROGRAM, SCRIPT])
+@pytest.mark.parametrize("exporter", [TFLITE, TENSORFLOW, KERAS, PROGRAM, SCRIPT])
 def test_what_an_exporter_needs_is_in_its_extra(exporter: Exporter) -> None:
     assert {normalized(name) for name in exporter.modules} == distributions(EXTRAS[exporter.extra])

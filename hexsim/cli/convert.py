@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MODEL_VERSION_BYTES = 64
 """Bytes of a model version that the real converter keeps."""
 
-_ENDINGS = (".onnx", ".prototxt", ".tflite", ".pb", ".pt2", ".pt")
+_ENDINGS = (".onnx", ".prototxt", ".tflite", ".pb", ".meta", ".keras", ".h5", ".pt2", ".pt")
 """Endings of files that are converted."""
 
 

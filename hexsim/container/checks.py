@@ -5,8 +5,9 @@
 3. Arrays are those that the network names, of known types, as large as the weights of the file.
 4. What is said by name of tensors, constants and layers is said of ones that exist.
 5. HTA sections are runs of layers, each in an entry of its own, and no entry is left over.
+6. The record of a section is for its chip and its layers (hexsim.container.hta_records).
 
-Not judged is what arrays hold, which their digests do, and what is in the record of a section.
+Not judged is what arrays hold, which their digests do.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 
 from hexsim.container.document import Document, Encodings, StoredArray
+from hexsim.container.hta_records import require_record
 from hexsim.graph import domains
 from hexsim.graph.consistency import told
 from hexsim.graph.ir import MOST_ELEMENTS, Network
@@ -40,10 +42,10 @@ def check_arrays(document: Document, size: int) -> None:
         raise ValueError(f"its arrays take {described} bytes, and it has {size} bytes of weights")
 
 
-def check_model(document: Document, network: Network, records: Collection[str]) -> None:
+def check_model(document: Document, network: Network, records: Mapping[str, bytes]) -> None:
     """Raise ValueError unless network, encodings and sections hold together.
 
-    `records` are the names of the entries that hold sections.
+    `records` are the sections by the names of their entries.
     """
     network.check()
     for layer in network.layers:
@@ -136,7 +138,7 @@ def _require_known(what: str, given: Mapping[str, object], known: Collection[str
             raise ValueError(f"the {what} encoding of '{name}' belongs to nothing in the network")
 
 
-def _check_sections(document: Document, network: Network, records: Collection[str]) -> None:
+def _check_sections(document: Document, network: Network, records: Mapping[str, bytes]) -> None:
     places = {layer.name: at for at, layer in enumerate(network.layers)}
     taken: set[tuple[str, str]] = set()
     require_distinct("HTA entry", (section.entry for section in document.hta))
@@ -153,5 +155,6 @@ def _check_sections(document: Document, network: Network, records: Collection[st
             at = [places[name] for name in section.layers]
             if not at or at != list(range(at[0], at[0] + len(at))):
                 raise ValueError("its layers are no run of layers of the network")
+            require_record(records[section.entry], section.chip, section.layers)
     for entry in sorted({*records} - {section.entry for section in document.hta}):
         raise ValueError(f"the entry '{entry}' belongs to no HTA section")

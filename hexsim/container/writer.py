@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,7 +38,11 @@ def write(
     """
     network = model.network
     document = Document.of(model, (), overrides)
-    _require_readable(document, network)
+    records = {
+        stored.entry: section.record
+        for stored, section in zip(document.hta, model.hta, strict=True)
+    }
+    _require_readable(document, network, records)
     constants = network.constants.values()
     stored = [_stored(model, constant) for constant in constants]
     described = [
@@ -56,14 +61,14 @@ def write(
                 stream.write(data)
         archive.add(MODEL, replace(document, arrays=tuple(arrays)).to_bytes())
         archive.add(METADATA, (metadata or Metadata()).to_bytes())
-        for stored_section, section in zip(document.hta, model.hta, strict=True):
-            archive.add(stored_section.entry, section.record)
+        for entry, record in records.items():
+            archive.add(entry, record)
 
 
-def _require_readable(document: Document, network: Network) -> None:
+def _require_readable(document: Document, network: Network, records: Mapping[str, bytes]) -> None:
     """Raise HexsimError for what `read` would refuse, while there is no file yet."""
     try:
-        check_model(document, network, {section.entry for section in document.hta})
+        check_model(document, network, records)
     except ValueError as error:
         raise HexsimError(f"network '{network.name}' cannot be written: {error}") from None
 

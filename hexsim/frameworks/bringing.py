@@ -37,6 +37,10 @@ def read_foreign(
             return tensorflow.read_frozen(path, dims, output_names)
         case "savedmodel":
             return tensorflow.read_saved_model(path, dims, output_names)
+        case "checkpoint":
+            return tensorflow.read_checkpoint(path, dims, output_names)
+        case "keras":
+            return tensorflow.read_keras(path, dims, output_names)
         case "torch program":
             return pytorch.read_program(path, dims, output_names)
         case "torch script":

@@ -12,7 +12,18 @@ from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
-Framework = Literal["caffe", "savedmodel", "tensorflow", "tflite", "torch program", "torch script"]
+from hexsim.frameworks.wire import varint
+
+Framework = Literal[
+    "caffe",
+    "checkpoint",
+    "keras",
+    "savedmodel",
+    "tensorflow",
+    "tflite",
+    "torch program",
+    "torch script",
+]
 
 _ZIP = b"PK\x03\x04"
 _HEAD = 1 << 16
@@ -32,7 +43,6 @@ class FileKind:
         return f"{self.what}; {self.remedy}"
 
 
-_TF2ONNX = "convert it with tf2onnx"
 _ITSELF = "load it with hexsim.load"
 _DLC = FileKind("a model of hexsim or SNPE", "name it with the ending .dlc")
 _PROTOTXT = FileKind("a text description of a network, as Caffe has", _ITSELF, "caffe")
@@ -44,7 +54,7 @@ _PICKLE = FileKind(
 _XML = FileKind("an XML file", "OpenVINO's hold no network by themselves, give the ONNX file")
 _KINDS: tuple[tuple[int, bytes, FileKind], ...] = (
     (4, b"TFL3", FileKind("a TensorFlow Lite model", _ITSELF, "tflite")),
-    (0, b"\x89HDF\r\n", FileKind("a Keras model (HDF5)", _TF2ONNX)),
+    (0, b"\x89HDF\r\n", FileKind("a Keras model (HDF5)", _ITSELF, "keras")),
     (0, b"GGUF", FileKind("a GGUF model", "export the network it was made of to ONNX")),
     (0, b"\x80\x02", _PICKLE),
     (0, b"\x80\x04", FileKind("a Python pickle", "export the model in it to ONNX")),
@@ -70,6 +80,8 @@ _KINDS: tuple[tuple[int, bytes, FileKind], ...] = (
 )
 """Where in the file, which bytes, and what such a file is."""
 
+_OPERATORS = re.compile(rb"\x12[\x80-\xff]*[\0-\x7f]\x0a[\x80-\xff]*[\0-\x7f]\x0a")
+"""How the graph of a checkpoint begins: with a list of the operators in it, by name."""
 _BLANK = re.compile(rb"\xef\xbb\xbf|\s+|#[^\n]*\n")
 _FIRST = re.compile(
     rb"""(?:name|input|input_dim|force_backward|debug_info)\s*:\s*["'\w]"""
@@ -131,17 +143,22 @@ def _archive(file: Path | BytesIO) -> FileKind:
     if any(name.endswith(".npy") for name in inner):
         return FileKind("an archive of NumPy arrays", "give the network itself")
     if "model.weights.h5" in inner:
-        return FileKind("a Keras model", _TF2ONNX)
+        return FileKind("a Keras model", _ITSELF, "keras")
     return FileKind("a ZIP archive", "unpack it first")
 
 
 def _graph(data: bytes) -> FileKind | None:
     """Messages whose first field is text or a message, where ONNX has a number."""
-    size = data[1] if len(data) > 1 else 0
-    name = data[2 : 2 + size]
-    if name[:1] == b"\x0a" and b"\x12" in name:  # a node: its name, then its operator
+    try:
+        size, start = varint(data, 1)
+    except ValueError:
+        return None
+    held = data[start : start + size]
+    if held[:1] == b"\x0a" and b"\x12" in held:  # a node: its name, then its operator
         return FileKind("a TensorFlow graph", _ITSELF, "tensorflow")
-    if name and name.isascii() and name.decode("ascii").isprintable():
+    if _OPERATORS.match(held):
+        return FileKind("the graph of a TensorFlow checkpoint", _ITSELF, "checkpoint")
+    if held and held.isascii() and held.decode("ascii").isprintable():
         return FileKind(
             "no ONNX model, but perhaps the weights of Caffe",
             "give the prototxt, and this file with --caffe-bin",

@@ -1,4 +1,6 @@
-"""Files of TensorFlow: TensorFlow Lite, frozen graphs and SavedModels, through tf2onnx.
+"""Files of TensorFlow: TensorFlow Lite, graphs, SavedModels and Keras files, through tf2onnx.
+
+A graph is frozen, or that of a checkpoint (.meta), whose variables lie in files beside it.
 
 Stored ranges of a quantised .tflite file, and FakeQuant nodes of a graph, come as nodes that
 quantise, whose encodings `hexsim.onnx_io` takes. Tensors keep their names, such as `image:0`.
@@ -15,10 +17,16 @@ from hexsim.frameworks.foreign import Foreign
 from hexsim.frameworks.real_ends import with_real_ends
 
 OPSET = 13
+_DEFAULT_SIGNATURE = b"\x0a\x0fserving_default\x12"
+"""How an entry of protobuf's map of signatures begins, whose key is the name."""
 _MODULES = ("tf2onnx", "tensorflow")
+_ALL_MODULES = (*_MODULES, "h5py")
 _COMMAND = ("-m", "tf2onnx.convert", "--opset", str(OPSET))
 TFLITE = Exporter("tf2onnx", "tflite", _MODULES, _COMMAND)
-TENSORFLOW = Exporter("tf2onnx", "tensorflow", _MODULES, _COMMAND)
+TENSORFLOW = Exporter("tf2onnx", "tensorflow", _ALL_MODULES, _COMMAND)
+_KERAS_FILE = str(Path(__file__).parent / "_keras_file.py")
+# -P: its folder has a module of the name of TensorFlow, which is this one.
+KERAS = Exporter("Keras with tf2onnx", "tensorflow", _ALL_MODULES, ("-P", _KERAS_FILE))
 
 
 def read_tflite(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
@@ -29,17 +37,45 @@ def read_tflite(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[st
 
 
 def read_saved_model(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
-    """Read the folder of a SavedModel: its tag `serve`, and its first signature."""
+    """Read the folder of a SavedModel: its tag `serve`, and its default signature.
+
+    Without one of that name its first signature is taken.
+    """
     TENSORFLOW.require(path, "a TensorFlow SavedModel")
-    model = TENSORFLOW.run(path, ["--saved-model", str(path)], "--output")
+    words = ["--saved-model", str(path)]
+    if _DEFAULT_SIGNATURE in (path / "saved_model.pb").read_bytes():
+        words += ["--signature_def", "serving_default"]
+    model = TENSORFLOW.run(path, words, "--output")
+    return Foreign(model, input_dims=dims, output_names=ends)
+
+
+def read_keras(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
+    """Read a file of Keras, in its own format or HDF5; what is Python code in it is refused."""
+    KERAS.require(path, "a Keras model")
+    model = KERAS.run(path, [str(path), str(OPSET)], "")
     return Foreign(model, input_dims=dims, output_names=ends)
 
 
 def read_frozen(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
     """Read a frozen graph, whose inputs are those of `dims`, and whose outputs are `ends`."""
+    return _read_graph(path, "a TensorFlow graph", "--graphdef", dims, ends)
+
+
+def read_checkpoint(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
+    """Read a graph (.meta) with its variables, which lie beside it; else like `read_frozen`."""
+    what = "the graph of a TensorFlow checkpoint"
+    if path.suffix != ".meta" or not path.with_suffix(".index").is_file():
+        name = f"{path.stem}.meta, {path.stem}.index and {path.stem}.data-00000-of-00001"
+        raise HexsimError(f"'{path}' is {what} without its variables; it needs the files {name}")
+    return _read_graph(path, what, "--checkpoint", dims, ends)
+
+
+def _read_graph(
+    path: Path, what: str, option: str, dims: Mapping[str, Sequence[int]], ends: Sequence[str]
+) -> Foreign:
     if not dims or not ends:
         raise HexsimError(
-            f"'{path}' is a TensorFlow graph, which does not say where it begins and ends; give "
+            f"'{path}' is {what}, which does not say where it begins and ends; give "
             "its inputs with --input-dim NAME 1,224,224,3, and its outputs with --out-name NAME"
         )
     inputs = [f"{_port(name)}[{','.join(map(str, dims[name]))}]" for name in dims]
@@ -47,8 +83,8 @@ def read_frozen(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[st
     for name in (*dims, *ends):
         if not set(name).isdisjoint(",[]"):
             raise HexsimError(f"'{name}' is no name of a tensor of TensorFlow")
-    TENSORFLOW.require(path, "a TensorFlow graph")
-    words = ["--graphdef", str(path), "--inputs", ",".join(inputs), "--outputs", ",".join(outputs)]
+    TENSORFLOW.require(path, what)
+    words = [option, str(path), "--inputs", ",".join(inputs), "--outputs", ",".join(outputs)]
     return Foreign(TENSORFLOW.run(path, words, "--output"))
 
 

@@ -17,7 +17,7 @@ from hexsim.studies.cuts import Found
 
 
 def recommendations(cases: Sequence[Case]) -> str:
-    """Return a line per network that ran on aip and on another runtime."""
+    """Return a line per network that ran on more than one runtime."""
     return "\n".join(_lines(cases))
 
 
@@ -69,7 +69,7 @@ def _told(order: Order) -> str:
 def _lines(cases: Sequence[Case]) -> Iterator[str]:
     for network, group in groupby(cases, key=lambda case: case.network):
         ranked = sorted(group, key=known_us)
-        if len(ranked) > 1 and any(case.cut for case in ranked):
+        if len(ranked) > 1:
             first, second = ranked[:2]
             yield f"Fastest for {network}: {_described(first)}; next {_described(second)}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,6 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from hexsim.graph.ir import Constant, Network, Shape
+from hexsim.hta.command_list import Command, CommandList, LayerCommands
 from hexsim.layers import Convolution, FullyConnected
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import HtaSection, Model
@@ -59,6 +61,12 @@ def with_encodings(
     )  # type: ignore[arg-type]
 
 
+def record(layers: Sequence[str], chip: str = "sd855") -> bytes:
+    """The record of a section, with one command for each of its layers."""
+    parts = (LayerCommands(name, (Command(64, 8, 32, -1),), 8) for name in layers)
+    return CommandList(chip, tuple(parts)).to_bytes()
+
+
 @st.composite
 def models(draw: st.DrawFn) -> Model:
     """A float or quantised network."""
@@ -71,7 +79,7 @@ def models(draw: st.DrawFn) -> Model:
     )
     names = [layer.name for layer in network.layers]
     kept = tuple(names[draw(st.integers(0, len(names) - 1)) :])
-    section = HtaSection("sd855", kept, draw(st.binary(max_size=20)))
+    section = HtaSection("sd855", kept, record(kept))
     return replace(model, hta=(section,) * draw(st.integers(0, 1)))
 
 

@@ -20,6 +20,8 @@ def _archive(*names: str) -> bytes:
 
 
 TENSORFLOW = b"\x0a\x1c\x0a\x05input\x12\x0bPlaceholder\x2a\x06ignore"
+LONG = b"\x0a\xc8\x01\x0a\x05input\x12\x0bPlaceholder" + bytes(200)
+CHECKPOINT = b"\x0a\xb0\x0b\x12\x89\x0b\x0aD\x0a\x05AddV2\x12\x06" + bytes(200)
 FILES = {
     b"\x1c\0\0\0TFL3" + bytes(20): "TensorFlow Lite",
     _archive("model/data.pkl", "model/version"): "a PyTorch file, a Python pickle",
@@ -32,6 +34,7 @@ FILES = {
     TENSORFLOW: "a TensorFlow graph",
     b"\x08\x01\x12\x05abcde": "a part of a TensorFlow SavedModel",
     b"\x0a\x07alexnet\x12\x03abc": "the weights of Caffe",
+    CHECKPOINT: "the graph of a TensorFlow checkpoint",
     b'name: "AlexNet"\nlayer {': "Caffe",
     b"\x89HDF\r\n\x1a\n": "Keras",
     b"GGUF\x03": "GGUF",
@@ -60,6 +63,11 @@ def test_nobody_knows_other_bytes(content: bytes) -> None:
     [
         (b"\x1c\0\0\0TFL3" + bytes(20), "tflite"),
         (TENSORFLOW, "tensorflow"),
+        (LONG, "tensorflow"),
+        (CHECKPOINT, "checkpoint"),
+        (b"\x89HDF\r\n\x1a\n", "keras"),
+        (_archive("config.json", "model.weights.h5"), "keras"),
+        (b"\x0a" + b"\xff" * 20, None),
         (_archive("m/data/0", "m/code/a.py", "m/constants.pkl"), "torch script"),
         (_archive("m/data/0", "m/archive_format"), "torch program"),
         (b"# mine\n\nlayer { }", "caffe"),

@@ -40,11 +40,53 @@ def answer(model: Model, image: np.ndarray) -> np.ndarray:
     return found
 
 
-def test_tensorflow_lite_in_floats(keras, tmp_path: Path) -> None:
+def check(model: Model, image: np.ndarray, wanted: np.ndarray) -> None:
+    """In floats it answers what the framework does, on the DSP nearly that."""
+    np.testing.assert_allclose(answer(model, image), wanted, atol=1e-6)
+    (name,) = model.network.inputs
+    quantized = hexsim.quantize(model, [{name: image}])
+    found = hexsim.simulate(quantized, chip="sd835", runtime="dsp", inputs={name: image}).outputs
+    assert found is not None
+    (got,) = found.values()
+    np.testing.assert_allclose(got, wanted, atol=0.03 * np.ptp(wanted))
+
+
+def test_tensorflow_lite(keras, tmp_path: Path) -> None:
     tf, net = keras
     path = tmp_path / "m.tflite"
     path.write_bytes(tf.lite.TFLiteConverter.from_keras_model(net).convert())
-    np.testing.assert_allclose(answer(load(path), IMAGE), net(IMAGE).numpy(), atol=1e-6)
+    check(load(path), IMAGE, net(IMAGE).numpy())
+
+
+@pytest.mark.parametrize("ending", ["keras", "h5"])
+def test_files_of_keras(keras, ending: str, tmp_path: Path) -> None:
+    tf, net = keras
+    path = tmp_path / f"m.{ending}"
+    net.save(path)
+    check(load(path), IMAGE, net(IMAGE).numpy())
+    given = tf.keras.Input((4,), batch_size=1)
+    tf.keras.Model(given, tf.keras.layers.Lambda(lambda x: x * 2)(given)).save(path)
+    with pytest.raises(hexsim.HexsimError, match=r"Lambda.* are Python code, which is not run"):
+        load(path)
+
+
+def test_a_checkpoint(keras, tmp_path: Path) -> None:
+    tf, _ = keras
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        image = v1.placeholder(tf.float32, (None, 16, 16, 3), name="image")
+        filters = v1.get_variable("filters", (3, 3, 3, 4), use_resource=False)
+        v1.nn.relu(v1.nn.conv2d(image, filters, padding="SAME"), name="out")
+        session.run(v1.global_variables_initializer())
+        wanted = session.run("out:0", {image: IMAGE})
+        v1.train.Saver().save(session, str(tmp_path / "m.ckpt"))
+    path = tmp_path / "m.ckpt.meta"
+    with pytest.raises(hexsim.HexsimError, match=r"of a TensorFlow checkpoint.*--out-name"):
+        load(path)
+    check(load(path, input_dims={"image": IMAGE.shape}, output_names=["out"]), IMAGE, wanted)
+    (tmp_path / "m.ckpt.index").unlink()
+    with pytest.raises(hexsim.HexsimError, match=r"needs the files m\.ckpt\.meta, m\.ckpt\.index"):
+        load(path)
 
 
 def test_tensorflow_lite_with_its_own_ranges_on_the_dsp(keras, tmp_path: Path) -> None:
@@ -78,15 +120,13 @@ def test_a_saved_model_and_a_frozen_graph(keras, tmp_path: Path) -> None:
     tf, net = keras
     constants = pytest.importorskip("tensorflow.python.framework.convert_to_constants")
     net.export(str(tmp_path / "saved"))
-    np.testing.assert_allclose(
-        answer(load(tmp_path / "saved"), IMAGE), net(IMAGE).numpy(), atol=1e-6
-    )
+    check(load(tmp_path / "saved"), IMAGE, net(IMAGE).numpy())
     spec = tf.TensorSpec(IMAGE.shape, tf.float32, name="image")
     concrete = tf.function(lambda image: net(image)).get_concrete_function(spec)
     frozen = constants.convert_variables_to_constants_v2(concrete)
     (tmp_path / "m.pb").write_bytes(frozen.graph.as_graph_def().SerializeToString())
     model = load(tmp_path / "m.pb", input_dims={"image": IMAGE.shape}, output_names=["Identity:0"])
-    np.testing.assert_allclose(answer(model, IMAGE), net(IMAGE).numpy(), atol=1e-6)
+    check(model, IMAGE, net(IMAGE).numpy())
 
 
 def test_fake_quant_nodes_are_encodings(keras, tmp_path: Path) -> None:
@@ -118,12 +158,12 @@ def test_programs_and_scripts_of_pytorch(module, tmp_path: Path) -> None:
     image = torch.randn(1, 3, 9, 9)
     wanted = net(image).detach().numpy()
     torch.export.save(torch.export.export(net, (image,)), tmp_path / "m.pt2")
-    np.testing.assert_allclose(answer(load(tmp_path / "m.pt2"), image.numpy()), wanted, atol=1e-6)
+    check(load(tmp_path / "m.pt2"), image.numpy(), wanted)
     torch.jit.save(torch.jit.trace(net, image), tmp_path / "m.pt")
     with pytest.raises(hexsim.HexsimError, match=r"TorchScript module.*--input-dim"):
         load(tmp_path / "m.pt")
     script = load(tmp_path / "m.pt", input_dims={"image": (1, 3, 9, 9)})
-    np.testing.assert_allclose(answer(script, image.numpy()), wanted, atol=1e-6)
+    check(script, image.numpy(), wanted)
     torch.save(net, tmp_path / "pickled.pt")
     with pytest.raises(hexsim.HexsimError, match="to read it is to run what it holds"):
         load(tmp_path / "pickled.pt")

@@ -300,6 +300,18 @@ def _record(rng: random.Random, parts: Parts) -> None:
         parts.records[name] = rng.choice((record, b"", b"[]", b"{", b"\xff", record))
 
 
+def _other_record(rng: random.Random, parts: Parts) -> None:
+    """What another section, chip or file has, or its own layers in another order."""
+    for name, record in parts.records.items():
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            tree = json.loads(record)
+            layers = tree["layers"]
+            others = [one for _, other in good() for one in other.records.values()]
+            changed = {**tree, "layers": layers[::-1]}, {**tree, "layers": layers[:-1]}
+            texts = [json.dumps(one).encode() for one in (*changed, {**tree, "chip": "sd865"})]
+            parts.records[name] = rng.choice((*texts, rng.choice(others)))
+
+
 def _text(rng: random.Random, parts: Parts) -> None:
     text = json.dumps(parts.model).encode()
     at = rng.randrange(len(text))
@@ -318,7 +330,7 @@ def _guarded(change: Callable[[random.Random, Parts], None]) -> Callable[..., No
 
 _SHARES = {
     _value: 8, _near: 8, _drop: 3, _rename: 5, _swap: 3, _new_key: 1, _shape: 3, _weights: 2,
-    _node: 2, _metadata: 1, _entries: 1, _record: 1, _text: 1,
+    _node: 2, _metadata: 1, _entries: 1, _record: 1, _other_record: 1, _text: 1,
 }  # fmt: skip
 _CHANGES = [_guarded(change) for change in _SHARES]
 _WEIGHTS = list(_SHARES.values())

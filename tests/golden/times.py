@@ -12,6 +12,7 @@ import json
 from pathlib import Path
 
 from hexsim.container.loading import load
+from hexsim.platforms import chips
 from hexsim.runtimes import Runtime
 from tests.deployed import deployed
 
@@ -19,6 +20,8 @@ FILE = Path(__file__).with_suffix(".json")
 CHIPS = ("sd820", "sd835", "sd845", "sd855", "sd865")
 NETWORKS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "resnet50", "squeezenet1_1")
 RUNTIMES: tuple[Runtime, ...] = ("cpu", "gpu", "dsp")
+ELSEWHERE = "squeezenet1_1"
+"""The network of the other chips, on the DSP."""
 
 
 def simulated() -> dict[str, float]:
@@ -30,7 +33,17 @@ def simulated() -> dict[str, float]:
             for runtime in RUNTIMES:
                 result = deployed(model, runtime, chip).simulate()
                 times[f"{chip} {runtime} {name}"] = result.total_us
+    model = load(ELSEWHERE)
+    for chip in other_chips():
+        times[f"{chip} dsp {ELSEWHERE}"] = deployed(model, "dsp", chip).simulate().total_us
     return times
+
+
+def other_chips() -> list[str]:
+    """The chips that simulate a DSP, but for those above."""
+    return [
+        name for name in chips.names() if name not in CHIPS and chips.load(name).simulates("dsp")
+    ]
 
 
 def accepted() -> dict[str, float]:

@@ -36,6 +36,15 @@ def test_order_follows_the_times(cases: list[Case]) -> None:
     assert recommendations([slow, dsp]).startswith("Fastest for alexnet: dsp")
 
 
+def test_no_cut_is_needed(cases: list[Case]) -> None:
+    dsp = cases[0]
+    gpu = replace(dsp, runtime="gpu", saved_us=-1e3)
+    line = recommendations([gpu, dsp])
+    assert line.startswith(
+        f"Fastest for alexnet: dsp, {dsp.timing.total_us / 1e3:.2f} ms; next gpu"
+    )
+
+
 def test_nothing_to_choose_is_nothing_to_say(cases: list[Case]) -> None:
     assert recommendations(cases[:1]) == recommendations(cases[1:]) == ""
 

@@ -45,9 +45,10 @@ def _told(option: Option) -> Iterator[str]:
     if not isinstance(option.effect, Mapping):
         yield from _of(option.effect)
         return
-    for value, effect in option.effect.items():
+    for effect in dict.fromkeys(option.effect.values()):
+        values = [value for value, one in option.effect.items() if one == effect]
         for text in _of(effect):
-            yield f"{value}: {text}"
+            yield f"{', '.join(values)}: {text}"
 
 
 def _of(effect: Effect) -> Iterator[str]:

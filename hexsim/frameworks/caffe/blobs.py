@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from hexsim.errors import HexsimError
 from hexsim.files import require_ordinary
+from hexsim.frameworks.wire import fields, varint
 from hexsim.graph.names import visible
 
 _LARGEST = 2**31 - 1
@@ -27,11 +28,8 @@ _LAYERS = {100: (1, 7), 2: (4, 6)}
 """Fields of a net that are layers: the fields of their name and blobs, present format and V1."""
 _SHAPE, _OLD_SHAPE = 7, (1, 2, 3, 4)
 _DATA = {5: "<f4", 8: "<f8"}
-_VARINT, _EIGHT, _TEXT, _FOUR = 0, 1, 2, 5
 _LONGEST = 32
 """Axes that a blob can have."""
-
-Piece = int | memoryview
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,11 @@ def read_blobs(path: Path) -> Blobs:
 
 
 def _layers(net: memoryview) -> Iterator[tuple[str, tuple[Blob, ...]]]:
-    for number, value in _fields(net):
+    for number, value in fields(net):
         if number in _LAYERS and isinstance(value, memoryview):
             name_field, blobs_field = _LAYERS[number]
             name, blobs = "", []
-            for inner, content in _fields(value):
+            for inner, content in fields(value):
                 if inner == name_field and isinstance(content, memoryview):
                     name = visible(bytes(content).decode("utf-8"))
                 elif inner == blobs_field and isinstance(content, memoryview):
@@ -94,7 +92,7 @@ def _blob(content: memoryview, layer: str) -> Blob:
     shape: tuple[int, ...] | None = None
     old: dict[int, int] = {}
     pieces: dict[str, list[memoryview]] = {}
-    for number, value in _fields(content):
+    for number, value in fields(content):
         if number == _SHAPE and isinstance(value, memoryview):
             shape = _dims(value)
         elif number in _OLD_SHAPE and isinstance(value, int):
@@ -116,47 +114,12 @@ def _blob(content: memoryview, layer: str) -> Blob:
 
 def _dims(content: memoryview) -> tuple[int, ...]:
     found = []
-    for number, value in _fields(content):
+    for number, value in fields(content):
         if number == 1 and isinstance(value, int):
             found.append(value)
         elif number == 1 and isinstance(value, memoryview):
             at = 0
             while at < len(value):
-                size, at = _varint(value, at)
+                size, at = varint(value, at)
                 found.append(size)
     return tuple(found)
-
-
-def _fields(data: memoryview) -> Iterator[tuple[int, Piece]]:
-    """Number and value of each field: an integer, or the bytes of anything else."""
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
-        number, kind = tag >> 3, tag & 7
-        if kind == _VARINT:
-            value, at = _varint(data, at)
-            yield number, value
-            continue
-        if kind == _TEXT:
-            size, at = _varint(data, at)
-        elif kind in (_EIGHT, _FOUR):
-            size = 8 if kind == _EIGHT else 4
-        else:
-            raise ValueError(f"byte {at} begins no field")
-        if number == 0 or at + size > len(data):
-            raise ValueError("a field goes beyond its end")
-        yield number, data[at : at + size]
-        at += size
-
-
-def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 70, 7):
-        if at >= len(data):
-            raise ValueError("it ends within a number")
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-    raise ValueError("a number has too many bytes")

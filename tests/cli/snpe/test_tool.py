@@ -22,7 +22,7 @@ def effects(name: str) -> list[Effect]:
     found: list[Effect] = []
     for option in TOOLS[name].options:
         effect = option.effect
-        found += [effect] if isinstance(effect, Effect) else effect.values()
+        found += [effect] if isinstance(effect, Effect) else dict.fromkeys(effect.values())
     return found
 
 
@@ -201,3 +201,21 @@ def test_a_difference_is_shown_as_far_as_asked(command: Tool) -> None:
     assert (code, out.startswith("Parameters\n"), "Weights" in out) == (0, True, False)
     code, _, err = command("diff m.dlc q.dlc --show sizes")
     assert (code, "unknown --show 'sizes'" in err) == (2, True)
+
+
+def test_types_of_inputs(tool: Tool) -> None:
+    """The file says them, but a TorchScript module does not; elsewhere nothing hangs on them."""
+    script = "snpe-pytorch-to-dlc -i none.pt -d x 1,3"
+    code, _, err = tool(f"{script} --input_dtype x int64")
+    assert code == 2
+    assert "--input_dtype int64: a TorchScript module does not say" in err
+    assert "TorchScript" not in tool(f"{script} --input_dtype x float32")[2]
+    _, _, err = tool("snpe-onnx-to-dlc -i none.onnx --input_dtype x int64")
+    assert "the file says what numbers its inputs hold" in err
+
+
+def test_default_graphs_of_a_saved_model_may_be_named(tool: Tool) -> None:
+    words = "snpe-tensorflow-to-dlc -i none -d x 1,3 --out_node y --saved_model_tag"
+    given = f"{words} serve --saved_model_signature_key serving_default"
+    assert "'none' is neither a file" in tool(given)[2]
+    assert "unknown value of --saved_model_tag 'train'" in tool(f"{words} train")[2]

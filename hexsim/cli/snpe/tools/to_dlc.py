@@ -1,7 +1,17 @@
 """`snpe-onnx-to-dlc` and its like: the file of a framework becomes a float .dlc file."""
 
 from hexsim.cli.convert import convert
-from hexsim.cli.snpe.option import NO_UDO, UDL, Anyway, Ignored, Option, Ours, Refused, Tool
+from hexsim.cli.snpe.option import (
+    NO_UDO,
+    UDL,
+    Anyway,
+    Effect,
+    Ignored,
+    Option,
+    Ours,
+    Refused,
+    Tool,
+)
 from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
 
 _NOTHING_MORE = Ignored("the converter tells on stderr what it did, with and without it")
@@ -24,10 +34,6 @@ _SHARED = (
     Option(
         ("--input_type", "-t"), ("NAME", "TYPE"), "What an input holds; repeatable.",
         Ours("--input-type"), choices=tuple(INPUT_TYPES),
-    ),
-    Option(
-        ("--input_dtype",), ("NAME", "DTYPE"), "Type of an input's numbers.", Anyway(),
-        choices=("float32",),
     ),
     Option(
         ("--input_encoding", "-e"), ("NAME", "ENCODING"),
@@ -71,6 +77,19 @@ _SHARED = (
     Option(("--udo_config_paths", "-udo"), ("FILE",), "Operators of one's own.", NO_UDO),
 )  # fmt: skip
 
+_OTHER_NUMBERS = ("float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "bool")
+_OF_THE_FILE = Ignored("the file says what numbers its inputs hold")
+_OF_A_SCRIPT = Refused(
+    "a TorchScript module does not say what numbers it takes, and is given float32; save other "
+    "networks with torch.export.save, and leave it out"
+)
+
+
+def _input_dtype(others: Effect) -> Option:
+    effects = {"float32": Anyway(), **dict.fromkeys(_OTHER_NUMBERS, others)}
+    return Option(("--input_dtype",), ("NAME", "DTYPE"), "Type of an input's numbers.", effects)
+
+
 _DRY_RUN = Option(
     ("--dry_run",), ("LEVEL",),
     "Write nothing; list the layers that fall back to the CPU and why.",
@@ -98,9 +117,12 @@ _TENSORFLOW = (
         "List nodes that nothing reads.", Ignored("what nothing reads is left out"),
     ),
     Option(
-        ("--saved_model_tag", "--saved_model_signature_key"), ("NAME",),
-        "Choose among the graphs of a SavedModel.",
-        Refused("the serving graph is taken with its default signature; save another one so"),
+        ("--saved_model_tag",), ("NAME",), "Choose among the graphs of a SavedModel.", Anyway(),
+        choices=("serve",),
+    ),
+    Option(
+        ("--saved_model_signature_key",), ("NAME",),
+        "Choose among the signatures of a SavedModel.", Anyway(), choices=("serving_default",),
     ),
 )  # fmt: skip
 _RELAY = (
@@ -113,7 +135,8 @@ _RELAY = (
 
 def _converter(framework: str, what: str, *options: Option) -> Tool:
     summary = f"Convert {what[0].lower()}{what[1:]} to a float .dlc file."
-    return Tool(f"snpe-{framework}-to-dlc", summary, convert, (*options, *_SHARED))
+    dtype = _input_dtype(_OF_A_SCRIPT if framework == "pytorch" else _OF_THE_FILE)
+    return Tool(f"snpe-{framework}-to-dlc", summary, convert, (*options, *_SHARED, dtype))
 
 
 TOOLS = {
@@ -125,8 +148,8 @@ TOOLS = {
         ),
         _converter("caffe", "A prototxt of Caffe", _network("The prototxt", "-c"), *_CAFFE),
         _converter(
-            "tensorflow", "A frozen graph or a SavedModel of TensorFlow",
-            _network("The .pb file or the folder", "--graph"), *_TENSORFLOW,
+            "tensorflow", "A graph, a SavedModel or a Keras file of TensorFlow",
+            _network("The .pb, .meta, .keras or .h5 file, or the folder", "--graph"), *_TENSORFLOW,
         ),
         _converter("tflite", "A TensorFlow Lite file", _network("The .tflite file"), *_RELAY),
         _converter(

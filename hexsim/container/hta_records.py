@@ -1,0 +1,70 @@
+"""A compiled record agrees with the HTA section that it belongs to.
+
+1. It is of the format that is written here, and for the section's chip.
+2. It has commands for the section's layers, each once, in their order.
+3. Numbers of commands are whole and not negative, and each waits for an earlier layer at most.
+
+Not judged is whether the commands are those that the compiler would make: a run compiles the
+section anew, and takes none from the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.text import decoded
+
+_FORMAT = 1
+"""That of `hexsim.hta.command_list`, which is above this room."""
+_NUMBERS = 4
+"""Of a command: bytes in, clocks, bytes out, and the layer that it waits for."""
+
+
+def require_record(record: bytes, chip: str, layers: Sequence[str]) -> None:
+    """Raise ValueError, whose words are a clause, unless `record` is that of such a section."""
+    what = "its record"
+    tree = parse_json(decoded(record, what), what)
+    if not isinstance(tree, dict) or "format" not in tree:
+        raise ValueError(f"{what} is no list of commands")
+    if tree["format"] != _FORMAT:
+        raise ValueError(
+            f"{what} has format {tree['format']}, this hexsim reads {_FORMAT}; quantise the "
+            "network again with --enable-hta"
+        )
+    if tree.get("chip") != chip:
+        raise ValueError(f"{what} is for chip '{tree.get('chip')}', the section for '{chip}'")
+    parts = tree.get("layers")
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise ValueError(f"{what} is no list of commands")
+    names = [part.get("layer") for part in parts]
+    if names != list(layers):
+        raise ValueError(f"{what} is that of other layers: {_first_difference(names, layers)}")
+    for at, part in enumerate(parts):
+        if not _are_commands(part.get("commands"), at) or not _is_count(part.get("array_clocks")):
+            raise ValueError(f"{what} has no possible commands for layer '{layers[at]}'")
+
+
+def _first_difference(names: Sequence[Any], layers: Sequence[str]) -> str:
+    pairs = zip(names, layers, strict=False)
+    at = next((at for at, (one, other) in enumerate(pairs) if one != other), None)
+    if at is None:
+        return f"it has {len(names)}, the section {len(layers)}"
+    return f"layer {at} is '{names[at]}' there, and '{layers[at]}' in the section"
+
+
+def _are_commands(commands: Any, at: int) -> bool:
+    """True for the commands of layer `at` of a section."""
+    return isinstance(commands, list) and all(
+        isinstance(one, list)
+        and len(one) == _NUMBERS
+        and all(map(_is_count, one[:-1]))
+        and type(one[-1]) is int
+        and -1 <= one[-1] < at
+        for one in commands
+    )
+
+
+def _is_count(number: Any) -> bool:
+    return type(number) is int and number >= 0
