@@ -31,8 +31,13 @@ TENSOR = Limit(1 << 28, "elements in a tensor")
 """A picture of 1080 x 1920 pixels has half of them with 64 channels."""
 CONSTANTS = Limit(1 << 28, "elements in constants that nodes compute")
 """All such constants of a file together; VGG-19 with its weights made by nodes has half of them."""
-VALUES = Limit(1 << 29, "elements to compute with at once")
-"""All tensors of an inference, or inputs that are made up: 2 GiB of singles."""
+VALUES = Limit(1 << 28, "elements to compute with at once")
+"""All tensors of an inference, or inputs that are made up: 1 GiB of singles.
+
+A U-Net of 572 x 572 pixels has about 180 million (from its shapes). A command that holds values of
+floats and of a runtime takes up to 18 bytes per element (measured on a network of 235 million), so
+somewhat more than 4 GiB at most.
+"""
 NODES = Limit(20_000, "nodes")
 """With those of subgraphs, and of functions wherever they are called."""
 KERNEL_CALLS = Limit(250_000, "kernel calls to simulate")

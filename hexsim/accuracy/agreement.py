@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from hexsim.accuracy.metrics import margin, sqnr_db, winner
+from hexsim.accuracy.distance import BLOCK, Array, Distance
+from hexsim.accuracy.metrics import margin, winner
 from hexsim.graph.ir import FloatArray
+
+Outputs = Mapping[str, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -30,24 +33,50 @@ class Agreement:
 
 
 def agreement(
-    reference: Sequence[Mapping[str, FloatArray]],
-    other: Sequence[Mapping[str, FloatArray]],
-    *,
-    classes: bool = True,
+    reference: Iterable[Outputs], other: Iterable[Outputs], *, classes: bool = True
 ) -> Agreement:
-    """Compare two runs over the same inputs, each a list of output arrays by tensor name."""
-    names = list(reference[0])
-    stacked = [
-        np.concatenate([np.ravel(run[name]) for run in runs for name in names])
-        for runs in (reference, other)
-    ]
-    top1, kept, whole = 0, 0.0, 0.0
-    for float_run, other_run in zip(reference, other, strict=True):
-        scores = float_run[names[0]]
-        best = winner(scores)
-        top1 += best == winner(other_run[names[0]])
-        if scores.size > 1:
-            whole += margin(scores, best)
-            kept += margin(other_run[names[0]], best)
+    """Compare two runs over the same inputs, output arrays by tensor name for each.
+
+    Memory is bounded by the outputs of one input, if both come one by one.
+    """
+    inputs, top1, kept, whole = 0, 0, 0.0, 0.0
+    sums = _Joined()
+    for floats, others in zip(reference, other, strict=True):
+        inputs += 1
+        for name, array in floats.items():
+            sums.add(array, others[name])
+        first = next(iter(floats))
+        best = winner(floats[first])
+        top1 += best == winner(others[first])
+        if floats[first].size > 1:
+            whole += margin(floats[first], best)
+            kept += margin(others[first], best)
     ratio = kept / whole if whole else math.nan
-    return Agreement(len(reference), sqnr_db(stacked[0], stacked[1]), top1, ratio, classes)
+    return Agreement(inputs, sums.distance().sqnr_db, top1, ratio, classes)
+
+
+@dataclass
+class _Joined:
+    """The distance of many pairs of arrays; small ones are added together, as one."""
+
+    _sums: Distance = field(default_factory=Distance)
+    _waiting: list[tuple[Array, Array]] = field(default_factory=list)
+    _elements: int = 0
+
+    def add(self, reference: Array, other: Array) -> None:
+        self._waiting.append((reference.ravel(), other.ravel()))
+        self._elements += reference.size
+        if self._elements >= BLOCK:
+            self._take()
+
+    def distance(self) -> Distance:
+        if self._waiting:
+            self._take()
+        return self._sums
+
+    def _take(self) -> None:
+        pairs, self._waiting, self._elements = self._waiting, [], 0
+        if len(pairs) == 1:
+            self._sums.add(*pairs[0])
+        else:
+            self._sums.add(*(np.concatenate(side) for side in zip(*pairs, strict=True)))

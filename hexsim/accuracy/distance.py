@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.generic]
 
+BLOCK = 1 << 20
+"""Elements that are taken at once: doubles of a large tensor would be a multiple of it."""
+
 
 @dataclass
 class Distance:
@@ -23,7 +26,12 @@ class Distance:
 
     def add(self, reference: Array, other: Array) -> None:
         """Take in one pair of arrays of equal shape."""
-        a, b = reference.astype(np.float64).ravel(), other.astype(np.float64).ravel()
+        whole, stand_in = reference.ravel(), other.ravel()
+        for at in range(0, whole.size, BLOCK):
+            self._add_block(whole[at : at + BLOCK], stand_in[at : at + BLOCK])
+
+    def _add_block(self, reference: Array, other: Array) -> None:
+        a, b = reference.astype(np.float64), other.astype(np.float64)
         difference = a - b
         self.signal += float(a @ a)
         self.stand_in += float(b @ b)

@@ -42,5 +42,6 @@ def winner(scores: Array) -> int:
 
 def margin(scores: Array, label: int) -> float:
     """Score of `label` minus the best other score; negative where another class wins."""
-    flat = scores.astype(np.float64).ravel()
-    return float(flat[label] - np.max(np.delete(flat, label)))
+    flat = scores.ravel()
+    others = [part.max() for part in (flat[:label], flat[label + 1 :]) if part.size]
+    return float(flat[label]) - float(np.max(others))

@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import groupby
 
+from hexsim import budget
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.scores import class_scores, scored
 from hexsim.deployment import Deployment
@@ -31,6 +32,12 @@ class OutputJudge:
         self.deployment = deployment
         self.network = class_scores(deployment.network)
         self.inputs = list(inputs)
+        tensors = (self.network.tensors[n] for n in (*self.network.inputs, *self.network.outputs))
+        elements = len(self.inputs) * sum(tensor.elements for tensor in tensors)
+        what = (
+            f"keeping {len(self.inputs)} inputs of network '{self.network.name}' with its outputs"
+        )
+        budget.require(budget.VALUES, elements, what)
         self.takes = layers_on(deployment) & {layer.name for layer in self.network.layers}
         engine = FloatEngine(self.network)
         self._references = [engine.run(feed) for feed in self.inputs]

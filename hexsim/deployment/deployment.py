@@ -14,6 +14,7 @@ from typing import Unpack
 
 from hexsim.deployment.at_load import AtLoad
 from hexsim.errors import HexsimError
+from hexsim.execution.arithmetic import Arithmetic
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Network
 from hexsim.memory import Footprint, footprint_of
@@ -130,6 +131,11 @@ class Deployment:
         Those of the tensor engine take the codes as they are.
         """
         return self.runtime in ("dsp", "aip") and self.platform.chip.dsp.signed_weights
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """What the executor computes; runtimes with equal ones give equal values."""
+        return Arithmetic.of(self.plan, self.loaded, signed_weights=self.signed_weights)
 
     def executor(self, threads: int = 0) -> PlanExecutor:
         """The plan made ready to run; `threads` share the work of a layer, 0 for one per core."""

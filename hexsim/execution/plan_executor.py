@@ -11,20 +11,15 @@ from collections.abc import Mapping
 from hexsim import budget
 from hexsim.binding import bind
 from hexsim.errors import HexsimError
+from hexsim.execution.arithmetic import kind_of
 from hexsim.execution.mixed_subnet import MixedSubnet
 from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.graph.ir import FloatArray
 from hexsim.int8.runner import IntegerSubnet
-from hexsim.onnx_io.float_engine import FloatEngine, Precision
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.planning.plan import Plan, PlannedSubnet
 from hexsim.quantization.model import Model
-from hexsim.runtimes import FIXED_POINT, Runtime
-
-_PRECISIONS: dict[Runtime, Precision] = {
-    "cpu": "float32",
-    "gpu": "half_storage",
-    "gpu_fp16": "float16",
-}
+from hexsim.runtimes import Runtime
 
 
 class PlanExecutor:
@@ -66,14 +61,15 @@ def _executor(
     signed_weights: bool,
     threads: int,
 ) -> SubnetExecutor:
-    if subnet.runtime not in FIXED_POINT:
-        if runtime in FIXED_POINT and model.floats:
-            return MixedSubnet(subnet, model, threads)
+    kind = kind_of(subnet, runtime, model, signed_weights)
+    if kind == "mixed":
+        return MixedSubnet(subnet, model, threads)
+    if kind != "codes" and kind != "signed codes":
         part = model.as_stored.subnetwork(subnet.layers, subnet.inputs, subnet.outputs)
-        return FloatEngine(part, precision=_PRECISIONS[subnet.runtime], threads=threads)
+        return FloatEngine(part, precision=kind, threads=threads)
     if not model.quantized:
         raise HexsimError(
             f"runtime {subnet.runtime} computes in integers; quantise the model first"
         )
-    calls = bind(subnet, model, signed_weights=signed_weights and subnet.engine == "hvx")
+    calls = bind(subnet, model, signed_weights=kind == "signed codes")
     return IntegerSubnet(calls, subnet.inputs, subnet.outputs, threads)

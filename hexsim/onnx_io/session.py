@@ -23,6 +23,10 @@ behind it, whose own padding is minus infinity (maximum) or, in 1.20, not counte
 convolution, where it is right, `fold_pad` folds it."""
 
 
+_LARGE = 1 << 26
+"""Elements in tensors from which on memory is given back after each run: 256 MiB of singles."""
+
+
 class Session:
     """A network made ready for onnxruntime; arguments and errors are those of `FloatEngine`."""
 
@@ -41,8 +45,11 @@ class Session:
         self._outputs = tuple(outputs)
         self._written = tuple(dict.fromkeys(n for n in self._outputs if n in network.producers))
         self._session = None
+        self._is_large = False
         if not self._written:
             return
+        elements = sum(tensor.elements for tensor in network.tensors.values())
+        self._is_large = elements > _LARGE
         graph = write(network, self._written, precision)
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # what goes wrong is raised
@@ -89,6 +96,8 @@ class Session:
         if self._session is None:
             return []
         options, seconds = load_onnxruntime().RunOptions(), budget.allowed(budget.SECONDS)
+        if self._is_large:
+            options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         late = threading.Event()
 
         def stop() -> None:

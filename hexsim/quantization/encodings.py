@@ -11,8 +11,9 @@ sources, which agree except on ties: there AIMET's rounding is used, SNPE's is u
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,8 @@ MINIMUM_RANGE = 0.01
 
 BITS = (4, 8, 16)
 """Widths of codes."""
+_BLOCK = 1 << 16
+"""Elements whose doubles are in memory, and in the cache, at once."""
 FloatBits = Literal[16, 32]
 """Bits of a tensor that has no encoding because it stays float."""
 
@@ -97,12 +100,22 @@ class Encoding:
 
     def quantize(self, x: npt.NDArray[np.floating]) -> npt.NDArray[np.integer]:
         """Return the stored codes of `x`, any shape."""
-        codes = _nearest_code(x, self.delta, self.offset, self.steps)
-        return np.asarray(codes + self.offset if self.symmetric else codes, self.dtype)
+        lowest = self.offset if self.symmetric else 0
+        return _in_blocks(
+            lambda part: _nearest_code(part, self.delta, self.offset, self.steps) + lowest,
+            x,
+            1,
+            self.dtype,
+        )
 
     def dequantize(self, q: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
         """Return the real values (float32) of stored codes, any shape."""
-        return np.asarray((q.astype(np.float64) - self.zero_point) * self.delta, np.float32)
+        return _in_blocks(
+            lambda part: (part.astype(np.float64) - self.zero_point) * self.delta,
+            q,
+            1,
+            np.dtype(np.float32),
+        )
 
 
 @dataclass(frozen=True)
@@ -138,16 +151,39 @@ class AxisEncoding:
     def quantize(self, x: npt.NDArray[np.floating]) -> npt.NDArray[np.integer]:
         """Return the stored codes of `x`, shape (..., channels)."""
         first = self.channels[0]
-        codes = _nearest_code(x, self.deltas, first.offset, first.steps)
-        return (codes + first.offset).astype(self.dtype)
+        deltas = self.deltas
+        return _in_blocks(
+            lambda part: _nearest_code(part, deltas, first.offset, first.steps) + first.offset,
+            x,
+            deltas.size,
+            self.dtype,
+        )
 
     def dequantize(self, q: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
         """Return the real values (float32) of stored codes, shape (..., channels)."""
-        return (q.astype(np.float64) * self.deltas).astype(np.float32)
+        deltas = self.deltas
+        return _in_blocks(
+            lambda part: part.astype(np.float64) * deltas, q, deltas.size, np.dtype(np.float32)
+        )
+
+
+def _in_blocks(
+    change: Callable[[npt.NDArray[np.generic]], npt.NDArray[np.float64]],
+    array: npt.NDArray[np.generic],
+    width: int,
+    dtype: np.dtype[np.generic],
+) -> npt.NDArray[Any]:
+    """`change` of rows of `width` elements, some at a time: doubles of all take much memory."""
+    rows = array.reshape(-1, width)
+    result = np.empty(rows.shape, dtype)
+    step = max(1, _BLOCK // width)
+    for at in range(0, len(rows), step):
+        result[at : at + step] = change(rows[at : at + step])
+    return result.reshape(array.shape)
 
 
 def _nearest_code(
-    x: npt.NDArray[np.floating],
+    x: npt.NDArray[np.generic],
     delta: float | npt.NDArray[np.float64],
     offset: int,
     steps: int,

@@ -7,18 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from hexsim.accuracy.agreement import Agreement, agreement
-from hexsim.accuracy.scores import class_scores, is_classifier
+from hexsim.accuracy.agreement import Agreement
+from hexsim.accuracy.agreements import Agreements
 from hexsim.container.loading import is_builtin, load_container
 from hexsim.deployment import Deployment
 from hexsim.deployment.given import Given, GivenModel, Preparation
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.inputs.source import InputSource
 from hexsim.memory import Footprint
-from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.platform import Platform, software
 from hexsim.platforms.background import Background
 from hexsim.platforms.stacks import BufferType
@@ -248,7 +247,7 @@ class _Cases:
             memory=deployment.memory(conditions.buffer),
             energy=platform.energy(timing, conditions.perf_profile),
             uncertainty=self._interval(workload, timing, runtime),
-            agreement=self._agreement(deployment) if conditions.accuracy else None,
+            agreement=self._agreements.of(deployment) if conditions.accuracy else None,
             interference=found,
             given=self.given.given(runtime),
             cut=cut,
@@ -277,21 +276,10 @@ class _Cases:
         alone = _alone(workload)
         return drawn(self._drawn_platforms, lambda changed: changed.simulate(alone))
 
-    def _agreement(self, deployment: Deployment) -> Agreement:
-        """How near the class scores of a runtime and what it loaded come to those in float."""
-        executor = deployment.over(class_scores(deployment.network)).executor()
-        runs = [executor.run(x) for x in self.evaluation]
-        return agreement(self.reference, runs, classes=is_classifier(self.network))
-
     @cached_property
-    def evaluation(self) -> Sequence[Mapping[str, FloatArray]]:
-        """Inputs on which runtimes are compared with float, in stored order."""
+    def _agreements(self) -> Agreements:
+        """How near runtimes come to the float network, on the inputs of the conditions."""
         if self._source_of_inputs is not None:
-            return list(self._source_of_inputs.feeds())
-        return seeded_calibration(self.network, EVALUATION_INPUTS, EVALUATION_SEED)
-
-    @cached_property
-    def reference(self) -> list[dict[str, FloatArray]]:
-        """The float network's class scores on the evaluation inputs."""
-        engine = FloatEngine(class_scores(self.network))
-        return [engine.run(x) for x in self.evaluation]
+            return Agreements(self.network, self._source_of_inputs.feeds)
+        seeded = seeded_calibration(self.network, EVALUATION_INPUTS, EVALUATION_SEED)
+        return Agreements(self.network, lambda: seeded)

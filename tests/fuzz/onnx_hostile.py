@@ -211,6 +211,9 @@ def greedy() -> Iterator[tuple[str, onnx.ModelProto]]:
     square = np.ones((1, 1, 2, 2), np.float32)
     large = node("Resize", ["one", "", "", "n"], ["k"])
     yield "resize", _added(large, one=square, n=_sizes(1, 1, 1 << 15, 1 << 15))
+    wide = {"n": _sizes(1, 3, 1 << 20, 14)}
+    stretched = node("Resize", ["x", "", "", "n"], ["r"], mode="linear")
+    yield "a large output", _image(stretched, node("Tanh", ["r"], ["y"]), **wide)
     yield "eye", _added(node("EyeLike", ["z"], ["k"]), z=np.zeros((1, 1), np.float32))
     yield "many constants", _constant_chain(500, 1 << 20, twice=False)
     yield "constants of both", _constant_chain(60, 5000, twice=True)

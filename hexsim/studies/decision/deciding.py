@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from hexsim.accuracy.labels import count_classes
+from hexsim.accuracy.scores import is_classifier
 from hexsim.errors import HexsimError
 from hexsim.quantization.model import require_float
 from hexsim.runtimes import FIXED_POINT
@@ -59,21 +59,9 @@ def decide(question: Question, progress: Progress = lambda what: None) -> Decisi
     the inputs say nothing about, and if no runtime is left to ask.
     """
     require_float(question.read.model)
-    classifier = _is_classifier(question)
+    classifier = question.labels is not None or is_classifier(question.read.model.network)
     _require_meaning(question, classifier)
     return _Deciding(question, classifier, progress).decision()
-
-
-def _is_classifier(question: Question) -> bool:
-    """True if labels were given, or the first output holds just one row of scores of each item."""
-    if question.labels is not None:
-        return True
-    network, batch = question.read.model.network, question.inputs.batch
-    try:
-        classes = count_classes(network, batch)
-    except HexsimError:
-        return False
-    return classes > 1 and max(network.shape(network.outputs[0])) == classes
 
 
 def _require_meaning(question: Question, classifier: bool) -> None:

@@ -1,0 +1,56 @@
+"""What decides the values of a plan: how each of its subnets computes, and what it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from hexsim.graph.ir import Layer
+from hexsim.onnx_io.precision import Precision
+from hexsim.planning.plan import Plan, PlannedSubnet
+from hexsim.quantization.model import Model
+from hexsim.runtimes import FIXED_POINT, Runtime
+
+Kind = Precision | Literal["mixed", "codes", "signed codes"]
+
+_PRECISIONS: dict[Runtime, Precision] = {
+    "cpu": "float32",
+    "gpu": "half_storage",
+    "gpu_fp16": "float16",
+}
+
+
+def kind_of(subnet: PlannedSubnet, runtime: Runtime, model: Model, signed_weights: bool) -> Kind:
+    """How a subnet of a plan on `runtime` computes."""
+    if subnet.runtime in FIXED_POINT:
+        return "signed codes" if signed_weights and subnet.engine == "hvx" else "codes"
+    if runtime in FIXED_POINT and model.floats:
+        return "mixed"
+    return _PRECISIONS[subnet.runtime]
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """All that decides what an executor computes; equal ones give equal values.
+
+    Of each of the `subnets`: how it computes, and its layers, inputs and outputs.
+    """
+
+    model: Model
+    subnets: tuple[tuple[str, tuple[Layer, ...], tuple[str, ...], tuple[str, ...]], ...]
+
+    @classmethod
+    def of(cls, plan: Plan, model: Model, *, signed_weights: bool = False) -> Arithmetic:
+        """That of `PlanExecutor` with these arguments."""
+        return cls(
+            replace(model, hta=(), packs_weights=False),
+            tuple(
+                (
+                    kind_of(one, plan.runtime, model, signed_weights),
+                    one.layers,
+                    one.inputs,
+                    one.outputs,
+                )
+                for one in plan.subnets
+            ),
+        )
