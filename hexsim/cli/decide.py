@@ -104,6 +104,10 @@ class Choice:
     max_mb: Annotated[
         float | None, typer.Option("--max-mb", min=0.0, help="Most memory at its peak, in MiB.")
     ] = None
+    max_mj: Annotated[
+        float | None,
+        typer.Option("--max-mj", min=0.0, help="Most energy of an inference, in mJ: an estimate."),
+    ] = None
     max_loss: Annotated[
         float | None,
         typer.Option(
@@ -117,14 +121,14 @@ class Choice:
     ] = None
     prefer: Annotated[
         str,
-        typer.Option("--prefer", help="What ranks first: latency, accuracy or memory."),
+        typer.Option("--prefer", help="What ranks first: latency, accuracy, memory or energy."),
     ] = "latency"
 
     def limits(self) -> Limits:
         """What is allowed."""
         from hexsim.studies.decision import Limits
 
-        return Limits(self.max_ms, self.max_mb, self.max_loss, self.min_db)
+        return Limits(self.max_ms, self.max_mb, self.max_mj, self.max_loss, self.min_db)
 
     def preference(self) -> Preference:
         """Read what counts."""

@@ -15,7 +15,8 @@ from hexsim.studies.decision.ranking import rule
 HEADER = (
     *("rank", "mode", "quantizer_words", "float_tensors", "chip", "stack", "runtime", "cut"),
     *("hta_partitions", "total_inference_us", "low_us", "high_us", "forward_propagate_us"),
-    *("initialisation_us", "parameter_bytes", "peak_bytes", "inputs", "same_top1"),
+    *("initialisation_us", "parameter_bytes", "peak_bytes"),
+    *("energy_mj", "energy_low_mj", "energy_high_mj", "inputs", "same_top1"),
     *("runtime_top1", "loss_points", "sqnr_db", "in_front"),
 )
 
@@ -65,6 +66,7 @@ def _row(rank: int, one: Candidate) -> tuple[Any, ...]:
         *(one.runtime, timed.cut, timed.sections, timed.total_us),
         *((drawn.low_us, drawn.high_us) if drawn else (None, None)),
         *(timed.forward_us, timed.init_us, timed.file_bytes, timed.peak_bytes),
+        *(timed.energy_mj, timed.energy_low_mj, timed.energy_high_mj),
         *(accuracy.inputs, accuracy.same_top1, accuracy.runtime_top1, one.loss, accuracy.sqnr_db),
         one.in_front,
     )

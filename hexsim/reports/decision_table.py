@@ -21,7 +21,7 @@ def decision_table(decision: Decision, *, every: bool = False) -> str:
     same = ("same as float",) if decision.classifier else ()
     header = (
         *("rank", "mode", "chip", "runtime", "cut", "ms", "90 % interval"),
-        *(*right, *same, "SQNR dB", "peak MiB", "front"),
+        *(*right, *same, "SQNR dB", "peak MiB", "mJ", "front"),
     )
     shown = heads(decision.ranked)[:SHOWN]
     rows = [
@@ -49,7 +49,7 @@ def ruled_out(decision: Decision, *, every: bool = False) -> str:
     if every:
         lines += [f"{one.mode} on {one.chip} {one.where}: {one.reason}" for one in beyond]
     elif beyond:
-        names = ("--max-ms", "--max-mb", "--max-loss", "--min-db")
+        names = ("--max-ms", "--max-mb", "--max-mj", "--max-loss", "--min-db")
         counts = {name: sum(f" {name} " in one.reason for one in beyond) for name in names}
         told = ", ".join(f"{count} beyond {name}" for name, count in counts.items() if count)
         lines.append(f"{told} (--all shows them)")
@@ -66,6 +66,7 @@ def _row(rank: int, one: Candidate, decision: Decision) -> tuple[str, ...]:
         f"{drawn.low_us / 1e3:.2f} to {drawn.high_us / 1e3:.2f}" if drawn else "",
         *(*right, *same, _db(accuracy.sqnr_db)),
         f"{one.peak_mib:.1f}",
+        f"{one.timed.energy_mj:.3g}",
         "*" if one.in_front else "",
     )
 
@@ -107,6 +108,10 @@ def _worth(one: Candidate, decision: Decision) -> str:
     interval = one.drawn
     doubt = f" ({interval.low_us / 1e3:.2f} to {interval.high_us / 1e3:.2f})" if interval else ""
     parts = [f"{one.ms:.2f} ms{doubt}", f"{one.peak_mib:.1f} MiB at its peak"]
+    spent = one.timed
+    parts.append(
+        f"{spent.energy_mj:.3g} mJ ({spent.energy_low_mj:.2g} to {spent.energy_high_mj:.2g})"
+    )
     if one.loss is not None:
         what = "top-1" if decision.labelled else "agreement with float"
         parts.append(f"{one.loss:.2f} points of {what} lost")
@@ -132,6 +137,10 @@ def _reason(best: Candidate, other: Candidate, decision: Decision) -> str:
         figures = (best.timed.peak_bytes, other.timed.peak_bytes)
         if two_digits(figures[0]) != two_digits(figures[1]):
             return f"which needs {figures[1] / figures[0]:.2f} times the memory"
+    if decision.prefer == "energy":
+        spent = (best.timed.energy_mj, other.timed.energy_mj)
+        if two_digits(spent[0]) != two_digits(spent[1]):
+            return f"which spends {spent[1] / spent[0]:.2f} times the energy"
     mine, theirs = best.timed.total_us, other.timed.total_us
     if decision.prefer == "latency" and two_digits(mine) != two_digits(theirs):
         return f"which takes {theirs / mine:.2f} times as long"

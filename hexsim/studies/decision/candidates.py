@@ -17,8 +17,9 @@ class Timed:
     """What one inference takes, as simulated.
 
     `sections` are those of `cut` as `--hta-partitions` takes them. `file_bytes` are the parameters
-    in the file, `peak_bytes` what the inference needs of memory at once. `values` stands for what
-    decides the answers besides the mode: two with the same give the same ones.
+    in the file, `peak_bytes` what the inference needs of memory at once. `energy_mj` is what it
+    spends, between the two others. `values` stands for what decides the answers besides the mode:
+    two with the same give the same ones.
     """
 
     cut: Cut
@@ -28,6 +29,9 @@ class Timed:
     init_us: float
     file_bytes: int
     peak_bytes: int
+    energy_mj: float
+    energy_low_mj: float
+    energy_high_mj: float
     values: str
 
 

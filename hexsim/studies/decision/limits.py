@@ -9,13 +9,14 @@ from hexsim.studies.decision.candidates import Candidate
 
 @dataclass(frozen=True)
 class Limits:
-    """The most time, memory and loss, and the least SQNR; None allows anything.
+    """The most time, memory, energy and loss, and the least SQNR; None allows anything.
 
     Loss is in percentage points of top-1 against float, or without labels of agreement with it.
     """
 
     max_ms: float | None = None
     max_mb: float | None = None
+    max_mj: float | None = None
     max_loss: float | None = None
     min_db: float | None = None
 
@@ -30,6 +31,8 @@ class Limits:
             return f"{one.ms:.4g} ms, over --max-ms {self.max_ms:g}"
         if self.max_mb is not None and one.peak_mib > self.max_mb:
             return f"{one.peak_mib:.4g} MiB at its peak, over --max-mb {self.max_mb:g}"
+        if self.max_mj is not None and one.timed.energy_mj > self.max_mj:
+            return f"{one.timed.energy_mj:.4g} mJ, over --max-mj {self.max_mj:g}"
         return None
 
     def worth_beyond(self, one: Candidate) -> str | None:

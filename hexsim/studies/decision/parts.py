@@ -125,6 +125,7 @@ class Parts:
     def _one(self, deployment: Deployment, cut: Cut, sections: str) -> dict[str, Any]:
         asked = self._asked
         result = deployment.simulate(perf_profile=asked.perf_profile, idle_ms=asked.idle_ms)
+        energy = deployment.platform.energy(result, asked.perf_profile)
         timed = Timed(
             cut,
             sections,
@@ -133,6 +134,9 @@ class Parts:
             result.init_ps / 1e6,
             deployment.plan.stored_bytes,
             deployment.memory().peak_bytes,
+            energy.millijoules,
+            energy.low,
+            energy.high,
             values_of(deployment),
         )
         return asdict(timed)

@@ -14,13 +14,14 @@ from typing import Literal, get_args
 from hexsim.runtimes import RUNTIMES
 from hexsim.studies.decision.candidates import Candidate
 
-Preference = Literal["latency", "accuracy", "memory"]
+Preference = Literal["latency", "accuracy", "memory", "energy"]
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 
 _RULES: dict[Preference, str] = {
     "latency": "latency to two digits, then accuracy, then latency, then the plainer mode",
     "accuracy": "accuracy, then latency, then the plainer mode",
     "memory": "peak memory to two digits, then accuracy, then latency, then the plainer mode",
+    "energy": "energy to two digits, then accuracy, then latency, then the plainer mode",
 }
 
 
@@ -57,6 +58,7 @@ def _key(one: Candidate, preference: Preference) -> tuple[object, ...]:
         "latency": (two_digits(one.timed.total_us),),
         "accuracy": (),
         "memory": (two_digits(one.timed.peak_bytes),),
+        "energy": (two_digits(one.timed.energy_mj),),
     }[preference]
     return (*first, *_inaccuracy(one), one.timed.total_us, one.order, *_place(one))
 
@@ -75,8 +77,9 @@ def _inaccuracy(one: Candidate) -> tuple[float, float]:
 
 
 def _figures(one: Candidate) -> tuple[float, ...]:
-    """Time, memory, loss and noise; smaller is better in each."""
-    return (one.timed.total_us, one.timed.peak_bytes, *_inaccuracy(one))
+    """Time, memory, energy, loss and noise; smaller is better in each."""
+    timed = one.timed
+    return (timed.total_us, timed.peak_bytes, timed.energy_mj, *_inaccuracy(one))
 
 
 def _beats(other: Sequence[float], mine: Sequence[float]) -> bool:

@@ -16,14 +16,15 @@ from hexsim.simulation.simulator import Workload
 from hexsim.studies.sweep.points import Point
 from hexsim.studies.sweep.values import leaves_bounds
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
-from hexsim.timing.results import Result
-from hexsim.timing.simtime import PS_PER_MS
+from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
 
 Row = dict[str, str | int | float | None]
 
 TIMES = ("latency_ms", "forward_ms", "initialisation_ms", "inferences_per_s")
 MEMORY = "peak_memory_bytes"
 """What one inference needs of memory (`hexsim.memory`)."""
+ENERGY = ("energy_mj", "energy_low_mj", "energy_high_mj")
+"""What the first inference spends, and both ends of the interval (`hexsim.energy`)."""
 COUNTERS = (
     "macs",
     "packets",
@@ -34,19 +35,17 @@ COUNTERS = (
     "vtcm_bytes",
 )
 """Of one inference, its layers and overheads together."""
-RESULTS = (*TIMES, MEMORY, *COUNTERS)
+RESULTS = (*TIMES, MEMORY, *ENERGY, *COUNTERS)
 """The columns of numbers that a simulation gives."""
 
 
 def row(point: Point, inferences: int) -> Row:
     """Simulate a point; closed loops have `inferences` calls of each instance."""
-    numbers: Mapping[str, float | None] = dict.fromkeys(RESULTS)
+    numbers: Mapping[str, float | None] = dict.fromkeys(RESULTS)  # of a point that is refused
     refusal = None
     try:
         platform = point.setting.platform_with(point.constants)
-        buffer = platform.stack.buffer(point.calling.buffer)
-        memory = footprint_of(point.setting.plan, platform.chip, platform.stack, buffer)
-        numbers = {**_numbers(point, platform, inferences), MEMORY: memory.peak_bytes}
+        numbers = _numbers(point, platform, inferences)
     except HexsimError as error:
         refusal = str(error)
     return {**_parameters(point), **numbers, "refusal": refusal}
@@ -88,21 +87,26 @@ def _numbers(point: Point, platform: Platform, inferences: int) -> Mapping[str, 
                 buffer=calling.buffer,
             )
         )
-        return _times(result.total_ps, result, 1e12 / result.total_ps)
-    loop = ClosedLoop(
-        inferences=inferences,
-        perf_profile=calling.perf_profile,
-        buffer=calling.buffer,
-        background=tuple(map(load_background, calling.background)),
-    )
-    found = throughput(platform, [Caller(plan, calling.instances)], loop)
-    return _times(found.total.percentile_ps(50), found.result, found.total.per_second)
-
-
-def _times(latency_ps: int, result: Result, per_second: float) -> Mapping[str, float]:
+        latency_ps, per_second = result.total_ps, PS_PER_SECOND / result.total_ps
+    else:
+        loop = ClosedLoop(
+            inferences=inferences,
+            perf_profile=calling.perf_profile,
+            buffer=calling.buffer,
+            background=tuple(map(load_background, calling.background)),
+        )
+        found = throughput(platform, [Caller(plan, calling.instances)], loop)
+        result = found.result
+        latency_ps, per_second = found.total.percentile_ps(50), found.total.per_second
+    times_ps = (latency_ps, result.forward_ps, result.init_ps)
+    buffer = platform.stack.buffer(calling.buffer)
+    memory = footprint_of(plan, platform.chip, platform.stack, buffer)
+    energy = platform.energy(result, calling.perf_profile)
+    spent = (energy.millijoules, energy.low, energy.high)
     parts = (*result.inferences[0].layers, *result.inferences[0].overheads)
-    times = (latency_ps, result.forward_ps, result.init_ps)
     return {
-        **dict(zip(TIMES, (*(ps / PS_PER_MS for ps in times), per_second), strict=True)),
+        **dict(zip(TIMES, (*(ps / PS_PER_MS for ps in times_ps), per_second), strict=True)),
+        MEMORY: memory.peak_bytes,
+        **dict(zip(ENERGY, spent, strict=True)),
         **{name: sum(getattr(part, name, 0) for part in parts) for name in COUNTERS},
     }

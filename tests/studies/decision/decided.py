@@ -58,6 +58,8 @@ def candidate(
     loss: float | None = 0.0,
 ) -> Candidate:
     """One that counts on ten inputs."""
-    timed = Timed(cut, "", us, 0.9 * us, 5000.0, 1000, peak_bytes, "values")
+    timed = Timed(
+        cut, "", us, 0.9 * us, 5000.0, 1000, peak_bytes, us / 1e3, us / 2e3, us / 500, "values"
+    )
     accuracy = Accuracy(10, same, None, None, sqnr_db, ("r0",))
     return Candidate(MODES[mode], mode, chip, "snpe-1.30", runtime, timed, accuracy, loss)

@@ -22,10 +22,14 @@ def test_a_point_as_stated_is_what_simulate_says(space: Callable[[str], Space]) 
     found = points_of(space('networks = ["m.dlc"]\nchips = ["sd835"]\nruntimes = ["dsp", "gpu"]'))
     for point in found:
         told = row(point, 1)
-        timing = hexsim.simulate("m.dlc", "sd835", point.setting.runtime).timing
+        simulation = hexsim.simulate("m.dlc", "sd835", point.setting.runtime)
+        timing = simulation.timing
         assert told["latency_ms"] == timing.total_us / 1000
         assert told["forward_ms"] == timing.forward_us / 1000
         assert told["initialisation_ms"] == timing.init_ps / 1e9
+        assert told["peak_memory_bytes"] == simulation.memory.peak_bytes
+        assert told["energy_mj"] == simulation.energy.millijoules
+        assert told["energy_high_mj"] == simulation.energy.high
         assert told["macs"] == sum(layer.macs for layer in timing.layers)
         assert told["refusal"] is None
 
@@ -60,7 +64,7 @@ def test_a_value_that_the_schema_refuses_is_told_in_the_row(space: Callable[[str
     text = 'networks = ["m.dlc"]\n[constants."dsp.hvx.contexts"]\nvalues = [-1, 2]'
     bad, good = (row(point, 1) for point in points_of(space(text)))
     assert "dsp.hvx.contexts" in str(bad["refusal"])
-    assert {bad[name] for name in ("latency_ms", *COUNTERS)} == {None}
+    assert {bad[name] for name in ("latency_ms", "energy_mj", *COUNTERS)} == {None}
     assert good["refusal"] is None
 
 
