@@ -25,9 +25,9 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_runtimes,
 )
-from hexsim.cli._output import JsonCsv
+from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._page import paged
-from hexsim.cli._say import say
+from hexsim.cli._say import command_line, say
 from hexsim.cli._words import words
 from hexsim.errors import HexsimError, unknown
 
@@ -170,7 +170,7 @@ def decide(
     choice: Choice,
     inputs: LabelledInputs,
     work: Work,
-    outputs: JsonCsv,
+    outputs: JsonCsvHtml,
 ) -> None:
     """Choose chip, runtime, quantiser mode and cut: ranked, with reasons, within your limits."""
     from hexsim.cli._progress import status
@@ -178,6 +178,7 @@ def decide(
     from hexsim.inputs.source import listed
     from hexsim.quantization.model import require_float
     from hexsim.reports.decision_data import decision_csv, decision_json
+    from hexsim.reports.pages.decision_page import decision_page
     from hexsim.studies.decision import Question, parse_modes
     from hexsim.studies.decision import decide as run_decide
     from hexsim.studies.decision.commands import commands
@@ -213,7 +214,11 @@ def decide(
         decision = run_decide(question, progress)
     best, wording = decision.ranked[:1], _wording(model, chips, inputs, work)
     lines = commands(best[0], wording) if best else ()
-    outputs.write(json=lambda: decision_json(decision, lines), csv=lambda: decision_csv(decision))
+    outputs.write(
+        json=lambda: decision_json(decision, lines),
+        csv=lambda: decision_csv(decision),
+        html=lambda: decision_page(decision, lines, command_line()),
+    )
     _show(decision, lines, every=work.every)
 
 
