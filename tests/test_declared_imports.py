@@ -44,7 +44,9 @@ def providers(library: str) -> set[str]:
 
 
 CORE = distributions(PROJECT["dependencies"])
-OPTIONAL = distributions(EXTRAS["images"] + EXTRAS["report"] + EXTRAS["detection"])
+OPTIONAL = distributions(
+    [one for extra in ("images", "report", "detection", "sweep") for one in EXTRAS[extra]]
+)
 EXPORTERS = distributions(EXTRAS["tflite"] + EXTRAS["tensorflow"] + EXTRAS["pytorch"])
 """Other programs, which hexsim runs but does not import."""
 DEVELOPMENT = CORE | OPTIONAL | distributions(EXTRAS["dev"] + EXTRAS["docs"])

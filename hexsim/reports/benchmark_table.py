@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from hexsim.accuracy.agreement import Agreement
@@ -49,49 +49,61 @@ def benchmark_tables(cases: Sequence[Case]) -> str:
 def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
     """Return what a reader of the tables has to know, only as far as it applies to them."""
     notes = [f"{one.network} on {one.runtime} is left out: {one.reason}." for one in refusals]
+    notes += [*_on_times(cases), *_on_agreement(cases), *_on_loading(cases), *_on_costs(cases)]
+    return "\n".join(dict.fromkeys(notes))
+
+
+def _on_times(cases: Sequence[Case]) -> Iterator[str]:
     if any(measured(c, forward=f) for c in cases for f in (False, True)):
-        notes.append("[x]: measured on the device; its sources are in measured_latency.csv.")
-    notes += [_SWEPT[case.uncertainty.scope] for case in cases if case.uncertainty]
-    notes += [_DRAWN.format(len(case.drawn.times)) for case in cases if case.drawn]
+        yield "[x]: measured on the device; its sources are in measured_latency.csv."
+    yield from (_SWEPT[case.uncertainty.scope] for case in cases if case.uncertainty)
+    yield from (_DRAWN.format(len(case.drawn.times)) for case in cases if case.drawn)
     if cases:
-        notes.append(_ENERGY)
+        yield _ENERGY
     if any(
         _mark(case, row)
         for case in cases
         for f in (False, True)
         for row in measured(case, forward=f)
     ):
-        notes.append(
-            "[x!]: measured outside that interval, so a cause is missing or a bound is wrong."
-        )
+        yield "[x!]: measured outside that interval, so a cause is missing or a bound is wrong."
+
+
+def _on_agreement(cases: Sequence[Case]) -> Iterator[str]:
     compared = [case for case in cases if case.agreement]
     for evaluated in dict.fromkeys(case.evaluated for case in compared):
-        notes.append(f"Agreement is that of the outputs (before a final softmax) on {evaluated}.")
+        yield f"Agreement is that of the outputs (before a final softmax) on {evaluated}."
     if any(case.builtin for case in compared):
-        notes.append("Weights of built-in networks are made up (seeded).")
+        yield "Weights of built-in networks are made up (seeded)."
     for case in compared:
         if case.agreement and not case.agreement.classes:
-            notes.append(f"{case.network} scores no classes, so it has no top-1.")
+            yield f"{case.network} scores no classes, so it has no top-1."
     on_seeded = [case for case in cases if case.agreement and case.evaluated == SEEDED]
     if any(case.given == "quantised file" for case in on_seeded):
-        notes.append(
+        yield (
             "Encodings of a quantised file suit the inputs it was calibrated on, not these seeded "
             "ones; compare on yours with hexsim validate --input-list."
         )
+
+
+def _on_loading(cases: Sequence[Case]) -> Iterator[str]:
     here = [case for case in cases if case.given == "quantised here"]
     for evaluated in dict.fromkeys(case.evaluated for case in here):
         on = dict.fromkeys(case.runtime for case in here if case.evaluated == evaluated)
-        notes.append(
+        yield (
             f"Quantised first, on {evaluated}, for {', '.join(on)}, which "
             f"{'takes' if len(on) == 1 else 'take'} no float networks."
         )
     for case in cases:
         if case.overrides is not None:
-            notes.append(f"{case.network}, when quantised: {case.overrides}.")
+            yield f"{case.network}, when quantised: {case.overrides}."
+
+
+def _on_costs(cases: Sequence[Case]) -> Iterator[str]:
     if any(case.runtime == "aip" and not case.timing.uses_hta for case in cases):
-        notes.append("aip runs on HVX alone, as it does for files without HTA sections.")
+        yield "aip runs on HVX alone, as it does for files without HTA sections."
     if any(case.interference for case in cases):
-        notes.append(
+        yield (
             "Tables of networks are those without clients. Tables of clients: without the network "
             "-> with it; late: jobs that ended after their deadline."
         )
@@ -102,11 +114,10 @@ def footnotes(cases: Sequence[Case], refusals: Sequence[Refusal] = ()) -> str:
                 generic.setdefault(layer.type, []).append(layer.name)
         if generic:
             named = (f"{kind} ({', '.join(names)})" for kind, names in generic.items())
-            notes.append(
+            yield (
                 f"{case.network} on {case.runtime}: no kernel model, only the generic cost of "
                 f"bytes and operations: {', '.join(named)}."
             )
-    return "\n".join(dict.fromkeys(notes))
 
 
 def _network_table(cases: list[Case]) -> str:

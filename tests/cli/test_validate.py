@@ -174,7 +174,7 @@ def test_pictures_with_named_labels(command: Command, tmp_path: Path, dims: str)
         ("--images photos --input-list list.txt", "leave one out"),
         ("--images photos --std 0", "would divide by zero"),
         ("--images photos --std 1,2", "--std has 2 values"),
-        ("--images photos --mean a", "--mean 'a' is no number"),
+        ("--images photos --mean a", "--mean 'a' is not a number"),
         ("--mean 3", "are for pictures"),
         ("--images photos --labels labels.txt", "has 4 labels for 2 inputs"),
     ],

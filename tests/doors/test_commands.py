@@ -14,7 +14,7 @@ import pytest
 import hexsim
 from hexsim import container
 from hexsim.accuracy.agreement import Agreement, agreement
-from hexsim.accuracy.scores import class_scores
+from hexsim.accuracy.scores import class_scores, is_classifier
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
@@ -99,7 +99,9 @@ def _agreement(deployed: Deployment) -> Agreement:
     network = class_scores(deployed.network)
     feeds = seeded_calibration(deployed.network, EVALUATION_INPUTS, EVALUATION_SEED)
     engine, executor = FloatEngine(network), deployed.over(network).executor()
-    return agreement([engine.run(x) for x in feeds], [executor.run(x) for x in feeds])
+    classes = is_classifier(deployed.network)
+    runs = [executor.run(x) for x in feeds]
+    return agreement([engine.run(x) for x in feeds], runs, classes=classes)
 
 
 def _json(path: Path) -> Any:
