@@ -149,8 +149,14 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
                 from hexsim.udl import use_layers
 
                 use_layers(*brought)
-            command(**given)
+            ended = None
+            try:
+                command(**given)
+            except typer.Exit as code:  # an answer too, and what it wrote lands
+                ended = code
             sys.stdout.flush()
+        if ended is not None:
+            raise ended
 
     parameters = [one.replace(annotation=hints[one.name]) for one in declared]
     if reads_model:

@@ -1,0 +1,61 @@
+"""`hexsim compare`: what changed between two results."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hexsim.cli._files import FILE
+from hexsim.cli._groups import grouped
+from hexsim.cli._output import JsonCsv
+from hexsim.cli._page import paged
+from hexsim.cli._say import say
+from hexsim.errors import HexsimError
+
+
+@paged
+@grouped
+def compare(
+    *,
+    before: Annotated[Path, typer.Argument(help="What --json of bench or profile wrote."), FILE],
+    after: Annotated[Path, typer.Argument(help="The same, of today."), FILE],
+    fail_above: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-above", help="End with code 1 if a total inference got longer by more: 5%."
+        ),
+    ] = None,
+    outputs: JsonCsv,
+) -> None:
+    """Compare two results: what changed for each network, runtime and layer."""
+    from hexsim.reports.comparison_data import comparison_csv, comparison_json
+    from hexsim.reports.comparison_table import comparison_table
+    from hexsim.studies import comparison
+
+    allowed = None if fail_above is None else _share(fail_above)
+    found = comparison.compare(comparison.read_results(before), comparison.read_results(after))
+    if allowed is not None and not found.cases:
+        raise HexsimError(
+            f"--fail-above compares what both files have, and '{before}' and '{after}' have "
+            "nothing in common; give results of the same networks and runtimes"
+        )
+    outputs.write(json=lambda: comparison_json(found), csv=lambda: comparison_csv(found))
+    say(comparison_table(found))
+    slower = [case for case in found.cases if allowed is not None and case.slower > allowed]
+    for case in slower:
+        say(f"{case.network} on {case.runtime} got longer by {case.slower:.1%}, over {fail_above}")
+    if slower:
+        raise typer.Exit(1)
+
+
+def _share(text: str) -> float:
+    try:
+        percent = float(text.strip().removesuffix("%"))
+    except ValueError:
+        percent = math.nan
+    if not 0 <= percent < math.inf:
+        raise HexsimError(f"--fail-above '{text}' is not a percentage; give one such as 5%")
+    return percent / 100

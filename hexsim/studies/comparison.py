@@ -1,0 +1,192 @@
+"""What changed between two results of `hexsim bench` or `hexsim profile`, as their JSON files hold.
+
+Cases are paired by network and runtime, layers by name; of several alike the first goes with the
+first. Only what is compared is read, so files of other versions do as long as they have it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hexsim.errors import HexsimError
+from hexsim.platforms.refusals import sentence
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.text import read_text
+
+Us = Annotated[float, Field(ge=0)]
+Item = TypeVar("Item")
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class LayerRead(_Read):
+    """A layer, with its time in microseconds."""
+
+    name: str
+    us: Us
+
+
+class MemoryRead(_Read):
+    """Memory at its peak."""
+
+    peak_bytes: int = Field(ge=0)
+
+
+class EnergyRead(_Read):
+    """Energy of an inference."""
+
+    mj: float = Field(ge=0)
+
+
+class AccuracyRead(_Read):
+    """Agreement with float; None without any noise."""
+
+    sqnr_db: float | None = None
+
+
+class CaseRead(_Read):
+    """A network on a runtime; memory, energy and accuracy where the file has them."""
+
+    network: str
+    chip: str
+    stack: str
+    runtime: str
+    perf_profile: str
+    buffer: str
+    total_inference_us: Us
+    forward_propagate_us: Us
+    initialisation_total_us: Us
+    layers: tuple[LayerRead, ...]
+    memory: MemoryRead | None = None
+    energy: EnergyRead | None = None
+    accuracy: AccuracyRead | None = None
+
+
+class ResultsRead(_Read):
+    """A file of results."""
+
+    hexsim_version: str
+    results: tuple[CaseRead, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A figure before and after; None where there is none."""
+
+    name: str
+    unit: str
+    before: float | None
+    after: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """After over before; None where that says nothing."""
+        if self.before is None or self.after is None or not self.before:
+            return None
+        return self.after / self.before
+
+
+@dataclass(frozen=True)
+class CaseChange:
+    """What changed for a network on a runtime; `conditions` are those that are not the same."""
+
+    network: str
+    runtime: str
+    conditions: tuple[tuple[str, str, str], ...]
+    figures: tuple[Change, ...]
+    layers: tuple[Change, ...]
+
+    @property
+    def slower(self) -> float:
+        """By what part the total inference got longer; below 0 if it got shorter."""
+        return (self.figures[0].ratio or 1.0) - 1.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two files: their versions, what both have, and cases that only one has."""
+
+    versions: tuple[str, str]
+    cases: tuple[CaseChange, ...]
+    gone: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+def read_results(path: Path) -> ResultsRead:
+    """Read a file of results; HexsimError for anything else."""
+    try:
+        text = read_text(path, "results", "give what --json of hexsim bench or profile wrote")
+        return ResultsRead.model_validate(parse_json(text, str(path)))
+    except ValidationError as error:
+        told = sentence(ResultsRead, error, str(path))
+        raise HexsimError(f"{told}; give what --json of hexsim bench or profile wrote") from None
+    except ValueError as error:
+        raise HexsimError(str(error)) from None
+
+
+def compare(before: ResultsRead, after: ResultsRead) -> Comparison:
+    """Pair the cases of two files."""
+    pairs = _paired(before.results, after.results, lambda case: (case.network, case.runtime))
+    return Comparison(
+        (before.hexsim_version, after.hexsim_version),
+        tuple(_case(one, other) for one, other in pairs if one and other),
+        tuple(f"{one.network} on {one.runtime}" for one, other in pairs if one and not other),
+        tuple(f"{one.network} on {one.runtime}" for other, one in pairs if one and not other),
+    )
+
+
+def _case(before: CaseRead, after: CaseRead) -> CaseChange:
+    names = ("chip", "stack", "perf_profile", "buffer")
+    conditions = [(name, getattr(before, name), getattr(after, name)) for name in names]
+    layers = _paired(before.layers, after.layers, lambda layer: layer.name)
+    return CaseChange(
+        before.network,
+        before.runtime,
+        tuple(one for one in conditions if one[1] != one[2]),
+        (
+            Change("total inference", "us", before.total_inference_us, after.total_inference_us),
+            Change(
+                "forward propagate", "us", before.forward_propagate_us, after.forward_propagate_us
+            ),
+            Change(
+                *("initialisation", "us"),
+                *(before.initialisation_total_us, after.initialisation_total_us),
+            ),
+            Change("peak memory", "B", *(_of(c.memory, "peak_bytes") for c in (before, after))),
+            Change("energy", "mJ", *(_of(c.energy, "mj") for c in (before, after))),
+            Change("SQNR", "dB", *(_of(c.accuracy, "sqnr_db") for c in (before, after))),
+        ),
+        tuple(_layer(one, other) for one, other in layers),
+    )
+
+
+def _layer(before: LayerRead | None, after: LayerRead | None) -> Change:
+    name = next(layer.name for layer in (before, after) if layer is not None)
+    return Change(name, "us", _of(before, "us"), _of(after, "us"))
+
+
+def _of(part: BaseModel | None, name: str) -> float | None:
+    return None if part is None else getattr(part, name)
+
+
+def _paired(
+    before: Sequence[Item], after: Iterable[Item], key: Callable[[Item], Hashable]
+) -> list[tuple[Item | None, Item | None]]:
+    """Pairs of equal keys in the order of `before`, then what only `after` has."""
+    waiting: dict[Hashable, list[Item]] = defaultdict(list)
+    for item in after:
+        waiting[key(item)].append(item)
+    pairs: list[tuple[Item | None, Item | None]] = []
+    for item in before:
+        found = waiting[key(item)]
+        pairs.append((item, found.pop(0) if found else None))
+    rest = [item for items in waiting.values() for item in items]
+    return [*pairs, *((None, item) for item in rest)]

@@ -1,0 +1,120 @@
+"""`hexsim compare` says what changed between two results, and fails builds that got slower."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hexsim import container
+from hexsim.quantization.model import Model
+from tests.cli.conftest import Done
+from tests.container.made import small_network
+
+Command = Callable[[str], Done]
+
+
+@pytest.fixture(autouse=True)
+def files(command: Command, tmp_path: Path) -> None:
+    """before.json and, with the vector unit of another chip, after.json."""
+    container.write(tmp_path / "m.dlc", Model(small_network()))
+    for chip, name in (("sd855", "before"), ("sd835", "after")):
+        line = f"bench --model m.dlc --chip {chip} --runtime dsp,cpu --timing-only"
+        assert command(f"{line} --json {name}.json").code == 0
+
+
+def read(name: str) -> Any:
+    return json.loads(Path(name).read_text())
+
+
+def changed(name: str, change: Callable[[Any], None]) -> None:
+    """Write changed.json, which is file `name` with a change."""
+    document = read(name)
+    change(document)
+    Path("changed.json").write_text(json.dumps(document))
+
+
+def test_equal_files_have_no_change(command: Command) -> None:
+    done = command("compare before.json before.json --fail-above 0% --json c.json")
+    assert done.code == 0
+    assert done.out.count("No layer changed.") == 2
+    for case in read("c.json")["cases"]:
+        assert all(one["before"] == one["after"] for one in (*case["figures"], *case["layers"]))
+
+
+def test_figures_are_those_of_the_files(command: Command) -> None:
+    done = command("compare before.json after.json --json c.json --csv c.csv")
+    assert done.code == 0
+    assert "chip: sd855 before, sd835 after" in done.out
+    before, after = (read(name)["results"] for name in ("before.json", "after.json"))
+    cases = read("c.json")["cases"]
+    assert [(one["network"], one["runtime"]) for one in cases] == [
+        (one["network"], one["runtime"]) for one in before
+    ]
+    for case, one, other in zip(cases, before, after, strict=True):
+        figures = {figure["name"]: figure for figure in case["figures"]}
+        assert figures["total inference"]["before"] == one["total_inference_us"]
+        assert figures["total inference"]["after"] == other["total_inference_us"]
+        assert figures["peak memory"]["after"] == other["memory"]["peak_bytes"]
+        assert figures["energy"]["before"] == one["energy"]["mj"]
+        assert figures["SQNR"]["before"] is None
+        assert [layer["before"] for layer in case["layers"]] == [la["us"] for la in one["layers"]]
+        longer = other["total_inference_us"] / one["total_inference_us"] - 1
+        assert f"{longer:+.1%}" in done.out
+    assert len(Path("c.csv").read_text().splitlines()) == 1 + sum(
+        len(case["figures"]) + len(case["layers"]) for case in cases
+    )
+
+
+@pytest.mark.parametrize(("allowed", "code"), [("9%", 1), ("11%", 0), ("9", 1)])
+def test_what_got_longer_fails_the_build_and_its_files_are_there(
+    command: Command, allowed: str, code: int
+) -> None:
+    def longer(document: Any) -> None:
+        document["results"][0]["total_inference_us"] *= 1.1
+
+    changed("before.json", longer)
+    done = command(f"compare before.json changed.json --fail-above {allowed} --json c.json")
+    assert (done.code, done.err) == (code, "")
+    assert ("got longer by 10.0%" in done.out) == bool(code)
+    assert read("c.json")["cases"]
+    assert command(f"compare changed.json before.json --fail-above {allowed}").code == 0
+
+
+def test_what_only_one_has_is_told(command: Command) -> None:
+    def without(document: Any) -> None:
+        del document["results"][0]
+        document["results"][0]["layers"][0]["name"] = "renamed"
+        document["hexsim_version"] = "0.0.1"
+
+    changed("before.json", without)
+    lines = command("compare before.json changed.json").out.splitlines()
+    first = read("before.json")["results"][0]
+    assert lines[0].startswith("hexsim 0.1.0 before, 0.0.1 after")
+    assert lines[1] == f"only before: {first['network']} on {first['runtime']}"
+    assert any(line.startswith("renamed") and line.endswith("new") for line in lines)
+    assert any(line.endswith("gone") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("compare gone.json before.json", "gone.json"),
+        ("compare m.dlc before.json", "m.dlc"),
+        ("compare before.json before.json --fail-above much", "is not a percentage"),
+        ("compare before.json before.json --fail-above -5%", "is not a percentage"),
+        ("compare before.json before.json --fail-above nan", "is not a percentage"),
+        ("compare before.json empty.json --fail-above 5%", "nothing in common"),
+        ("compare before.json other.json", "key 'hexsim_version' is missing"),
+        ("compare before.json negative.json", "key 'results.0.total_inference_us' is -1"),
+        ("compare before.json after.json --json before.json", "would overwrite an input"),
+    ],
+)
+def test_bad_input(refused: Callable[[str], str], line: str, said: str) -> None:
+    document = read("before.json")
+    Path("empty.json").write_text(json.dumps({**document, "results": []}))
+    Path("other.json").write_text("{}")
+    document["results"][0]["total_inference_us"] = -1
+    Path("negative.json").write_text(json.dumps(document))
+    assert said in refused(line)
