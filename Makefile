@@ -2,13 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS := $(VENV)/.runs
 STAMP := $(VENV)/.installed
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: bench test check docs clean
 
-bench: $(STAMP)
-	$(BIN)/hexsim bench
+bench: $(RUNS)
+	@echo "== hexsim bench"
+	@$(BIN)/hexsim bench
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not toolchain and not browser"
@@ -23,12 +25,22 @@ docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 # Debian and Ubuntu split venv off their Python; it is installed where it is missing.
-$(STAMP): pyproject.toml setup.py
-	$(PYTHON) -m venv $(VENV) || { \
+$(BIN)/python:
+	@echo "== an environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || { \
 	    $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3-venv && \
 	    $(PYTHON) -m venv --clear $(VENV); }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	touch $@
+
+# What running needs, and besides it what tests, linters and pages do.
+$(RUNS): pyproject.toml setup.py | $(BIN)/python
+	@echo "== hexsim and what it runs with"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(STAMP): pyproject.toml setup.py | $(BIN)/python
+	@echo "== hexsim and what it is developed with"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $(RUNS) $@
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

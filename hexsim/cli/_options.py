@@ -8,6 +8,7 @@ from typing import Annotated, Literal, cast
 
 import typer
 
+from hexsim.cli._completion import chip_names, network_names, stack_names
 from hexsim.cli._files import FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
@@ -18,10 +19,22 @@ MOST_PIXELS = 1 << 14
 ChannelOrder = Literal["rgb", "bgr"]
 Fit = Literal["crop", "stretch"]
 
-ModelArgument = Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network."), MODEL]
-ChipOption = Annotated[str, typer.Option("--chip", help="Chip name, or a TOML file."), FILE]
+ModelArgument = Annotated[
+    str,
+    typer.Argument(help=".dlc or ONNX file or built-in network.", autocompletion=network_names),
+    MODEL,
+]
+ChipOption = Annotated[
+    str,
+    typer.Option("--chip", help="Chip name, or a TOML file.", autocompletion=chip_names),
+    FILE,
+]
 StackOption = Annotated[
-    str | None, typer.Option("--stack", help="Software stack; default: the chip's own."), FILE
+    str | None,
+    typer.Option(
+        "--stack", help="Software stack; default: the chip's own.", autocompletion=stack_names
+    ),
+    FILE,
 ]
 IdealCpuOption = Annotated[
     bool,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hexsim.cli._completion import runtime_names
 from hexsim.cli._options import (
     BackgroundOption,
     BufferOption,
@@ -52,7 +53,9 @@ class Hardware:
 class RuntimeOnChip(Hardware):
     """A chip, its software, and the runtime that computes."""
 
-    runtime: Annotated[str, typer.Option("--runtime", help="One runtime.")] = "dsp"
+    runtime: Annotated[
+        str, typer.Option("--runtime", help="One runtime.", autocompletion=runtime_names)
+    ] = "dsp"
 
     def asked(self) -> Runtime:
         """Read the name of the runtime."""

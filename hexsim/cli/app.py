@@ -42,7 +42,7 @@ app = typer.Typer(
     name="hexsim",
     help="Simulate how Qualcomm's Hexagon DSP runs neural networks.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
 )
 for _panel, _commands in (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hexsim.cli._completion import network_names, runtime_names
 from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
     from hexsim.inputs.source import InputSource
     from hexsim.studies.benchmark import Case, Refusal
 
+ModelsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        help=".dlc or ONNX file or built-in network; repeatable.",
+        autocompletion=network_names,
+    ),
+    MODEL,
+]
 DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
 """The networks of the published Snapdragon 835 benchmark."""
 
@@ -61,14 +71,15 @@ class Scope(Inputs):
 @grouped
 def bench(
     *,
-    model: Annotated[
-        list[str] | None,
-        typer.Option("--model", help=".dlc or ONNX file or built-in network; repeatable."),
-        MODEL,
-    ] = None,
+    model: ModelsOption = None,
     hardware: Hardware,
     runtime: Annotated[
-        str | None, typer.Option("--runtime", help="Comma separated; default: all of the chip.")
+        str | None,
+        typer.Option(
+            "--runtime",
+            help="Comma separated; default: all of the chip.",
+            autocompletion=runtime_names,
+        ),
     ] = None,
     power: Power,
     circumstances: Comparing,
