@@ -142,6 +142,8 @@ def require_libraries() -> None:
         import distributed  # noqa: F401
         import pyarrow  # noqa: F401
     except ImportError as error:
+        why = f"{error.name} is missing" if error.name else str(error)
         raise HexsimError(
-            f"sweeps need {error.name}; install it with: pip install 'hexsim[sweep]'"
+            f"sweeps need distributed and pyarrow ({why}); install them with: pip install "
+            "'hexsim[sweep]'"
         ) from None
