@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hexsim.reports.text import table
+from hexsim.reports.text import quantity, table
 from hexsim.studies.decision import Candidate, Decision, RuledOut
 from hexsim.studies.decision.ranking import heads, rule, two_digits
 
@@ -107,7 +107,7 @@ def _worth(one: Candidate, decision: Decision) -> str:
     assert one.accuracy is not None, "only what has answers is ranked"
     interval = one.drawn
     doubt = f" ({interval.low_us / 1e3:.2f} to {interval.high_us / 1e3:.2f})" if interval else ""
-    parts = [f"{one.ms:.2f} ms{doubt}", f"{one.peak_mib:.1f} MiB at its peak"]
+    parts = [f"{one.ms:.2f} ms{doubt}", f"{quantity(one.timed.peak_bytes, 'B')} at its peak"]
     spent = one.timed
     parts.append(
         f"{spent.energy_mj:.3g} mJ ({spent.energy_low_mj:.2g} to {spent.energy_high_mj:.2g})"
