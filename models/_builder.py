@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._built import BuiltModel
+from ._filters import Filters
 from ._moments import Moments, joined
 from ._onnx import Attribute, Initializer, Node, assemble
 from ._weights import FloatArray, around, channel_scales, filters, generator
@@ -41,9 +42,6 @@ LRN_STD = 50.0
 
 LRN_ALPHA, LRN_BETA = 1e-4, 0.75
 """Constants of LRN in AlexNet and GoogLeNet."""
-
-Statistics = tuple[Callable[[], FloatArray], Callable[[], FloatArray]]
-"""Functions that make the expected mean and variance of each output of a layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class Builder:
         self._moments = {
             input_name: Moments(np.zeros(channels, np.float32), np.ones(channels, np.float32))
         }
-        self._statistics: dict[str, Statistics] = {}
+        self._drawn: dict[str, Filters] = {}
 
     def channels(self, x: str) -> int:
         """Return the number of channels of tensor `x`."""
@@ -117,14 +115,14 @@ class Builder:
     def batch_norm(self, x: str, name: str, *, gamma: float = 1.0, epsilon: float = 1e-5) -> str:
         """Normalise the outputs of a convolution without bias; `gamma` is the mean scale."""
         size = self.channels(x)
-        mean, variance = self._statistics[x]
+        filters_before = self._drawn[x]
         scale = around(self._generator(f"{name}.weight"), size, gamma)
         shift = around(self._generator(f"{name}.bias"), size, LIFT * gamma)
         inputs = (
             self._initialize(f"{name}.weight", (size,), lambda: scale),
             self._initialize(f"{name}.bias", (size,), lambda: shift),
-            self._initialize(f"{name}.running_mean", (size,), mean),
-            self._initialize(f"{name}.running_var", (size,), variance),
+            self._initialize(f"{name}.running_mean", (size,), filters_before.promised("mean")),
+            self._initialize(f"{name}.running_var", (size,), filters_before.promised("variance")),
         )
         moments = Moments(shift, scale)
         shape = self._shapes[x]
@@ -306,19 +304,14 @@ class Builder:
         )
         scales = channel_scales(self._generator(f"{name}.scale"), outputs)
 
-        def make() -> FloatArray:
+        def draw() -> FloatArray:
             return filters(self._generator(f"{name}.weight"), weight.shape, tap_std, scales)
 
-        def mean_answer() -> FloatArray:
-            return before.response_mean(make(), weight.groups, coverage)
-
-        def variance() -> FloatArray:
-            return before.response_variance(make(), weight.groups)
-
-        self._statistics[name] = (mean_answer, variance)
-        weight_name = self._initialize(f"{name}.weight", weight.shape, make)
+        drawn = self._drawn[name] = Filters(draw, before, weight.groups, coverage)
+        weight_name = self._initialize(f"{name}.weight", weight.shape, drawn.weight)
         if not bias:
             return (weight_name,), Moments(np.zeros(outputs, np.float32), weight.std * scales)
         wanted = scales * around(self._generator(f"{name}.bias"), outputs, LIFT * weight.std)
+        mean_answer = drawn.promised("mean")
         bias_name = self._initialize(f"{name}.bias", (outputs,), lambda: wanted - mean_answer())
         return (weight_name, bias_name), Moments(wanted, weight.std * scales)
