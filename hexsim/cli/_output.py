@@ -83,6 +83,11 @@ class JsonCsvTrace(JsonCsv):
 
 
 @dataclass(frozen=True)
+class JsonHtml(Html, Json):
+    """Results for programs, and as a page."""
+
+
+@dataclass(frozen=True)
 class JsonCsvHtml(Html, JsonCsv):
     """Results for programs, for spreadsheets and as a page."""
 

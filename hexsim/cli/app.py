@@ -9,6 +9,7 @@ import typer
 
 from hexsim import __version__
 from hexsim.cli import (
+    always_on,
     bench,
     calibrate,
     chips,
@@ -52,6 +53,7 @@ for _panel, _commands in (
             bench.bench,
             profile.profile,
             throughput.throughput,
+            always_on.always_on,
             roofline.roofline,
             kernel.kernel,
             report.report,

@@ -11,9 +11,10 @@ import typer
 from typer.core import TyperGroup
 
 from hexsim.cli._files import FILE, Writes
-from hexsim.cli._options import JsonOption
+from hexsim.cli._options import HtmlOption, JsonOption
+from hexsim.cli._output import JsonHtml
 from hexsim.cli._page import paged
-from hexsim.cli._say import say
+from hexsim.cli._say import command_line, say
 from hexsim.errors import HexsimError
 
 _MOST_POINTS = 100_000
@@ -104,15 +105,18 @@ def show(
         str | None, typer.Option("--best", help='Only points with this: "latency_ms < 5".')
     ] = None,
     json: JsonOption = None,
+    html: HtmlOption = None,
 ) -> None:
     """Show the points that nothing beats, and which parameter matters, by variance."""
-    from hexsim.files import write_text
+    from hexsim.reports.pages.command_pages import sweep_page
     from hexsim.reports.sweep_json import sweep_json
     from hexsim.reports.sweep_table import effects_table, front_table, summary
     from hexsim.studies.sweep.effects import effects
     from hexsim.studies.sweep.front import figure, front, satisfying
     from hexsim.studies.sweep.table import read
 
+    outputs = JsonHtml(json=json, html=html)
+    outputs.check()
     swept = read(results)
     figures = [figure(swept, name.strip()) for name in pareto.split(",")]
     among = satisfying(swept, best) if best else None
@@ -120,8 +124,10 @@ def show(
     if not rows:
         raise HexsimError(f"no point of '{results}' satisfies \"{best}\"; ask for less")
     found = [effects(swept, name) for name in figures]
-    if json is not None:
-        write_text(json, sweep_json(swept, rows, figures, found))
+    outputs.write(
+        json=lambda: sweep_json(swept, rows, figures, found),
+        html=lambda: sweep_page(swept, rows, figures, found, command_line()),
+    )
     say(f"{summary(swept)}\n")
     say(f"{front_table(swept, rows, figures)}\n")
     say("\n\n".join(map(effects_table, found)))

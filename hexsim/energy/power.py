@@ -3,7 +3,7 @@
 What inferences count adds up. Leakage and clock tree are spent once, however many of them keep the
 same part awake, for as long as at least one does.
 
-Left out: what background clients spend, and idle time: asleep, nothing is taken to flow.
+Left out: what background clients spend, and idle time (`hexsim.studies.always_on` has both).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar, get_args
+from typing import Any, Generic, Literal, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
@@ -144,6 +144,15 @@ class Datasheet(Table):
             if _is_whole(type(self), path):
                 table[key] |= _rounded(constant)
         return type(self).from_tree(tree, self.name)
+
+    def at_end(self, end: Literal["low", "high"], begun: tuple[str, ...] = ("",)) -> Self:
+        """Return a copy with all constants whose path begins so at one of their bounds."""
+        bounds = {}
+        for path, constant in self.quantities():
+            bound = getattr(constant, end)
+            if bound is not None and path.startswith(begun):
+                bounds[path] = constant.model_copy(update={"value": bound})
+        return self.restated(bounds)
 
     @property
     def tree(self) -> Tree:

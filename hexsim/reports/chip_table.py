@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hexsim.errors import HexsimError
+from hexsim.platforms import islands
 from hexsim.platforms.chips import Chip
 from hexsim.platforms.energies import sheet_of
 from hexsim.reports.datasheet_table import datasheet_table
@@ -39,7 +40,8 @@ def chip_page(chip: Chip) -> str:
     if any(chip.quantities()):
         lines += ["", constants]
     if any(map(chip.simulates, chip.runtimes)):
-        lines += ["", datasheet_table(sheet_of(chip))]
+        sheets = (sheet_of(chip), islands.find(chip))
+        lines += [text for one in sheets if one for text in ("", datasheet_table(one))]
     return "\n".join(lines)
 
 

@@ -17,6 +17,7 @@ from hexsim.studies.sweep.table import read
 from tests.cli.conftest import Done
 from tests.container.made import small_network
 from tests.imports import CHECKOUT
+from tests.reports.pages.conftest import data_of
 
 SPACE = """
 networks = ["m.dlc"]
@@ -129,6 +130,38 @@ def test_the_answer_is_read(folder: Path, command: Callable[[str], Done]) -> Non
     assert set(parts) == {"chip", "stack", "dsp.hvx.contexts", "memory.efficiency"}
     for name, part in parts.items():
         assert f"{part:.1%}" in next(li for li in done.out.splitlines() if li.startswith(name))
+
+
+def test_the_page_has_the_front_of_energy_and_area(
+    folder: Path, command: Callable[[str], Done]
+) -> None:
+    pytest.importorskip("bokeh")
+    swept(folder)
+    line = "sweep show space.parquet --pareto latency,energy,area --json a.json --html page.html"
+    assert command(line).code == 0
+    told = json.loads(Path("a.json").read_text())
+    assert told["figures"] == ["latency_ms", "energy_mj", "area_mm2"]
+    points, lines, *matters = data_of(Path("page.html").read_text())["figures"]
+    assert [row[0] for row in points["table"]["rows"]] == [one["point"] for one in told["front"]]
+    assert [row[0] for row in lines["table"]["rows"]] == [*told["varied"], *told["figures"]]
+    assert [one["title"] for one in matters] == [
+        f"What matters to {name}" for name in told["figures"]
+    ]
+
+
+def test_bad_questions_are_told_in_a_sentence(folder: Path, refused: Callable[[str], str]) -> None:
+    swept(folder)
+    said = {
+        "--best latency": "is no condition",
+        "--best 'latnecy < 5'": "unknown figure 'latnecy'",
+        "--best 'latency_ms < 0'": "no point of",
+        "--best 'network < 5'": "unknown figure 'network'",
+        "--best 'latency_ms < five'": "is no condition",
+        "--pareto latency,,": "unknown figure ''",
+        "--pareto ''": "unknown figure ''",
+    }
+    for asked, sentence in said.items():
+        assert sentence in refused(f"sweep show space.parquet {asked}"), asked
 
 
 @pytest.mark.parametrize(

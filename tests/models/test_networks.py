@@ -15,14 +15,18 @@ SLOW = {"alexnet", "inception_v3", "mobilenet_v2_2_0", "resnet50", "vgg16", "wid
 NETWORKS = [name for name in models.names() if not name.startswith("conv1x1")]
 
 NO_CLASSES = {"attention_qkv_720", "dronet_112"}
+TWELVE_WORDS = {"ds_cnn_s"}
+"""Few classes, and an average that is alike for all seeded inputs."""
 
 # Millions of multiply-accumulates and of parameters, to the digits that are published:
-# the networks' papers and model pages; torchvision's table of models for its own. Of the two
+# the networks' papers and model pages; torchvision's table of models for its own. DS-CNN's paper
+# counts 5.4 million operations, two for a multiply-accumulate, and no parameters. Of the two
 # parts that XPU-RT measured: as the measurements say, or as follows from their structure.
 PUBLISHED = {
     "alexnet": ("724", "61.0"),
     "attention_qkv_720": ("58", "1.15"),
     "dronet_112": ("13.0", "0.312"),
+    "ds_cnn_s": ("2.7", "0.023"),
     "googlenet": ("1.58e3", "7.0"),
     "googlenet_torchvision": ("1.5e3", "6.6"),
     "inception_v3": ("5.7e3", "23.8"),
@@ -161,7 +165,7 @@ def test_declared_shapes_are_the_inferred_ones(name: str) -> None:
     inferred = shapes(proto)
     assert declared == {output: inferred[output] for output in declared}
     background = int(name in {"mobilenet_v2_2_0", "mobilenet_v3_large_0_5"})
-    if name not in NO_CLASSES:
+    if name not in NO_CLASSES | TWELVE_WORDS:
         assert list(declared.values()) == [(1, 1000 + background)]
 
 
@@ -193,7 +197,7 @@ def test_activations_stay_in_range_and_answers_differ(name: str) -> None:
             continue
         largest = 100 if name in {"alexnet", "googlenet"} else 10  # before LRN they are large
         assert 0.1 < values.std() < largest, (tensor, values.std())
-    if name in NO_CLASSES:
+    if name in NO_CLASSES | TWELVE_WORDS:
         return  # that the deviations above are not zero says that answers differ
     classes = {int(result[-1].argmax()) for result in results}
     assert len(classes) >= 4, classes

@@ -4,8 +4,7 @@ They are apart from the chips because time does not depend on them: neither a ca
 interval of a time ever looks at one. Joules and watts hold at the voltage of the turbo corner;
 `process_scale` times them is what a chip of the process spends.
 
-Left out: temperature, differences between samples of one chip, and the low-power island, which is
-to be a table of its own beside [dsp].
+Left out: temperature, and differences between samples of one chip.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from hexsim.platforms.quantity import Ratio, Unit
 JoulesPerPacket = Annotated[NonNegativeFloat, Unit("J/packet")]
 JoulesPerMac = Annotated[NonNegativeFloat, Unit("J/MAC")]
 JoulesPerByte = Annotated[NonNegativeFloat, Unit("J/B")]
+Joules = Annotated[NonNegativeFloat, Unit("J")]
 Watts = Annotated[NonNegativeFloat, Unit("W")]
 
 
@@ -57,6 +57,31 @@ class HtaEnergy(Table):
     clock_tree_w: Watts
 
 
+class IslandEnergy(Table):
+    """The low-power island; `retention_w` keeps its memory while it sleeps, `wake_j` wakes it."""
+
+    scalar_packet_j: JoulesPerPacket
+    mac_j: JoulesPerMac
+    local_j: JoulesPerByte
+    leakage_w: Watts
+    clock_tree_w: Watts
+    retention_w: Watts
+    wake_j: Joules
+
+
+class IdleEnergy(Table):
+    """What flows while nobody computes, and what waking takes beside the time it takes.
+
+    `dsp_asleep_w` is what is left of a DSP without power. DDR takes `ddr_standby_w` while somebody
+    may reach it, beside its bytes, and `ddr_self_refresh_w` while nobody can.
+    """
+
+    dsp_asleep_w: Watts
+    dsp_wake_j: Joules
+    ddr_standby_w: Watts
+    ddr_self_refresh_w: Watts
+
+
 class HostEnergy(Table):
     """What runs beside the DSP, as power while it works."""
 
@@ -80,19 +105,13 @@ class EnergySheet(Datasheet):
     hta: HtaEnergy
     host: HostEnergy
     ddr: DdrEnergy
+    island: IslandEnergy
+    idle: IdleEnergy
 
     def at_low(self) -> EnergySheet:
         """Return the same with every constant at its lower bound."""
-        return self._at("low")
+        return self.at_end("low")
 
     def at_high(self) -> EnergySheet:
         """Return the same with every constant at its upper bound."""
-        return self._at("high")
-
-    def _at(self, end: str) -> EnergySheet:
-        bounds = {}
-        for path, constant in self.quantities():
-            bound = getattr(constant, end)
-            if bound is not None:
-                bounds[path] = constant.model_copy(update={"value": bound})
-        return self.restated(bounds)
+        return self.at_end("high")

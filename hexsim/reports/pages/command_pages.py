@@ -19,6 +19,7 @@ from hexsim.reports.pages.figures.layer_errors import errors_figure, ranges_figu
 from hexsim.reports.pages.figures.layer_times import layer_times
 from hexsim.reports.pages.figures.memory import memory_figure
 from hexsim.reports.pages.figures.runtimes import runtimes_figure
+from hexsim.reports.pages.figures.sweeps import effects_figure, lines_figure, scatter_figure
 from hexsim.reports.pages.figures.timeline import timeline
 from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.partition_json import partition_facts
@@ -27,6 +28,8 @@ from hexsim.reports.throughput_json import throughput_facts
 from hexsim.reports.validation_json import validation_facts
 from hexsim.studies.benchmark import Case, Refusal
 from hexsim.studies.cuts import Found, Prices, Survey
+from hexsim.studies.sweep.effects import Effects
+from hexsim.studies.sweep.table import Swept
 from hexsim.studies.throughput import Throughput
 
 
@@ -118,6 +121,28 @@ def throughput_page(found: Throughput, platform: Platform, command: str) -> str:
     )
     figures = [latencies_figure(facts), use_figure(facts), timeline(found.result)]
     return report(heading, figures)
+
+
+def sweep_page(
+    swept: Swept,
+    rows: Sequence[int],
+    figures: Sequence[str],
+    found: Sequence[Effects],
+    command: str,
+) -> str:
+    """Return the page of a sweep: its points, the front among them, and what matters."""
+    heading = Heading(
+        "Sweep of a space of designs",
+        f"swept by hexsim {swept.version}",
+        command,
+        (
+            ("Points", f"{swept.table.num_rows}"),
+            ("Parameters that vary", f"{len(swept.varied)}"),
+            ("Points that nothing beats", f"{len(rows)}"),
+        ),
+    )
+    drawn = [scatter_figure(swept, rows, figures), lines_figure(swept, rows, figures)]
+    return report(heading, [*drawn, *map(effects_figure, found)])
 
 
 def called(name: str, figures: Sequence[Figure]) -> list[Figure]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from hexsim.errors import HexsimError
 from hexsim.memory import footprint_of
 from hexsim.platform import Platform
+from hexsim.platforms.areas import area_of
 from hexsim.platforms.background import load as load_background
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.sweep.points import Point
@@ -25,6 +26,8 @@ MEMORY = "peak_memory_bytes"
 """What one inference needs of memory (`hexsim.memory`)."""
 ENERGY = ("energy_mj", "energy_low_mj", "energy_high_mj")
 """What the first inference spends, and both ends of the interval (`hexsim.energy`)."""
+AREA = ("area_mm2", "area_low_mm2", "area_high_mm2")
+"""What DSP and tensor engine would take at 7 nm, and both ends (`hexsim.platforms.areas`)."""
 COUNTERS = (
     "macs",
     "packets",
@@ -35,7 +38,7 @@ COUNTERS = (
     "vtcm_bytes",
 )
 """Of one inference, its layers and overheads together."""
-RESULTS = (*TIMES, MEMORY, *ENERGY, *COUNTERS)
+RESULTS = (*TIMES, MEMORY, *ENERGY, *AREA, *COUNTERS)
 """The columns of numbers that a simulation gives."""
 
 
@@ -103,10 +106,12 @@ def _numbers(point: Point, platform: Platform, inferences: int) -> Mapping[str, 
     memory = footprint_of(plan, platform.chip, platform.stack, buffer)
     energy = platform.energy(result, calling.perf_profile)
     spent = (energy.millijoules, energy.low, energy.high)
+    area = area_of(platform.chip)
     parts = (*result.inferences[0].layers, *result.inferences[0].overheads)
     return {
         **dict(zip(TIMES, (*(ps / PS_PER_MS for ps in times_ps), per_second), strict=True)),
         MEMORY: memory.peak_bytes,
         **dict(zip(ENERGY, spent, strict=True)),
+        **dict(zip(AREA, (area.mm2, area.low, area.high), strict=True)),
         **{name: sum(getattr(part, name, 0) for part in parts) for name in COUNTERS},
     }

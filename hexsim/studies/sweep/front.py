@@ -26,13 +26,18 @@ _CONDITION = re.compile(r"\s*(?P<name>.+?)\s*(?P<operator><=|>=|==|<|>)\s*(?P<va
 
 
 def figure(swept: Swept, name: str) -> str:
-    """The column of a figure, by its name or the beginning of it: latency for latency_ms."""
+    """The column of a figure, by its name or the beginning of it: latency for latency_ms.
+
+    Of several that begin so it is the one of fewest words: energy_mj, not energy_low_mj.
+    """
     numbers = [*swept.results, *swept.constants, "instances", "idle_ms"]
     if name in numbers:
         return name
     begun = [one for one in numbers if one.startswith(f"{name}_")]
-    if len(begun) == 1:
-        return begun[0]
+    fewest = min((one.count("_") for one in begun), default=0)
+    plainest = [one for one in begun if one.count("_") == fewest]
+    if len(plainest) == 1:
+        return plainest[0]
     raise unknown("figure", name, numbers)
 
 

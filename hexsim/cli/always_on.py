@@ -1,0 +1,97 @@
+"""`hexsim always-on`: a network every some milliseconds, on the low-power island or on the DSP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hexsim.cli._groups import grouped
+from hexsim.cli._options import (
+    BackgroundOption,
+    InputDimOption,
+    ModelArgument,
+    OverrideParamsOption,
+    ProfileOption,
+    QuantizeOption,
+    parse_input_dims,
+)
+from hexsim.cli._output import Json
+from hexsim.cli._overrides import tell_use
+from hexsim.cli._page import paged
+from hexsim.cli._say import say
+from hexsim.cli._simulated import Hardware
+from hexsim.errors import unknown
+
+if TYPE_CHECKING:
+    from hexsim.studies.always_on import Where
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Which alternative is looked at, and under which circumstances."""
+
+    on: Annotated[
+        str | None, typer.Option("--on", help="island or dsp; default: both, compared.")
+    ] = None
+    perf_profile: ProfileOption = None
+    background: BackgroundOption = None
+
+    def where(self) -> Where | None:
+        """Read the name of the alternative; HexsimError for an unknown one."""
+        known: tuple[Where, ...] = ("island", "dsp")
+        for one in known:
+            if self.on == one:
+                return one
+        if self.on is not None:
+            raise unknown("place", self.on, known)
+        return None
+
+
+@dataclass(frozen=True)
+class OfFloats:
+    """What may be done to a float model."""
+
+    quantize: QuantizeOption = False
+    override_params: OverrideParamsOption = None
+
+
+@paged
+@grouped
+def always_on(
+    *,
+    model: ModelArgument,
+    every: Annotated[float, typer.Option("--every", help="Milliseconds from call to call.")],
+    scene: Scene,
+    hardware: Hardware,
+    input_dim: InputDimOption = None,
+    floats: OfFloats,
+    outputs: Json,
+) -> None:
+    """Average power of a network that listens all the time: on the low-power island, on the DSP."""
+    from hexsim.cli._progress import status
+    from hexsim.container.loading import load_container
+    from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.platforms.background import load
+    from hexsim.reports.always_on_json import always_on_json
+    from hexsim.reports.always_on_table import always_on_text
+    from hexsim.studies.always_on import always_on
+
+    where = scene.where()
+    platform = hardware.platform()
+    clients = [load(name) for name in scene.background or ()]
+    with status() as progress:
+        progress(f"loading {model}")
+        read = load_container(model, input_dims=parse_input_dims(input_dim))
+        preparation = Preparation(floats.quantize, floats.override_params)
+        given = GivenModel(model, read, platform, preparation, progress)
+        plan = given.deployment("dsp").plan
+        found = always_on(plan, platform, every, where, scene.perf_profile, clients)
+    if use := given.use("dsp"):
+        tell_use(given.model.name, use)
+    outputs.write(json=lambda: always_on_json(found, platform))
+    profile = scene.perf_profile or platform.stack.default_profile
+    phone = f"{platform.chip.name}, {platform.software}, {profile}"
+    say(f"{found.network} every {every:g} ms on {phone}\n")
+    say(always_on_text(found))

@@ -1,0 +1,78 @@
+"""What the low-power island spends at a corner, and what flows while nobody computes.
+
+The island scales with process and voltage as the DSP does (hexsim.energy.rates). What is asleep
+scales with the process alone, DDR with nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.platforms.chips.chip import Chip, Corner
+from hexsim.platforms.energies import EnergySheet, sheet_of
+from hexsim.platforms.islands import Island
+
+
+@dataclass(frozen=True)
+class IslandRates:
+    """Joules per packet, MAC, byte and wake-up; watts awake and asleep."""
+
+    scalar_packet_j: float
+    mac_j: float
+    local_j: float
+    wake_j: float
+    awake_w: float
+    retention_w: float
+
+
+@dataclass(frozen=True)
+class IdleRates:
+    """Watts of a DSP without power and of DDR, and what waking the DSP takes at once."""
+
+    dsp_asleep_w: float
+    dsp_wake_j: float
+    ddr_standby_w: float
+    ddr_self_refresh_w: float
+
+
+def island_rates(
+    chip: Chip, island: Island, corner: Corner
+) -> tuple[IslandRates, IslandRates, IslandRates]:
+    """Return the rates with constants as stated, at their lower ends, and at their upper ends."""
+    typical, low, high = (_island(one, island, corner) for one in _ends(chip))
+    return typical, low, high
+
+
+def idle_rates(chip: Chip) -> tuple[IdleRates, IdleRates, IdleRates]:
+    """Return those of sleep, in the same order."""
+    typical, low, high = map(_idle, _ends(chip))
+    return typical, low, high
+
+
+def _ends(chip: Chip) -> tuple[EnergySheet, EnergySheet, EnergySheet]:
+    sheet = sheet_of(chip)
+    return sheet, sheet.at_low(), sheet.at_high()
+
+
+def _island(sheet: EnergySheet, island: Island, corner: Corner) -> IslandRates:
+    volts, scale, spent = sheet.voltage.at(corner), sheet.process_scale, sheet.island
+    switching = scale * volts**2
+    clock = island.clock_hz(corner) / island.clocks_hz.turbo
+    return IslandRates(
+        scalar_packet_j=spent.scalar_packet_j * switching,
+        mac_j=spent.mac_j * switching,
+        local_j=spent.local_j * switching,
+        wake_j=spent.wake_j * scale,
+        awake_w=spent.leakage_w * scale * volts + spent.clock_tree_w * switching * clock,
+        retention_w=spent.retention_w * scale,
+    )
+
+
+def _idle(sheet: EnergySheet) -> IdleRates:
+    idle = sheet.idle
+    return IdleRates(
+        dsp_asleep_w=idle.dsp_asleep_w * sheet.process_scale,
+        dsp_wake_j=idle.dsp_wake_j * sheet.process_scale,
+        ddr_standby_w=idle.ddr_standby_w,
+        ddr_self_refresh_w=idle.ddr_self_refresh_w,
+    )

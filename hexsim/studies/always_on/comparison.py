@@ -1,0 +1,76 @@
+"""Both alternatives of an always-on network, and which is the better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from hexsim.errors import HexsimError
+from hexsim.planning.plan import Plan
+from hexsim.platform import Platform
+from hexsim.platforms.background import Background
+from hexsim.studies.always_on.dsp import on_dsp
+from hexsim.studies.always_on.island import on_island
+from hexsim.studies.always_on.parts import Alternative
+
+Where = Literal["island", "dsp"]
+_SHORTEST_MS, _LONGEST_MS = 1.0, 3_600_000.0
+
+
+@dataclass(frozen=True)
+class AlwaysOn:
+    """A network every `every_ms`; `alternatives` in the order island, DSP, refused ones too."""
+
+    network: str
+    every_ms: float
+    alternatives: tuple[Alternative, ...]
+
+    @property
+    def possible(self) -> tuple[Alternative, ...]:
+        """Those that are not refused, the one of least power first."""
+        taken = [one for one in self.alternatives if not one.refusal]
+        return tuple(sorted(taken, key=lambda one: one.milliwatts.value))
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the order is the same with all constants at their lower and upper ends."""
+        better, *others = self.possible
+        return all(
+            better.milliwatts.low < one.milliwatts.low
+            and better.milliwatts.high < one.milliwatts.high
+            for one in others
+        )
+
+
+def always_on(
+    plan: Plan,
+    platform: Platform,
+    every_ms: float,
+    where: Where | None = None,
+    perf_profile: str | None = None,
+    background: Sequence[Background] = (),
+) -> AlwaysOn:
+    """Compare the alternatives, or look at the one that `where` names.
+
+    Raises HexsimError if the one that is asked for cannot be done, or none can.
+    """
+    if not (_SHORTEST_MS <= every_ms <= _LONGEST_MS and math.isfinite(every_ms)):
+        raise HexsimError(
+            f"an inference every {every_ms:g} ms; give --every between {_SHORTEST_MS:g} and "
+            f"{_LONGEST_MS:g}"
+        )
+    platform.stack.profile(perf_profile)
+    clients = [client for load in background for client in load.clients]
+    found, refusals = [], []
+    for name in (where,) if where else get_args(Where):
+        study = on_island if name == "island" else on_dsp
+        try:
+            found.append(study(plan, platform, every_ms / 1e3, perf_profile, clients))
+        except HexsimError as error:
+            refusals.append(error)
+            found.append(Alternative(name, "turbo", 0.0, 0.0, 0.0, {}, refusal=str(error)))
+    if len(refusals) == len(found):
+        raise refusals[-1]
+    return AlwaysOn(plan.network.name, every_ms, tuple(found))

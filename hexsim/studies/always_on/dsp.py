@@ -1,0 +1,170 @@
+"""The DSP as always-on: the CPU calls it every period, and both wake for that.
+
+The call is simulated after the silence that the period leaves. Afterwards the DSP stays awake for
+as long as its votes are held; then it loses its power. A client that comes back sooner than that
+keeps it awake, and nobody is woken. Clients are taken not to overlap the call.
+
+Left out: what the CPU takes asleep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hexsim.energy import Energy, Estimate
+from hexsim.energy.idle import IdleRates, idle_rates
+from hexsim.energy.rates import Rates, rates
+from hexsim.errors import HexsimError
+from hexsim.planning.plan import Plan
+from hexsim.platform import Platform
+from hexsim.platforms.background import Client
+from hexsim.platforms.chips.chip import Corner
+from hexsim.simulation.simulator import Workload
+from hexsim.studies.always_on.parts import Alternative, Part, side_by_side
+from hexsim.studies.always_on.tasks import Task, client_task
+from hexsim.timing.results import Result
+from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
+
+_WAKE_UPS = ("cpu_wake", "dsp_wake", "hta_wake")
+_END = ("value", "low", "high")
+
+
+@dataclass(frozen=True)
+class Residents:
+    """Clients that run on the DSP, and whether they leave it no time to sleep."""
+
+    platform: Platform
+    corner: Corner
+    clients: tuple[Client, ...]
+
+    @property
+    def linger_s(self) -> float:
+        """How long the DSP is awake after a job."""
+        entry = self.platform.stack.entry
+        return entry.dsp_wake.after_idle_s if entry.power_collapse else float("inf")
+
+    @property
+    def tasks(self) -> tuple[tuple[Client, Task], ...]:
+        """Their work."""
+        threads = self.platform.chip.dsp.hardware_threads
+        return tuple((client, client_task(client, threads)) for client in self.clients)
+
+    def run_s(self, task: Task) -> float:
+        """How long a job takes if it has its threads for itself."""
+        dsp = self.platform.chip.dsp
+        return task.packets * dsp.issue_clk_per_packet / (dsp.clock_hz(self.corner) * task.threads)
+
+    @property
+    def keep_awake(self) -> bool:
+        """Whether one of them comes back before the DSP has fallen asleep."""
+        return any(task.period_s - self.run_s(task) <= self.linger_s for _, task in self.tasks)
+
+    def awake_share(self) -> float:
+        """Share of the time in which they keep the DSP awake, 0 .. 1."""
+        wake_s = self.platform.stack.entry.dsp_wake.wake_s
+        if self.keep_awake:
+            return 1.0
+        return sum(
+            (wake_s + self.run_s(task) + self.linger_s) / task.period_s for _, task in self.tasks
+        )
+
+    def watts(self, rate: Rates, idle: IdleRates) -> dict[Part, float]:
+        """What they spend without the clock of the whole time that is spent in `idle`."""
+        awake_w = rate.leakage_w["dsp"] + rate.clock_tree_w["dsp"]
+        wake_s = self.platform.stack.entry.dsp_wake.wake_s
+        running = woken = 0.0
+        for client, task in self.tasks:
+            packet_j = rate.vector_packet_j if client.unit == "hvx" else rate.scalar_packet_j
+            joules = task.packets * packet_j + client.l2_bytes * rate.l2_j
+            joules += client.ddr_bytes * rate.ddr_j + self.run_s(task) * awake_w
+            running += joules / task.period_s
+            if not self.keep_awake:
+                woken += (idle.dsp_wake_j + wake_s * awake_w) / task.period_s
+        return {"background": running, "wake-ups": woken}
+
+    def run_share(self) -> float:
+        """Share of the time in which they compute."""
+        return sum(self.run_s(task) / task.period_s for _, task in self.tasks)
+
+
+def on_dsp(
+    plan: Plan,
+    platform: Platform,
+    period_s: float,
+    perf_profile: str | None,
+    clients: Sequence[Client],
+) -> Alternative:
+    """The alternative; HexsimError if a call takes longer than the period."""
+    profile = platform.stack.profile(perf_profile)
+    residents = Residents(platform, profile.dsp_corner, tuple(clients))
+    if residents.keep_awake:
+        platform = platform.without_power_collapse()
+    result = _called(plan, platform, period_s, perf_profile)
+    call_s = result.total_ps / PS_PER_SECOND
+    gap_s = period_s - call_s
+    asleep_after_s = profile.hold_s + residents.linger_s
+    awake = min(1.0, (call_s + min(gap_s, asleep_after_s)) / period_s + residents.awake_share())
+    share = _Shares(period_s, call_s, awake, residents.run_share())
+    energy = platform.energy(result, perf_profile)
+    known = zip(
+        _END, rates(platform.chip, profile.dsp_corner), idle_rates(platform.chip), strict=True
+    )
+    found = [share.watts(energy, residents, end, rate, idle) for end, rate, idle in known]
+    return Alternative(
+        where="dsp",
+        corner=profile.dsp_corner,
+        clock_hz=platform.chip.dsp.clock_hz(profile.dsp_corner),
+        call_ms=result.total_ps / PS_PER_MS,
+        duty=awake,
+        parts=side_by_side(found),
+    )
+
+
+def _called(plan: Plan, platform: Platform, period_s: float, perf_profile: str | None) -> Result:
+    """One call after the silence that it leaves in a period."""
+    idle_s = period_s
+    for _ in range(2):
+        result = platform.simulate(
+            Workload.single(plan, perf_profile=perf_profile, idle_ms=idle_s * 1e3)
+        )
+        idle_s = max(0.0, period_s - result.total_ps / PS_PER_SECOND)
+    if result.total_ps > period_s * PS_PER_SECOND:
+        raise HexsimError(
+            f"{plan.network.name} takes {result.total_ps / PS_PER_MS:.3g} ms on the DSP of "
+            f"{platform.chip.name}, more than every {period_s * 1e3:g} ms; call it less often"
+        )
+    return result
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """How long the DSP works, is awake for the call and altogether."""
+
+    period_s: float
+    call_s: float
+    awake: float
+    clients: float
+
+    def watts(
+        self, energy: Energy, residents: Residents, end: str, rate: Rates, idle: IdleRates
+    ) -> dict[Part, float]:
+        """Power by part at one end of the constants."""
+        woken = [one.estimate for one in energy.overheads if one.name in _WAKE_UPS]
+        collapsed = any(one.name == "dsp_wake" for one in energy.overheads)
+        wake_j = sum(_joules(one, end) for one in woken) + collapsed * idle.dsp_wake_j
+        inference_j = _joules(energy.estimate, end) - sum(_joules(one, end) for one in woken)
+        others = residents.watts(rate, idle)
+        awake_w = rate.leakage_w["dsp"] + rate.clock_tree_w["dsp"]
+        waiting = max(0.0, self.awake - self.call_s / self.period_s - self.clients)
+        return {
+            "inference": inference_j / self.period_s,
+            "background": others["background"],
+            "wake-ups": wake_j / self.period_s + others["wake-ups"],
+            "idle": waiting * awake_w + (1 - self.awake) * idle.dsp_asleep_w,
+            "ddr": self.awake * idle.ddr_standby_w + (1 - self.awake) * idle.ddr_self_refresh_w,
+        }
+
+
+def _joules(millijoules: Estimate, end: str) -> float:
+    return float(getattr(millijoules, end)) * 1e-3

@@ -1,0 +1,47 @@
+"""What an alternative spends on average, by part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from hexsim.energy import Estimate
+from hexsim.energy.estimate import total
+from hexsim.platforms.chips.chip import Corner
+
+Part = Literal["inference", "background", "wake-ups", "idle", "ddr"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Average power in milliwatts by part, and how it comes about.
+
+    `duty` is the share of the time (0 .. 1) in which the core is awake, waking up and clients
+    included. `call_ms` is one inference with its wake-up. `elsewhere` has a sentence for each
+    client that cannot run on the island and keeps waking the DSP. Without `parts` the alternative
+    is refused, and `refusal` says why.
+    """
+
+    where: str
+    corner: Corner
+    clock_hz: float
+    call_ms: float
+    duty: float
+    parts: Mapping[Part, Estimate]
+    elsewhere: tuple[str, ...] = ()
+    refusal: str = ""
+
+    @property
+    def milliwatts(self) -> Estimate:
+        """All parts together."""
+        return total(self.parts.values())
+
+
+def side_by_side(found: Sequence[Mapping[Part, float]]) -> dict[Part, Estimate]:
+    """Milliwatts by part from watts at the stated constants, at the lower and at the upper ends."""
+    value, low, high = found
+    return {
+        part: Estimate(value[part], low[part], high[part]) * 1e3 for part in PARTS if part in value
+    }
