@@ -59,7 +59,9 @@ def summary(facts: Mapping[str, Any]) -> Summary:
         ("Energy", f"{facts['energy']['mj']:.3g} mJ"),
         ("Layers", ", ".join(f"{count} on {engine.upper()}" for engine, count in engines.items())),
     ]
-    if accuracy:
+    if accuracy and accuracy["sqnr_db"] is not None:
+        told.append(("SQNR of the outputs", f"{accuracy['sqnr_db']:.1f} dB"))
+    if accuracy and accuracy["top1_agreement"] is not None:
         told.append(
             ("Same top-1 as float", f"{accuracy['top1_agreement']} of {accuracy['inputs']}")
         )
