@@ -73,7 +73,7 @@ def _without_itself() -> dict[measurements.Measurement, float | None]:
 def rows_table() -> str:
     """Return measured and simulated times of the tensor engine, with what they consist of."""
     header = ("network", "measured", "simulated", "error", "left out", "error", "between", "array",
-              "DDR", "layout", "the rest", "hangs on")  # fmt: skip
+              "DDR", "layout", "the rest", "interval due to")  # fmt: skip
     lines, left_out = [], _without_itself()
     for row in measured():
         result, doubt = predicted(row)

@@ -70,7 +70,9 @@ def case_facts(case: Case) -> dict[str, Any]:
         "accuracy": _accuracy(case.agreement, case.evaluated),
         "background": _background(case.interference),
         "layers": [
-            layer_facts(layer) | estimate_facts(spent.estimate)
+            layer_facts(layer)
+            | estimate_facts(spent.estimate)
+            | {"parts_mj": {part: one.value for part, one in spent.parts.items()}}
             for layer, spent in zip(timing.layers, case.energy.layers, strict=True)
         ],
     }

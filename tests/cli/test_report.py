@@ -56,11 +56,53 @@ def assert_the_case(page: dict[str, Any], case: dict[str, Any], prefix: str = ""
     ]
 
 
+def assert_the_energy(page: dict[str, Any], case: dict[str, Any], prefix: str = "") -> None:
+    """Parts, intervals and rows of the energy of layers are those of the JSON file."""
+    drawn = figure(page, f"{prefix}Energy")
+    bars, ends = columns(drawn)
+    layers = case["layers"]
+    parts = [(one["name"], part, mj) for one in layers for part, mj in one["parts_mj"].items()]
+    assert parts
+    assert list(zip(bars["name"], bars["what"], bars["part_mj"], strict=True)) == parts
+    assert ends["low"] == [layer["mj_low"] for layer in layers]
+    assert ends["high"] == [layer["mj_high"] for layer in layers]
+    for layer in layers:
+        assert sum(layer["parts_mj"].values()) == pytest.approx(layer["mj"])
+    rows = drawn["table"]["rows"]
+    assert sum(row[2] for row in rows) == pytest.approx(case["energy"]["mj"])
+    named = {f"({one['name']})" for one in case["energy"]["overheads_mj"]}
+    assert {row[0] for row in rows} == {layer["name"] for layer in layers} | named
+
+
+def assert_the_traffic(page: dict[str, Any], case: dict[str, Any], prefix: str = "") -> None:
+    """Bars of bytes are those of the JSON file, level by level."""
+    (bars,) = columns(figure(page, f"{prefix}Memory traffic"))
+    drawn = zip(bars["name"], bars["level"], bars["kib"], strict=True)
+    levels = {
+        "ddr_read_bytes": "DDR, read",
+        "ddr_write_bytes": "DDR, written",
+        "l2_bytes": "L2",
+        "vtcm_bytes": "VTCM",
+    }
+    moved = [
+        (layer["name"], level, layer[key])
+        for layer in case["layers"]
+        for key, level in levels.items()
+        if layer[key]
+    ]
+    assert moved
+    assert [(name, level, round(kib * 1024)) for name, level, kib in drawn] == moved
+    heights = [top - bottom for top, bottom in zip(bars["top"], bars["bottom"], strict=True)]
+    assert heights == pytest.approx(bars["kib"])
+
+
 def test_profile(command: Command, tmp_path: Path) -> None:
     line = "profile q.dlc --runtime dsp --uncertainty --trace trace.json"
     document, page = both(command, tmp_path, line)
     (case,) = document["results"]
     assert_the_case(page, case)
+    assert_the_energy(page, case)
+    assert_the_traffic(page, case)
     swept = case["uncertainty"]["constants"]
     table = figure(page, "Interval and constants")["table"]
     named = [(one["constant"], one["stated_by"], one["source"]) for one in swept]

@@ -10,12 +10,14 @@ from typing import Any
 from hexsim.errors import HexsimError
 from hexsim.platform import Platform
 from hexsim.reports.benchmark_json import case_facts
+from hexsim.reports.pages.figures.energy import energy_figure
 from hexsim.reports.pages.figures.figure import Figure
 from hexsim.reports.pages.figures.interval import interval_figure
 from hexsim.reports.pages.figures.layer_times import layer_times
 from hexsim.reports.pages.figures.memory import memory_figure
 from hexsim.reports.pages.figures.roofline import roofline_figure
 from hexsim.reports.pages.figures.timeline import timeline
+from hexsim.reports.pages.figures.traffic import traffic_figure
 from hexsim.reports.roofline_facts import roofline_facts
 from hexsim.reports.text import quantity
 from hexsim.studies.benchmark import Case
@@ -30,10 +32,15 @@ def case_figures(case: Case, platform: Platform) -> list[Figure]:
     figures = [layer_times(facts), timeline(case.timing)]
     with suppress(HexsimError):
         figures.append(roofline_figure(roofline_facts(roofline(case, platform))))
-    figures.append(memory_figure(facts["memory"]))
+    figures += [memory_figure(facts["memory"]), *_traffic(facts), energy_figure(facts)]
     if facts["uncertainty"]:
         figures.append(interval_figure(facts))
     return figures
+
+
+def _traffic(facts: Mapping[str, Any]) -> list[Figure]:
+    found = traffic_figure(facts)
+    return [] if found is None else [found]
 
 
 def summary(facts: Mapping[str, Any]) -> Summary:
@@ -49,9 +56,12 @@ def summary(facts: Mapping[str, Any]) -> Summary:
         ("Forward propagate", f"{facts['forward_propagate_us'] / 1e3:.2f} ms"),
         ("Initialisation", f"{facts['initialisation_total_us'] / 1e3:.1f} ms"),
         ("Peak memory", quantity(facts["memory"]["peak_bytes"], "B")),
+        ("Energy", f"{facts['energy']['mj']:.3g} mJ"),
         ("Layers", ", ".join(f"{count} on {engine.upper()}" for engine, count in engines.items())),
     ]
-    if accuracy:
+    if accuracy and accuracy["sqnr_db"] is not None:
+        told.append(("SQNR of the outputs", f"{accuracy['sqnr_db']:.1f} dB"))
+    if accuracy and accuracy["top1_agreement"] is not None:
         told.append(
             ("Same top-1 as float", f"{accuracy['top1_agreement']} of {accuracy['inputs']}")
         )

@@ -8,6 +8,8 @@ Files within
     timeline      all tracks of a trace
     roofline      layers under the roofs of the chip
     memory        activations that are live, layer by layer
+    traffic       bytes that each layer moves, by level of memory
+    energy        energy of each layer, by what it is spent on
     interval      how far each constant moves the time, and its owner
     latencies     calls of several instances at once
     layer_errors  how far each tensor is from float
