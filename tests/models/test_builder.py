@@ -5,7 +5,7 @@ import onnx
 import onnxruntime
 import pytest
 
-from hexsim.models import BuiltModel, materialise
+from hexsim.models import BuiltModel, _builder, materialise
 from hexsim.models._builder import LIFT, Builder
 from hexsim.models._window import Window
 
@@ -99,3 +99,25 @@ def test_a_network_may_have_several_outputs() -> None:
     net = Builder("test", "x", (1, 8, 6, 6))
     built = net.finish(net.conv("x", "a", 3, 1), net.conv("x", "b", 5, 1))
     assert [output.name for output in built.proto.graph.output] == ["a", "b"]
+
+
+def test_a_weight_whose_statistics_are_asked_for_is_drawn_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A bias and a batch norm depend on the weight before them, which was drawn already."""
+    drawn: list[tuple[int, ...]] = []
+    draw = _builder.filters
+
+    def counted(
+        rng: np.random.Generator, shape: tuple[int, ...], std: float, scales: np.ndarray
+    ) -> np.ndarray:
+        drawn.append(shape)
+        return draw(rng, shape, std, scales)
+
+    monkeypatch.setattr(_builder, "filters", counted)
+    net = Builder("test", "x", (1, 8, 9, 9))
+    normed = net.batch_norm(net.conv("x", "a", 65, 3, bias=False), "an")
+    weights = net.finish(net.conv(normed, "b", 66, 3)).weights
+    for name in ("a.weight", "an.running_mean", "an.running_var", "b.weight", "b.bias"):
+        assert weights[name]().size
+    assert drawn == [(65, 8, 3, 3), (66, 65, 3, 3)]

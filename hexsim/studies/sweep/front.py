@@ -1,4 +1,7 @@
-"""The points that nothing beats: no other is better in one figure and not worse in the others."""
+"""The points that nothing beats: no other is better in one figure and not worse in the others.
+
+A point is compared with those of its own network: a small network is no design.
+"""
 
 from __future__ import annotations
 
@@ -66,16 +69,19 @@ def satisfying(swept: Swept, condition: str) -> Mask:
 
 
 def front(swept: Swept, figures: Sequence[str], among: Mask | None = None) -> list[int]:
-    """The rows on the front of some figures, the best in the first figure first.
+    """The rows on each network's front of some figures, the best in the first figure first.
 
-    Of rows that are equal in all figures, the first one stands for all.
+    Networks come in the order of the rows. Of rows that are equal in all figures, the first one
+    stands for all.
     """
     columns = [numbers(swept, name) * (-1 if name in _MORE_IS_BETTER else 1) for name in figures]
     values = np.stack(columns, axis=1)
     known = np.isfinite(values).all(axis=1, keepdims=False) & (True if among is None else among)
     order = [int(row) for row in np.lexsort(columns[::-1]) if known.item(row)]
-    chosen: list[int] = []
+    networks = swept.table["network"].to_pylist()
+    chosen: dict[str, list[int]] = {network: [] for network in networks}
     for row in order:
-        if not any((values[best] <= values[row]).all() for best in chosen):
-            chosen.append(row)
-    return chosen
+        best = chosen[networks[row]]
+        if not any((values[other] <= values[row]).all() for other in best):
+            best.append(row)
+    return [row for rows in chosen.values() for row in rows]

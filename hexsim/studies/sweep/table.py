@@ -19,8 +19,8 @@ from hexsim.studies.sweep.space import Space
 if TYPE_CHECKING:
     import pyarrow
 
-FORMAT = 1
-"""Raised when columns change their meaning."""
+FORMAT = 2
+"""Raised when columns come, go, or change their meaning."""
 _KEY = b"hexsim"
 _TEXTS = (
     "network",

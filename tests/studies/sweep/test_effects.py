@@ -92,6 +92,15 @@ def test_a_front_is_what_nothing_beats(pairs):
     assert sorted(pairs[row][0] for row in chosen) == [pairs[row][0] for row in chosen]
 
 
+def test_each_network_has_its_own_front():
+    """The smallest of several networks beats all others everywhere, and says nothing of them."""
+    table = swept([1.0, 2.0, 5.0, 4.0], per_second=[9.0, 8.0, 2.0, 3.0])
+    at = table.table.schema.get_field_index("network")
+    names = pyarrow.array(["small", "small", "large", "large"])
+    table = replace(table, table=table.table.set_column(at, "network", names))
+    assert front(table, ["latency_ms", "inferences_per_s"]) == [0, 3]
+
+
 def test_conditions_are_joined():
     table = swept([1.0, 2.0, 3.0, 4.0], a=[1, 2, 3, 4])
     assert satisfying(table, "latency_ms < 4 and a >= 2").tolist() == [False, True, True, False]
