@@ -1,0 +1,294 @@
+"""How well the tensor processor's model does beside two that know less: docs/results/htp.md.
+
+python -m benchmarks.htp_scoreboard            prints the tables
+python -m benchmarks.htp_scoreboard --write    writes them into the page
+
+Rows are those of htp_latency.csv that QNN ran and of which there is a network in htp_networks.
+Every prediction is of a network that its constants have not seen: multiply-adds plus a constant,
+a roofline plus a constant (the slower of multiply-adds and weights), both fitted for each chip and
+precision, and the model with its calibrated constants fitted again without the network, one set
+for all chips and precisions. The last table leaves out a chip instead. One measured network that
+is scaled between chips (each of the others in turn) is no model, but what a user could do.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+import hexsim
+from benchmarks.pages import RESULTS, with_block
+from hexsim.deployment import Deployment
+from hexsim.files import write_text
+from hexsim.graph.ir import Network
+from hexsim.htp.compiler import Operation, compile_graph
+from hexsim.htp.machine import Machine
+from hexsim.htp.schedule import schedule
+from hexsim.planning.plan import KernelCall
+from hexsim.platform import Platform
+from hexsim.platforms import tensor_processors
+from hexsim.platforms.measurements.htp import HtpRow, htp_rows
+
+PAGE = RESULTS / "htp.md"
+NETWORKS = Path(__file__).with_name("htp_networks")
+FITTED = ("hmx_share", "vector_clk", "shallow_vector_clk", "dma_efficiency")
+OF_RELEASE = ("operator_clk", "graph_clk")
+PRECISIONS = ("float", "w8a8", "w8a16")
+_PUBLIC_CLOCK_HZ = {"sd8gen1": 1.65e9}
+"""What a claim alone gives where a chip's clock is fitted."""
+Logs = npt.NDArray[np.float64]
+_STEP, _ROUNDS, _LIMIT = 1e-3, 3, 0.25
+
+
+@dataclass(frozen=True)
+class Work:
+    """A network in a precision, as both the model and the simpler ones need it."""
+
+    network: Network
+    calls: tuple[KernelCall, ...]
+
+    @property
+    def macs(self) -> float:
+        """Multiply-adds."""
+        return float(sum(call.macs for call in self.calls))
+
+    @property
+    def weight_bytes(self) -> float:
+        """Bytes of the parameters."""
+        return float(sum(call.parameter_bytes for call in self.calls))
+
+
+@functools.cache
+def work_of(name: str, precision: str) -> Work:
+    """Plan a network of the rows."""
+    model = hexsim.load(NETWORKS / f"{name}.onnx")
+    runtime = "gpu_fp16" if precision == "float" else "fxp_cpu"
+    plan = Deployment(model, Platform.load("sd865"), runtime).plan
+    calls = tuple(plan.calls())
+    if precision == "w8a16":
+        calls = tuple(replace(call, activation_bits=16) for call in calls)
+    if precision == "float":
+        calls = tuple(replace(c, activation_bits=16, computes_float=True) for c in calls)
+    return Work(plan.network, calls)
+
+
+@functools.cache
+def _compiled(name: str, precision: str, vtcm_bytes: int) -> tuple[Operation, ...]:
+    work = work_of(name, precision)
+    return compile_graph(work.calls, work.network, vtcm_bytes)
+
+
+@functools.cache
+def _machine(chip: str) -> Machine:
+    return Machine.of(tensor_processors.load(chip))
+
+
+def predicted_ms(row: HtpRow, constants: Sequence[float], *, public: bool = False) -> float:
+    """The model's latency with these values of FITTED and OF_RELEASE."""
+    known = _machine(row.chip)
+    share, vector, shallow, dma, operator, graph = (
+        float(value / one) for value, one in zip(constants, stated(), strict=True)
+    )
+    clock = _PUBLIC_CLOCK_HZ.get(row.chip, known.clock_hz) / known.clock_hz if public else 1.0
+    machine = replace(
+        known,
+        clock_hz=known.clock_hz * clock,
+        int8_macs_per_s=known.int8_macs_per_s * clock,
+        fp16_macs_per_s=known.fp16_macs_per_s * clock,
+        hmx_share=known.hmx_share * share,
+        vector_s=known.vector_s * vector / clock,
+        shallow_vector_s=known.shallow_vector_s * shallow / clock,
+        port_bytes_per_s=known.port_bytes_per_s * clock,
+        ddr_bytes_per_s=known.ddr_bytes_per_s * dma,
+        operator_s=known.operator_s * operator / clock,
+        graph_s=known.graph_s * graph / clock,
+    )
+    compiled = _compiled(row.network, row.precision, machine.vtcm_bytes)
+    return schedule(compiled, machine)[-1].end_s * 1e3
+
+
+@functools.cache
+def stated() -> tuple[float, ...]:
+    """The calibrated constants as the files state them."""
+    sheet = tensor_processors.load("qcs8550")
+    return (
+        *(float(getattr(sheet.htp, name)) for name in FITTED),
+        *(float(getattr(sheet.release, name)) for name in OF_RELEASE),
+    )
+
+
+def fitted(rows: Sequence[HtpRow]) -> tuple[float, ...]:
+    """Gauss and Newton in logarithms, with errors beyond `_LIMIT` counting less."""
+    x = np.log(stated())
+
+    def errors(at: Logs) -> Logs:
+        values = np.exp(at)
+        return np.log([predicted_ms(row, values) / row.latency_ms for row in rows])
+
+    shares = [FITTED.index("hmx_share"), FITTED.index("dma_efficiency")]
+    for _ in range(_ROUNDS):
+        now = errors(x)
+        slopes = np.stack([(errors(x + _STEP * one) - now) / _STEP for one in np.eye(len(x))], 1)
+        weight = np.sqrt(1.0 / np.maximum(1.0, np.abs(now) / (_LIMIT / 2)))
+        ridge = 0.1 * np.eye(len(x))
+        matrix = np.vstack([slopes * weight[:, None], ridge])
+        right = np.concatenate([-now * weight, np.zeros(len(x))])
+        x = x + np.linalg.lstsq(matrix, right, rcond=None)[0]
+        x[shares] = np.minimum(0.0, x[shares])
+    return tuple(float(value) for value in np.exp(x))
+
+
+Errors = dict[HtpRow, float]
+
+
+def by_model(rows: Sequence[HtpRow], key: str) -> Errors:
+    """Each row by constants that have seen none with its network (or chip)."""
+    found: Errors = {}
+    for left_out in dict.fromkeys(getattr(row, key) for row in rows):
+        constants = fitted([row for row in rows if getattr(row, key) != left_out])
+        for row in rows:
+            if getattr(row, key) == left_out:
+                is_public = key == "chip"
+                found[row] = predicted_ms(row, constants, public=is_public) / row.latency_ms - 1
+    return found
+
+
+def _by_line(rows: Sequence[HtpRow], feature: Callable[[HtpRow], float]) -> Errors:
+    """A constant plus a factor times a feature, least squares of relative errors, row left out."""
+    found: Errors = {}
+    for row in rows:
+        others = [
+            one
+            for one in rows
+            if (one.chip, one.precision) == (row.chip, row.precision) and one is not row
+        ]
+        matrix = np.array([[1.0, feature(one)] for one in others])
+        times = np.array([one.latency_ms for one in others])
+        (base, slope), *_ = np.linalg.lstsq(
+            matrix / times[:, None], np.ones(len(times)), rcond=None
+        )
+        found[row] = (base + slope * feature(row)) / row.latency_ms - 1
+    return found
+
+
+def _macs(row: HtpRow) -> float:
+    return work_of(row.network, row.precision).macs
+
+
+def _roofline(row: HtpRow) -> float:
+    """Layer by layer the slower of multiply-adds and weights from DDR, by public constants."""
+    htp, work = tensor_processors.load(row.chip).htp, work_of(row.network, row.precision)
+    is_float = row.precision == "float"
+    peak = htp.clock_hz * (htp.fp16_macs_per_clk if is_float else htp.int8_macs_per_clk)
+    ddr = htp.ddr_peak_bytes_per_s
+    moved = (call.parameter_bytes + call.operand_bytes + call.result_bytes for call in work.calls)
+    pairs = zip(work.calls, moved, strict=True)
+    return 1e3 * sum(max(call.macs / peak, size / ddr) for call, size in pairs)
+
+
+def by_another_chip(rows: Sequence[HtpRow]) -> Errors:
+    """A network's latency on another chip times the median ratio of the other networks."""
+    known = {(row.network, row.precision, row.chip): row.latency_ms for row in rows}
+    names = sorted({row.network for row in rows})
+    found: Errors = {}
+    for row in rows:
+        guesses = []
+        for chip in sorted({one.chip for one in rows} - {row.chip}):
+            here = known.get((row.network, row.precision, chip))
+            ratios = [
+                known[name, row.precision, row.chip] / known[name, row.precision, chip]
+                for name in names
+                if name != row.network
+                and (name, row.precision, row.chip) in known
+                and (name, row.precision, chip) in known
+            ]
+            if here and ratios:
+                guesses.append(here * float(np.median(ratios)))
+        found[row] = float(np.median(guesses)) / row.latency_ms - 1
+    return found
+
+
+def scores(errors: Errors, precision: str) -> tuple[float, float, float]:
+    """Median and 90th percentile of the absolute errors, and the mean rank correlation."""
+    rows = [row for row in errors if row.precision == precision]
+    sizes = np.abs([errors[row] for row in rows])
+    ranks = []
+    for chip in dict.fromkeys(row.chip for row in rows):
+        here = [row for row in rows if row.chip == chip]
+        true = np.argsort(np.argsort([row.latency_ms for row in here]))
+        said = np.argsort(np.argsort([row.latency_ms * (1 + errors[row]) for row in here]))
+        ranks.append(np.corrcoef(true, said)[0, 1])
+    return float(np.median(sizes)), float(np.quantile(sizes, 0.9)), float(np.mean(ranks))
+
+
+def _table(named: Iterable[tuple[str, Errors]]) -> str:
+    lines = ["| predictor | precision | median | 90th percentile | rank |", "|---|---|---|---|---|"]
+    for name, errors in named:
+        for precision in PRECISIONS:
+            middle, high, rank = scores(errors, precision)
+            lines.append(
+                f"| {name} | {precision} | {100 * middle:.1f} % | {100 * high:.1f} % | {rank:.3f} |"
+            )
+    return "\n".join(lines)
+
+
+def _each(errors: Errors) -> str:
+    columns = list(dict.fromkeys((row.precision, row.chip) for row in errors))
+    lines = [
+        "| network | " + " | ".join(f"{chip} {precision}" for precision, chip in columns) + " |",
+        "|---" * (len(columns) + 1) + "|",
+    ]
+    known = {(row.network, row.precision, row.chip): error for row, error in errors.items()}
+    for name in sorted({row.network for row in errors}):
+        cells = [known.get((name, *column), math.nan) for column in columns]
+        shown = ["" if math.isnan(cell) else f"{100 * cell:+.0f} %" for cell in cells]
+        lines.append(f"| {name} | " + " | ".join(shown) + " |")
+    return "\n".join(lines)
+
+
+def _by_chip(errors: Errors) -> str:
+    lines = ["| chip left out | precision | median | bias |", "|---|---|---|---|"]
+    for chip, precision in dict.fromkeys((row.chip, row.precision) for row in errors):
+        here = [e for row, e in errors.items() if (row.chip, row.precision) == (chip, precision)]
+        middle, bias = float(np.median(np.abs(here))), float(np.median(here))
+        lines.append(f"| {chip} | {precision} | {100 * middle:.1f} % | {100 * bias:+.1f} % |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the tables, or write them."""
+    rows = [row for row in htp_rows() if row.runtime == "qnn" and row.network_file]
+    cross = by_model(rows, "network")
+    board = _table(
+        (
+            ("multiply-adds plus a constant", _by_line(rows, _macs)),
+            ("roofline plus a constant", _by_line(rows, _roofline)),
+            ("this model", cross),
+            ("the same network on other chips, scaled", by_another_chip(rows)),
+        )
+    )
+    blocks = {
+        "scoreboard": board,
+        "networks": _each(cross),
+        "chips": _by_chip(by_model(rows, "chip")),
+    }
+    if "--write" in sys.argv:
+        text = PAGE.read_text(encoding="utf-8")
+        for name, block in blocks.items():
+            text = with_block(text, name, block)
+        write_text(PAGE, text)
+        return
+    names = (*FITTED, *OF_RELEASE)
+    print({name: round(value, 3) for name, value in zip(names, fitted(rows), strict=True)})
+    print("\n\n".join(blocks.values()))
+
+
+if __name__ == "__main__":
+    main()

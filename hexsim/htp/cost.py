@@ -1,0 +1,115 @@
+"""What one kernel call asks of HMX, HVX, the ports of VTCM and DMA.
+
+- Convolutions and matrix products are HMX tiles: pixels in croutons, output channels in 32s, and
+  as deep as the input channels of a group in 32s. Groups of fewer channels stand side by side in
+  a tile, with zeros between them, which are stored and fetched as weights are.
+- Depthwise convolutions, elementwise operations, functions, pooling, moves and the rest are
+  vectors on HVX, each kind with its vectors per vector of output.
+- A shallow image (up to four channels) that an elementwise operation changes takes a whole
+  crouton for its few channels, and is brought into it.
+
+The rest of a layer's time is that of the slowest of the three; weights come meanwhile.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from hexsim.graph.ir import Network
+from hexsim.htp.layout import (
+    SHALLOW,
+    VECTOR_BYTES,
+    as_image,
+    crouton_bytes,
+    padded_channels,
+    padded_pixels,
+    stored_bytes,
+)
+from hexsim.layers import Convolution, Deconvolution, Elementwise, FullyConnected, Neuron, Pooling
+from hexsim.planning.plan import KernelCall
+
+_MOVES = frozenset(
+    {"concatenation", "strided_slice", "reshape", "permute", "pad", "depth_to_space", "tile"}
+)
+_VECTORS_MOVED, _VECTORS_REST, _VECTORS_EDGE = 0.5, 1.5, 4.0
+_FUNCTION_VECTORS = {"float": 2.0, "a8": 1.0, "a16": 1.5}
+"""Vectors per vector of a function: a table in 8 bits, a polynomial in floats."""
+
+
+@dataclass(frozen=True)
+class CallCost:
+    """Work of a call. `function_vectors` are those of functions of one number.
+
+    `weight_bytes` come from DDR; `port_bytes` pass the ports of VTCM; `resident_bytes` are those
+    of its operands and results together, which VTCM should hold.
+    """
+
+    hmx_macs: float = 0.0
+    vectors: float = 0.0
+    function_vectors: float = 0.0
+    shallow_vectors: float = 0.0
+    weight_bytes: float = 0.0
+    port_bytes: int = 0
+    resident_bytes: int = 0
+
+
+def cost_of(call: KernelCall, network: Network) -> CallCost:
+    """The work of a call of `network`."""
+    bits = call.activation_bits
+    named = zip(call.layer.inputs, call.operands, strict=True)
+    operands = [(name, shape) for name, shape in named if name not in network.constants]
+    tensors = dict([*operands, *zip(call.layer.outputs, call.results, strict=True)])
+    weights = sum(math.prod(shape) for shape in call.parameters) * call.weight_bits / 8
+    work: dict[str, float] = {"weight_bytes": weights}
+    if isinstance(call.layer, Convolution | Deconvolution | FullyConnected):
+        work |= _product(call)
+    else:
+        work |= _on_vectors(call)
+    edge = sum(math.prod(shape) for name, shape in operands if name in network.inputs)
+    work["vectors"] = work.get("vectors", 0.0) + _VECTORS_EDGE * edge * bits / 8 / VECTOR_BYTES
+    return CallCost(
+        port_bytes=sum(crouton_bytes(shape, bits) for _, shape in operands)
+        + sum(crouton_bytes(shape, bits) for shape in call.results),
+        resident_bytes=sum(stored_bytes(shape, bits) for shape in tensors.values()),
+        **work,
+    )
+
+
+def _product(call: KernelCall) -> dict[str, float]:
+    layer, bits = call.layer, call.activation_bits
+    pixels = padded_pixels(call.results[0], bits)
+    if isinstance(layer, FullyConnected):
+        taps, groups = 1.0, 1
+        inputs, outputs = call.parameters[0][0], call.parameters[0][-1]
+    else:
+        assert isinstance(layer, Convolution | Deconvolution)
+        taps, groups = float(layer.window.taps), layer.groups
+        inputs, outputs = as_image(call.operands[0])[3], layer.output_channels
+        if isinstance(layer, Deconvolution):
+            taps /= math.prod(call.results[0][1:3]) / math.prod(call.operands[0][1:3])
+    wide = padded_channels(outputs)
+    if groups > 1 and groups == inputs:
+        return {"vectors": pixels * wide * taps * bits / 8 / VECTOR_BYTES}
+    depth = padded_channels(inputs // groups)
+    return {
+        "hmx_macs": pixels * wide * taps * depth,
+        "weight_bytes": taps * wide * depth * call.weight_bits / 8,
+    }
+
+
+def _on_vectors(call: KernelCall) -> dict[str, float]:
+    layer, bits = call.layer, call.activation_bits
+    result = crouton_bytes(call.results[0], bits) / VECTOR_BYTES
+    operand = crouton_bytes(call.operands[0], bits) / VECTOR_BYTES if call.operands else 0.0
+    if isinstance(layer, Neuron):
+        kind = "float" if call.computes_float else f"a{bits}"
+        return {"function_vectors": _FUNCTION_VECTORS[kind] * result}
+    if isinstance(layer, Elementwise):
+        shallow = as_image(call.results[0])[3] <= SHALLOW
+        return {"shallow_vectors" if shallow else "vectors": result}
+    if isinstance(layer, Pooling):
+        return {"vectors": operand}
+    if layer.type in _MOVES:
+        return {"vectors": _VECTORS_MOVED * result}
+    return {"vectors": _VECTORS_REST * max(operand, result)}

@@ -1,0 +1,54 @@
+"""Bytes of activations in VTCM: blocks of 2 KB ("croutons"), padded in channels, rows and columns.
+
+A crouton holds 8 x 8 pixels of 32 channels in 8 bits, 8 x 4 in 16 (apache/tvm, Hexagon layouts).
+Tensors of at most four channels stay flat at the edges of a graph.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hexsim.graph.ir import Shape
+
+ROWS, DEPTH = 8, 32
+SHALLOW = 4
+"""Channels up to which an image is taken to stay flat."""
+VECTOR_BYTES = 128
+
+
+def _up(size: int, step: int) -> int:
+    return -(-size // step) * step
+
+
+def as_image(shape: Shape) -> tuple[int, int, int, int]:
+    """A stored shape as batch, rows, columns and channels: what leads is a row of pixels."""
+    if len(shape) == 4:
+        batch, rows, columns, channels = shape
+        return batch, rows, columns, channels
+    if not shape:
+        return 1, 1, 1, 1
+    return 1, 1, math.prod(shape[:-1]), shape[-1]
+
+
+def padded_pixels(shape: Shape, bits: int) -> int:
+    """Pixels of the croutons of a tensor."""
+    batch, rows, columns, _ = as_image(shape)
+    return batch * _up(rows, ROWS) * _up(columns, 8 if bits == 8 else 4)
+
+
+def padded_channels(channels: int) -> int:
+    """Channels rounded up to those of a crouton."""
+    return _up(channels, DEPTH)
+
+
+def crouton_bytes(shape: Shape, bits: int) -> int:
+    """Bytes of the croutons of a tensor."""
+    channels = padded_channels(as_image(shape)[3])
+    return padded_pixels(shape, bits) * channels * bits // 8
+
+
+def stored_bytes(shape: Shape, bits: int) -> int:
+    """Bytes of a tensor as it is kept: flat if it is shallow."""
+    if as_image(shape)[3] <= SHALLOW:
+        return math.prod(shape) * bits // 8
+    return crouton_bytes(shape, bits)

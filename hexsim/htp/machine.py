@@ -1,0 +1,74 @@
+"""The tensor processor of a chip under a release, as rates: seconds for work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.htp.compiler import Operation
+from hexsim.htp.layout import VECTOR_BYTES
+from hexsim.platforms.tensor_processors import TensorProcessor
+
+_A16_PASSES = 2
+"""Passes over HMX for 16-bit activations: their high and their low bytes."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the chip states and what the release adds..
+
+    Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for half floats.
+    `vector_s` is a vector's time on HVX, `shallow_vector_s` that of one of a shallow image, both
+    in codes; the factors say how much longer floats take.
+    """
+
+    clock_hz: float
+    vtcm_bytes: int
+    int8_macs_per_s: float
+    fp16_macs_per_s: float
+    hmx_share: float
+    vector_s: float
+    shallow_vector_s: float
+    float_factor: float
+    float_function_factor: float
+    port_bytes_per_s: float
+    ddr_bytes_per_s: float
+    operator_s: float
+    graph_s: float
+
+    @classmethod
+    def of(cls, processor: TensorProcessor) -> Machine:
+        """The machine of a processor's tables."""
+        htp, release = processor.htp, processor.release
+        clock_hz = htp.clock_hz
+        return cls(
+            clock_hz=clock_hz,
+            vtcm_bytes=htp.vtcm_bytes,
+            int8_macs_per_s=htp.int8_macs_per_clk * clock_hz,
+            fp16_macs_per_s=htp.fp16_macs_per_clk * clock_hz,
+            hmx_share=htp.hmx_share,
+            vector_s=htp.vector_clk / clock_hz,
+            shallow_vector_s=htp.shallow_vector_clk / clock_hz,
+            float_factor=htp.float_factor,
+            float_function_factor=htp.float_function_factor,
+            port_bytes_per_s=htp.port_vectors_per_clk * VECTOR_BYTES * clock_hz,
+            ddr_bytes_per_s=htp.ddr_peak_bytes_per_s * htp.dma_efficiency,
+            operator_s=release.operator_clk / clock_hz,
+            graph_s=release.graph_clk / clock_hz,
+        )
+
+    def parts_s(self, operation: Operation) -> tuple[float, float, float]:
+        """Time of an operation on HMX, on HVX, and at the ports of VTCM."""
+        call, cost = operation.call, operation.cost
+        if call.computes_float:
+            rate, passes = self.fp16_macs_per_s, 1
+            plain, function = self.float_factor, self.float_function_factor
+        else:
+            rate, passes = self.int8_macs_per_s, _A16_PASSES if call.activation_bits == 16 else 1
+            plain = function = 1.0
+        vectors = cost.vectors * plain + cost.function_vectors * function
+        shallow = cost.shallow_vectors * plain
+        return (
+            cost.hmx_macs * passes / (rate * self.hmx_share),
+            vectors * self.vector_s + shallow * self.shallow_vector_s,
+            cost.port_bytes / self.port_bytes_per_s,
+        )
