@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.graph.shown import Sheet, Shown
 from hexsim.runtimes import Engine, Runtime
@@ -122,6 +123,14 @@ class Plan(Shown):
         return replace(
             self, quantized=False, stored_bytes=self.network.total_parameters * _FLOAT_BYTES
         )
+
+    def require_work(self) -> None:
+        """Raise HexsimError for a network without layers: it takes no time, and has no rate."""
+        if not self.subnets:
+            raise HexsimError(
+                f"network '{self.network.name}' has no layers, so an inference takes no time; "
+                "give one that computes something"
+            )
 
     def without_values(self) -> Plan:
         """The same without any array, to be timed in another process."""

@@ -73,7 +73,7 @@ def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
     total = f"{inference.total_ps / 1e6:.1f}"
     macs = f"{sum(layer.macs for layer in inference.layers) / 1e6:.1f}"
     charges: list[LayerTiming | Overhead] = [*inference.layers, *inference.overheads]
-    moved = _kb(map(sum, zip(*(_moved(charge) for charge in charges), strict=True)))
+    moved = _kb(map(sum, zip((0.0,) * 4, *(_moved(charge) for charge in charges), strict=True)))
     weights = f"{(memory.weight_bytes + memory.packed_bytes) / 1024:.0f}"
     total_row = ("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, weights)
     rows.append((*total_row, "", _mj(energy.millijoules), "", ""))

@@ -20,6 +20,8 @@ from hexsim.timing.results import LayerTiming
 def summary(case: Case) -> str:
     """Return the line of one network on one runtime."""
     layers = case.timing.layers
+    if not layers:
+        return f"{case.network} on {case.runtime} has no layers: nothing is computed"
     if fell_back(case):
         return (
             f"{case.network} on {case.runtime} falls back to the CPU as a whole: none of its "

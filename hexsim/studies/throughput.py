@@ -209,6 +209,8 @@ def _run(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) -> _Ru
 
 
 def _check(callers: Sequence[Caller], loop: ClosedLoop) -> None:
+    for caller in callers:
+        caller.plan.require_work()
     counts = [caller.instances for caller in callers]
     if not counts or min(counts) < 1 or sum(counts) > MOST_INSTANCES:
         raise HexsimError(

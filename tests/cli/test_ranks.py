@@ -76,3 +76,30 @@ def test_every_command_takes_it(command: Command) -> None:
         assert code == 0, (line, err)
     code, _, err = command("roofline q.dlc --chip sd855 --runtime cpu")
     assert code == 0 or "multiplies on CPU" in err
+
+
+@pytest.mark.parametrize("runtime", ["dsp", "cpu"])
+def test_a_network_without_layers_takes_no_time(
+    command: Command, tmp_path: Path, runtime: str
+) -> None:
+    """Its output is its input. What divides by its time says so, and everything else answers."""
+    x = h.make_tensor_value_info("x", SINGLE, (2, 3))
+    graph = h.make_graph([RELU], "g", [x], [x])
+    model = h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    for line in (
+        "info m.onnx",
+        f"bench --model m.onnx --runtime {runtime} --json b.json",
+        f"profile m.onnx --runtime {runtime} --json p.json --html p.html",
+        "partition m.onnx",
+        "validate m.onnx",
+        "report m.onnx -o r.html",
+    ):
+        code, said, err = command(line)
+        assert code == 0, (line, err)
+        if line.startswith("profile"):
+            assert "has no layers: nothing is computed" in said
+    for line in (f"throughput m.onnx --runtime {runtime}", "always-on m.onnx --every 20"):
+        code, _, err = command(line)
+        assert code == 2, (line, err)
+        assert "has no layers, so an inference takes no time" in err

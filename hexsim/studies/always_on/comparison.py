@@ -61,6 +61,7 @@ def always_on(
             f"an inference every {every_ms:g} ms; give --every between {_SHORTEST_MS:g} and "
             f"{_LONGEST_MS:g}"
         )
+    plan.require_work()
     platform.stack.profile(perf_profile)
     clients = [client for load in background for client in load.clients]
     found, refusals = [], []
