@@ -35,12 +35,20 @@ from hexsim.htp.machine import Machine
 from hexsim.htp.schedule import schedule
 from hexsim.planning.plan import KernelCall
 from hexsim.platform import Platform
-from hexsim.platforms import tensor_processors
+from hexsim.platforms import chips, stacks
 from hexsim.platforms.measurements.htp import HtpRow, htp_rows
+from hexsim.runtimes import Runtime
 
 PAGE = RESULTS / "htp.md"
-FITTED = ("hmx_share", "vector_clk", "shallow_vector_clk", "dma_efficiency")
-OF_RELEASE = ("operator_clk", "graph_clk")
+CHIP = "qcs8550"
+STACK = "qnn-2.43"
+FITTED = (
+    "htp.hmx_share",
+    "htp.vector_clk",
+    "htp.shallow_vector_clk",
+    "memory.efficiency",
+)
+OF_RELEASE = ("htp.operator_clk", "htp.graph_clk")
 PRECISIONS = ("float", "w8a8", "w8a16")
 _PUBLIC_CLOCK_HZ = {"sd8gen1": 1.65e9}
 """What a claim alone gives where a chip's clock is fitted."""
@@ -75,13 +83,11 @@ def _folder() -> Path:
 def work_of(name: str, precision: str) -> Work:
     """Plan a network of the rows."""
     model = hexsim.load(_folder() / f"{name}.onnx")
-    runtime = "gpu_fp16" if precision == "float" else "fxp_cpu"
-    plan = Deployment(model, Platform.load("sd865"), runtime).plan
+    runtime: Runtime = "htp_fp16" if precision == "float" else "htp"
+    plan = Deployment(model, Platform.load(CHIP), runtime).plan
     calls = tuple(plan.calls())
     if precision == "w8a16":
         calls = tuple(replace(call, activation_bits=16) for call in calls)
-    if precision == "float":
-        calls = tuple(replace(c, activation_bits=16, computes_float=True) for c in calls)
     return Work(plan.network, calls)
 
 
@@ -93,7 +99,7 @@ def _compiled(name: str, precision: str, vtcm_bytes: int) -> tuple[Operation, ..
 
 @functools.cache
 def _machine(chip: str) -> Machine:
-    return Machine.of(tensor_processors.load(chip))
+    return Machine.of(chips.load(chip), stacks.load(STACK))
 
 
 def predicted_ms(row: HtpRow, constants: Sequence[float], *, public: bool = False) -> float:
@@ -123,10 +129,10 @@ def predicted_ms(row: HtpRow, constants: Sequence[float], *, public: bool = Fals
 @functools.cache
 def stated() -> tuple[float, ...]:
     """The calibrated constants as the files state them."""
-    sheet = tensor_processors.load("qcs8550")
+    chip, stack = dict(chips.load(CHIP).quantities()), dict(stacks.load(STACK).quantities())
     return (
-        *(float(getattr(sheet.htp, name)) for name in FITTED),
-        *(float(getattr(sheet.release, name)) for name in OF_RELEASE),
+        *(chip[path].value for path in FITTED),
+        *(stack[path].value for path in OF_RELEASE),
     )
 
 
@@ -138,7 +144,7 @@ def fitted(rows: Sequence[HtpRow]) -> tuple[float, ...]:
         values = np.exp(at)
         return np.log([predicted_ms(row, values) / row.latency_ms for row in rows])
 
-    shares = [FITTED.index("hmx_share"), FITTED.index("dma_efficiency")]
+    shares = [FITTED.index("htp.hmx_share"), FITTED.index("memory.efficiency")]
     for _ in range(_ROUNDS):
         now = errors(x)
         slopes = np.stack([(errors(x + _STEP * one) - now) / _STEP for one in np.eye(len(x))], 1)
@@ -190,10 +196,11 @@ def _macs(row: HtpRow) -> float:
 
 def _roofline(row: HtpRow) -> float:
     """Layer by layer the slower of multiply-adds and weights from DDR, by public constants."""
-    htp, work = tensor_processors.load(row.chip).htp, work_of(row.network, row.precision)
+    chip, work = chips.load(row.chip), work_of(row.network, row.precision)
+    htp = chip.htp
     is_float = row.precision == "float"
     peak = htp.clock_hz * (htp.fp16_macs_per_clk if is_float else htp.int8_macs_per_clk)
-    ddr = htp.ddr_peak_bytes_per_s
+    ddr = chip.memory.ddr_peak_bytes_per_s
     moved = (call.parameter_bytes + call.operand_bytes + call.result_bytes for call in work.calls)
     pairs = zip(work.calls, moved, strict=True)
     return 1e3 * sum(max(call.macs / peak, size / ddr) for call, size in pairs)

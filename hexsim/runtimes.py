@@ -1,6 +1,7 @@
 """The runtimes a network can be asked to run on, by the names of the SNPE tools, and their engines.
 
-AIP is the one runtime with two engines: what no HTA section holds runs on HVX.
+AIP is the one runtime with two engines: what no HTA section holds runs on HVX. `htp` and `htp_fp16`
+are no names of those tools: the tensor processors of V68 and later in codes and in half floats.
 """
 
 from __future__ import annotations
@@ -8,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-Runtime = Literal["cpu", "fxp_cpu", "gpu", "gpu_fp16", "dsp", "aip"]
+Runtime = Literal["cpu", "fxp_cpu", "gpu", "gpu_fp16", "dsp", "aip", "htp", "htp_fp16"]
 RUNTIMES: tuple[Runtime, ...] = get_args(Runtime)
 
-FIXED_POINT: frozenset[Runtime] = frozenset({"fxp_cpu", "dsp", "aip"})
+FIXED_POINT: frozenset[Runtime] = frozenset({"fxp_cpu", "dsp", "aip", "htp"})
 """Runtimes that compute in integers and therefore need encodings."""
 
-Engine = Literal["cpu", "gpu", "hvx", "hta"]
+Engine = Literal["cpu", "gpu", "hvx", "hta", "htp"]
 
 MAIN_ENGINE: Mapping[Runtime, Engine] = {
     "cpu": "cpu",
@@ -23,6 +24,8 @@ MAIN_ENGINE: Mapping[Runtime, Engine] = {
     "gpu_fp16": "gpu",
     "dsp": "hvx",
     "aip": "hvx",
+    "htp": "htp",
+    "htp_fp16": "htp",
 }
 """The engine of a runtime that takes all its layers unless some are compiled for another."""
 

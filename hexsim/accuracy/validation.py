@@ -81,13 +81,13 @@ def validate(
         progress(index + 1)
     losses: tuple[RescalingLoss, ...] = ()
     if deployment.signed_weights:
-        on_hvx = [
+        with_signed = [
             layer
             for subnet in deployment.subnets
             for layer in subnet.layers
-            if subnet.engine == "hvx"
+            if subnet.runtime == deployment.runtime and subnet.engine != "hta"
         ]
-        losses = rescaling_losses(deployment.loaded, on_hvx)
+        losses = rescaling_losses(deployment.loaded, with_signed)
     return Validation(
         answers.hits,
         labels is not None,

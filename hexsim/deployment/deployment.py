@@ -126,11 +126,11 @@ class Deployment:
 
     @property
     def signed_weights(self) -> bool:
-        """True if the runtime's kernels on HVX multiply by signed weights.
+        """True if the runtime's kernels on HVX or HMX multiply by signed weights.
 
         Those of the tensor engine take the codes as they are.
         """
-        return self.runtime in ("dsp", "aip") and self.platform.chip.dsp.signed_weights
+        return self.platform.chip.signed_weights(self.runtime)
 
     @property
     def arithmetic(self) -> Arithmetic:

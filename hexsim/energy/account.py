@@ -2,7 +2,8 @@
 
 A layer spends by what it counts (packets, MACs, bytes by level of memory) and, for as long as it
 takes, the leakage and the clock tree of what is awake: the DSP during its layers, those of the
-tensor engine and the overheads on the DSP's side of the call, the tensor engine during its own.
+tensor engine and the overheads on the DSP's side of the call, the tensor engine and the tensor
+processor during their own.
 On the CPU a layer keeps all cores busy that its runtime uses, an overhead one core; while the CPU
 waits for another engine it sleeps. Layers and overheads add up to the inference.
 
@@ -97,6 +98,8 @@ def awake(charge: LayerTiming | Overhead) -> tuple[Domain, ...]:
         return () if charge.scope == "runtime" else ("dsp",)
     if charge.engine == "hta":
         return ("dsp", "hta")
+    if charge.engine == "htp":
+        return ("htp",)
     return ("dsp",) if charge.engine == "hvx" else ()
 
 
@@ -118,7 +121,10 @@ def _of_layer(layer: LayerTiming, rate: Rates, cores: int, share: float) -> dict
     elif layer.engine == "gpu":
         spent["gpu"] = seconds * rate.gpu_w
     else:
-        spent["macs"] = layer.macs * (rate.hta_mac_j if layer.engine == "hta" else rate.hvx_mac_j)
+        of_engine = {"hta": rate.hta_mac_j, "htp": rate.htp_mac_j}
+        spent["macs"] = layer.macs * of_engine.get(layer.engine, rate.hvx_mac_j)
+    if layer.engine == "htp":
+        spent["vtcm"] = layer.vtcm_bytes * rate.htp_vtcm_j
     return spent
 
 

@@ -52,7 +52,7 @@ def _charges_of(
 
 def _static(timings: Sequence[InferenceTiming], known: tuple[Rates, Rates, Rates]) -> Estimate:
     """Joules of leakage and clock tree."""
-    domains: tuple[Domain, ...] = ("dsp", "hta")
+    domains: tuple[Domain, ...] = ("dsp", "hta", "htp")
     seconds = {domain: union_ps(_awake(timings, domain)) / PS_PER_SECOND for domain in domains}
     value, low, high = (
         sum(seconds[one] * (rate.leakage_w[one] + rate.clock_tree_w[one]) for one in domains)

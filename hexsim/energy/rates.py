@@ -2,7 +2,7 @@
 
 Switching energy goes with the square of the voltage, and the power of the clock tree with its
 frequency too; leakage is taken to go with the voltage. CPU, GPU and DDR do not follow the corner
-of the DSP.
+of the DSP. The tensor processor has one clock, at every corner.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from hexsim.platforms.chips.chip import Chip, ClockTable, Corner
 from hexsim.platforms.energies import EnergySheet, sheet_of
 
-Domain = Literal["dsp", "hta"]
+Domain = Literal["dsp", "hta", "htp"]
 """What leaks and has a clock of its own."""
 
 
@@ -25,8 +25,10 @@ class Rates:
     scalar_packet_j: float
     hvx_mac_j: float
     hta_mac_j: float
+    htp_mac_j: float
     l2_j: float
     vtcm_j: float
+    htp_vtcm_j: float
     ddr_j: float
     leakage_w: dict[Domain, float]
     clock_tree_w: dict[Domain, float]
@@ -47,7 +49,7 @@ def _rates(sheet: EnergySheet, chip: Chip, corner: Corner) -> Rates:
     volts = sheet.voltage.at(_needed(chip, corner))
     scale = sheet.process_scale
     switching = scale * volts**2
-    dsp, hta, host = sheet.dsp, sheet.hta, sheet.host
+    dsp, hta, htp, host = sheet.dsp, sheet.hta, sheet.htp, sheet.host
     clocks = {
         "dsp": _clock_share(chip.dsp_table.clocks_hz if chip.dsp_table else None, corner),
         "hta": _clock_share(chip.hta_table.clocks_hz if chip.hta_table else None, corner),
@@ -57,16 +59,20 @@ def _rates(sheet: EnergySheet, chip: Chip, corner: Corner) -> Rates:
         scalar_packet_j=dsp.scalar_packet_j * switching,
         hvx_mac_j=dsp.mac_j * switching,
         hta_mac_j=hta.mac_j * switching,
+        htp_mac_j=htp.mac_j * switching,
         l2_j=dsp.l2_j * switching,
         vtcm_j=dsp.vtcm_j * switching,
+        htp_vtcm_j=htp.vtcm_j * switching,
         ddr_j=sheet.ddr.byte_j,
         leakage_w={
             "dsp": dsp.leakage_w * scale * volts,
             "hta": hta.leakage_w * scale * volts,
+            "htp": htp.leakage_w * scale * volts,
         },
         clock_tree_w={
             "dsp": dsp.clock_tree_w * switching * clocks["dsp"],
             "hta": hta.clock_tree_w * switching * clocks["hta"],
+            "htp": htp.clock_tree_w * switching,
         },
         cpu_core_w=host.cpu_core_w * scale,
         gpu_w=host.gpu_w * scale,

@@ -17,13 +17,14 @@ _PRECISIONS: dict[Runtime, Precision] = {
     "cpu": "float32",
     "gpu": "half_storage",
     "gpu_fp16": "float16",
+    "htp_fp16": "float16",
 }
 
 
 def kind_of(subnet: PlannedSubnet, runtime: Runtime, model: Model, signed_weights: bool) -> Kind:
     """How a subnet of a plan on `runtime` computes."""
     if subnet.runtime in FIXED_POINT:
-        return "signed codes" if signed_weights and subnet.engine == "hvx" else "codes"
+        return "signed codes" if signed_weights and subnet.engine != "hta" else "codes"
     if runtime in FIXED_POINT and model.floats:
         return "mixed"
     return _PRECISIONS[subnet.runtime]

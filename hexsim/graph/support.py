@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 HTA: frozenset[LayerTarget] = frozenset({"hta"})
 GPU: frozenset[LayerTarget] = frozenset({"gpu", "gpu_fp16"})
-INTEGER: frozenset[LayerTarget] = frozenset({"dsp", "aip", "fxp_cpu", "hta"})
-ACCELERATORS = GPU | INTEGER
+INTEGER: frozenset[LayerTarget] = frozenset({"dsp", "aip", "fxp_cpu", "hta", "htp"})
+_HTP_FLOATS: frozenset[LayerTarget] = frozenset({"htp_fp16"})
+ACCELERATORS = GPU | INTEGER | _HTP_FLOATS
 CPU: frozenset[LayerTarget] = frozenset({"cpu"})
 _RUNTIMES: frozenset[LayerTarget] = frozenset(RUNTIMES)
 

@@ -5,9 +5,9 @@ Load reads the file, deserialise unpacks its weights, create builds the layers. 
 follows from the rules of hexsim.planning.load_rules, subnet by subnet: weights of a float file are
 quantised for the DSP, those of a quantised one dequantised for float runtimes, CPU fallback
 included. Weights that stayed float in a quantised file are as those of a float one, for every
-runtime that takes it (our reading: the guide says no more than that they stay). On the DSP each
-subnet also takes a round trip to hand its graph over (the RPC init time of the tools, which count
-both into create).
+runtime that takes it (our reading: the guide says no more than that they stay). On the DSP and the
+tensor processor each subnet also takes a round trip to hand its graph over (the RPC init time of
+the tools, which count both into create).
 
 Tearing down frees what creating made, in a share of its time, and takes another round trip for
 each subnet on the DSP.
@@ -23,15 +23,18 @@ from collections.abc import Mapping
 from hexsim.planning.load_rules import Effect, load_rule
 from hexsim.planning.plan import Plan
 from hexsim.platforms.stacks import Profile, Stack
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import Engine, Runtime
 from hexsim.timing.results import Overhead
 from hexsim.timing.simtime import seconds_to_ps
+
+_WITH_GRAPHS: frozenset[Engine] = frozenset({"hvx", "htp"})
+"""Engines that a subnet's graph is handed over to."""
 
 
 def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
     """Return the parts in order."""
     load = stack.load
-    on_dsp = sum(subnet.engine == "hvx" for subnet in plan.subnets)
+    on_dsp = sum(subnet.engine in _WITH_GRAPHS for subnet in plan.subnets)
     rpc = dict(stack.entry.rpc)[profile.qos]
     parts = {
         "load": plan.stored_bytes / load.file_bytes_per_s,
@@ -46,7 +49,7 @@ def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead
 
 def release(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
     """Return the parts of tearing a network down, in order."""
-    on_dsp = sum(subnet.engine == "hvx" for subnet in plan.subnets)
+    on_dsp = sum(subnet.engine in _WITH_GRAPHS for subnet in plan.subnets)
     rpc = dict(stack.entry.rpc)[profile.qos]
     created_s = len(plan.network.layers) * stack.load.create_s_per_layer
     return _in_order(

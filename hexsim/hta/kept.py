@@ -7,12 +7,20 @@ into the subnet and what leaves it lies in DDR.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from hexsim.graph.ir import Shape
 from hexsim.hta.layout import tensor_bytes
 from hexsim.planning.plan import PlannedSubnet
 
 
-def kept_on_chip(subnet: PlannedSubnet, capacity: int) -> frozenset[str]:
-    """Return the tensors that never visit DDR; `capacity` is in bytes."""
+def kept_on_chip(
+    subnet: PlannedSubnet, capacity: int, size_of: Callable[[Shape, int], int] = tensor_bytes
+) -> frozenset[str]:
+    """Return the tensors that never visit DDR.
+
+    `capacity` is in bytes; `size_of` gives those of a shape with so many bits.
+    """
     last_use = {name: at for at, layer in enumerate(subnet.layers) for name in layer.inputs}
     used = [0] * len(subnet.calls)
     kept = set()
@@ -20,7 +28,7 @@ def kept_on_chip(subnet: PlannedSubnet, capacity: int) -> frozenset[str]:
         for name, shape in zip(call.layer.outputs, call.results, strict=True):
             if name in subnet.outputs or name not in last_use:
                 continue
-            size = tensor_bytes(shape, call.activation_bits)
+            size = size_of(shape, call.activation_bits)
             life = range(at, last_use[name] + 1)
             if all(used[step] + size <= capacity for step in life):
                 kept.add(name)

@@ -33,6 +33,16 @@ class Operation:
     spill_bytes: float
     folded: bool = False
 
+    @property
+    def read_bytes(self) -> int:
+        """Bytes from DDR: weights, and spilled operands that are filled."""
+        return round(self.cost.weight_bytes + self.spill_bytes) - self.write_bytes
+
+    @property
+    def write_bytes(self) -> int:
+        """Bytes to DDR: the share of the results in what is spilled."""
+        return round(self.spill_bytes * self.cost.result_share)
+
 
 def compile_graph(
     calls: Sequence[KernelCall], network: Network, vtcm_bytes: int

@@ -42,7 +42,7 @@ class CallCost:
     """Work of a call. `function_vectors` are those of functions of one number.
 
     `weight_bytes` come from DDR; `port_bytes` pass the ports of VTCM; `resident_bytes` are those
-    of its operands and results together, which VTCM should hold.
+    of its operands and results together, which VTCM should hold, `result_bytes` the results'.
     """
 
     hmx_macs: float = 0.0
@@ -52,6 +52,12 @@ class CallCost:
     weight_bytes: float = 0.0
     port_bytes: int = 0
     resident_bytes: int = 0
+    result_bytes: int = 0
+
+    @property
+    def result_share(self) -> float:
+        """Part of the resident bytes that results are, 0 .. 1."""
+        return self.result_bytes / max(1, self.resident_bytes)
 
 
 def cost_of(call: KernelCall, network: Network) -> CallCost:
@@ -72,6 +78,7 @@ def cost_of(call: KernelCall, network: Network) -> CallCost:
         port_bytes=sum(crouton_bytes(shape, bits) for _, shape in operands)
         + sum(crouton_bytes(shape, bits) for shape in call.results),
         resident_bytes=sum(stored_bytes(shape, bits) for shape in tensors.values()),
+        result_bytes=sum(stored_bytes(shape, bits) for shape in call.results),
         **work,
     )
 

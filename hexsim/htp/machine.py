@@ -1,4 +1,4 @@
-"""The tensor processor of a chip under a release, as rates: seconds for work."""
+"""The tensor processor of a chip under a software stack, as rates: seconds for work."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from hexsim.htp.compiler import Operation
 from hexsim.htp.layout import VECTOR_BYTES
-from hexsim.platforms.tensor_processors import TensorProcessor
+from hexsim.platforms.chips import Chip
+from hexsim.platforms.stacks import Stack
 
 _A16_PASSES = 2
 """Passes over HMX for 16-bit activations: their high and their low bytes."""
@@ -14,7 +15,7 @@ _A16_PASSES = 2
 
 @dataclass(frozen=True)
 class Machine:
-    """What the chip states and what the release adds..
+    """What the chip states and what the stack adds.
 
     Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for half floats.
     `vector_s` is a vector's time on HVX, `shallow_vector_s` that of one of a shallow image, both
@@ -36,9 +37,9 @@ class Machine:
     graph_s: float
 
     @classmethod
-    def of(cls, processor: TensorProcessor) -> Machine:
-        """The machine of a processor's tables."""
-        htp, release = processor.htp, processor.release
+    def of(cls, chip: Chip, stack: Stack) -> Machine:
+        """That of a chip and a stack; HexsimError if one of them states none."""
+        htp, memory, release = chip.htp, chip.memory, stack.htp
         clock_hz = htp.clock_hz
         return cls(
             clock_hz=clock_hz,
@@ -51,7 +52,7 @@ class Machine:
             float_factor=htp.float_factor,
             float_function_factor=htp.float_function_factor,
             port_bytes_per_s=htp.port_vectors_per_clk * VECTOR_BYTES * clock_hz,
-            ddr_bytes_per_s=htp.ddr_peak_bytes_per_s * htp.dma_efficiency,
+            ddr_bytes_per_s=memory.ddr_peak_bytes_per_s * memory.efficiency,
             operator_s=release.operator_clk / clock_hz,
             graph_s=release.graph_clk / clock_hz,
         )

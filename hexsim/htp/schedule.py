@@ -5,7 +5,8 @@ the cost of an operation. DMA brings weights and spilled activations in the same
 ahead of the operations while half of VTCM holds the weights that it brings. An operation begins
 once its first bytes are there and does not end before its last.
 
-Left out: bandwidth that other masters take, and operations side by side.
+This is the time of a graph alone, in closed form; `hexsim.htp.engine` is the same on the event
+engine, where graphs wait for each other and DDR is shared. Left out: operations side by side.
 """
 
 from __future__ import annotations
@@ -45,19 +46,27 @@ class Run:
         return max(0.0, self.end_s - self.start_s - self.busy_s - self.overhead_s)
 
 
-def schedule(operations: Sequence[Operation], machine: Machine) -> tuple[Run, ...]:
-    """Run a graph; the first operation begins after the cost of the graph."""
-    ahead = machine.vtcm_bytes * RESIDENT_SHARE
-    ends = [machine.graph_s]
+def gates(operations: Sequence[Operation], vtcm_bytes: int) -> tuple[int, ...]:
+    """How many operations have to have ended before DMA begins for each, as far as VTCM goes."""
+    ahead = vtcm_bytes * RESIDENT_SHARE
     held = [0.0]
-    fetched = 0.0
     first = 0
-    runs = []
+    found = []
     for at, operation in enumerate(operations):
         held.append(held[-1] + operation.cost.weight_bytes)
         while first < at and held[at + 1] - held[first] > ahead:
             first += 1
-        gate = ends[first] if first else 0.0
+        found.append(first)
+    return tuple(found)
+
+
+def schedule(operations: Sequence[Operation], machine: Machine) -> tuple[Run, ...]:
+    """Run a graph; the first operation begins after the cost of the graph."""
+    ends = [machine.graph_s]
+    fetched = 0.0
+    runs = []
+    for operation, ended in zip(operations, gates(operations, machine.vtcm_bytes), strict=True):
+        gate = ends[ended] if ended else 0.0
         moved = operation.cost.weight_bytes + operation.spill_bytes
         dma_s = moved / machine.ddr_bytes_per_s
         begun = max(fetched, gate)

@@ -1,22 +1,26 @@
-"""The graphs of subnets on CPU, GPU and tensor engine, whose runtimes are not published.
+"""The graphs of subnets on CPU, GPU, tensor engine and processor, whose runtimes nobody published.
 
 CPU and GPU have tensors as they are, without padding. The tensor engine has them in its layout;
 what its compiler keeps on chip (`hexsim.hta.kept`) is not in the arena. Weights are used as they
-are given.
+are given. On the tensor processor both are in its tiles, and half of VTCM keeps activations.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
-from hexsim.graph.ir import Shape
+from hexsim.graph.ir import Network, Shape
 from hexsim.hta.kept import kept_on_chip
 from hexsim.hta.layout import tensor_bytes
+from hexsim.htp.compiler import RESIDENT_SHARE
+from hexsim.htp.cost import cost_of
+from hexsim.htp.layout import stored_bytes
 from hexsim.hvx.orientation import laid_down
 from hexsim.memory.arena import Node, arranged
 from hexsim.memory.graph import Graph, input_node, layer_nodes
 from hexsim.planning.plan import PlannedSubnet
-from hexsim.platforms.chips.chip import Hta
+from hexsim.platforms.chips.chip import Hta, Htp
 
 
 def on_host(subnet: PlannedSubnet) -> Graph:
@@ -40,9 +44,26 @@ def on_hta(subnet: PlannedSubnet, hta: Hta) -> Graph:
     """Return the graph of a subnet on the tensor engine."""
     subnet = laid_down(subnet)
     kept = kept_on_chip(subnet, hta.kept_bytes)
+    return _keeping(subnet, kept, tensor_bytes, (0,) * len(subnet.calls))
+
+
+def on_htp(subnet: PlannedSubnet, network: Network, htp: Htp) -> Graph:
+    """Return the graph of a subnet on the tensor processor; its weights are packed into tiles."""
+    kept = kept_on_chip(subnet, int(htp.vtcm_bytes * RESIDENT_SHARE), stored_bytes)
+    packed = tuple(round(cost_of(call, network).weight_bytes) for call in subnet.calls)
+    return _keeping(subnet, kept, stored_bytes, packed)
+
+
+def _keeping(
+    subnet: PlannedSubnet,
+    kept: frozenset[str],
+    size_of: Callable[[Shape, int], int],
+    packed: tuple[int, ...],
+) -> Graph:
+    """A graph whose tensors `kept` are on chip, and never in its arena."""
 
     def size(name: str, shape: Shape) -> int:
-        return tensor_bytes(shape, subnet.bits[name])
+        return size_of(shape, subnet.bits[name])
 
     makes = layer_nodes(subnet, size)
     on_chip = (
@@ -54,6 +75,6 @@ def on_hta(subnet: PlannedSubnet, hta: Hta) -> Graph:
         before=(input_node(subnet, size),),
         layers=layer_nodes(subnet, size, elsewhere=kept),
         after=(Node(subnet.outputs, ()),),
-        packed=(0,) * len(subnet.calls),
+        packed=packed,
         on_chip=arranged(list(on_chip)).live,
     )

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from hexsim.graph.ir import Network
 from hexsim.host.entry import crossing_bytes
 from hexsim.hvx.kernels import Target
 from hexsim.memory.footprint import Footprint, LayerMemory
 from hexsim.memory.graph import Graph
 from hexsim.memory.hexagon_nn import on_hvx
-from hexsim.memory.other_engines import on_host, on_hta
+from hexsim.memory.other_engines import on_host, on_hta, on_htp
 from hexsim.planning.joined import JoinedSubnets, joined
 from hexsim.planning.plan import KernelCall, Plan
 from hexsim.platforms.chips import Chip
@@ -35,7 +36,7 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
     Raises HexsimError if the chip lacks an engine of the plan.
     """
     calls = tuple(joined(plan))
-    graphs = [graph for together in calls for graph in _graphs(together, chip, stack)]
+    graphs = [graph for together in calls for graph in _graphs(plan.network, together, chip, stack)]
     given: dict[tuple[str, str], int] = {}
     layers = []
     for graph in graphs:
@@ -65,7 +66,7 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
     )
 
 
-def _graphs(together: JoinedSubnets, chip: Chip, stack: Stack) -> Iterator[Graph]:
+def _graphs(network: Network, together: JoinedSubnets, chip: Chip, stack: Stack) -> Iterator[Graph]:
     """The graphs of the subnets that one call runs."""
     from_hta = together.written_by("hta")
     leaving = together.read_by("hvx") - from_hta | frozenset(together.outputs)
@@ -73,6 +74,8 @@ def _graphs(together: JoinedSubnets, chip: Chip, stack: Stack) -> Iterator[Graph
         if subnet.engine == "hvx":
             target = Target.of(chip, stack)
             yield on_hvx(subnet, target, from_hta=from_hta, leaving=leaving)
+        elif subnet.engine == "htp":
+            yield on_htp(subnet, network, chip.htp)
         else:
             yield on_hta(subnet, chip.hta) if subnet.engine == "hta" else on_host(subnet)
 

@@ -30,12 +30,14 @@ class LoadRule:
     sentence: str
 
 
-_FLOAT: frozenset[Runtime] = frozenset({"cpu", "gpu", "gpu_fp16"})
+_FLOAT: frozenset[Runtime] = frozenset({"cpu", "gpu", "gpu_fp16", "htp_fp16"})
 
 RULES: tuple[LoadRule, ...] = (
     LoadRule(_FLOAT, False, "native", "floats are taken as they are"),
     LoadRule(_FLOAT, True, "dequantise", "weights are dequantised at load"),
-    LoadRule(frozenset({"dsp", "aip", "fxp_cpu"}), True, "native", "codes are taken as they are"),
+    LoadRule(
+        frozenset({"dsp", "aip", "fxp_cpu", "htp"}), True, "native", "codes are taken as they are"
+    ),
     LoadRule(frozenset({"dsp"}), False, "quantise", "weights are quantised at load"),
     LoadRule(
         frozenset({"dsp"}),
@@ -44,7 +46,7 @@ RULES: tuple[LoadRule, ...] = (
         "from release 2.0 on it loads quantised networks only",
     ),
     LoadRule(
-        frozenset({"aip"}),
+        frozenset({"aip", "htp"}),
         False,
         "refuse",
         "it loads quantised networks only, which a converter has prepared",

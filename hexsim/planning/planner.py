@@ -14,7 +14,7 @@ from hexsim.quantization.float_layers import converts_floats
 from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, Runtime
 
-_FLOAT_BITS: dict[Runtime, int] = {"cpu": 32, "gpu": 16, "gpu_fp16": 16}
+_FLOAT_BITS: dict[Runtime, int] = {"cpu": 32, "gpu": 16, "gpu_fp16": 16, "htp_fp16": 16}
 
 
 def make_plan(model: Model, runtime: Runtime, cuts: Sequence[Subnet]) -> Plan:

@@ -1,4 +1,4 @@
-"""Which bit widths the vector kernels of a chip and a software release compute with.
+"""Which bit widths the DSP or tensor processor of a chip and a software release compute with.
 
 Left out: that not every layer takes 16-bit activations on the device; which ones do was published
 for the tensor accelerator only, so all do here.
@@ -19,7 +19,7 @@ activations with 8-bit weights, and so do the kernels named in its sources)."""
 
 def require_widths(model: Model, runtime: Runtime, chip: Chip, stack: Stack) -> None:
     """Raise HexsimError naming the tensor, if `runtime` cannot compute with its bit width."""
-    if runtime not in ("dsp", "aip"):
+    if runtime not in ("dsp", "aip", "htp"):
         return
     for layer in model.network.layers:
         for name in layer.parameters[:1]:
@@ -31,7 +31,7 @@ def require_widths(model: Model, runtime: Runtime, chip: Chip, stack: Stack) -> 
                     f"{_WIDEST_WEIGHT}; quantise with --weights-bitwidth 8, or run on fxp_cpu"
                 )
     for limit, owner in (
-        (chip.dsp.activation_bits, f"chip {chip.name}"),
+        (chip.activation_bits(runtime), f"chip {chip.name}"),
         (stack.quantization.activation_bits, f"stack {stack.name}"),
     ):
         for name, encoding in model.activations.items():

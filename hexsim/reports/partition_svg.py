@@ -16,12 +16,14 @@ from hexsim.studies.cuts import Survey
 _COLOURS: Mapping[Engine, tuple[str, str]] = {
     "hta": ("#8fd19e", "#5fb878"),
     "hvx": ("#9ecbff", "#6aa9f0"),
+    "htp": ("#8fd19e", "#5fb878"),
     "cpu": ("#ffd59e", "#f0b35a"),
     "gpu": ("#e0b3ff", "#c58af0"),
 }
 _NAMES: Mapping[Engine, str] = {
     "hta": "HTA",
     "hvx": "HNN on HVX",
+    "htp": "HTP",
     "cpu": "CPU fallback",
     "gpu": "GPU",
 }

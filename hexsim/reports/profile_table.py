@@ -112,7 +112,7 @@ def _mj(millijoules: float) -> str:
 
 def _used(layer: LayerTiming) -> str:
     """How much of its engine a layer uses."""
-    if layer.engine == "hta":
+    if layer.engine in ("hta", "htp"):
         return f"{layer.array_utilisation:.0%}" if layer.macs else ""
     return f"{layer.hvx_utilisation:.0%}" if layer.packets else ""
 

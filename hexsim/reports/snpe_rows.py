@@ -24,8 +24,14 @@ from hexsim.planning.plan import Plan
 from hexsim.runtimes import Engine, Runtime
 from hexsim.timing.results import Overhead, Result
 
-_CELLS: Mapping[Engine, str] = {"cpu": "CPU", "gpu": "GPU", "hvx": "DSP", "hta": "AIP"}
-_ON_DSP = ("hvx", "hta")
+_CELLS: Mapping[Engine, str] = {
+    "cpu": "CPU",
+    "gpu": "GPU",
+    "hvx": "DSP",
+    "hta": "AIP",
+    "htp": "HTP",
+}
+_ON_DSP = ("hvx", "hta", "htp")
 _WAYS: Mapping[str, Engine | None] = {
     "to_d32": "hvx",
     "from_d32": None,

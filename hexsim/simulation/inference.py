@@ -17,6 +17,7 @@ from hexsim.planning.plan import KernelCall, PlannedSubnet
 from hexsim.q6_scheduler import GraphSession
 from hexsim.runtimes import Engine
 from hexsim.simulation.dsp_call import DspCall, Request
+from hexsim.simulation.htp_call import HtpCall
 from hexsim.simulation.ledger import Ledger
 from hexsim.simulation.phone import Phone
 from hexsim.timing.results import InferenceTiming, LayerTiming
@@ -33,6 +34,7 @@ class Inference:
         self._request = request
         self._joined = tuple(joined(request.plan))
         self._calls: dict[int, DspCall] = {}
+        self._graphs: dict[int, HtpCall] = {}
 
     @cached_property
     def _session(self) -> GraphSession:
@@ -52,6 +54,8 @@ class Inference:
             if together.on_dsp:
                 idle_s = 0.0 if index else self._request.idle_s
                 yield from self._call(index).run(ledger, idle_s)
+            elif together.subnets[0].engine == "htp":
+                yield from self._graph(index).run(ledger)
             else:
                 yield from self._on_host(ledger, together.subnets[0])
             names = [f"subnet {n} ({s.engine})" for n, s in enumerate(together.subnets, number)]
@@ -69,6 +73,14 @@ class Inference:
                 self._phone, self._session, self._request, self._joined[index]
             )
         return self._calls[index]
+
+    def _graph(self, index: int) -> HtpCall:
+        if index not in self._graphs:
+            request, subnet = self._request, self._joined[index].subnets[0]
+            self._graphs[index] = HtpCall(
+                self._phone, request.plan.network, subnet, request.urgency
+            )
+        return self._graphs[index]
 
     def _copy(self, ledger: Ledger, name: str, shapes: tuple[Shape, ...]) -> Process:
         """Copy float buffers on the application's side of the call."""

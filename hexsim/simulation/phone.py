@@ -14,6 +14,8 @@ import simpy
 
 from hexsim.host.cores import HostCores
 from hexsim.hta.engine import EngineRule, TensorEngine
+from hexsim.htp.engine import TensorProcessor
+from hexsim.htp.machine import Machine
 from hexsim.hvx.kernels import Target
 from hexsim.platforms.background import Client
 from hexsim.platforms.chips import Chip
@@ -45,6 +47,7 @@ class Phone:
             self.cores.told = self.recording.meter("cpu cores", "cores", self.cores.count).reads
         self._profiles = tuple(profiles)
         self._dsp: PhoneDsp | None = None
+        self._ddr: Ddr | None = None
 
     @property
     def dsp(self) -> PhoneDsp:
@@ -52,6 +55,30 @@ class Phone:
         if self._dsp is None:
             self._dsp = PhoneDsp(self, self._profiles)
         return self._dsp
+
+    @property
+    def ddr(self) -> Ddr:
+        """The path to DDR of the DSP and what stands beside it, at the highest vote for the bus."""
+        if self._ddr is None:
+            memory, vote = self.chip.memory, max(one.bus_vote for one in self._profiles)
+            bandwidth = memory.ddr_peak_bytes_per_s * memory.efficiency
+            rule = DdrRule(
+                bytes_per_second=bandwidth * vote,
+                latency_s=memory.latency_s(vote),
+                bytes_in_flight=memory.stream_bytes_in_flight,
+            )
+            self._ddr = Ddr(self.env, rule)
+            if self.recording:
+                meter = self.recording.meter(
+                    "ddr", "B/s", rule.bytes_per_second, scale=PS_PER_SECOND
+                )
+                self._ddr.told = meter.reads
+        return self._ddr
+
+    @cached_property
+    def htp(self) -> TensorProcessor:
+        """The tensor processor; HexsimError without one."""
+        return TensorProcessor(self.env, self.ddr, Machine.of(self.chip, self.stack), self.spans)
 
     @cached_property
     def hta(self) -> TensorEngine:
@@ -61,12 +88,12 @@ class Phone:
             clock_hz=max(hta.clock_hz(profile.dsp_corner) for profile in self._profiles),
             layer_s=self.stack.partitioning.hta_layer_s,
         )
-        return TensorEngine(self.env, self.dsp.ddr, hta, rule, self.spans)
+        return TensorEngine(self.env, self.ddr, hta, rule, self.spans)
 
     @property
     def dsp_traffic(self) -> Traffic:
-        """What the DSP and the tensor engine beside it have moved to and from DDR."""
-        return self._dsp.ddr.moved if self._dsp else Traffic()
+        """What the DSP and the tensor engines beside it have moved to and from DDR."""
+        return self._ddr.moved if self._ddr else Traffic()
 
 
 class PhoneDsp:
@@ -74,7 +101,6 @@ class PhoneDsp:
 
     def __init__(self, phone: Phone, profiles: Iterable[Profile]) -> None:
         chip, stack = phone.chip.dsp, phone.stack
-        memory = phone.chip.memory
         votes = tuple(profiles)
         self._phone = phone
         self.clock_hz = max(chip.clock_hz(profile.dsp_corner) for profile in votes)
@@ -94,16 +120,7 @@ class PhoneDsp:
                 switch_clocks=stack.qurt.context_switch_clk,
             ),
         )
-        bandwidth = memory.ddr_peak_bytes_per_s * memory.efficiency
-        bus_vote = max(profile.bus_vote for profile in votes)
-        self.ddr = Ddr(
-            phone.env,
-            DdrRule(
-                bytes_per_second=bandwidth * bus_vote,
-                latency_s=memory.latency_s(bus_vote),
-                bytes_in_flight=memory.stream_bytes_in_flight,
-            ),
-        )
+        self.ddr = phone.ddr
         hvx = chip.hvx
         self.peak_macs_per_packet = hvx.int8_macs_per_clk * chip.issue_clk_per_packet / hvx.contexts
         self.contexts = VectorContexts(phone.env, hvx.contexts)
@@ -126,8 +143,6 @@ class PhoneDsp:
         )
         contexts = recording.places("hvx context", self.contexts.count)
         self.contexts.locked = contexts.occupied_by
-        peak = self.ddr.rule.bytes_per_second
-        self.ddr.told = recording.meter("ddr", "B/s", peak, scale=PS_PER_SECOND).reads
 
     def session(self, name: str, urgency: int) -> GraphSession:
         """Return a graph's threads; `urgency` shifts their QuRT priorities, negative is sooner."""

@@ -13,6 +13,8 @@ Of the tensor engine they are the array with every lane filled, and DDR; one way
 as its port brings in or takes out, which it does at the same time. Runtime aip has both engines:
 the roofs are those of the one with most of the multiply-adds.
 
+Of the tensor processor they are HMX with every tile full, in codes or in half floats, and DDR.
+
 What a layer loses is its time beyond the lowest roof over it. CPU and GPU have one memory roof.
 Layers without multiply-adds, and layers on other engines, have no place in such a chart; their
 share of the time is stated.
@@ -142,6 +144,11 @@ def _roofs(case: Case, platform: Platform) -> Roofs:
     if case.runtime in ("dsp", "aip"):
         phone = Phone(chip, stack, [stack.profile(case.perf_profile)])
         return _tensor_roofs(phone) if _mostly_on_hta(case) else _vector_roofs(phone.dsp)
+    if case.runtime in ("htp", "htp_fp16"):
+        phone = Phone(chip, stack, [stack.profile(case.perf_profile)])
+        peak = phone.htp.macs_in(PS_PER_SECOND, floats=case.runtime == "htp_fp16")
+        ddr = MemoryRoof("DDR", "ddr", phone.ddr.rule.bytes_per_second)
+        return Roofs("htp", "HMX", peak, (ddr,))
     if case.runtime in ("gpu", "gpu_fp16"):
         gpu = chip.gpu
         peak = gpu.clock_hz * gpu.fp32_flops_per_clk / FLOPS_PER_MAC

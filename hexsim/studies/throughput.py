@@ -50,6 +50,7 @@ _RESOURCES = {
     r"hvx context \d+$": "hvx contexts",
     r"q6 worker \d+$": "hvx contexts at work",
     r"hta array$": "hta array",
+    r"htp$": "htp",
     r"gpu$": "gpu",
 }
 """What the tracks that end so belong to."""

@@ -11,12 +11,12 @@ import pytest
 from hexsim.htp.compiler import compile_graph
 from hexsim.htp.machine import Machine
 from hexsim.htp.schedule import Run, schedule
-from hexsim.platforms import tensor_processors
+from hexsim.platforms import chips, stacks
 from tests.tensor_graphs import calls_of, convolution, in_16_bits, in_floats
 
 
 def _machine(chip: str) -> Machine:
-    return Machine.of(tensor_processors.load(chip))
+    return Machine.of(chips.load(chip), stacks.load("qnn-2.43"))
 
 
 def _runs(chip: str, name: str = "resnet18_hub") -> tuple[Run, ...]:

@@ -6,7 +6,7 @@ from hexsim.planning.load_rules import RULES, load_rule
 from hexsim.platforms import stacks
 from hexsim.runtimes import RUNTIMES
 
-FLOAT = ("cpu", "gpu", "gpu_fp16")
+FLOAT = ("cpu", "gpu", "gpu_fp16", "htp_fp16")
 
 
 @pytest.mark.parametrize("name", stacks.names())

@@ -1,8 +1,9 @@
 """What a chip file states: silicon only.
 
-Modelled: the DSP that owns HVX, the memory it reaches, the CPU and GPU beside it and the tensor
-engine (HTA). A table that a file leaves out means that the chip lacks the part or that its data
-is not known; such a chip loads and lists, and is refused when something asks for the table.
+Modelled: the DSP that owns HVX, the memory it reaches, the CPU and GPU beside it, the tensor
+engine (HTA), and the tensor processor (HTP) of later chips. A table that a file leaves out means
+that the chip lacks the part or that its data is not known; such a chip loads and lists, and is
+refused when something asks for the table.
 Left out: temperature, energy (see hexsim.platforms.energies), and everything that software decides
 (see hexsim.platforms.stacks).
 """
@@ -14,7 +15,7 @@ from typing import Literal, TypeVar
 from pydantic import Field
 
 from hexsim.errors import HexsimError, unknown
-from hexsim.platforms.architecture import Arch, takes_signed_weights, version
+from hexsim.platforms.architecture import Arch, HtpArch, takes_signed_weights, version
 from hexsim.platforms.datasheet import Datasheet, Table
 from hexsim.platforms.quantity import (
     Bits,
@@ -174,6 +175,29 @@ class Hta(Table):
         return float(getattr(self.clocks_hz, corner))
 
 
+class Htp(Table):
+    """The tensor processor: a matrix engine (HMX), HVX and VTCM at one clock.
+
+    Of the peak in multiply-adds, full tiles reach `hmx_share`. `vector_clk` is what HVX with all
+    its contexts spends on a vector of 128 bytes, `shallow_vector_clk` on one of an image with few
+    channels. In floats HVX takes `float_factor` times as long, `float_function_factor` for
+    functions of one number. Left out: low clocks, so no profile changes the clock.
+    """
+
+    arch: HtpArch
+    clock_hz: Hertz
+    int8_macs_per_clk: MacsPerClock
+    fp16_macs_per_clk: MacsPerClock
+    hmx_share: Fraction
+    vector_clk: Clocks
+    shallow_vector_clk: Clocks
+    port_vectors_per_clk: Ratio
+    float_factor: Ratio
+    float_function_factor: Ratio
+    vtcm_bytes: Bytes
+    activation_bits: Bits
+
+
 TableT = TypeVar("TableT", bound=Table)
 
 _NEEDS: dict[Runtime, tuple[str, ...]] = {
@@ -183,6 +207,8 @@ _NEEDS: dict[Runtime, tuple[str, ...]] = {
     "gpu_fp16": ("gpu", "memory"),
     "dsp": ("dsp", "memory"),
     "aip": ("dsp", "hta", "memory"),
+    "htp": ("htp", "memory"),
+    "htp_fp16": ("htp", "memory"),
 }
 
 
@@ -205,6 +231,7 @@ class Chip(Datasheet):
     cpu_table: Cpu | None = Field(default=None, alias="cpu")
     gpu_table: Gpu | None = Field(default=None, alias="gpu")
     hta_table: Hta | None = Field(default=None, alias="hta")
+    htp_table: Htp | None = Field(default=None, alias="htp")
 
     @property
     def asic(self) -> str:
@@ -242,6 +269,21 @@ class Chip(Datasheet):
     def hta(self) -> Hta:
         """The tensor accelerator."""
         return self._stated(self.hta_table, "hta")
+
+    @property
+    def htp(self) -> Htp:
+        """The tensor processor."""
+        return self._stated(self.htp_table, "htp")
+
+    def signed_weights(self, runtime: Runtime) -> bool:
+        """True if the kernels of a runtime on vectors or HMX multiply by signed weights."""
+        if runtime in ("dsp", "aip"):
+            return self.dsp.signed_weights
+        return runtime == "htp" and takes_signed_weights(version(self.htp.arch))
+
+    def activation_bits(self, runtime: Runtime) -> int:
+        """The widest fixed-point activations of a runtime on the DSP or tensor processor."""
+        return self.htp.activation_bits if runtime == "htp" else self.dsp.activation_bits
 
     def simulates(self, runtime: Runtime) -> bool:
         """Tell whether the chip has the runtime and states all that costing it takes."""

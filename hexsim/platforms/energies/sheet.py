@@ -57,6 +57,15 @@ class HtaEnergy(Table):
     clock_tree_w: Watts
 
 
+class HtpEnergy(Table):
+    """The tensor processor, HMX and HVX; `mac_j` is of codes and of half floats alike."""
+
+    mac_j: JoulesPerMac
+    vtcm_j: JoulesPerByte
+    leakage_w: Watts
+    clock_tree_w: Watts
+
+
 class IslandEnergy(Table):
     """The low-power island; `retention_w` keeps its memory while it sleeps, `wake_j` wakes it."""
 
@@ -103,6 +112,7 @@ class EnergySheet(Datasheet):
     voltage: Voltage
     dsp: DspEnergy
     hta: HtaEnergy
+    htp: HtpEnergy
     host: HostEnergy
     ddr: DdrEnergy
     island: IslandEnergy

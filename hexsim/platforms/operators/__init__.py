@@ -32,8 +32,8 @@ def load(family: str) -> OperatorTable:
 
 
 def column(target: LayerTarget) -> Column | None:
-    """The column of a table that speaks of a runtime; None for the CPU and the HTA."""
-    if target in ("cpu", "hta"):
+    """The column of a table that speaks of a runtime; None for the CPU, the HTA and the HTP."""
+    if target in ("cpu", "hta", "htp", "htp_fp16"):
         return None
     return "gpu" if target in ("gpu", "gpu_fp16") else "dsp"
 

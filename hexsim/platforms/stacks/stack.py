@@ -258,6 +258,13 @@ class GpuRuntime(Table):
     efficiency: Fraction
 
 
+class HtpRuntime(Table):
+    """Running a compiled graph on a tensor processor: its clocks per graph and per operation."""
+
+    graph_clk: Clocks
+    operator_clk: Clocks
+
+
 class Stack(Datasheet):
     """One software release, from the API call down to the kernel library."""
 
@@ -276,6 +283,7 @@ class Stack(Datasheet):
     cpu: CpuRuntime
     cpu_software: CpuSoftware | None = None
     gpu: GpuRuntime
+    htp_table: HtpRuntime | None = Field(default=None, alias="htp")
 
     @field_validator("default_profile")
     @classmethod
@@ -285,6 +293,13 @@ class Stack(Datasheet):
                 "profile", "expected {names}", {"names": " or ".join(Profiles.model_fields)}
             )
         return name
+
+    @property
+    def htp(self) -> HtpRuntime:
+        """What a graph costs on a tensor processor; raises HexsimError if the file has none."""
+        if self.htp_table is None:
+            raise HexsimError(f"stack {self.name} states no [htp] data")
+        return self.htp_table
 
     @property
     def operators(self) -> Operators:
@@ -339,3 +354,5 @@ class Stack(Datasheet):
             raise HexsimError(
                 f"stack {self.name} has no {runtime} runtime; it has {', '.join(self.runtimes)}"
             )
+        if runtime in ("htp", "htp_fp16"):
+            _ = self.htp

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
-from hexsim.platforms import chips, stacks
+from hexsim.platforms import chips, measurements, stacks
 from hexsim.platforms.datasheet import Datasheet
 from hexsim.platforms.quantity import Confidence, Quantity
 
@@ -64,7 +64,11 @@ Values = Mapping[Parameter, float]
 
 @cache
 def bounded(confidence: Confidence) -> tuple[Parameter, ...]:
-    """Every constant that the shipped chips and stacks mark so; equal ones are one."""
+    """Every constant that the shipped chips and stacks mark so; equal ones are one.
+
+    Those that only chips and stacks without a row of measured_latency.csv state are left out: no
+    row there says anything of them (those of tensor processors are fitted to rows of their own).
+    """
     sheets: list[Datasheet] = [stacks.load(name) for name in stacks.names()]
     sheets += [chips.load(name) for name in chips.names()]
     found: dict[tuple[str, Quantity], set[str]] = {}
@@ -72,6 +76,9 @@ def bounded(confidence: Confidence) -> tuple[Parameter, ...]:
         for path, constant in sheet.quantities():
             if constant.confidence == confidence:
                 found.setdefault((path, constant), set()).add(sheet.name)
+    measured = {name for row in measurements.rows() for name in (row.chip, row.stack)}
     return tuple(
-        Parameter.of(path, constant, frozenset(names)) for (path, constant), names in found.items()
+        Parameter.of(path, constant, frozenset(names))
+        for (path, constant), names in found.items()
+        if names & measured
     )

@@ -10,6 +10,8 @@ from hexsim.platforms.chips import Chip
 from hexsim.runtimes import RUNTIMES
 
 FULL = tuple(name for name in chips.names() if chips.load(name).dsp_table is not None)
+HTP = ("qcm6490", "qcs8550", "sd8gen1", "sd8gen2", "sd8gen3", "sd8gen4")
+"""Those of measured rows, and two that follow from public constants."""
 HEXAGON = (
     *("sd820", "sd821", "sd835", "sd660", "sd710", "qcs605", "sd845", "sd855", "sd865"),
     *("sd765", "sd750g", "sd690", "qrb5165", "qcs7230", "sd695", "sd680", "sd480", "sd460"),
@@ -44,7 +46,7 @@ def test_every_chip_with_a_modelled_dsp_is_simulated() -> None:
 
 
 def test_a_chip_that_is_not_simulated_says_why() -> None:
-    for chip in (chips.load(name) for name in chips.names() if name not in FULL):
+    for chip in (chips.load(name) for name in chips.names() if name not in (*FULL, *HTP)):
         assert not any(map(chip.simulates, chip.runtimes))
         assert chip.note
         assert chip.dsp_kind == "none" or chip.dsp_kind.startswith("HTP V")
@@ -193,3 +195,34 @@ def test_a_chip_survives_a_journey_to_another_process() -> None:
     travelled = pickle.loads(pickle.dumps(chip))
     assert travelled == chip
     assert dict(travelled.quantities()) == dict(chip.quantities())
+
+
+@pytest.mark.parametrize("name", HTP)
+def test_a_chip_with_a_tensor_processor_has_its_runtimes_alone(name: str) -> None:
+    chip = chips.load(name)
+    simulated = {runtime for runtime in RUNTIMES if chip.simulates(runtime)}
+    assert simulated == {"htp", "htp_fp16"}
+    assert chip.dsp_words == f"HTP {chip.htp.arch.upper()}"
+    assert chip.default_stack == "qnn-2.43"
+    with pytest.raises(HexsimError, match=r"on dsp: its data for \[dsp\] is not known .*htp"):
+        chip.require("dsp")
+    with pytest.raises(HexsimError, match="has no aip runtime"):
+        chip.require("aip")
+    for path, value in swept(chip):
+        chip.with_value(path, value)
+
+
+def test_other_chips_have_no_tensor_processor() -> None:
+    for name in sorted(set(chips.names()) - set(HTP)):
+        with pytest.raises(HexsimError, match=f"chip {name} has no htp runtime; it has cpu"):
+            chips.load(name).require("htp")
+        with pytest.raises(HexsimError, match=rf"{name} states no \[htp\] data"):
+            _ = chips.load(name).htp
+
+
+def test_who_multiplies_by_signed_weights() -> None:
+    assert chips.load("sd855").signed_weights("dsp")
+    assert not chips.load("sd855").signed_weights("fxp_cpu")
+    assert not chips.load("sd835").signed_weights("dsp")
+    assert chips.load("qcm6490").signed_weights("htp")
+    assert not chips.load("qcm6490").signed_weights("htp_fp16")

@@ -36,5 +36,5 @@ def test_both_ends_of_every_constant_enclose_it() -> None:
 
 
 def test_an_unknown_process_is_refused_by_name() -> None:
-    with pytest.raises(HexsimError, match="3nm"):
-        energies.load("3nm")
+    with pytest.raises(HexsimError, match="2nm"):
+        energies.load("2nm")

@@ -42,12 +42,18 @@ def test_every_bound_of_the_sweep_is_a_valid_stack(name: str) -> None:
 def test_at_most_nine_constants_of_a_family_are_calibrated() -> None:
     software = {key for key in calibrated() if key[0].startswith("cpu_software.")}
     assert 0 < len(software) <= 9
-    assert 0 < len(calibrated() - software) <= 9
+    tensor_processors = {key for key in calibrated() if "htp_latency.csv" in key[1]}
+    assert {key[0] for key in tensor_processors} == {
+        *("htp.clock_hz", "htp.hmx_share", "htp.vector_clk", "htp.shallow_vector_clk"),
+        *("memory.efficiency", "htp.graph_clk", "htp.operator_clk"),
+    }
+    assert 0 < len(calibrated() - software - tensor_processors) <= 9
 
 
 def test_the_releases() -> None:
     assert stacks.names() == (
         "aihub-tflite",
+        "qnn-2.43",
         "qnn-2.45",
         "snpe-1.23",
         "snpe-1.30",
@@ -96,3 +102,11 @@ def test_a_buffer_type_the_release_lacks_is_refused() -> None:
     assert stacks.load("snpe-1.23").buffer("tf8") == "tf8"
     with pytest.raises(HexsimError, match="unknown buffer type of tflite-hexagon 'float'"):
         stacks.load("tflite-hexagon").buffer("float")
+
+
+def test_a_release_without_a_tensor_processor_refuses_its_runtimes() -> None:
+    assert stacks.load("qnn-2.43").htp.operator_clk > 0
+    with pytest.raises(HexsimError, match=r"stack qnn-2.45 has no htp runtime"):
+        stacks.load("qnn-2.45").require("htp")
+    with pytest.raises(HexsimError, match=r"stack qnn-2.45 states no \[htp\] data"):
+        _ = stacks.load("qnn-2.45").htp

@@ -1,0 +1,132 @@
+"""The tensor processor in time: DMA brings bytes, operations run one after another.
+
+The rules are those of `hexsim.htp.schedule`, on the event engine: DMA is a stream of the shared
+path to DDR, and one graph runs at a time, the most urgent one first. What is spilled is written
+after what an operation brings.
+
+Left out: preemption inside a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import simpy
+
+from hexsim.htp.compiler import Operation
+from hexsim.htp.machine import Machine
+from hexsim.htp.schedule import gates
+from hexsim.timing.fluid import Sojourn
+from hexsim.timing.memory import Ddr
+from hexsim.timing.results import Bound, Span
+from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process, seconds_to_ps
+
+OPERATIONS, DMA = "htp", "htp dma"
+"""Names of the tracks."""
+
+
+@dataclass(frozen=True)
+class OperationRun:
+    """When an operation ran, and what of it HMX or HVX, the ports of VTCM and starting took.
+
+    All in picoseconds; `port_ps` is what the ports take longer than HMX and HVX. The rest is
+    waiting for DMA.
+    """
+
+    operation: Operation
+    start_ps: int
+    end_ps: int
+    busy_ps: int
+    port_ps: int
+    overhead_ps: int
+    hvx_ps: int
+
+    @property
+    def parts_ps(self) -> Mapping[Bound, float]:
+        """Its span, divided; the ports of VTCM count where those of L2 do elsewhere."""
+        waiting = self.end_ps - self.start_ps - self.busy_ps - self.port_ps - self.overhead_ps
+        return {
+            "compute": self.busy_ps,
+            "ddr": waiting,
+            "l2": self.port_ps,
+            "overhead": self.overhead_ps,
+        }
+
+
+class TensorProcessor:
+    """That of one chip; `ddr` is the path to memory that it shares."""
+
+    def __init__(self, env: Environment, ddr: Ddr, machine: Machine, spans: list[Span]) -> None:
+        self._env = env
+        self._ddr = ddr
+        self._spans = spans
+        self._turns = simpy.PriorityResource(env)
+        self.machine = machine
+
+    def macs_in(self, duration_ps: int, *, floats: bool) -> float:
+        """Multiply-accumulates that HMX could do in a time."""
+        machine = self.machine
+        rate = machine.fp16_macs_per_s if floats else machine.int8_macs_per_s
+        return duration_ps / PS_PER_SECOND * rate
+
+    def turn(self, urgency: int) -> simpy.resources.resource.Request:
+        """Ask for the processor; use as a context manager around `run`."""
+        return self._turns.request(priority=urgency)
+
+    def run(
+        self,
+        operations: Sequence[Operation],
+        started: Callable[[], None],
+        done: Callable[[OperationRun], None],
+    ) -> Process:
+        """Run a graph; `started` hears when its start is over, `done` of each end, in order."""
+        env = self._env
+        begun = [env.event() for _ in operations]
+        arrived = [env.event() for _ in operations]
+        ended = [env.event() for _ in operations]
+        env.process(self._bring(operations, begun, arrived, ended))
+        yield env.timeout(seconds_to_ps(self.machine.graph_s))
+        started()
+        for at, operation in enumerate(operations):
+            start = env.now
+            hmx_s, hvx_s, port_s = self.machine.parts_s(operation)
+            busy_ps = seconds_to_ps(max(hmx_s, hvx_s))
+            port_ps = max(0, seconds_to_ps(port_s) - busy_ps)
+            overhead_ps = seconds_to_ps(self.machine.operator_s)
+            yield begun[at]
+            yield env.timeout(busy_ps + port_ps + overhead_ps)
+            yield arrived[at]
+            ended[at].succeed()
+            self._record(OPERATIONS, operation, start)
+            hvx_ps = seconds_to_ps(hvx_s)
+            done(OperationRun(operation, start, env.now, busy_ps, port_ps, overhead_ps, hvx_ps))
+
+    def _bring(
+        self,
+        operations: Sequence[Operation],
+        begun: Sequence[simpy.Event],
+        arrived: Sequence[simpy.Event],
+        ended: Sequence[simpy.Event],
+    ) -> Process:
+        """Weights and spilled activations, in order and as far ahead as VTCM holds them."""
+        waits = gates(operations, self.machine.vtcm_bytes)
+        for at, operation in enumerate(operations):
+            if waits[at]:
+                yield ended[waits[at] - 1]
+            begun[at].succeed()
+            yield from self._move(operation, operation.read_bytes, self._ddr.read)
+            yield from self._move(operation, operation.write_bytes, self._ddr.write)
+            arrived[at].succeed()
+
+    def _move(
+        self, operation: Operation, size: int, ask: Callable[[int, float], Sojourn[float]]
+    ) -> Process:
+        if size:
+            start = self._env.now
+            yield ask(size, self.machine.ddr_bytes_per_s)
+            self._record(DMA, operation, start)
+
+    def _record(self, track: str, operation: Operation, start: int) -> None:
+        if self._env.now > start:
+            self._spans.append(Span(track, operation.call.layer.name, start, self._env.now))

@@ -1,0 +1,95 @@
+"""The tensor processor on the event engine, beside the schedule in closed form."""
+
+from __future__ import annotations
+
+import pytest
+
+import hexsim
+from hexsim.deployment import Deployment
+from hexsim.htp.compiler import compile_graph
+from hexsim.htp.machine import Machine
+from hexsim.htp.schedule import gates, schedule
+from hexsim.platform import Platform
+from hexsim.runtimes import Runtime
+from hexsim.simulation.simulator import Job, Workload
+from hexsim.timing.simtime import PS_PER_SECOND
+
+_PS_PER_OPERATION = 100
+"""Bytes and picoseconds are whole on the event engine."""
+
+
+def _deployment(chip: str, runtime: Runtime, name: str) -> Deployment:
+    model = hexsim.load(name)
+    return Deployment(model, Platform.load(chip), runtime)
+
+
+@pytest.mark.parametrize("chip", ["qcm6490", "sd8gen1", "qcs8550", "sd8gen4"])
+@pytest.mark.parametrize("runtime", ["htp", "htp_fp16"])
+@pytest.mark.parametrize("name", ["resnet18_hub", "mobilenet_v2", "mobilenet_v2_2_0"])
+def test_a_phone_alone_takes_as_long_as_the_closed_form(
+    chip: str, runtime: Runtime, name: str
+) -> None:
+    """Every operation of it: with much DMA, with many small operations, with spilled tensors."""
+    deployment = _deployment(chip, runtime, name)
+    machine = Machine.of(deployment.platform.chip, deployment.platform.stack)
+    calls = list(deployment.plan.calls())
+    graph = compile_graph(calls, deployment.network, machine.vtcm_bytes)
+    runs = schedule(graph, machine)
+    result = deployment.simulate()
+    assert len(result.layers) == len(runs)
+    for at, (layer, run) in enumerate(zip(result.layers, runs, strict=True), 1):
+        ended_ps = layer.start_ps + layer.duration_ps
+        assert ended_ps == pytest.approx(run.end_s * PS_PER_SECOND, abs=at * _PS_PER_OPERATION)
+    assert result.total_ps == result.layers[-1].start_ps + result.layers[-1].duration_ps
+
+
+def test_a_layer_is_divided_without_rest() -> None:
+    """Into work, ports, starting and waiting for DMA, of which none is negative."""
+    for layer in _deployment("qcm6490", "htp", "mobilenet_v2_2_0").simulate().layers:
+        assert sum(layer.parts_ps.values()) == layer.duration_ps
+        assert min(layer.parts_ps.values()) >= 0
+
+
+def test_what_goes_through_ddr_is_counted_once() -> None:
+    """By the layers and by the path to DDR alike, spilled tensors of a wide network too."""
+    result = _deployment("qcm6490", "htp", "mobilenet_v2_2_0").simulate()
+    counters = result.counters
+    assert counters["dsp_ddr_read_bytes"] == counters["ddr_read_bytes"] > 0
+    assert counters["dsp_ddr_write_bytes"] == counters["ddr_write_bytes"] > 0
+
+
+def test_two_graphs_take_turns() -> None:
+    """The second waits for as long as the first runs, and the more urgent one goes first."""
+    deployment = _deployment("qcs8550", "htp", "resnet18_hub")
+    alone = deployment.simulate().total_ps
+    plan = deployment.plan
+    jobs = (Job(plan), Job(plan), Job(plan, urgency=-1))
+    found = deployment.platform.simulate(Workload(jobs)).inferences
+    ends = {one.job: one.end_ps for one in found}
+    assert ends[0] == alone
+    assert ends[2] == pytest.approx(2 * alone, rel=1e-6)
+    assert ends[1] == pytest.approx(3 * alone, rel=1e-6)
+    waits = {one.job: one.overheads[0].name for one in found}
+    assert waits == {0: "graph_start", 1: "htp_wait", 2: "htp_wait"}
+
+
+def test_fewer_votes_for_the_bus_take_longer() -> None:
+    """Weights come slower; the clock of the processor is the only one that is known."""
+    deployment = _deployment("qcs8550", "htp", "resnet50")
+    burst, saver = (
+        deployment.simulate(perf_profile=name).total_ps for name in ("burst", "low_power_saver")
+    )
+    assert saver > 1.2 * burst
+
+
+def test_a_gate_holds_what_half_of_vtcm_does() -> None:
+    """The bytes of an operation and of those ahead of which DMA runs, unless it is alone."""
+    deployment = _deployment("qcm6490", "htp", "resnet50")
+    room = deployment.platform.chip.htp.vtcm_bytes
+    graph = compile_graph(list(deployment.plan.calls()), deployment.network, room)
+    weights = [one.cost.weight_bytes for one in graph]
+    waits = gates(graph, room)
+    assert any(waits)
+    for at, first in enumerate(waits):
+        assert first == at or sum(weights[first : at + 1]) <= room / 2
+        assert first == 0 or sum(weights[first - 1 : at + 1]) > room / 2
