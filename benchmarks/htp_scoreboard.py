@@ -267,12 +267,30 @@ def _each(errors: Errors) -> str:
 
 
 def _by_chip(errors: Errors) -> str:
-    lines = ["| chip left out | precision | median | bias |", "|---|---|---|---|"]
+    lines = [
+        "| chip left out | precision | median | bias | with an anchor, median | worst anchor |",
+        "|---" * 6 + "|",
+    ]
     for chip, precision in dict.fromkeys((row.chip, row.precision) for row in errors):
         here = [e for row, e in errors.items() if (row.chip, row.precision) == (chip, precision)]
         middle, bias = float(np.median(np.abs(here))), float(np.median(here))
-        lines.append(f"| {chip} | {precision} | {100 * middle:.1f} % | {100 * bias:+.1f} % |")
+        anchored = anchored_medians(here)
+        lines.append(
+            f"| {chip} | {precision} | {100 * middle:.1f} % | {100 * bias:+.1f} % | "
+            f"{100 * float(np.median(anchored)):.1f} % | {100 * max(anchored):.1f} % |"
+        )
     return "\n".join(lines)
+
+
+def anchored_medians(errors: Sequence[float]) -> list[float]:
+    """For each row of a chip as the anchor, the median absolute error of its other rows."""
+    at = range(len(errors))
+    return [
+        float(
+            np.median([abs((1 + errors[n]) / (1 + errors[anchor]) - 1) for n in at if n != anchor])
+        )
+        for anchor in at
+    ]
 
 
 def main() -> None:

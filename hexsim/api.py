@@ -23,6 +23,7 @@ import numpy.typing as npt
 from hexsim import __version__, container
 from hexsim.container.loading import import_report, load, load_container
 from hexsim.deployment import AtLoad, Deployment, deploy
+from hexsim.deployment.anchor import Anchor, anchored
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError, unknown
@@ -71,6 +72,7 @@ class Circumstances(TypedDict, total=False):
     codes over, which changes time and no value. `idle_ms` is how long the phone had been idle
     before the call, `power_collapse` (default: true) whether DSP and tensor engine then fall
     asleep. `ideal_cpu` (default: false) lets the CPU runtimes reach what the cores can do.
+    `anchor`, "NETWORK=MS" as on the command line, gives the tensor processor a phone's pace.
     `background` names a load or several (or their TOML files) whose clients use the DSP meanwhile;
     their latencies are in `timing.clients`.
     """
@@ -80,6 +82,7 @@ class Circumstances(TypedDict, total=False):
     idle_ms: float
     power_collapse: bool
     ideal_cpu: bool
+    anchor: str | None
     background: str | Path | Iterable[str | Path]
 
 
@@ -205,8 +208,8 @@ def simulate(
     Without `inputs` only time is simulated and no weight is touched. A float network on dsp is
     quantised at load, which lengthens its initialisation; `overrides` (as for `quantize`) are
     then applied. `circumstances` are those of the call: perf_profile, buffer, idle_ms,
-    power_collapse, ideal_cpu, background. Raises HexsimError for anything that cannot be done, by
-    name.
+    power_collapse, ideal_cpu, anchor, background. Raises HexsimError for anything that cannot be
+    done, by name.
     """
     platform, calling = _circumstances(Platform.load(chip, stack), **circumstances)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
@@ -297,6 +300,7 @@ def _circumstances(
     idle_ms: float = 0.0,
     power_collapse: bool = True,
     ideal_cpu: bool = False,
+    anchor: str | None = None,
     background: str | Path | Iterable[str | Path] = (),
 ) -> tuple[Platform, Calling]:
     """The platform and the call under these `Circumstances`."""
@@ -304,6 +308,8 @@ def _circumstances(
         platform = platform.without_power_collapse()
     if ideal_cpu:
         platform = platform.with_ideal_cpu()
+    if anchor is not None:
+        platform = anchored(platform, Anchor.parse(anchor))
     loads = (background,) if isinstance(background, str | Path) else background
     clients = tuple(load_background(name) for name in loads)
     calling = Calling(perf_profile=perf_profile, idle_ms=idle_ms, background=clients)

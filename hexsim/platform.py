@@ -22,18 +22,24 @@ from hexsim.simulation.simulator import Workload, simulate
 from hexsim.timing.results import Result
 
 
-def software(stack: str, *, ideal_cpu: bool) -> str:
-    """A stack's name as headings have it: with what was changed of it."""
-    return f"{stack} with --ideal-cpu" if ideal_cpu else stack
+def software(stack: str, *, ideal_cpu: bool, anchor: str | None = None) -> str:
+    """A stack's name as headings have it: with what was changed of it and of the chip."""
+    changes = [f"--anchor {anchor}"] if anchor else []
+    changes += ["--ideal-cpu"] if ideal_cpu else []
+    return f"{stack} with {' and '.join(changes)}" if changes else stack
 
 
 @dataclass(frozen=True)
 class Platform:
-    """One chip and one stack; `ideal_cpu` tells that its CPU runtimes are not as they were."""
+    """One chip and one stack; `ideal_cpu` tells that its CPU runtimes are not as they were.
+
+    `anchor` is the measured latency that its pace is from, if it is not the chip's own.
+    """
 
     chip: Chip
     stack: Stack
     ideal_cpu: bool = False
+    anchor: str | None = None
 
     @classmethod
     def load(cls, chip: str | Path = "sd835", stack: str | Path | None = None) -> Platform:
@@ -49,10 +55,14 @@ class Platform:
         """The same, with CPU runtimes that reach what the cores can do, not what they did."""
         return replace(self, stack=self.stack.with_ideal_cpu(), ideal_cpu=True)
 
+    def at_pace(self, slower: float, anchor: str) -> Platform:
+        """The same, with a tensor processor and DDR that take `slower` times as long."""
+        return replace(self, chip=self.chip.at_pace(slower, f"--anchor {anchor}"), anchor=anchor)
+
     @property
     def software(self) -> str:
         """The stack as headings name it."""
-        return software(self.stack.name, ideal_cpu=self.ideal_cpu)
+        return software(self.stack.name, ideal_cpu=self.ideal_cpu, anchor=self.anchor)
 
     @property
     def runtimes(self) -> tuple[Runtime, ...]:

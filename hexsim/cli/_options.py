@@ -42,6 +42,15 @@ IdealCpuOption = Annotated[
         "--ideal-cpu", help="CPU runtimes reach what the cores can do, not what the release's did."
     ),
 ]
+AnchorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--anchor",
+        metavar="NETWORK=MS",
+        help="Take the pace of the tensor processor from a latency measured on the phone; in half "
+        "floats NETWORK@htp_fp16=MS.",
+    ),
+]
 ProfileOption = Annotated[
     str | None, typer.Option("--perf-profile", help="Performance profile; default: the stack's.")
 ]

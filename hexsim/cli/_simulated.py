@@ -9,6 +9,7 @@ import typer
 
 from hexsim.cli._completion import runtime_names
 from hexsim.cli._options import (
+    AnchorOption,
     BackgroundOption,
     BufferOption,
     ChipOption,
@@ -40,13 +41,18 @@ class Hardware:
     chip: ChipOption = "sd835"
     stack: StackOption = None
     ideal_cpu: IdealCpuOption = False
+    anchor: AnchorOption = None
 
     def platform(self) -> Platform:
         """Read their descriptions."""
+        from hexsim.deployment.anchor import Anchor, anchored
         from hexsim.platform import Platform
 
+        anchor = None if self.anchor is None else Anchor.parse(self.anchor)
         platform = Platform.load(self.chip, self.stack)
-        return platform.with_ideal_cpu() if self.ideal_cpu else platform
+        if self.ideal_cpu:
+            platform = platform.with_ideal_cpu()
+        return platform if anchor is None else anchored(platform, anchor)
 
 
 @dataclass(frozen=True)

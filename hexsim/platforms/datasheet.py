@@ -160,12 +160,12 @@ class Datasheet(Table):
         return copy.deepcopy(self._tree)
 
 
-def set_by_caller(constant: Quantity, value: float) -> Quantity:
+def set_by_caller(constant: Quantity, value: float, source: str = "set by the caller") -> Quantity:
     """A constant with another value, which says whose it is."""
     return Quantity(
         value=value,
         unit=constant.unit,
-        source="set by the caller",
+        source=source,
         confidence="assumed",
         low=value,
         high=value,

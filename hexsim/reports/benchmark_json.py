@@ -42,6 +42,7 @@ def case_facts(case: Case) -> dict[str, Any]:
         "chip": case.chip,
         "stack": case.stack,
         "ideal_cpu": case.ideal_cpu,
+        "anchor": case.anchor,
         "runtime": case.runtime,
         "given": case.given,
         "overrides": None if case.overrides is None else asdict(case.overrides),

@@ -99,6 +99,19 @@ class Workload:
         return cls((job,), background, recorded)
 
 
+def _require_runtimes(plan: Plan, chip: Chip, stack: Stack) -> None:
+    """Raise HexsimError unless chip and stack have what the plan runs on, fallback included."""
+    for runtime, subnet in {one.runtime: one for one in reversed(plan.subnets)}.items():
+        if runtime != plan.runtime and not chip.simulates(runtime):
+            raise HexsimError(
+                f"layer '{subnet.calls[0].layer.name}' falls back to the {runtime} "
+                f"({subnet.reason}), of which nothing is known on {chip.name}; leave it out of the "
+                "network (--out-name), or take another chip"
+            )
+        chip.require(runtime)
+        stack.require(runtime)
+
+
 def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     """Run a workload on a chip under a stack.
 
@@ -113,9 +126,7 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     asked = sum(_calls(job) * job.count for job in workload.jobs if job.until_ps is None)
     budget.require(budget.KERNEL_CALLS, asked, "the workload")
     for job in workload.jobs:
-        for runtime in dict.fromkeys(subnet.runtime for subnet in job.plan.subnets):
-            chip.require(runtime)
-            stack.require(runtime)
+        _require_runtimes(job.plan, chip, stack)
     phone = _phone(workload, chip, stack)
     env = phone.env
     finished: list[InferenceTiming] = []

@@ -73,11 +73,12 @@ class Case:
     evaluated: str = SEEDED
     subnets: int = 1
     ideal_cpu: bool = False
+    anchor: str | None = None
 
     @property
     def software(self) -> str:
         """The stack, and what was changed of it."""
-        return software(self.stack, ideal_cpu=self.ideal_cpu)
+        return software(self.stack, ideal_cpu=self.ideal_cpu, anchor=self.anchor)
 
     @property
     def fastest_us(self) -> float:
@@ -278,6 +279,7 @@ class _Cases:
             evaluated=self._source_of_inputs.description if self._source_of_inputs else SEEDED,
             subnets=len(deployment.subnets),
             ideal_cpu=platform.ideal_cpu,
+            anchor=platform.anchor,
         )
 
     def _interval(self, workload: Workload, timing: Result, runtime: Runtime) -> Uncertainty | None:

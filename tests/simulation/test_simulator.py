@@ -273,6 +273,16 @@ def test_a_runtime_that_the_chip_lacks_is_refused() -> None:
         simulate(Workload((Job(plan(chain())),)), chips.load("sd625"), stacks.load("snpe-1.23"))
 
 
+def test_a_fallback_of_which_nothing_is_known_is_refused_by_the_layer() -> None:
+    """A chip with the data of its tensor processor alone."""
+    asked = plan(chain())
+    first, *rest = asked.subnets
+    fallback = replace(first, runtime="cpu", engine="cpu", reason="the operator has no layer type")
+    job = Job(replace(asked, runtime="htp", subnets=(fallback, *rest)))
+    with pytest.raises(HexsimError, match=r"falls back to the cpu \(the operator .* on sd8gen3"):
+        simulate(Workload((job,)), chips.load("sd8gen3"), stacks.load("qnn-2.43"))
+
+
 def simple_load(**values: object) -> Background:
     client = {"name": "c", "period_us": 500, "priority": 100, "unit": "scalar", "packets": 20_000}
     tree = {"name": "load", "title": "A load", "client": [{**client, **values}]}

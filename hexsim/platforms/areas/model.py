@@ -1,10 +1,11 @@
-"""The area of a chip's DSP and tensor engine: counts of what a design has times areas of each.
+"""The area of a chip's Hexagon: counts of what a design has times areas of each.
 
 Modelled is what sweeps vary: hardware threads, scalar multipliers, vector contexts with their pipes
-and ports, L2, VTCM, and the array and memory of the tensor engine. An array of MACs per clock takes
-one multiplier for each. All is as if made at 7 nm.
+and ports, L2, VTCM, and the array and memory of the tensor engine; of the tensor processor its HMX
+and VTCM. An array of MACs per clock takes one multiplier for each. All is as if made at 7 nm.
 
-Left out: CPU, GPU, DDR interface, the low-power island; wires that grow faster than what they join;
+Left out: CPU, GPU, DDR interface, the low-power island; threads and vectors of the tensor processor,
+whose numbers no chip states; wires that grow faster than what they join;
 and that a faster clock takes larger transistors.
 """
 
@@ -16,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from hexsim.platforms.areas.sheet import AreaSheet
-from hexsim.platforms.chips.chip import Chip, Dsp, Hta
+from hexsim.platforms.chips.chip import Chip, Dsp, Hta, Htp
 from hexsim.platforms.datasheet import Shelf
 
 _SHELF = Shelf(AreaSheet, "process", Path(__file__).parent)
@@ -35,7 +36,7 @@ class Area:
 
 
 def area_of(chip: Chip) -> Area:
-    """Return the area of the DSP and tensor engine of a chip; 0 for a chip with neither."""
+    """Return the area of the DSP and tensor engines of a chip; 0 for a chip with none of them."""
     value, low, high = (sum(parts(chip, sheet).values()) for sheet in _sheets())
     return Area(value, low, high)
 
@@ -49,7 +50,8 @@ def _sheets() -> tuple[AreaSheet, AreaSheet, AreaSheet]:
 def parts(chip: Chip, sheet: AreaSheet) -> Mapping[str, float]:
     """Return square millimetres by part."""
     of_dsp = _dsp(chip.dsp_table, sheet) if chip.dsp_table else {}
-    return {**of_dsp, **(_hta(chip.hta_table, sheet) if chip.hta_table else {})}
+    of_hta = _hta(chip.hta_table, sheet) if chip.hta_table else {}
+    return {**of_dsp, **of_hta, **(_htp(chip.htp_table, sheet) if chip.htp_table else {})}
 
 
 def _dsp(dsp: Dsp, sheet: AreaSheet) -> dict[str, float]:
@@ -75,4 +77,11 @@ def _hta(hta: Hta, sheet: AreaSheet) -> dict[str, float]:
     return {
         "hta array": sheet.hta.base_mm2 + hta.macs_per_clk * sheet.hta.mm2_per_mac,
         "hta memory": hta.local_bytes * sheet.memory.local_mm2_per_byte,
+    }
+
+
+def _htp(htp: Htp, sheet: AreaSheet) -> dict[str, float]:
+    return {
+        "hmx": sheet.hta.base_mm2 + htp.int8_macs_per_clk * sheet.hta.mm2_per_mac,
+        "htp vtcm": htp.vtcm_bytes * sheet.memory.local_mm2_per_byte,
     }

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.platforms.architecture import Arch, HtpArch, takes_signed_weights, version
-from hexsim.platforms.datasheet import Datasheet, Table
+from hexsim.platforms.datasheet import Datasheet, Table, set_by_caller
 from hexsim.platforms.quantity import (
     Bits,
     Bytes,
@@ -274,6 +274,16 @@ class Chip(Datasheet):
     def htp(self) -> Htp:
         """The tensor processor."""
         return self._stated(self.htp_table, "htp")
+
+    def at_pace(self, slower: float, source: str) -> Chip:
+        """A chip whose tensor processor and DDR take `slower` times as long, as `source` says."""
+        known = dict(self.quantities())
+        return self.restated(
+            {
+                path: set_by_caller(known[path], known[path].value / slower, source)
+                for path in ("htp.clock_hz", "memory.ddr_peak_bytes_per_s")
+            }
+        )
 
     def signed_weights(self, runtime: Runtime) -> bool:
         """True if the kernels of a runtime on vectors or HMX multiply by signed weights."""

@@ -46,3 +46,10 @@ def test_ends_enclose_it_and_a_chip_without_hta_has_none() -> None:
         area = area_of(chips.load(name))
         assert area.low <= area.mm2 <= area.high
     assert area_of(chips.load("sd835")).mm2 < area_of(SD855).mm2
+
+
+def test_a_tensor_processor_takes_more_with_more_of_it() -> None:
+    """Its multipliers and its VTCM, of which V68 of QCM6490 has fewer."""
+    small, large = (area_of(chips.load(name)) for name in ("qcm6490", "sd8gen3"))
+    assert 0 < small.low < small.mm2 < small.high
+    assert small.mm2 < large.mm2

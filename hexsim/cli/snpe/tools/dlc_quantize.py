@@ -3,7 +3,7 @@
 from hexsim.cli.quantize import quantize
 from hexsim.cli.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Refused, Tool
 
-_NO_HTP = Ignored("the tensor processors of the V68 and later are not simulated")
+_NO_HTP = Ignored("graphs are compiled for a tensor processor when they are simulated on htp")
 _LOG = Ignored("the log goes to stderr, as it is")
 
 _FILES = (
