@@ -14,6 +14,7 @@ from hexsim.accuracy.scores import before_choices
 from hexsim.accuracy.twin import Twin
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.shown import Sheet, Shown
 from hexsim.onnx_io.float_engine import FloatEngine
 
 Feed = Mapping[str, FloatArray]
@@ -30,8 +31,8 @@ class Original:
     output_sqnr_db: float
 
 
-@dataclass(frozen=True)
-class Validation:
+@dataclass(frozen=True, repr=False)
+class Validation(Shown):
     """What one pass found; `output_sqnr_db` is that of all float32 outputs together.
 
     `rescaled` has the weights that the runtime rescaled at load, `notes` a sentence for each output
@@ -45,6 +46,13 @@ class Validation:
     rescaled: tuple[RescalingLoss, ...] = ()
     notes: tuple[str, ...] = ()
     original: Original | None = None
+
+    def sheet(self) -> Sheet:
+        """Return a row per tensor, as far as its error is known."""
+        title = f"SQNR of the outputs {self.output_sqnr_db:.1f} dB, {self.hits.inputs} inputs"
+        names = ("layer", "type", "tensor", "sqnr_db", "cosine", "max_error")
+        rows = tuple(tuple(getattr(one, name) for name in names) for one in self.layers)
+        return Sheet(title, names, rows)
 
 
 def validate(

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from hexsim.cli._say import report_progress
+
 if TYPE_CHECKING:
     from rich.status import Status
 
@@ -24,12 +26,11 @@ class Line:
 
             self._shown.update(Text(what))
 
-    @contextmanager
-    def away(self) -> Iterator[None]:
-        """Take the line away while something is printed."""
+    def tell(self, text: str) -> None:
+        """Print a part of the answer, with the line out of its way."""
         if self._shown is not None:
             self._shown.stop()
-        yield
+        report_progress(text)
         if self._shown is not None:
             self._shown.start()
 

@@ -21,7 +21,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._page import paged
-from hexsim.cli._say import command_line, report_progress, say
+from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import Comparing, Hardware, Power
 from hexsim.errors import HexsimError
 
@@ -114,12 +114,11 @@ def bench(
     refusals: list[Refusal] = []
     with status() as progress:
         for results in by_network(names, platform, chosen, conditions, progress):
-            known = [result for result in results if isinstance(result, Case)]
             refusals += [result for result in results if isinstance(result, Refusal)]
-            if known and not outputs.asked:  # a closed pipe may end the command here
-                with progress.away():
-                    report_progress(("\n" if cases else "") + network_table(known))
-            cases += known
+            if known := [result for result in results if isinstance(result, Case)]:
+                if not outputs.asked:  # a closed pipe may end the command here
+                    progress.tell(("\n" if cases else "") + network_table(known))
+                cases += known
     if not cases:
         raise HexsimError(refusals[0].reason)
     outputs.write(

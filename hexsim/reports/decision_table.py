@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hexsim.reports.decision_groups import out_groups
 from hexsim.reports.text import quantity, table
 from hexsim.studies.decision import Candidate, Decision, RuledOut
 from hexsim.studies.decision.ranking import heads, rule, two_digits
@@ -41,17 +42,25 @@ def recommendation(decision: Decision) -> str:
     return "\n".join(_sentences(decision))
 
 
+def taken(best: Candidate) -> str:
+    """Say what to take, without why."""
+    return f"Take {best.mode.name} on {_placed(best)}"
+
+
 def ruled_out(decision: Decision, *, every: bool = False) -> str:
     """Return what is out and why; with a reason for each, or how often each limit was met."""
-    refused = [one for one in decision.ruled_out if not one.limit]
-    beyond = [one for one in decision.ruled_out if one.limit]
-    lines = [f"{who}: {why}" for who, why in _grouped(refused)]
+    groups = out_groups(decision.ruled_out)
+    beyond = [one for one in groups if one.limit]
+    lines = [
+        f"{', '.join(one.modes)} on {', '.join(one.places)}: {one.reason}"
+        for one in groups
+        if not one.limit
+    ]
     if every:
-        lines += [f"{one.mode} on {one.chip} {one.where}: {one.reason}" for one in beyond]
+        those = [out for one in beyond for out in one.those]
+        lines += [f"{one.mode} on {one.chip} {one.where}: {one.reason}" for one in those]
     elif beyond:
-        names = ("--max-ms", "--max-mb", "--max-mj", "--max-loss", "--min-db")
-        counts = {name: sum(f" {name} " in one.reason for one in beyond) for name in names}
-        told = ", ".join(f"{count} beyond {name}" for name, count in counts.items() if count)
+        told = ", ".join(f"{len(one.those)} beyond {one.limit}" for one in beyond)
         lines.append(f"{told} (--all shows them)")
     return "Ruled out\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
 
@@ -82,7 +91,7 @@ def _sentences(decision: Decision) -> Iterator[str]:
             yield nearest
         return
     best, *others = decision.ranked
-    yield f"Take {best.mode.name} on {_placed(best)}: {_worth(best, decision)}."
+    yield f"{taken(best)}: {_worth(best, decision)}."
     count = len(decision.ranked)
     yield f"Ranked by {rule(decision.prefer)}; {count} choices are within the limits."
     if others and others[0].place == best.place:
@@ -167,14 +176,3 @@ def _nearest(out: Sequence[RuledOut]) -> str | None:
     if not beyond:
         return None
     return f"{beyond[0].mode} on {beyond[0].chip} {beyond[0].where}: {beyond[0].reason}."
-
-
-def _grouped(out: Sequence[RuledOut]) -> Iterator[tuple[str, str]]:
-    """Who is refused with which sentence: modes and runtimes of a sentence together."""
-    who: dict[str, list[RuledOut]] = {}
-    for one in out:
-        who.setdefault(one.reason, []).append(one)
-    for reason, those in who.items():
-        modes = dict.fromkeys(one.mode for one in those)
-        places = dict.fromkeys(f"{one.chip} {one.where}" for one in those)
-        yield f"{', '.join(modes)} on {', '.join(places)}", reason

@@ -1,5 +1,6 @@
 """Runs commands as typed, in this process and in a folder of their own."""
 
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,7 @@ def command(
     monkeypatch.chdir(tmp_path)
 
     def run(line: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["hexsim", *line.split()])
+        monkeypatch.setattr(sys, "argv", ["hexsim", *shlex.split(line)])
         with pytest.raises(SystemExit) as ended:
             main()
         captured = capsys.readouterr()

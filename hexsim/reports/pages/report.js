@@ -7,6 +7,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const AHEAD = "600px";
 const FADED = 0.12;
 const STEP = 0.25;
+const LONG = 30;
 const charts = [];
 let wanted = "";
 
@@ -52,7 +53,7 @@ function table(figure) {
   const heads = header.map((name, column) =>
     element("th", null, numeric[column] ? { class: "number", scope: "col" } : { scope: "col" },
       [element("button", name, { type: "button" })]));
-  const kind = (column) => ({ class: numeric[column] ? "number" : "text" });
+  const kind = (cell, column) => ({ class: numeric[column] ? "number" : told(cell).length > LONG ? "text long" : "text" });
   let shown = rows;
   const keep = () => {
     const part = search.value.toLowerCase();
@@ -64,7 +65,7 @@ function table(figure) {
   };
   const fill = () => {
     body.replaceChildren(...shown.map((row) =>
-      element("tr", null, {}, row.map((cell, column) => element("td", told(cell), kind(column))))));
+      element("tr", null, {}, row.map((cell, column) => element("td", told(cell), kind(cell, column))))));
     keep();
   };
   heads.forEach((head, column) => head.firstChild.addEventListener("click", () => {
@@ -106,7 +107,7 @@ function paint(chart) {
   const [ink, line] = [style.color, style.getPropertyValue("--line").trim()];
   const looks = {
     axis_label_text_color: ink, major_label_text_color: ink, axis_line_color: ink, major_tick_line_color: ink,
-    minor_tick_line_color: line, grid_line_color: line, outline_line_color: line, text_color: ink,
+    grid_line_color: line, outline_line_color: line, text_color: ink,
   };
   for (const model of chart.parts) {
     if (!/Axis$|^Grid$|^LabelSet$|^Figure$/.test(model.type)) continue;
@@ -134,6 +135,43 @@ function zoom(chart, factor, shift) {
   range.setv({ start: out(middle - half), end: out(middle + half) });
 }
 
+// Ticks of an axis of powers: as many of 1, 2, 5 and what is between as have room, and even ones in a narrow view.
+const MANTISSAS = [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]];
+
+function log_ticks(low, high, pixels, room) {
+  const apart = (one, other) => (pixels * Math.log10(other / one)) / Math.log10(high / low);
+  const inside = (mantissas, step) => {
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
+      if (power % step === 0) found.push(...mantissas.map((mantissa) => Number(`${mantissa}e${power}`)));
+    }
+    return found.filter((tick) => tick >= low && tick <= high);
+  };
+  const sets = [...MANTISSAS.map((mantissas) => [mantissas, 1]), ...[2, 3, 5, 10].map((step) => [[1], step])];
+  const ticks = sets.map((set) => inside(...set)).find((found) =>
+    found.every((tick, at) => at === 0 || apart(found[at - 1], tick) >= room)) ?? [];
+  return ticks.length > 2 ? ticks : even_ticks(low, high, Math.max(2, pixels / room));
+}
+
+function even_ticks(low, high, most) {
+  const least = (high - low) / most;
+  const power = Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((mantissa) => Number(`${mantissa}e${power}`)).find((one) => one >= least);
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, at) => Number(((first + at) * step).toPrecision(12)));
+}
+
+function ticked({ plot, view }) {
+  for (const [axes, range, side, room] of [[plot.below, plot.x_range, "width", 44], [plot.left, plot.y_range, "height", 24]]) {
+    for (const axis of axes.filter((one) => one.type === "LogAxis")) {
+      const set = () => { axis.ticker.ticks = log_ticks(range.start, range.end, view.frame.bbox[side], room); };
+      range.change.connect(set);
+      plot.properties[`inner_${side}`].change.connect(set);
+      set();
+    }
+  }
+}
+
 const everything = (chart) => chart.view.reset();
 
 async function draw(figure, place) {
@@ -145,6 +183,7 @@ async function draw(figure, place) {
   if (matchMedia("(pointer: coarse)").matches) plot.toolbar.active_drag = null;
   charts.push(chart);
   paint(chart);
+  ticked(chart);
   if (wanted) fade(chart);
   place.dataset.drawn = figure.id;
   return chart;
@@ -208,7 +247,36 @@ function introduce() {
   byId("command").textContent = data.command;
   byId("summary").append(...data.summary.map(([name, value]) =>
     element("div", null, {}, [element("dt", name), element("dd", value)])));
+  const [answer = "", ...reasons] = data.lead;
+  byId("answer").textContent = answer;
+  byId("reasons").append(...reasons.map((sentence) => element("p", sentence)));
   byId("contents").append(...data.figures.map((figure) => element("a", figure.title, { href: `#${figure.id}` })));
+}
+
+function swatch(colour) {
+  const made = element("span", null, { class: "swatch" });
+  made.style.background = colour;
+  return made;
+}
+
+const CORNERS = {
+  square: "2,2 14,2 14,14 2,14",
+  triangle: "8,2 15,14 1,14",
+  diamond: "8,0 14,8 8,16 2,8",
+  hex: "4.5,2 11.5,2 15,8 11.5,14 4.5,14 1,8",
+  star: "8,0 10,5.6 16,5.8 11.2,9.4 13,15 8,11.8 3,15 4.8,9.4 0,5.8 6,5.6",
+};
+
+function shaped(shape) {
+  const of_svg = (tag, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+    return made;
+  };
+  const made = of_svg("svg", { class: "shape", viewBox: "0 0 16 16", fill: "currentColor", "aria-hidden": "true" });
+  const points = CORNERS[shape];
+  made.append(points ? of_svg("polygon", { points }) : of_svg("circle", { cx: 8, cy: 8, r: 6.5 }));
+  return made;
 }
 
 function shown(figure) {
@@ -216,11 +284,8 @@ function shown(figure) {
   const drawing = section.querySelector(".drawing");
   section.prepend(element("h2", figure.title, { id: `${figure.id}-title` }), element("p", figure.text));
   if (figure.legend.length) {
-    const entries = figure.legend.map(([colour, text]) => {
-      const swatch = element("span", null, { class: "swatch" });
-      swatch.style.background = colour;
-      return element("li", null, {}, [swatch, text]);
-    });
+    const entries = figure.legend.map(([colour, text, shape]) =>
+      element("li", null, {}, [shape ? shaped(shape) : swatch(colour), text]));
     section.append(element("ul", null, { class: "legend" }, entries));
   }
   if (figure.item) charted(figure, section);

@@ -18,12 +18,16 @@ from hexsim.reports.pages.shell import asset, page
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands on top: what the page is on, the command that made it, figures in short."""
+    """What stands on top: what the page is on, the command that made it, figures in short.
+
+    `lead` are sentences for a page with an answer: the first is that answer, and is large.
+    """
 
     title: str
     source: str
     command: str
     summary: tuple[tuple[str, str], ...]
+    lead: tuple[str, ...] = ()
 
 
 def report(heading: Heading, figures: Sequence[Figure], layers: Iterable[str] = ()) -> str:

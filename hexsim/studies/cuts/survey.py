@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hexsim.graph.ir import Network
+from hexsim.graph.shown import Sheet, Shown
 from hexsim.layers import Opaque, UserDefined
 from hexsim.planning.sections import RULES
 from hexsim.planning.sections.ids import id_of, listed
@@ -62,8 +63,8 @@ class Refused:
     cost_us: float
 
 
-@dataclass(frozen=True)
-class Survey:
+@dataclass(frozen=True, repr=False)
+class Survey(Shown):
     """One cut. Shares are of the network, 0 .. 1; `refused` are the costliest layers first.
 
     `hvx_us` is the inference with no section at all.
@@ -76,6 +77,20 @@ class Survey:
     total_us: float
     hvx_us: float
     refused: tuple[Refused, ...]
+
+    def sheet(self) -> Sheet:
+        """Return a row per subnet."""
+        times = f"{self.total_us:.0f} us, without HTA {self.hvx_us:.0f} us"
+        rows = tuple(
+            (one.ids, one.runtime, one.engine, len(one.layers), one.macs, one.us)
+            for one in self.pieces
+        )
+        return Sheet(
+            f"{len(self.pieces)} subnets, {times}",
+            ("ids", "runtime", "engine", "layers", "macs", "us"),
+            rows,
+            "us",
+        )
 
 
 def survey(prices: Prices, sections: Sequence[range]) -> Survey:

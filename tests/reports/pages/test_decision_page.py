@@ -29,21 +29,57 @@ def test_marks_and_rows_are_those_of_the_json_file() -> None:
     assert "<b>cpu" not in markup
     page = data_of(markup)
     choices = figure(page, "Choices")
-    marks = sorted(
-        (ms, db) for one in columns(choices) for ms, db in zip(one["ms"], one["db"], strict=True)
+    marks = [one for one in columns(choices) if "ms" in one]
+    drawn = sorted(
+        (ms, said) for one in marks for ms, said in zip(one["ms"], one["sqnr"], strict=True)
     )
-    noisy = [one for one in facts["choices"] if one["sqnr_db"] is not None]
-    assert marks == sorted((one["total_inference_us"] / 1e3, one["sqnr_db"]) for one in noisy)
+    said = [
+        "exactly as float" if one["sqnr_db"] is None else f"{one['sqnr_db']:.1f} dB"
+        for one in facts["choices"]
+    ]
+    times = [one["total_inference_us"] / 1e3 for one in facts["choices"]]
+    assert drawn == sorted(zip(times, said, strict=True))
     rows = choices["table"]["rows"]
-    assert [row[5] for row in rows] == pytest.approx(
-        [one["total_inference_us"] / 1e3 for one in facts["choices"]]
-    )
+    assert [row[5] for row in rows] == pytest.approx(times)
     assert [row[-1] for row in rows] == [one["in_front"] for one in facts["choices"]]
     (out,) = figure(page, "Ruled out")["table"]["rows"]
-    assert out[2:] == ["<b>cpu", "12 ms, over --max-ms 5"]
+    assert out == [1, "over --max-ms 5", "12 ms", "12 ms", "float", "sd855 <b>cpu"]
     assert figure(page, "Commands")["table"]["rows"] == [["hexsim profile q.dlc"]]
+
+
+def test_what_answers_exactly_as_float_stands_above_all_noise() -> None:
+    page = data_of(decision_page(decision(*FOUND), (), "hexsim decide m.onnx"))
+    marks = [one for one in columns(figure(page, "Choices")) if "ms" in one]
+    placed = {name: db for one in marks for name, db in zip(one["name"], one["db"], strict=True)}
+    exact = placed.pop("default on sd855 cpu")
+    assert sorted(placed.values()) == [30.0, 35.0], "noise stands where it is"
+    assert exact > 35.0
+
+
+def test_a_runtime_has_a_shape_and_a_line() -> None:
+    page = data_of(decision_page(decision(*FOUND, out=OUT), (), "hexsim decide m.onnx"))
+    shapes = {one[1]: one[2] for one in figure(page, "Choices")["legend"] if len(one) == 3}
+    assert set(shapes) == {"cpu", "dsp", "aip"}
+    assert len(set(shapes.values())) == 3
+    lines = figure(page, "Best of each runtime")["table"]["rows"]
+    assert [(line[0], *line[-2:]) for line in lines] == [
+        ("cpu", 1, 0),
+        ("dsp", 1, 0),
+        ("aip", 1, 0),
+        ("<b>cpu", 0, 1),
+    ]
+    assert lines[0][4] == pytest.approx(0.7)
+
+
+def test_the_answer_stands_first() -> None:
+    found = decision(*FOUND)
+    page = data_of(decision_page(found, (), "hexsim decide m.onnx"))
+    assert page["lead"][0] == "Take default on sd855 cpu."
+    assert page["lead"][1].startswith("Ranked by latency")
+    assert ["Total inference", "0.70 ms"] in page["summary"]
 
 
 def test_nothing_within_the_limits_is_a_page_too() -> None:
     page = data_of(decision_page(decision(out=OUT), (), "hexsim decide m.onnx"))
-    assert [one["title"] for one in page["figures"]] == ["Ruled out"]
+    assert [one["title"] for one in page["figures"]] == ["Best of each runtime", "Ruled out"]
+    assert page["lead"][0] == "Nothing is within the limits."

@@ -128,3 +128,29 @@ def test_a_table_sorts_and_finds(opened: Open) -> None:
     browser.find_element("css selector", "#figure-1 details input").send_keys("0.25")
     rows = browser.find_elements("css selector", "#figure-1 tbody tr:not([hidden])")
     assert [row.text for row in rows] == ["@name{safe} 0.25"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "pixels", "ticks"),
+    [
+        (0.09, 1.1, 300, [0.1, 0.2, 0.5, 1]),
+        (0.5, 20000, 300, [1, 10, 100, 1000, 10000]),
+        (0.09, 1.1, 150, [0.1, 0.3, 1]),
+        (41.0, 47.0, 200, [42, 44, 46]),
+    ],
+)
+def test_powers_are_marked_as_far_as_there_is_room(
+    opened: Open, low: float, high: float, pixels: int, ticks: list[float]
+) -> None:
+    browser = opened(PAGE)
+    found = browser.execute_script(f"return log_ticks({low}, {high}, {pixels}, 44)")
+    assert found == ticks
+
+
+def test_an_axis_of_powers_has_those_marks(opened: Open) -> None:
+    bars = chart("ms", "dB", x_axis_type="log")
+    bars.scatter("x", "y", source=source({"x": [0.1, 1.0, 9.0], "y": [1.0, 2.0, 3.0]}))
+    figure = Figure("Powers", "of ten", Table(("x",), [(1,)]), bars)
+    browser = drawn(opened(report(Heading("t", "s", "c", ()), [figure]), 700))
+    ticks = browser.execute_script("return charts[0].plot.below[0].ticker.ticks")
+    assert {0.1, 0.2, 0.5, 1, 2, 5} <= set(ticks)

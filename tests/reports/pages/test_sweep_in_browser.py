@@ -43,7 +43,7 @@ def page() -> str:
 
 def test_figures_have_the_points_that_were_not_refused() -> None:
     points, lines, matters = data_of(page())["figures"]
-    assert [row[0] for row in points["table"]["rows"]] == [2, 1, 0]
+    assert [row[0] for row in points["table"]["rows"]] == [1, 0, 2]
     assert "3 of 3 points are drawn" in points["text"]
     assert lines["table"]["rows"] == [
         ["network", *sorted((HOSTILE, "small"))],
@@ -68,4 +68,4 @@ def test_it_is_drawn_and_complains_of_nothing(opened: Open, width: int) -> None:
         "const dots = charts.map((one) => one.plot.renderers.map((part) => part.data_source.data))"
         ".find((parts) => parts.length === 2 && 'x' in parts[1]); return Array.from(dots[1].y)"
     )
-    assert drawn == [3.0, 2.0, 1.0]
+    assert drawn == [2.0, 1.0, 3.0]

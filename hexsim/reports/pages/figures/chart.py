@@ -23,6 +23,8 @@ PALETTE = (
 )
 """Colours that are seen on white and on black."""
 GREY = "#8a929e"
+_POWERS = range(-6, 13)
+"""Powers of ten that are ticks until the page knows its room."""
 
 
 def load_bokeh() -> ModuleType:
@@ -86,6 +88,17 @@ def chart(
         border_fill_alpha=0.0,
         **options,
     )
+    made.axis.minor_tick_line_color = None
+    _plain_powers(made)
     if told:
         made.add_tools(HoverTool(tooltips=list(told), point_policy="follow_mouse"))
     return made
+
+
+def _plain_powers(made: Any) -> None:
+    """Write powers as numbers; the page chooses which of them, by the room that there is."""
+    from bokeh.models import BasicTickFormatter, FixedTicker, LogAxis
+
+    for axis in made.select(LogAxis):
+        axis.ticker = FixedTicker(ticks=[10.0**power for power in _POWERS])
+        axis.formatter = BasicTickFormatter(use_scientific=False)

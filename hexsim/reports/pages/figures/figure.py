@@ -21,15 +21,16 @@ class Table:
 class Figure:
     """One figure of a page.
 
-    `legend` are pairs of colour and meaning. `chart` is the library's, `drawing` an SVG document
-    whose names are text; a figure has one of them, or its table alone. `choices` are other data of
-    the chart, by name, of which a reader chooses one; the first is what it shows.
+    `legend` are pairs of colour and meaning, or have the name of a shape besides, which then is
+    what has the meaning. `chart` is the library's, `drawing` an SVG document whose names are text;
+    a figure has one of them, or its table alone. `choices` are other data of the chart, by name, of
+    which a reader chooses one; the first is what it shows.
     """
 
     title: str
     text: str
     table: Table
     chart: Any = None
-    legend: tuple[tuple[str, str], ...] = ()
+    legend: tuple[tuple[str, ...], ...] = ()
     drawing: str = ""
     choices: dict[str, Any] = field(default_factory=dict)

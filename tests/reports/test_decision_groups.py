@@ -1,0 +1,24 @@
+"""What is out, by reason: figures of one limit are one group."""
+
+from hexsim.reports.decision_groups import out_groups
+from hexsim.studies.decision import RuledOut
+
+OUT = (
+    RuledOut("axis", "sd855", "dsp", "9.5 ms, over --max-ms 5", limit=True),
+    RuledOut("act16", "sd835", "dsp", "8 bits, no more", limit=False),
+    RuledOut("cle", "sd855", "dsp", "12 ms, over --max-ms 5", limit=True),
+    RuledOut("cle", "sd835", "dsp", "21 dB, under --min-db 30", limit=True),
+    RuledOut("axis", "sd835", "dsp", "9 dB, under --min-db 30", limit=True),
+)
+
+
+def test_a_limit_is_one_group_from_the_nearest_to_the_furthest() -> None:
+    slow, refused, noisy = out_groups(OUT)
+    assert (slow.limit, slow.nearest, slow.furthest) == ("--max-ms", "9.5 ms", "12 ms")
+    assert (slow.modes, slow.places) == (("axis", "cle"), ("sd855 dsp",))
+    assert (refused.reason, refused.limit, refused.nearest) == ("8 bits, no more", "", "")
+    assert (noisy.limit, noisy.nearest, noisy.furthest) == ("--min-db", "21 dB", "9 dB")
+
+
+def test_each_is_in_one_group() -> None:
+    assert sorted(len(one.those) for one in out_groups(OUT)) == [1, 2, 2]
