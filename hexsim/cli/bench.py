@@ -110,8 +110,7 @@ def bench(
         recorded=outputs.trace is not None,
     )
     names, chosen = model or DEFAULT_MODELS, runtimes or platform.runtimes
-    cases: list[Case] = []
-    refusals: list[Refusal] = []
+    cases, refusals = list[Case](), list[Refusal]()
     with status() as progress:
         for results in by_network(names, platform, chosen, conditions, progress):
             refusals += [result for result in results if isinstance(result, Refusal)]

@@ -4,9 +4,9 @@ Modelled is what sweeps vary: hardware threads, scalar multipliers, vector conte
 and ports, L2, VTCM, and the array and memory of the tensor engine; of the tensor processor its HMX
 and VTCM. An array of MACs per clock takes one multiplier for each. All is as if made at 7 nm.
 
-Left out: CPU, GPU, DDR interface, the low-power island; threads and vectors of the tensor processor,
-whose numbers no chip states; wires that grow faster than what they join;
-and that a faster clock takes larger transistors.
+Left out: CPU, GPU, DDR interface, the low-power island; threads and vectors of the tensor
+processor, whose numbers no chip states; wires that grow faster than what they join; and that a
+faster clock takes larger transistors.
 """
 
 from __future__ import annotations
