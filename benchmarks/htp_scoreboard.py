@@ -1,9 +1,11 @@
 """How well the tensor processor's model does beside two that know less: docs/results/htp.md.
 
-python -m benchmarks.htp_scoreboard            prints the tables
-python -m benchmarks.htp_scoreboard --write    writes them into the page
+python -m benchmarks.htp_scoreboard FOLDER            prints the tables
+python -m benchmarks.htp_scoreboard FOLDER --write    writes them into the page
 
-Rows are those of htp_latency.csv that QNN ran and of which there is a network in htp_networks.
+FOLDER has the networks of the rows as ONNX files, resnet18.onnx and so on, of which only the
+structure counts; they are public, but not ours. Rows are those of htp_latency.csv that QNN ran and
+that have a file there.
 Every prediction is of a network that its constants have not seen: multiply-adds plus a constant,
 a roofline plus a constant (the slower of multiply-adds and weights), both fitted for each chip and
 precision, and the model with its calibrated constants fitted again without the network, one set
@@ -37,7 +39,6 @@ from hexsim.platforms import tensor_processors
 from hexsim.platforms.measurements.htp import HtpRow, htp_rows
 
 PAGE = RESULTS / "htp.md"
-NETWORKS = Path(__file__).with_name("htp_networks")
 FITTED = ("hmx_share", "vector_clk", "shallow_vector_clk", "dma_efficiency")
 OF_RELEASE = ("operator_clk", "graph_clk")
 PRECISIONS = ("float", "w8a8", "w8a16")
@@ -65,10 +66,15 @@ class Work:
         return float(sum(call.parameter_bytes for call in self.calls))
 
 
+def _folder() -> Path:
+    """Where the networks are, as it was called."""
+    return Path(sys.argv[1])
+
+
 @functools.cache
 def work_of(name: str, precision: str) -> Work:
     """Plan a network of the rows."""
-    model = hexsim.load(NETWORKS / f"{name}.onnx")
+    model = hexsim.load(_folder() / f"{name}.onnx")
     runtime = "gpu_fp16" if precision == "float" else "fxp_cpu"
     plan = Deployment(model, Platform.load("sd865"), runtime).plan
     calls = tuple(plan.calls())
@@ -264,7 +270,10 @@ def _by_chip(errors: Errors) -> str:
 
 def main() -> None:
     """Print the tables, or write them."""
-    rows = [row for row in htp_rows() if row.runtime == "qnn" and row.network_file]
+    if not (sys.argv[1:] and _folder().is_dir()):
+        raise SystemExit("give the folder with the networks of the rows")
+    files = {path.stem for path in _folder().glob("*.onnx")}
+    rows = [row for row in htp_rows() if row.runtime == "qnn" and row.network in files]
     cross = by_model(rows, "network")
     board = _table(
         (

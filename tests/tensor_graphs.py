@@ -17,7 +17,7 @@ Calls = tuple[Network, tuple[KernelCall, ...]]
 
 
 def calls_of(path: str) -> Calls:
-    """The calls of a file in 8 bits."""
+    """The calls of a file, or of a built-in network, in 8 bits."""
     plan = Deployment(load(path), Platform.load("sd865"), "fxp_cpu").plan
     return plan.network, tuple(plan.calls())
 

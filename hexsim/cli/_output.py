@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,11 @@ from hexsim.files import write_bytes
 @dataclass(frozen=True)
 class Outputs:
     """Files that a command writes if asked: every field of a subclass is one, or None."""
+
+    @property
+    def asked(self) -> bool:
+        """True if there is a file to write."""
+        return any(getattr(self, field.name) is not None for field in fields(self))
 
     def write(self, **contents: Callable[[], str | bytes]) -> None:
         """Write those that were asked for; `contents` makes each, by the name of its field."""

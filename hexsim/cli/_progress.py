@@ -5,19 +5,45 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+
+class Line:
+    """A line of progress on a terminal, replaced by the next; None: nobody sees one."""
+
+    def __init__(self, shown: Status | None = None) -> None:
+        self._shown = shown
+
+    def __call__(self, what: str) -> None:
+        """Say what is going on."""
+        if self._shown is not None:
+            from rich.text import Text
+
+            self._shown.update(Text(what))
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Take the line away while something is printed."""
+        if self._shown is not None:
+            self._shown.stop()
+        yield
+        if self._shown is not None:
+            self._shown.start()
 
 
 @contextmanager
-def status() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows one line of progress on stderr, replaced by the next."""
+def status() -> Iterator[Line]:
+    """Yield a line of progress on stderr, silent when that is piped."""
     if not sys.stderr.isatty():
-        yield lambda what: None
+        yield Line()
         return
     from rich.console import Console
-    from rich.text import Text
 
-    with Console(stderr=True).status("starting") as line:
-        yield lambda what: line.update(Text(what))
+    with Console(stderr=True).status("starting") as shown:
+        yield Line(shown)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._page import paged
-from hexsim.cli._say import command_line, say
+from hexsim.cli._say import command_line, report_progress, say
 from hexsim.cli._simulated import Comparing, Hardware, Power
 from hexsim.errors import HexsimError
 
@@ -91,9 +91,10 @@ def bench(
     from hexsim.cli._progress import status
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
+    from hexsim.reports.benchmark_table import benchmark_tables, network_table
     from hexsim.reports.benchmark_trace import benchmark_trace
     from hexsim.reports.pages.command_pages import bench_page
-    from hexsim.studies.benchmark import Case, Refusal, run_benchmark, told_apart
+    from hexsim.studies.benchmark import Case, Refusal, by_network
 
     outputs.check()
     platform = power.of(hardware.platform())
@@ -109,10 +110,16 @@ def bench(
         recorded=outputs.trace is not None,
     )
     names, chosen = model or DEFAULT_MODELS, runtimes or platform.runtimes
+    cases: list[Case] = []
+    refusals: list[Refusal] = []
     with status() as progress:
-        results = told_apart(run_benchmark(names, platform, chosen, conditions, progress))
-    cases = [result for result in results if isinstance(result, Case)]
-    refusals = [result for result in results if isinstance(result, Refusal)]
+        for results in by_network(names, platform, chosen, conditions, progress):
+            known = [result for result in results if isinstance(result, Case)]
+            refusals += [result for result in results if isinstance(result, Refusal)]
+            if known and not outputs.asked:  # a closed pipe may end the command here
+                with progress.away():
+                    report_progress(("\n" if cases else "") + network_table(known))
+            cases += known
     if not cases:
         raise HexsimError(refusals[0].reason)
     outputs.write(
@@ -121,15 +128,17 @@ def bench(
         trace=lambda: benchmark_trace(cases),
         html=lambda: bench_page(cases, refusals, command_line()),
     )
-    _show(cases, refusals, background=bool(circumstances.background))
+    if outputs.asked:
+        say(benchmark_tables(cases))
+    _show_rest(cases, refusals, background=bool(circumstances.background))
 
 
-def _show(cases: Sequence[Case], refusals: Sequence[Refusal], *, background: bool) -> None:
+def _show_rest(cases: Sequence[Case], refusals: Sequence[Refusal], *, background: bool) -> None:
+    """Print what is said of all networks together, behind their tables."""
     from hexsim.reports.background_table import background_tables
-    from hexsim.reports.benchmark_table import benchmark_tables, footnotes
+    from hexsim.reports.benchmark_table import footnotes
     from hexsim.reports.recommendation import orders_text, recommendations
 
-    say(benchmark_tables(cases))
     if advice := recommendations(cases):
         say("\n" + advice)
     if sure := orders_text(cases):

@@ -42,7 +42,7 @@ def benchmark_tables(cases: Sequence[Case]) -> str:
     """Return one table per network, all cases of a network being neighbours."""
     texts = []
     for _, group in groupby(cases, key=lambda case: case.network):
-        texts.append(_network_table(list(group)))
+        texts.append(network_table(list(group)))
     return "\n\n".join(texts)
 
 
@@ -120,7 +120,8 @@ def _on_costs(cases: Sequence[Case]) -> Iterator[str]:
             )
 
 
-def _network_table(cases: list[Case]) -> str:
+def network_table(cases: Sequence[Case]) -> str:
+    """Return the table of one network, of which `cases` are."""
     first = cases[0]
     where = f"{first.chip}, {first.software}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -95,14 +95,6 @@ class Refusal:
     reason: str
 
 
-def told_apart(results: Iterable[Case | Refusal]) -> list[Case | Refusal]:
-    """Name networks by their sources where several sources hold networks of one name."""
-    listed = list(results)
-    named = {(one.network, one.source) for one in listed}
-    count = Counter(network for network, _ in named)
-    return [replace(one, network=one.source) if count[one.network] > 1 else one for one in listed]
-
-
 @dataclass(frozen=True)
 class BenchmarkConditions:
     """What all cases of one benchmark share.
@@ -134,19 +126,34 @@ def run_benchmark(
 ) -> Iterator[Case | Refusal]:
     """Yield what becomes of each source (file or built-in network) and runtime, in that order.
 
+    Networks are named by their sources where several sources hold networks of one name.
     `progress` is told what is going on.
     """
+    for results in by_network(sources, platform, runtimes, conditions, progress):
+        yield from results
+
+
+def by_network(
+    sources: Sequence[str],
+    platform: Platform,
+    runtimes: Sequence[Runtime],
+    conditions: BenchmarkConditions,
+    progress: Callable[[str], None] = lambda what: None,
+) -> Iterator[list[Case | Refusal]]:
+    """Yield the results of `run_benchmark` source by source, each as soon as it is known."""
     drawn_platforms = draws(platform, conditions.draws)
-    for source in dict.fromkeys(sources):
-        cases = _Cases.load(source, platform, conditions, progress, drawn_platforms)
-        for runtime in runtimes:
-            try:
-                deployment = cases.given.deployment(runtime)
-            except HexsimError as error:
-                yield Refusal(cases.network.name, source, runtime, str(error))
-            else:
-                choice = runtime == "aip" and len(runtimes) > 1
-                yield cases.case(deployment, choose_cut=choice)
+    # All are loaded first, without their weights, since names are told apart before the first
+    # result; each is let go of when it is done.
+    waiting = [
+        _Cases.load(source, platform, conditions, progress, drawn_platforms)
+        for source in dict.fromkeys(sources)
+    ]
+    named = Counter(cases.name for cases in waiting)
+    while waiting:
+        cases = waiting.pop(0)
+        if named[cases.name] > 1:
+            cases.name = cases.source
+        yield cases.all(runtimes)
 
 
 def run_case(
@@ -189,7 +196,8 @@ class _Cases:
     ) -> None:
         self.given = given
         self.network = given.model.network
-        self._source = source
+        self.name = self.network.name
+        self.source = source
         self._platform = platform
         self._conditions = conditions
         self._progress = progress
@@ -213,13 +221,26 @@ class _Cases:
         given = GivenModel(source, read, platform, conditions.preparation, progress)
         return cls(source, given, platform, conditions, progress, drawn_platforms)
 
+    def all(self, runtimes: Sequence[Runtime]) -> list[Case | Refusal]:
+        """What becomes of the network on each of the runtimes."""
+        results: list[Case | Refusal] = []
+        for runtime in runtimes:
+            try:
+                deployment = self.given.deployment(runtime)
+            except HexsimError as error:
+                results.append(Refusal(self.name, self.source, runtime, str(error)))
+            else:
+                choice = runtime == "aip" and len(runtimes) > 1
+                results.append(self.case(deployment, choose_cut=choice))
+        return results
+
     def case(self, deployment: Deployment, *, choose_cut: bool = False) -> Case:
         """Time a deployment and compare answers, as far as the conditions ask for it.
 
         With `choose_cut` the case also tells what the fastest cut would save.
         """
         conditions, runtime = self._conditions, deployment.runtime
-        self._progress(f"{self.network.name} on {runtime}")
+        self._progress(f"{self.name} on {runtime}")
         workload = deployment.workload(
             perf_profile=conditions.perf_profile,
             idle_ms=conditions.idle_ms,
@@ -234,13 +255,13 @@ class _Cases:
         if choose_cut:
             cut, saved_us = _fastest(deployment, conditions.perf_profile)
         return Case(
-            network=self.network.name,
-            source=self._source,
+            network=self.name,
+            source=self.source,
             chip=platform.chip.name,
             stack=platform.stack.name,
             perf_profile=conditions.perf_profile or platform.stack.default_profile,
             buffer=platform.stack.buffer(conditions.buffer),
-            builtin=is_builtin(self._source),
+            builtin=is_builtin(self.source),
             inputs=self.network.inputs,
             runtime=runtime,
             timing=timing,
@@ -264,7 +285,7 @@ class _Cases:
         scope = self._conditions.sweep
         if scope is None or not (scope == "everything" or timing.uses_hta):
             return None
-        self._progress(f"{self.network.name} on {runtime}: uncertainty")
+        self._progress(f"{self.name} on {runtime}: uncertainty")
         alone = _alone(workload)
         return sweep(self._platform, lambda changed: changed.simulate(alone), scope)
 
@@ -272,7 +293,7 @@ class _Cases:
         """Times of a workload alone on the drawn platforms, if the conditions ask for them."""
         if not self._drawn_platforms:
             return None
-        self._progress(f"{self.network.name} on {runtime}: {len(self._drawn_platforms)} draws")
+        self._progress(f"{self.name} on {runtime}: {len(self._drawn_platforms)} draws")
         alone = _alone(workload)
         return drawn(self._drawn_platforms, lambda changed: changed.simulate(alone))
 

@@ -14,15 +14,13 @@ from hexsim.htp.schedule import Run, schedule
 from hexsim.platforms import tensor_processors
 from tests.tensor_graphs import calls_of, convolution, in_16_bits, in_floats
 
-_NETWORKS = Path(__file__).parents[2] / "benchmarks" / "htp_networks"
-
 
 def _machine(chip: str) -> Machine:
     return Machine.of(tensor_processors.load(chip))
 
 
-def _runs(chip: str, name: str = "resnet18") -> tuple[Run, ...]:
-    network, calls = calls_of(str(_NETWORKS / f"{name}.onnx"))
+def _runs(chip: str, name: str = "resnet18_hub") -> tuple[Run, ...]:
+    network, calls = calls_of(name)
     machine = _machine(chip)
     return schedule(compile_graph(calls, network, machine.vtcm_bytes), machine)
 
@@ -47,7 +45,7 @@ def test_a_graph_is_no_faster_than_its_bytes_and_multiply_adds() -> None:
 @pytest.mark.parametrize("field", ["ddr_bytes_per_s", "int8_macs_per_s"])
 def test_more_of_a_rate_is_never_slower(field: str) -> None:
     """Nor is less faster."""
-    network, calls = calls_of(str(_NETWORKS / "resnet18.onnx"))
+    network, calls = calls_of("resnet18_hub")
     machine = _machine("sd8gen1")
     graph = compile_graph(calls, network, machine.vtcm_bytes)
     ends = [

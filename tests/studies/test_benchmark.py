@@ -16,9 +16,9 @@ from hexsim.studies.benchmark import (
     BenchmarkConditions,
     Case,
     Refusal,
+    by_network,
     run_benchmark,
     run_case,
-    told_apart,
 )
 from tests.container.made import small_network
 
@@ -97,6 +97,18 @@ def test_networks_of_one_name_are_called_by_their_files(files: tuple[Path, Path]
     conditions, platform = BenchmarkConditions(accuracy=False), Platform.load("sd835")
     results = list(run_benchmark([*paths, paths[0]], platform, ("cpu",), conditions))
     assert len(results) == 2, "a file that is named twice counts once"
-    assert len({result.network for result in results}) == 1
-    assert [result.network for result in told_apart(results)] == paths
-    assert told_apart(results[:1]) == results[:1], "no other network has that name"
+    assert [result.network for result in results] == paths
+    (alone,) = run_benchmark(paths[:1], platform, ("cpu",), conditions)
+    assert alone.network == small_network().name, "no other network has that name"
+
+
+def test_a_network_is_told_as_soon_as_it_is_known(files: tuple[Path, Path]) -> None:
+    """The first table is printed while the next network has not begun."""
+    heard: list[str] = []
+    conditions, platform = BenchmarkConditions(accuracy=False), Platform.load("sd835")
+    paths = [str(path) for path in files]
+    told = by_network(paths, platform, ("cpu",), conditions, heard.append)
+    next(told)
+    assert heard[-1] == f"{paths[0]} on cpu"
+    next(told)
+    assert heard[-1] == f"{paths[1]} on cpu"

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 from hexsim.platforms.measurements.htp import htp_rows
-
-_BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
 
 def test_every_row_has_a_latency_and_a_source() -> None:
     """No number without an owner."""
     assert len(htp_rows()) == 433
     assert all(row.latency_ms > 0 and "AI Hub Models" in row.source for row in htp_rows())
-
-
-def test_the_networks_of_the_rows_are_there() -> None:
-    """Each file that a row names has one of its name beside the benchmark."""
-    named = {Path(row.network_file).name for row in htp_rows() if row.network_file}
-    assert named == {path.name for path in (_BENCHMARKS / "htp_networks").glob("*.onnx")}
 
 
 def test_a_network_is_measured_once_by_each_way() -> None:
