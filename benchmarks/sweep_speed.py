@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from hexsim.studies.cluster import workers
 from hexsim.studies.sweep import engine
 from hexsim.studies.sweep.evaluation import row
 from hexsim.studies.sweep.parts import Parts
@@ -44,7 +45,7 @@ def seconds(of: Callable[[], object]) -> float:
 
 def by_workers(points: Points, count: int) -> float:
     """Seconds that workers take who are already there."""
-    with tempfile.TemporaryDirectory() as folder, engine.workers(None, count) as client:
+    with tempfile.TemporaryDirectory() as folder, workers(None, count) as client:
         warm = Parts(Path(folder) / "warm", Points(points.space, points.settings))
         warm.open()
         engine.simulate_parts(client, points, warm, lambda done: None)
@@ -64,21 +65,21 @@ def main() -> None:
     points = Points(asked, settings(asked))
     row(points[0], 1)
     alone: list[float] = []
-    workers: dict[int, list[float]] = {1: [], 2: []}
+    by_count: dict[int, list[float]] = {1: [], 2: []}
     restating = 0.0
     for _ in range(given.rounds):
         alone.append(seconds(lambda: [row(one, 1) for one in points]))
         restating = seconds(lambda: [one.setting.platform_with(one.constants) for one in points])
-        for count, series in workers.items():
+        for count, series in by_count.items():
             series.append(by_workers(points, count))
     rates = {
         "one process": alone,
-        **{f"{count} worker{'s' * (count > 1)}": series for count, series in workers.items()},
+        **{f"{count} worker{'s' * (count > 1)}": series for count, series in by_count.items()},
     }
     for what, series in rates.items():
         shown = ", ".join(f"{given.points / one:.1f}" for one in series)
         print(f"{what}: {given.points / statistics.median(series):.1f} points/s ({shown})")
-    two, one = (statistics.median(workers[count]) for count in (2, 1))
+    two, one = (statistics.median(by_count[count]) for count in (2, 1))
     print(f"two workers over one: {one / two:.2f}")
     print(f"restating platforms: {restating / statistics.median(alone):.1%} of one process")
 

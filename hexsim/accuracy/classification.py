@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -35,6 +35,11 @@ class Hits:
             self.float_top5 += place_float < 5
             self.runtime_top1 += place_runtime < 1
             self.runtime_top5 += place_runtime < 5
+
+    def take(self, other: Hits) -> None:
+        """Take in the counts of other inputs."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
 
 def place(scores: FloatArray, right: Sequence[int]) -> int:

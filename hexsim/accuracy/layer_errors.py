@@ -49,28 +49,33 @@ class LayerError:
 
 
 @dataclass
-class TensorStream:
-    """What is kept of one tensor: sums, and the float range of each channel."""
+class Seen:
+    """What inputs say of one tensor in float; `low` and `high` are those of each channel."""
 
-    encoding: Encoding | None
-    distance: Distance = field(default_factory=Distance)
     count: int = 0
     outside: int = 0
     low: npt.NDArray[np.float32] | None = None
     high: npt.NDArray[np.float32] | None = None
 
-    def add(self, reference: FloatArray, other: FloatArray) -> None:
-        """Take in the tensor's value for one input, in float and on the runtime."""
-        self.distance.add(reference, other)
-        self.count += reference.size
-        rows = reference.reshape(-1, reference.shape[-1] if reference.ndim else 1)
-        low, high = rows.min(axis=0), rows.max(axis=0)
-        self.low = low if self.low is None else np.minimum(self.low, low)
-        self.high = high if self.high is None else np.maximum(self.high, high)
-        if self.encoding is not None:
-            margin = self.encoding.delta / 2
-            outside = (rows < self.encoding.min - margin) | (rows > self.encoding.max + margin)
-            self.outside += int(np.count_nonzero(outside))
+    @classmethod
+    def of(cls, values: FloatArray, encoding: Encoding | None) -> Seen:
+        """What one input says."""
+        rows = values.reshape(-1, values.shape[-1] if values.ndim else 1)
+        outside = 0
+        if encoding is not None:
+            margin = encoding.delta / 2
+            far = (rows < encoding.min - margin) | (rows > encoding.max + margin)
+            outside = int(np.count_nonzero(far))
+        return cls(values.size, outside, rows.min(axis=0), rows.max(axis=0))
+
+    def take(self, other: Seen) -> None:
+        """Take in what further inputs say."""
+        assert other.low is not None, "no input was added"
+        assert other.high is not None
+        self.count += other.count
+        self.outside += other.outside
+        self.low = other.low if self.low is None else np.minimum(self.low, other.low)
+        self.high = other.high if self.high is None else np.maximum(self.high, other.high)
 
     @property
     def constant(self) -> tuple[int, ...]:
@@ -80,26 +85,50 @@ class TensorStream:
         return tuple(int(c) for c in np.flatnonzero(self.low == self.high))
 
 
-class ErrorStream:
-    """Collects the errors of the float tensors of a twin, input by input.
+@dataclass
+class TensorRun:
+    """One tensor for a run of inputs: the distance of each, and what all say together.
 
-    Left out are those without elements, and those whose size depends on values: what lies in one
-    place of both need not be the same thing.
+    Sums of floats depend on their order, so those of a run are added up by who has all runs.
     """
+
+    distances: list[Distance] = field(default_factory=list)
+    seen: Seen = field(default_factory=Seen)
+
+    def add(self, reference: FloatArray, other: FloatArray, encoding: Encoding | None) -> None:
+        """Take in the tensor's value for one input, in float and on the runtime."""
+        distance = Distance()
+        distance.add(reference, other)
+        self.distances.append(distance)
+        self.seen.take(Seen.of(reference, encoding))
+
+
+@dataclass
+class TensorStream:
+    """What is kept of one tensor over all inputs."""
+
+    encoding: Encoding | None
+    distance: Distance = field(default_factory=Distance)
+    seen: Seen = field(default_factory=Seen)
+
+    def take(self, run: TensorRun) -> None:
+        """Take in the next run of inputs."""
+        for distance in run.distances:
+            self.distance.take(distance)
+        self.seen.take(run.seen)
+
+
+class ErrorStream:
+    """Collects the errors of the tensors of a twin that are measured, run of inputs by run."""
 
     def __init__(self, twin: Twin) -> None:
         self._network, self._runtimes = twin.network, twin.runtimes
-        known = twin.network.tensors
-        self._streams = {
-            name: TensorStream(twin.encodings.get(name))
-            for name in twin.tensors
-            if known[name].dtype == "float32" and known[name].elements and not known[name].varies
-        }
+        self._streams = {n: TensorStream(twin.encodings.get(n)) for n in twin.measured}
 
-    def add(self, floats: Mapping[str, FloatArray], others: Mapping[str, FloatArray]) -> None:
-        """Take in all tensors of one input, in float and on the runtime."""
-        for name, stream in self._streams.items():
-            stream.add(floats[name], others[name])
+    def take(self, runs: Mapping[str, TensorRun]) -> None:
+        """Take in the next run of inputs; how inputs are cut into runs changes nothing."""
+        for name, run in runs.items():
+            self._streams[name].take(run)
 
     def errors(self) -> tuple[LayerError, ...]:
         """The inputs, then the layers in network order, a row per tensor."""
@@ -114,8 +143,9 @@ class ErrorStream:
 
     def _error(self, layer: str, kind: str, tensor: str, inputs: tuple[str, ...]) -> LayerError:
         stream = self._streams[tensor]
-        assert stream.low is not None, "no input was added"
-        assert stream.high is not None
+        seen = stream.seen
+        assert seen.low is not None, "no input was added"
+        assert seen.high is not None
         ratios = [self._streams[n].distance.noise_ratio for n in inputs if n in self._streams]
         before, after = max(ratios, default=0.0), stream.distance.noise_ratio
         return LayerError(
@@ -127,11 +157,11 @@ class ErrorStream:
             cosine=stream.distance.cosine,
             max_error=stream.distance.max_error,
             added_noise=0.0 if _same(before, after) else after - before,
-            low=float(stream.low.min()),
-            high=float(stream.high.max()),
+            low=float(seen.low.min()),
+            high=float(seen.high.max()),
             encoding=stream.encoding,
-            clipped=stream.outside / stream.count if stream.count else 0.0,
-            constant=stream.constant,
+            clipped=seen.outside / seen.count if seen.count else 0.0,
+            constant=seen.constant,
         )
 
 

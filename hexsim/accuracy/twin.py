@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Protocol
 
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import FloatArray
@@ -13,12 +15,35 @@ from hexsim.runtimes import FIXED_POINT, Runtime
 Values = dict[str, FloatArray]
 
 
-class Twin:
+class _Runs(Protocol):
+    """What a deployment makes to be run."""
+
+    def run(self, inputs: Mapping[str, FloatArray]) -> Values:
+        """The outputs for `inputs`."""
+
+
+class MadeWhereUsed:
+    """Goes to another process without its cached properties, which are made anew there."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything else."""
+        own = type(self)
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not isinstance(getattr(own, name, None), cached_property)
+        }
+
+
+class Twin(MadeWhereUsed):
     """Runs both on the same input; one set of activations of each is in memory at a time.
 
-    `tensors` are the names observed: the inputs, every float32 tensor and the outputs.
+    `tensors` are the names observed: the inputs, every float32 tensor and the outputs. `measured`
+    are those of them that are floats. Left out are those without elements, and those whose size
+    depends on values: what lies in one place of both need not be the same thing.
     `runtimes` says which runtime computes each, or reads it if it is an input; `encodings` has
-    those that are codes there. `threads` share the work of a layer, 0 for one per core.
+    those that are codes there. `threads` share the work of a layer, 0 for one per core. Both are
+    made ready at the first input.
     """
 
     def __init__(self, deployment: Deployment, threads: int = 0) -> None:
@@ -30,16 +55,30 @@ class Twin:
             if network.tensors[name].dtype == "float32" or name in network.outputs
         ]
         self.tensors = (*network.inputs, *written)
+        known = network.tensors
+        self.measured = tuple(
+            name
+            for name in self.tensors
+            if known[name].dtype == "float32" and known[name].elements and not known[name].varies
+        )
         self.network = network
-        self._float = FloatEngine(network, outputs=written, threads=threads)
-        observed = deployment.observing(written)
-        self._runtime = observed.executor(threads)
-        self.runtimes = _runtimes(observed.plan)
+        self.threads = threads
+        self._written = written
+        self._observed = deployment.observing(written)
+        self.runtimes = _runtimes(self._observed.plan)
         self.encodings = {
             name: deployment.loaded.activations[name]
             for name, runtime in self.runtimes.items()
             if runtime in FIXED_POINT
         }
+
+    @cached_property
+    def _float(self) -> FloatEngine:
+        return FloatEngine(self.network, outputs=self._written, threads=self.threads)
+
+    @cached_property
+    def _runtime(self) -> _Runs:
+        return self._observed.executor(self.threads)
 
     def run(self, feed: Mapping[str, FloatArray]) -> tuple[Values, Values]:
         """Return the values of `tensors` in float and on the runtime, in stored order.

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from hexsim.accuracy.classification import Hits
-from hexsim.accuracy.distance import Distance
-from hexsim.accuracy.items import scores_of_items, unpadded
-from hexsim.accuracy.layer_errors import ErrorStream, LayerError
+from hexsim.accuracy.layer_errors import LayerError
+from hexsim.accuracy.observation import Counted, Feed, Labels, Observer, Totals
 from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
 from hexsim.accuracy.scores import before_choices
-from hexsim.accuracy.twin import Twin
 from hexsim.deployment import Deployment
-from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.ir import Network
 from hexsim.graph.shown import Sheet, Shown
-from hexsim.onnx_io.float_engine import FloatEngine
-
-Feed = Mapping[str, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,7 @@ def validate(
     deployment: Deployment,
     inputs: Iterable[Feed],
     *,
-    labels: Sequence[Sequence[int]] | None = None,
+    labels: Labels | None = None,
     batch: int = 1,
     items: int | None = None,
     threads: int = 0,
@@ -73,20 +68,30 @@ def validate(
     the work of a layer, 0 for one per core. `original` is the float network before its weights were
     equalised, if the deployed one was. Memory is bounded by the activations of one input.
     """
-    twin = Twin(deployment, threads)
-    network, stream = twin.network, ErrorStream(twin)
-    compared = _compared(network)
-    answers = _Answers(compared, network, batch, labels)
-    given = None if original is None else _Given(original, compared, threads)
-    before = _Answers(compared, network, batch, labels)
-    for index, feed in enumerate(inputs):
-        count = batch if items is None else min(batch, items - index * batch)
-        floats, others = (unpadded(values, batch, count) for values in twin.run(feed))
-        stream.add(floats, others)
-        answers.add(floats, others)
-        if given is not None:
-            before.add(unpadded(given.run(feed), batch, count), others)
+    observer = Observer(deployment, batch, original, threads)
+    totals = Totals(observer.twin)
+    for index, one in enumerate(counted(inputs, batch, items, labels)):
+        totals.take(observer.observe([one]))
         progress(index + 1)
+    return validation_of(deployment, totals, labelled=labels is not None)
+
+
+def counted(
+    inputs: Iterable[Feed],
+    batch: int,
+    items: int | None,
+    labels: Labels | None,
+    first: int = 0,
+) -> Iterator[Counted]:
+    """Yield inputs, from the one of number `first` on, as they count; the rest as in `validate`."""
+    for index, feed in enumerate(inputs, first):
+        at = index * batch
+        count = batch if items is None else min(batch, items - at)
+        yield Counted(feed, count, None if labels is None else labels[at : at + count])
+
+
+def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> Validation:
+    """What was found, when all inputs were taken in."""
     losses: tuple[RescalingLoss, ...] = ()
     if deployment.signed_weights:
         with_signed = [
@@ -97,58 +102,14 @@ def validate(
         ]
         losses = rescaling_losses(deployment.loaded, with_signed)
     return Validation(
-        answers.hits,
-        labels is not None,
-        answers.distance.sqnr_db,
-        stream.errors(),
+        totals.hits,
+        labelled,
+        totals.answers.sqnr_db,
+        totals.layers.errors(),
         losses,
-        tuple(_notes(network)),
-        Original(before.hits, before.distance.sqnr_db) if given else None,
+        tuple(_notes(deployment.network)),
+        Original(totals.hits_before, totals.before.sqnr_db) if totals.hits_before.inputs else None,
     )
-
-
-def _compared(network: Network) -> tuple[str, ...]:
-    """The outputs, or what those that are chosen are chosen from."""
-    before = before_choices(network)
-    return tuple(dict.fromkeys(n for o in network.outputs for n in before.get(o, (o,))))
-
-
-class _Given:
-    """The float network before it was equalised; its answers have the names of the equalised."""
-
-    def __init__(self, original: Network, names: Sequence[str], threads: int) -> None:
-        self._own = _compared(original)
-        self._names = names
-        self._engine = FloatEngine(original, outputs=self._own, threads=threads)
-
-    def run(self, feed: Feed) -> dict[str, FloatArray]:
-        """Return what it answers to one input."""
-        found = self._engine.run(feed)
-        return {name: found[own] for name, own in zip(self._names, self._own, strict=True)}
-
-
-class _Answers:
-    """What two runs answer to the same inputs, counted and measured; `compared` are tensors."""
-
-    def __init__(
-        self,
-        compared: Sequence[str],
-        network: Network,
-        batch: int,
-        labels: Sequence[Sequence[int]] | None,
-    ) -> None:
-        self.hits, self.distance = Hits(), Distance()
-        self._floats = [name for name in compared if network.tensors[name].dtype == "float32"]
-        self._first, self._batch, self._labels = compared[0], batch, labels
-
-    def add(self, floats: Feed, others: Feed) -> None:
-        """Take in one input: what the float network says to it, and what the runtime does."""
-        for name in self._floats:
-            self.distance.add(floats[name], others[name])
-        first = (scores_of_items(values[self._first], self._batch) for values in (floats, others))
-        for expected, found in zip(*first, strict=True):
-            right = None if self._labels is None else self._labels[self.hits.inputs]
-            self.hits.add(expected, found, right)
 
 
 def _notes(network: Network) -> Iterator[str]:

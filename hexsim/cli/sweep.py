@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,10 +10,12 @@ import typer
 from typer.core import TyperGroup
 
 from hexsim.cli._files import FILE, Writes
+from hexsim.cli._groups import grouped
 from hexsim.cli._options import HtmlOption, JsonOption
 from hexsim.cli._output import JsonHtml
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
+from hexsim.cli._workers import Workers
 from hexsim.errors import HexsimError
 
 _MOST_POINTS = 100_000
@@ -43,21 +44,16 @@ def _answer(given: Mapping[str, Any]) -> Path:
 
 
 @app.command()
+@grouped
 def run(
+    *,
     space: Annotated[Path, typer.Argument(help="TOML file: what is combined with what."), FILE],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Parquet file; default: beside the space."),
         Writes(named=_answer),
     ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option("--scheduler", help="Address of a running dask scheduler: tcp://host:8786."),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, help="Processes of this machine; default: one per core."),
-    ] = None,
+    workers: Workers,
     yes: Annotated[
         bool, typer.Option("--yes", help=f"Simulate more than {_MOST_POINTS} points.")
     ] = False,
@@ -72,8 +68,7 @@ def run(
     from hexsim.studies.sweep.space import read_space
 
     assert output is not None, "named by default"
-    if scheduler and workers:
-        raise HexsimError("--workers are processes of this machine; leave it out with --scheduler")
+    workers.check()
     table.require_libraries()
     asked = read_space(space)
     with status() as progress:
@@ -85,7 +80,7 @@ def run(
     parts = Parts(output.with_name(f"{output.name}.parts"), points)
     parts.open()
     with (
-        engine.workers(scheduler, workers or os.cpu_count() or 1) as client,
+        workers.client() as client,
         bar(f"{len(points)} points; dashboard {client.dashboard_link}", len(points)) as shown,
     ):
         engine.simulate_parts(client, points, parts, shown)

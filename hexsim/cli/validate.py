@@ -13,6 +13,7 @@ from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import RuntimeOnChip
+from hexsim.cli._workers import SharedOut
 from hexsim.errors import HexsimError
 from hexsim.runtimes import FIXED_POINT, Runtime
 
@@ -37,6 +38,7 @@ def validate(
     compared: Compared,
     findings: Findings,
     threads: ThreadsOption = 0,
+    shared_out: SharedOut,
     outputs: JsonCsvHtml,
 ) -> None:
     """Compare a runtime with float: top-1, top-5, and the error of every layer."""
@@ -48,6 +50,7 @@ def validate(
     from hexsim.reports.validation_table import validation_text
 
     outputs.check()
+    shared_out.check()
     platform, runtime = runs_on.platform(), runs_on.asked()
     platform.chip.require(runtime)
     platform.stack.require(runtime)
@@ -59,7 +62,7 @@ def validate(
     classes = inputs.classes(source, network)
     loaded, encodings = _ready(given, platform, runtime, compared, source)
     deployment = deploy(loaded, platform, runtime)
-    validation = _validated(deployment, source, classes, threads, given.original)
+    validation = _validated(deployment, source, classes, threads, given.original, shared_out)
     notes: tuple[str, ...] = (source.description, encodings, given.reference)
     if runtime == "aip":
         notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
@@ -108,10 +111,26 @@ def _validated(
     classes: tuple[Classes, ...] | None,
     threads: int,
     original: Network | None,
+    shared_out: SharedOut,
 ) -> Validation:
     from hexsim.accuracy.validation import validate
     from hexsim.cli._progress import bar
+    from hexsim.studies.sharded import validate_sharded
 
+    if shared_out.asked:
+        with (
+            shared_out.client() as client,
+            bar(f"validating; dashboard {client.dashboard_link}", source.sets) as progress,
+        ):
+            return validate_sharded(
+                client,
+                deployment,
+                source,
+                labels=classes,
+                threads=threads,
+                original=original,
+                progress=progress,
+            )
     with bar("validating", source.sets) as progress:
         return validate(
             deployment,

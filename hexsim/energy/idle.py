@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.platforms.chips.chip import Chip, Corner
-from hexsim.platforms.energies import EnergySheet, sheet_of
+from hexsim.platforms.energies import EnergySheet, sheets_of
 from hexsim.platforms.islands import Island
 
 
@@ -39,19 +39,14 @@ def island_rates(
     chip: Chip, island: Island, corner: Corner
 ) -> tuple[IslandRates, IslandRates, IslandRates]:
     """Return the rates with constants as stated, at their lower ends, and at their upper ends."""
-    typical, low, high = (_island(one, island, corner) for one in _ends(chip))
+    typical, low, high = (_island(one, island, corner) for one in sheets_of(chip))
     return typical, low, high
 
 
 def idle_rates(chip: Chip) -> tuple[IdleRates, IdleRates, IdleRates]:
     """Return those of sleep, in the same order."""
-    typical, low, high = map(_idle, _ends(chip))
+    typical, low, high = map(_idle, sheets_of(chip))
     return typical, low, high
-
-
-def _ends(chip: Chip) -> tuple[EnergySheet, EnergySheet, EnergySheet]:
-    sheet = sheet_of(chip)
-    return sheet, sheet.at_low(), sheet.at_high()
 
 
 def _island(sheet: EnergySheet, island: Island, corner: Corner) -> IslandRates:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from hexsim.platforms.chips.chip import Chip, ClockTable, Corner
-from hexsim.platforms.energies import EnergySheet, sheet_of
+from hexsim.platforms.energies import EnergySheet, sheets_of
 
 Domain = Literal["dsp", "hta", "htp"]
 """What leaks and has a clock of its own."""
@@ -38,10 +38,7 @@ class Rates:
 
 def rates(chip: Chip, corner: Corner) -> tuple[Rates, Rates, Rates]:
     """Return the rates with constants as stated, at their lower ends, and at their upper ends."""
-    sheet = sheet_of(chip)
-    typical, low, high = (
-        _rates(one, chip, corner) for one in (sheet, sheet.at_low(), sheet.at_high())
-    )
+    typical, low, high = (_rates(one, chip, corner) for one in sheets_of(chip))
     return typical, low, high
 
 

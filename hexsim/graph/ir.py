@@ -22,8 +22,8 @@ import re
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import ClassVar, Literal, Self
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -178,6 +178,11 @@ class Constant:
     def shape_only(self) -> Constant:
         """Return a constant that has no array, and raises TypeError if somebody asks for it."""
         return Constant(self.name, self.shape, _no_array, self.dtype)
+
+    def __reduce__(self) -> tuple[Callable[..., Constant], tuple[Any, ...]]:
+        """Go to another process as an array: a function may read a file of this machine."""
+        value = _no_array if self._value is _no_array else self.value()
+        return partial(Constant, kept=self.kept), (self.name, self.shape, value, self.dtype)
 
     def __repr__(self) -> str:
         return f"Constant({self.name!r}, {self.shape}, {self.dtype})"
@@ -423,6 +428,11 @@ class Network:
         """Return the part of the network that `layers` are, with its own inputs and outputs."""
         part = dataclasses.replace(self, inputs=tuple(inputs), outputs=tuple(outputs))
         return part.with_layers(layers)
+
+    def without_values(self) -> Network:
+        """Return the network without any array: shapes and layers alone."""
+        shapes = {name: one.shape_only() for name, one in self.constants.items()}
+        return dataclasses.replace(self, constants=shapes)
 
     def check(self) -> None:
         """Raise ValueError unless names, order, attributes, shapes and types all hold together."""

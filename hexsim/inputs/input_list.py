@@ -19,7 +19,7 @@ another type, such as codes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -64,8 +64,16 @@ class InputList:
         Raises HexsimError for NaN, infinity and what the input's type does not allow, with line
         and file.
         """
-        for together in self.sets:
-            yield {name: self._array(network, name, together) for name in network.inputs}
+        for index in range(len(self.sets)):
+            yield self.feed(network, index)
+
+    def feed(self, network: Network, index: int) -> dict[str, FloatArray]:
+        """One set of inputs, as `arrays` yields it."""
+        return {name: self._array(network, name, self.sets[index]) for name in network.inputs}
+
+    def absolute(self) -> InputList:
+        """The same with the files named from the root."""
+        return replace(self, sets=tuple(tuple(map(_absolute, lines)) for lines in self.sets))
 
     def _array(self, network: Network, name: str, lines: tuple[InputLine, ...]) -> FloatArray:
         tensor = network.tensors[name]
@@ -88,6 +96,10 @@ class InputList:
             what = f"'{path}' for input '{name}' holds {fault}"
             raise _error(self.path, line.number, what)
         return values
+
+
+def _absolute(line: InputLine) -> InputLine:
+    return replace(line, files={name: file.absolute() for name, file in line.files.items()})
 
 
 def batch_size(network: Network) -> int:

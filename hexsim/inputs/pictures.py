@@ -6,9 +6,9 @@ its encoding instead of numbers. Files are taken in the order of their names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.colours import encoded
 from hexsim.inputs.input_list import batch_size
 from hexsim.inputs.preprocessing import Doubles, Preprocessing, picture_files, pixels_of
-from hexsim.inputs.source import Feed, InputSource, padding
+from hexsim.inputs.source import Feed, Feeds, InputSource, padding
 from hexsim.layers.colour_conversion import CONVERTED
 from hexsim.passes.input_formats import converted_tensor
 
@@ -57,14 +57,11 @@ def pictures(folder: Path, network: Network, how: Preprocessing) -> InputSource:
     files = picture_files(folder)
     frame, batch = frame_of(network, how), batch_size(network)
 
-    def feeds() -> Iterator[Feed]:
-        for start in range(0, len(files), batch):
-            yield _feed(files[start : start + batch], network, frame)
-
     text = f"{len(files)} pictures of '{folder}'{padding(len(files), batch)}"
     names, paths = tuple(file.name for file in files), tuple(map(str, files))
     sets = tuple(paths[start : start + batch] for start in range(0, len(paths), batch))
-    return InputSource(feeds, len(files), batch, text, names, sets)
+    read = _Pictures(tuple(files), batch, network.without_values(), frame)
+    return InputSource(read, len(files), batch, text, names, sets)
 
 
 def frame_of(network: Network, how: Preprocessing) -> Frame:
@@ -97,11 +94,24 @@ def frame_of(network: Network, how: Preprocessing) -> Frame:
     return Frame(frame.height, frame.width, frame.channels, how, frame.means, form.encoding)
 
 
-def _feed(files: list[Path], network: Network, frame: Frame) -> Feed:
-    (name,) = network.inputs
-    tensor = network.tensors[name]
-    array = np.zeros(tensor.shape, np.float32)
-    for row, file in zip(array, files, strict=False):
-        row[...] = frame.stored(file)
-    array[len(files) :] = array[len(files) - 1]
-    return {name: array.astype(tensor.dtype)}
+@dataclass(frozen=True)
+class _Pictures(Feeds):
+    """Sets of `batch` pictures, the last one filled up with its last."""
+
+    files: tuple[Path, ...]
+    batch: int
+    network: Network
+    frame: Frame
+
+    def feed(self, index: int) -> Feed:
+        (name,) = self.network.inputs
+        tensor = self.network.tensors[name]
+        files = self.files[index * self.batch : (index + 1) * self.batch]
+        array = np.zeros(tensor.shape, np.float32)
+        for row, file in zip(array, files, strict=False):
+            row[...] = self.frame.stored(file)
+        array[len(files) :] = array[len(files) - 1]
+        return {name: array.astype(tensor.dtype)}
+
+    def absolute(self) -> Self:
+        return replace(self, files=tuple(file.absolute() for file in self.files))

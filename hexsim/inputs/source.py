@@ -2,20 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol, Self
 
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.inputs.input_list import batch_size, read_input_list
+from hexsim.inputs.input_list import InputList, batch_size, read_input_list
 from hexsim.inputs.seeded import seeded_calibration
 
 Feed = Mapping[str, FloatArray]
 
 
+class Feeds(Protocol):
+    """Sets of inputs by number, each read when it is asked for."""
+
+    def feed(self, index: int) -> Feed:
+        """The set of a number; HexsimError if it cannot be read."""
+
+    def absolute(self) -> Self:
+        """The same with all files named from the root."""
+
+
+@dataclass(frozen=True)
+class InMemory(Feeds):
+    """Sets that are in memory."""
+
+    sets: Sequence[Feed]
+
+    def feed(self, index: int) -> Feed:
+        """The set of a number."""
+        return self.sets[index]
+
+    def absolute(self) -> Self:
+        """The same."""
+        return self
+
+
+@dataclass(frozen=True)
+class _Listed(Feeds):
+    """The sets of an input list."""
+
+    found: InputList
+    network: Network
+
+    def feed(self, index: int) -> Feed:
+        return self.found.feed(self.network, index)
+
+    def absolute(self) -> Self:
+        return replace(self, found=self.found.absolute())
+
+
 @dataclass(frozen=True)
 class InputSource:
-    """`feeds` yields the sets from the first on, arrays in stored order, `batch` items in each.
+    """`read` has the sets by number, arrays in stored order, `batch` items in each.
 
     `items` are those of all sets without the padding of the last one; `names` are their file
     names, where each has its own. `files` are those of each set, or what it is called. A line of a
@@ -24,7 +64,7 @@ class InputSource:
     `description` says in words where the items come from; `seeded` ones are made up.
     """
 
-    feeds: Callable[[], Iterable[Feed]]
+    read: Feeds
     items: int
     batch: int
     description: str
@@ -40,6 +80,14 @@ class InputSource:
         """Number of sets, one inference each."""
         return -(-self.items // self.batch)
 
+    def feeds(self, first: int = 0, stop: int | None = None) -> Iterator[Feed]:
+        """Yield the sets from the number `first` on, all of them or those before `stop`."""
+        return map(self.read.feed, range(first, self.sets if stop is None else stop))
+
+    def absolute(self) -> InputSource:
+        """The same for a process that may work in another folder."""
+        return replace(self, read=self.read.absolute())
+
 
 def listed(
     path: Path,
@@ -51,7 +99,7 @@ def listed(
     found = read_input_list(path, network, types, place)
     batch = batch_size(network)
     return InputSource(
-        lambda: found.arrays(network),
+        _Listed(found, network.without_values()),
         found.items,
         batch,
         f"inputs of '{path}'{padding(found.items, batch)}",
@@ -69,7 +117,7 @@ def seeded(feeds: Sequence[Feed], network: Network) -> InputSource:
     batch = batch_size(network)
     text = "seeded inputs, on which classes mean nothing"
     return InputSource(
-        lambda: feeds,
+        InMemory(feeds),
         len(feeds) * batch,
         batch,
         text,

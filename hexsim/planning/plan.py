@@ -134,8 +134,7 @@ class Plan(Shown):
 
     def without_values(self) -> Plan:
         """The same without any array, to be timed in another process."""
-        shapes = {name: one.shape_only() for name, one in self.network.constants.items()}
-        return replace(self, network=replace(self.network, constants=shapes))
+        return replace(self, network=self.network.without_values())
 
     def sheet(self) -> Sheet:
         """The subnets: what runs where, and why it is cut off there."""

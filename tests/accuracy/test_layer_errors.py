@@ -1,11 +1,13 @@
 """The table of layers, against the same figures of all inputs at once."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 
-from hexsim.accuracy.layer_errors import ErrorStream, TensorStream, most_added
+from hexsim.accuracy.layer_errors import ErrorStream, LayerError, Seen, TensorRun, most_added
 from hexsim.accuracy.metrics import cosine, max_error, sqnr_db
-from hexsim.accuracy.twin import Twin
+from hexsim.accuracy.twin import Twin, Values
 from hexsim.graph.ir import Network, Tensor
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.layers import Neuron, Reshape
@@ -17,14 +19,22 @@ from tests.deployed import deployed
 from tests.unet import unet
 
 
+def errors_of(twin: Twin, pairs: Iterable[tuple[Values, Values]]) -> tuple[LayerError, ...]:
+    """Of all inputs, given as the values of float and runtime, one run each."""
+    stream = ErrorStream(twin)
+    for floats, others in pairs:
+        runs = {name: TensorRun() for name in twin.measured}
+        for name, run in runs.items():
+            run.add(floats[name], others[name], twin.encodings.get(name))
+        stream.take(runs)
+    return stream.errors()
+
+
 def test_every_figure_is_that_of_all_inputs_together() -> None:
     model = culprits.quantized()
     twin = Twin(deployed(model))
-    stream = ErrorStream(twin)
     runs = [twin.run(feed) for feed in culprits.inputs()]
-    for floats, others in runs:
-        stream.add(floats, others)
-    errors = stream.errors()
+    errors = errors_of(twin, runs)
     assert [row.layer for row in errors] == ["in", "c0", "c1", "c2", "c3", "fc"]
     before = 0.0
     for row in errors:
@@ -44,39 +54,33 @@ def test_copies_add_no_noise() -> None:
     network = read(unet())
     inputs = seeded_inputs({"image": network.shape("image")}, 3)
     twin = Twin(deployed(quantize(network, inputs)))
-    stream = ErrorStream(twin)
-    for feed in inputs:
-        stream.add(*twin.run(feed))
-    (copied,) = [row for row in stream.errors() if row.tensor == "blocks"]
+    errors = errors_of(twin, map(twin.run, inputs))
+    (copied,) = [row for row in errors if row.tensor == "blocks"]
     assert copied.added_noise == 0
 
 
 def test_clipping_counts_what_lies_outside_by_more_than_rounding() -> None:
     encoding = Encoding.from_range(0.0, 2.55)
-    stream = TensorStream(encoding)
     values = np.array([[-1.0, 0.0, 2.55, 2.554, 2.556, 9.0]], np.float32)
-    stream.add(values, values)
-    assert (stream.outside, stream.count) == (3, 6)
+    seen = Seen.of(values, encoding)
+    assert (seen.outside, seen.count) == (3, 6)
 
 
 def test_a_channel_is_constant_if_no_input_moves_it() -> None:
-    stream = TensorStream(None)
-    stream.add(np.array([[[1.0, 5.0], [2.0, 5.0]]], np.float32), np.zeros((1, 2, 2), np.float32))
-    assert stream.constant == (1,)
-    stream.add(np.array([[[1.0, 5.0], [2.0, 6.0]]], np.float32), np.zeros((1, 2, 2), np.float32))
-    assert stream.constant == ()
-    single = TensorStream(None)
-    single.add(np.ones((1, 3), np.float32), np.ones((1, 3), np.float32))
+    seen = Seen()
+    seen.take(Seen.of(np.array([[[1.0, 5.0], [2.0, 5.0]]], np.float32), None))
+    assert seen.constant == (1,)
+    seen.take(Seen.of(np.array([[[1.0, 5.0], [2.0, 6.0]]], np.float32), None))
+    assert seen.constant == ()
+    single = Seen.of(np.ones((1, 3), np.float32), None)
     assert single.constant == (), "one value each says nothing"
 
 
 @pytest.mark.parametrize("fault", ["outlier", "clipped", "unused"])
 def test_the_culprit_adds_most_though_the_layers_behind_it_are_no_better(fault: str) -> None:
     twin = Twin(deployed(culprits.quantized(fault)))
-    stream = ErrorStream(twin)
-    for feed in culprits.inputs():
-        stream.add(*twin.run(feed))
-    assert most_added(stream.errors())[0].layer == culprits.CULPRIT
+    errors = errors_of(twin, map(twin.run, culprits.inputs()))
+    assert most_added(errors)[0].layer == culprits.CULPRIT
 
 
 def test_a_tensor_without_elements_has_no_row() -> None:
@@ -85,7 +89,6 @@ def test_a_tensor_without_elements_has_no_row() -> None:
     shapes = {"x": (2,), "y": (2,), "e": (2, 0), "z": (0, 2)}
     tensors = {name: Tensor(name, shape) for name, shape in shapes.items()}
     network = Network("n", (relu, same), tensors, {}, ("x", "e"), ("y", "z"))
-    stream = ErrorStream(Twin(deployed(network, "cpu")))
     values = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
-    stream.add(values, values)
-    assert [row.tensor for row in stream.errors()] == ["x", "y"]
+    errors = errors_of(Twin(deployed(network, "cpu")), [(values, values)])
+    assert [row.tensor for row in errors] == ["x", "y"]

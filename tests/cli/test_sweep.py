@@ -183,7 +183,7 @@ def test_bad_input(
     line: str,
     said: str,
 ) -> None:
-    monkeypatch.setattr("hexsim.studies.sweep.engine._PATIENCE_S", 0.5)
+    monkeypatch.setattr("hexsim.studies.cluster._PATIENCE_S", 0.5)
     (folder / "big.toml").write_text(
         'networks = ["m.dlc"]\ndraws = 1000000000\n[constants."memory.efficiency"]\ndrawn = true\n'
     )

@@ -1,9 +1,11 @@
 """`hexsim validate` as typed: what it compares, what it writes, what it refuses."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import distributed
 import numpy as np
 import pytest
 from PIL import Image
@@ -78,6 +80,50 @@ def test_seeded_inputs_are_said_to_be(command: Command) -> None:
     assert "top-1" not in out
 
 
+@pytest.mark.parametrize("who", ["--workers 1", "--distributed --workers 2"])
+@pytest.mark.parametrize("labels", ["", "--labels labels.txt --explain --layers"])
+def test_workers_give_the_same_report(
+    command: Command, tmp_path: Path, who: str, labels: str
+) -> None:
+    line = f"validate q.dlc --float m.dlc --input-list list.txt {labels} --json v.json --csv v.csv"
+    told = []
+    for options in ("", who):
+        code, out, _ = command(f"{line} {options}")
+        assert code == 0
+        told.append((out, (tmp_path / "v.json").read_bytes(), (tmp_path / "v.csv").read_bytes()))
+    assert told[0] == told[1]
+
+
+def test_a_scheduler_of_ones_own(command: Command, tmp_path: Path) -> None:
+    """Its worker has two threads and is in another folder than the inputs."""
+    (tmp_path / "elsewhere").mkdir()
+    line = "validate q.dlc --float m.dlc --input-list list.txt --labels labels.txt --json v.json"
+    code, out, _ = command(line)
+    alone = (tmp_path / "v.json").read_bytes()
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=2,
+        dashboard_address=None,
+        silence_logs=50,
+        preload=f"import os; os.chdir({str(tmp_path / 'elsewhere')!r})",
+    ) as cluster:
+        done = command(f"{line} --scheduler {cluster.scheduler_address}")
+        assert done[:2] == (code, out)
+        assert (tmp_path / "v.json").read_bytes() == alone
+        (tmp_path / "list1.raw").write_bytes(np.full((1, 8, 8, 8), np.nan, np.float32).tobytes())
+        code, out, err = command(f"{line} --scheduler {cluster.scheduler_address}")
+    assert (code, out) == (2, "")
+    assert "line 2: " in err
+    assert "NaN values" in err
+
+
+def test_workers_need_dask(refused: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    said = refused("validate q.dlc --distributed")
+    assert "workers need distributed (distributed is missing); install" in said
+    assert "'hexsim[sweep]'" in said
+
+
 def test_the_chip_chooses_the_kernels(command: Command, tmp_path: Path) -> None:
     model, found = culprits.quantized("outlier"), []
     for chip in ("sd835", "sd855"):
@@ -130,6 +176,8 @@ def test_a_float_runtime_has_the_constants_of_a_quantized_file(
         ("q.dlc --float other.dlc", "is not the one that"),
         ("q.dlc --calibration-list cal.txt", "is quantised already"),
         ("m.dlc --json no/v.json", "cannot write 'no/v.json'"),
+        ("m.dlc --workers 1 --scheduler tcp://127.0.0.1:9", "leave it out with --scheduler"),
+        ("m.dlc --scheduler nowhere", "no scheduler answers at 'nowhere'"),
         ("none.dlc", "no such file"),
     ],
 )

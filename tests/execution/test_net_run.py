@@ -7,7 +7,7 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.execution.net_run import run, wanted
-from hexsim.inputs.source import InputSource
+from hexsim.inputs.source import InMemory, InputSource
 from tests.accuracy import culprits
 from tests.deployed import deployed
 
@@ -26,7 +26,7 @@ def _source(batch, items, items_per_line):
     sets = tuple(tuple(files[at : at + per_set]) for at in range(0, lines, per_set))
     values = np.arange(len(sets) * batch, dtype=np.float32).reshape(len(sets), batch, 1)
     feeds = [{"x": one} for one in values]
-    return InputSource(lambda: feeds, items, batch, "", files=sets, items_per_line=items_per_line)
+    return InputSource(InMemory(feeds), items, batch, "", files=sets, items_per_line=items_per_line)
 
 
 def _read(path: Path) -> list[float]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from hexsim import __version__
 from hexsim.errors import HexsimError
 from hexsim.files import alone, clean_tree, write_bytes
+from hexsim.studies.cluster import ranges
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.table import FORMAT, as_bytes, read
 
@@ -68,8 +69,7 @@ class Parts:
         self.folder.rmdir()
 
     def _all(self) -> Iterator[range]:
-        count = len(self.points)
-        return (range(first, min(first + SIZE, count)) for first in range(0, count, SIZE))
+        return ranges(len(self.points), SIZE)
 
     def _path(self, part: range) -> Path:
         return self.folder / f"{part.start:012}.parquet"

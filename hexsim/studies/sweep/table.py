@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hexsim.errors import HexsimError
+from hexsim.studies import cluster
 from hexsim.studies.sweep.evaluation import RESULTS, Row
 from hexsim.studies.sweep.space import Space
 
@@ -138,12 +139,4 @@ def read(path: Path) -> Swept:
 
 def require_libraries() -> None:
     """Raise HexsimError unless what sweeps need is installed."""
-    try:
-        import distributed  # noqa: F401
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        why = f"{error.name} is missing" if error.name else str(error)
-        raise HexsimError(
-            f"sweeps need distributed and pyarrow ({why}); install them with: pip install "
-            "'hexsim[sweep]'"
-        ) from None
+    cluster.require_libraries("sweeps need", "distributed", "pyarrow")

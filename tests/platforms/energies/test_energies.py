@@ -35,6 +35,14 @@ def test_both_ends_of_every_constant_enclose_it() -> None:
             assert low[path].value <= constant.value <= high[path].value
 
 
+def test_the_ends_of_a_chip_are_those_of_its_own_process() -> None:
+    for name in ("sd855", "sd835"):
+        stated, low, high = energies.sheets_of(chips.load(name))
+        fresh = energies.load(stated.name)
+        assert (stated, low, high) == (fresh, fresh.at_low(), fresh.at_high())
+    assert energies.sheet_of(chips.load("sd855")) != energies.sheet_of(chips.load("sd835"))
+
+
 def test_an_unknown_process_is_refused_by_name() -> None:
     with pytest.raises(HexsimError, match="2nm"):
         energies.load("2nm")

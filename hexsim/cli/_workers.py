@@ -1,0 +1,69 @@
+"""Who does the work of a command that can share it out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Processes of this machine, or a cluster of the user's."""
+
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", help="Address of a running dask scheduler: tcp://host:8786."),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, help="Processes of this machine; default: one per core."),
+    ] = None
+
+    @property
+    def named(self) -> bool:
+        """True if the user says who works."""
+        return self.scheduler is not None or self.workers is not None
+
+    def check(self) -> None:
+        """Raise HexsimError for both at once."""
+        if self.scheduler is not None and self.workers is not None:
+            raise HexsimError(
+                "--workers are processes of this machine; leave it out with --scheduler"
+            )
+
+    @contextmanager
+    def client(self) -> Iterator[Client]:
+        """Yield a client of them; HexsimError if dask is missing, or nobody answers."""
+        from hexsim.studies.cluster import require_libraries, workers
+
+        self.check()
+        require_libraries("workers need", "distributed")
+        with workers(self.scheduler, self.workers or os.cpu_count() or 1) as client:
+            yield client
+
+
+@dataclass(frozen=True)
+class SharedOut(Workers):
+    """The same for a command that else does its work itself."""
+
+    distributed: Annotated[
+        bool,
+        typer.Option(
+            "--distributed", help="Share the inputs out among workers (--workers, --scheduler)."
+        ),
+    ] = False
+
+    @property
+    def asked(self) -> bool:
+        """True if workers shall do it."""
+        return self.distributed or self.named

@@ -1,0 +1,162 @@
+"""Work shared among workers: processes of this machine, or a cluster of the user's.
+
+A part of the work is sent to a worker as two numbers, and what all parts share goes to each worker
+once. A worker that dies is replaced, and its part is given to another. Whoever asks for parts must
+not depend on who did what, or when.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from hexsim import __version__
+from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Shared = TypeVar("Shared")
+Found = TypeVar("Found")
+
+_PATIENCE_S = 15
+"""Seconds that a scheduler has to answer."""
+_AHEAD = 3
+"""Parts that wait at each worker, so that none is ever without work."""
+_SHARED = "1GiB"
+"""Up to here the scheduler takes what is shared without a warning: the weights of a network."""
+
+
+def require_libraries(what: str, *names: str) -> None:
+    """Raise HexsimError unless modules are installed, those that `what` needs."""
+    try:
+        for name in names:
+            importlib.import_module(name)
+    except ImportError as error:
+        why = f"{error.name} is missing" if error.name else str(error)
+        raise HexsimError(
+            f"{what} {' and '.join(names)} ({why}); install what they need with: pip install "
+            "'hexsim[sweep]'"
+        ) from None
+
+
+@contextmanager
+def workers(scheduler: str | None, count: int) -> Iterator[Client]:
+    """Yield a client of the scheduler at an address or, without one, of `count` own processes.
+
+    Raises HexsimError if nobody answers, or if workers have another hexsim.
+    """
+    from distributed import Client, LocalCluster
+
+    if scheduler is None:
+        with (
+            LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = Client(scheduler, timeout=_PATIENCE_S)
+    except (OSError, ValueError):
+        raise HexsimError(
+            f"no scheduler answers at '{scheduler}'; give --scheduler the address that dask "
+            "scheduler prints, such as tcp://host:8786, or leave it out"
+        ) from None
+    with client:
+        _require_equals(client)
+        yield client
+
+
+def in_parts(
+    client: Client,
+    work: Callable[[Shared, int, int], Found],
+    shared: Shared,
+    parts: Iterable[range],
+    what: str,
+) -> Iterator[tuple[range, Found]]:
+    """Yield each part with what `work` finds of it, given its ends, as soon as it is found.
+
+    Raises HexsimError if workers die of a part, which holds `what`; and whatever `work` raises.
+    """
+    import dask
+    from distributed import KilledWorker, as_completed
+
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": _SHARED}):
+        held = client.submit(_as_it_is, shared, pure=False)  # a task is done again if it gets lost
+    waiting = iter(parts)
+    ranges = {}
+
+    def submit() -> Iterator[object]:
+        part = next(waiting, None)
+        if part is not None:
+            future = client.submit(work, held, part.start, part.stop, pure=False)
+            ranges[future.key] = part
+            yield future
+
+    at_once = _AHEAD * max(1, threads(client))
+    running = as_completed([future for _ in range(at_once) for future in submit()])
+    for future in running:
+        part = ranges.pop(future.key)
+        try:
+            found = future.result()
+        except KilledWorker:
+            raise HexsimError(
+                f"workers die of the {what} {part.start} to {part.stop - 1}, perhaps for want of "
+                f"memory; give fewer --workers, and look at those {what} by themselves"
+            ) from None
+        running.update(submit())
+        yield part, found
+
+
+def in_order(found: Iterable[tuple[range, Found]]) -> Iterator[tuple[range, Found]]:
+    """Yield parts that come as they are found in the order of their numbers, from 0 on."""
+    early, next_one = {}, 0
+    for part, one in found:
+        early[part.start] = part, one
+        while next_one in early:
+            yield early[next_one]
+            next_one = early.pop(next_one)[0].stop
+
+
+def ranges(count: int, size: int) -> Iterator[range]:
+    """Cut `count` things into parts of a size."""
+    return (range(first, min(first + size, count)) for first in range(0, count, size))
+
+
+def threads(client: Client) -> int:
+    """How many parts all workers can do at the same time."""
+    return sum(client.nthreads().values())
+
+
+def _as_it_is(shared: Shared) -> Shared:
+    return shared
+
+
+def _version() -> str:
+    return __version__
+
+
+def _require_equals(client: Client) -> None:
+    try:
+        versions = client.run(_version)
+    except Exception:  # whatever a foreign worker makes of a function that it does not know
+        raise HexsimError(
+            "the workers cannot load hexsim; install the same version where they run"
+        ) from None
+    if not versions:
+        raise HexsimError("the scheduler has no workers; start some with: dask worker ADDRESS")
+    for address, version in versions.items():
+        if version != __version__:
+            raise HexsimError(
+                f"the worker at {address} has hexsim {version} and this is {__version__}; install "
+                "the same version everywhere"
+            )
