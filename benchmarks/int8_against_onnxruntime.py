@@ -2,6 +2,7 @@
 
 python -m benchmarks.int8_against_onnxruntime [--networks alexnet …] [--weights tensor channel …]
     [--rounds 15] [--threads 1 2] [--models FOLDER] [--breakdown] [--avx2] [--block NAME]
+    [--processes [--openvino PYTHON]]
 
 A ratio is onnxruntime's time over ours within one round: above 1, ours is faster. Opponents are
 
@@ -16,7 +17,13 @@ time, which neighbours on the machine disturb. The trained networks of the folde
 can be named by their own folders. `--models` keeps what is quantised for the next run.
 `--breakdown` prints instead where our time goes, by kind of layer. `--avx2` holds both sides to
 AVX2 without VNNI, whatever the CPU has (benchmarks/held_to_avx2.py). `--block` also writes the
-table between the marks of that name in docs/results/int8-kernels.md.
+rows between the marks of that name in docs/results/int8-kernels.md, over those of an earlier run.
+
+`--processes` gives each engine a process of its own, stopped until its turn
+(benchmarks/engine_process.py), so that no engine's threads disturb another's. Opponents are then
+onnxruntime's default int8 and OpenVINO, which reads the same QDQ file. `--openvino` names an
+interpreter that has it, if it is not this one. A turn is a series of inferences, whose median
+counts; printed are quartiles of the turns.
 """
 
 from __future__ import annotations
@@ -24,9 +31,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import itertools
 import logging
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -47,8 +56,9 @@ from onnxruntime.quantization import (
 )
 
 import hexsim
-from benchmarks import held_to_avx2
-from benchmarks.pages import RESULTS, with_block
+from benchmarks import engine_process, held_to_avx2
+from benchmarks.engine_process import EngineProcess
+from benchmarks.pages import RESULTS, block, with_block
 from hexsim import container, models
 from hexsim.binding import BoundCall, bind
 from hexsim.binding.convolution import BoundConvolution
@@ -100,6 +110,17 @@ def theirs(
     network: str, kind: str, weights: str, threads: int, folder: Path, feeds: Sequence[Any]
 ) -> Run:
     """An onnxruntime session of `kind`, run on the first of `feeds`."""
+    path = their_file(network, kind, weights, folder, feeds)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 4
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(None, feeds[0])
+
+
+def their_file(network: str, kind: str, weights: str, folder: Path, feeds: Sequence[Any]) -> Path:
+    """The network of `kind` as `quantize_static` makes it, from `folder` if it is there."""
     path = _float_file(network, folder)
     if kind != "float32":
         per_channel = kind == "u8s8" and weights == "channel"
@@ -115,12 +136,7 @@ def theirs(
                     weight_type=QuantType.QInt8 if kind == "u8s8" else QuantType.QUInt8,
                     per_channel=per_channel,
                 )
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 4
-    options.add_session_config_entry("session.force_spinning_stop", "1")
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    return lambda: session.run(None, feeds[0])
+    return path
 
 
 def _float_file(network: str, folder: Path) -> Path:
@@ -231,6 +247,89 @@ def ratios(network: str, weights: str, threads: int, rounds: int, folder: Path) 
     return Ratios(network, weights, threads, seconds.pop("ours"), seconds)
 
 
+class Series(NamedTuple):
+    """Median seconds of each turn of each engine, "ours" among them."""
+
+    network: str
+    weights: str
+    threads: int
+    seconds: dict[str, list[float]]
+
+    def line(self) -> str:
+        """As text: quartiles of the ratios by opponent, of our milliseconds last."""
+        network, *cells = self._cells()
+        return f"{network:<22} {'   '.join(cells)}".replace("*", "")
+
+    def markdown(self) -> str:
+        """As a row of a Markdown table."""
+        return f"| {' | '.join(self._cells())} |"
+
+    def _cells(self) -> list[str]:
+        mine = self.seconds["ours"]
+        ratios = [
+            "-" if one not in self.seconds else _quartiles(np.divide(self.seconds[one], mine))
+            for one in engine_process.ENGINES
+        ]
+        times = _quartiles(1e3 * np.asarray(mine))
+        return [self.network, self.weights, str(self.threads), *ratios, times]
+
+
+SERIES_HEAD = """\
+| network | weights | threads | onnxruntime's default int8 | OpenVINO's int8 | ours, ms |
+| --- | --- | --- | --- | --- | --- |"""
+_TURN = 0.2
+"""Seconds of a turn: some inferences of the largest network."""
+
+
+def _quartiles(values: Any) -> str:
+    return "{:.2f} **{:.2f}** {:.2f}".format(*np.quantile(values, [0.25, 0.5, 0.75]))
+
+
+def series(
+    network: str, weights: str, threads: int, rounds: int, folder: Path, openvino: str | None
+) -> Series:
+    """Measure one line of the table with a process for each engine."""
+    feeds = list(seeded_inputs(shapes_of(network, folder), INPUTS))
+    ours(network, weights, folder, feeds)
+    model = their_file(network, "u8s8", weights, folder, feeds)
+    inputs = folder / f"{network}.npz"
+    np.savez(inputs, **feeds[0])
+    begin = f"from {__spec__.name} import serve_ours; serve_ours()"
+    with contextlib.ExitStack() as stack:
+        commands = {"ours": [sys.executable, "-c", begin, network, weights, folder, inputs]}
+        for engine in engine_process.ENGINES:
+            python = openvino if engine == "openvino" else sys.executable
+            if python:
+                commands[engine] = [python, engine_process.__file__, engine, model, inputs]
+        engines = {}
+        for name, command in commands.items():
+            engines[name] = EngineProcess([*command, str(threads)])
+            stack.callback(engines[name].close)
+        seconds: dict[str, list[float]] = {name: [] for name in engines}
+        for _ in range(rounds):
+            for name, one in engines.items():
+                times = one.turn(_TURN)
+                seconds[name].append(times.cpu if threads == 1 else times.elapsed)
+    return Series(network, weights, threads, seconds)
+
+
+def serve_ours() -> None:
+    """What our process does; the arguments are those that `series` gives it."""
+    network, weights, folder, inputs, threads = sys.argv[1:]
+    with np.load(inputs) as feed:
+        model = ours(network, weights, Path(folder), [])
+        engine_process.serve(executor(model, weights, int(threads), dict(feed)))
+
+
+def with_openvino(python: str) -> str | None:
+    """`python` if it can import OpenVINO; says so if not."""
+    tried = subprocess.run([python, "-c", "import openvino"], capture_output=True, check=False)
+    if tried.returncode == 0:
+        return python
+    print("no OpenVINO: pip install openvino, or name an interpreter that has it by --openvino")
+    return None
+
+
 def breakdown(network: str, weights: str, rounds: int, folder: Path) -> str:
     """Our milliseconds by kind of layer: the median over `rounds` of each call, added up."""
     feeds = list(seeded_inputs(shapes_of(network, folder), INPUTS))
@@ -298,7 +397,15 @@ def saturation() -> tuple[bool, str]:
     return saturates, f"onnxruntime's u8 x s8 on this CPU: {found[0, 0]} of {right}, {verdict}"
 
 
-def main() -> None:
+def merged(old: str, table: Sequence[str]) -> str:
+    """`table`, with those rows of the old one that it has not: a long table takes several runs."""
+    head, new = table[0].splitlines(), table[1:]
+    rows = {tuple(row.split("|")[1:4]): row for row in old.splitlines()[len(head) :]}
+    rows |= {tuple(row.split("|")[1:4]): row for row in new}
+    return "\n".join((*head, *rows.values()))
+
+
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     known = [*models.names(), *sorted(_trained())]
     parser.add_argument("--networks", nargs="+", choices=known, default=list(NETWORKS))
@@ -309,8 +416,14 @@ def main() -> None:
     parser.add_argument("--breakdown", action="store_true")
     parser.add_argument("--avx2", action="store_true")
     parser.add_argument("--block")
+    parser.add_argument("--processes", action="store_true")
+    parser.add_argument("--openvino", default=sys.executable)
     parser.add_argument("--held", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    given = _arguments()
     if given.avx2 and not given.held:
         others = [one for one in sys.argv[1:] if one != "--avx2"]
         sys.exit(held_to_avx2.run_again("benchmarks.int8_against_onnxruntime", ["--held", *others]))
@@ -320,28 +433,35 @@ def main() -> None:
     print(f"our kernels are compiled for {' '.join(vector) or 'no AVX'}\n{verdict}")
     if given.held and not saturates:
         sys.exit("onnxruntime is not held to AVX2: its copy still uses VNNI")
-    if not given.breakdown:
+    if given.processes:
+        openvino = with_openvino(given.openvino)
+        print("opponents' time / ours, quartiles of the turns of separate processes")
+    elif not given.breakdown:
         print(
             "onnxruntime's time / ours, min median max\n"
             f"{'network':<22} {'weights':<11} threads  {'u8u8':<17}   {'u8s8':<17}   "
             f"{'float32':<17}   ms: ours, u8u8, u8s8, float32"
         )
-    rows = []
+    table = [SERIES_HEAD if given.processes else MARKDOWN_HEAD]
     with contextlib.ExitStack() as stack:
         folder = given.models or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
-        for weights in given.weights:
-            for network in given.networks:
-                if given.breakdown:
-                    print(breakdown(network, weights, given.rounds, folder), flush=True)
-                    continue
-                for threads in given.threads:
-                    rows.append(ratios(network, weights, threads, given.rounds, folder))
-                    print(rows[-1].line(), flush=True)
+        for weights, network in itertools.product(given.weights, given.networks):
+            if given.breakdown:
+                print(breakdown(network, weights, given.rounds, folder), flush=True)
+                continue
+            for threads in given.threads:
+                if given.processes:
+                    row = series(network, weights, threads, given.rounds, folder, openvino)
+                else:
+                    row = ratios(network, weights, threads, given.rounds, folder)
+                print(row.line(), flush=True)
+                table.append(row.markdown())
     if given.block:
         page = RESULTS / "int8-kernels.md"
-        table = "\n".join((MARKDOWN_HEAD, *(row.markdown() for row in rows)))
-        page.write_text(with_block(page.read_text("utf-8"), given.block, table), "utf-8")
+        text = page.read_text("utf-8")
+        rows = merged(block(text, given.block), table)
+        page.write_text(with_block(text, given.block, rows), "utf-8")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,12 @@ def with_block(text: str, name: str, body: str) -> str:
     return before + begin + body.rstrip("\n") + "\n" + end + rest.split(end)[1]
 
 
+def block(text: str, name: str) -> str:
+    """Return what `with_block` has put between the marks."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+    return text.split(begin)[1].split(end)[0]
+
+
 def fenced(text: str) -> str:
     """Return a text table as a code block."""
     return f"```\n{text}\n```"
