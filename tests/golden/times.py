@@ -21,7 +21,8 @@ CHIPS = ("sd820", "sd835", "sd845", "sd855", "sd865")
 NETWORKS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "resnet50", "squeezenet1_1")
 RUNTIMES: tuple[Runtime, ...] = ("cpu", "gpu", "dsp")
 ELSEWHERE = "squeezenet1_1"
-"""The network of the other chips, on the DSP."""
+"""The network of the other chips, on the DSP or the tensor processor."""
+TENSOR_PROCESSOR: tuple[Runtime, ...] = ("htp", "htp_fp16")
 
 
 def simulated() -> dict[str, float]:
@@ -36,6 +37,10 @@ def simulated() -> dict[str, float]:
     model = load(ELSEWHERE)
     for chip in other_chips():
         times[f"{chip} dsp {ELSEWHERE}"] = deployed(model, "dsp", chip).simulate().total_us
+    for chip in with_tensor_processor():
+        for runtime in TENSOR_PROCESSOR:
+            result = deployed(model, runtime, chip).simulate()
+            times[f"{chip} {runtime} {ELSEWHERE}"] = result.total_us
     return times
 
 
@@ -44,6 +49,11 @@ def other_chips() -> list[str]:
     return [
         name for name in chips.names() if name not in CHIPS and chips.load(name).simulates("dsp")
     ]
+
+
+def with_tensor_processor() -> list[str]:
+    """The chips that simulate one."""
+    return [name for name in chips.names() if chips.load(name).simulates("htp")]
 
 
 def accepted() -> dict[str, float]:
