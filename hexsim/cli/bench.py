@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,9 +24,13 @@ from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import Comparing, Hardware, Power
+from hexsim.cli._workers import Workers
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from distributed import Client
+
+    from hexsim.cli._progress import Line
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
     from hexsim.studies.benchmark import Case, Refusal
@@ -44,8 +49,8 @@ DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squee
 
 
 @dataclass(frozen=True)
-class Scope(Inputs):
-    """What is found out besides latencies, and on which inputs answers are compared."""
+class Scope(Workers, Inputs):
+    """What is found out besides latencies, by whom, and on which inputs answers are compared."""
 
     timing_only: Annotated[
         bool,
@@ -65,6 +70,19 @@ class Scope(Inputs):
                 "leaves out; give one or the other"
             )
         return self.source if self.given else None
+
+    @contextmanager
+    def sharing(self) -> Iterator[Client | None]:
+        """Yield a client of the workers that share draws; None if there are none to share."""
+        if not self.named:
+            yield None
+            return
+        if not self.draws:
+            raise HexsimError(
+                "--workers and --scheduler share out draws; give --draws too, or leave them out"
+            )
+        with self.client() as client:
+            yield client
 
 
 @paged
@@ -91,33 +109,29 @@ def bench(
     from hexsim.cli._progress import status
     from hexsim.reports.benchmark_csv import benchmark_csv
     from hexsim.reports.benchmark_json import benchmark_json
-    from hexsim.reports.benchmark_table import benchmark_tables, network_table
+    from hexsim.reports.benchmark_table import benchmark_tables
     from hexsim.reports.benchmark_trace import benchmark_trace
     from hexsim.reports.pages.command_pages import bench_page
-    from hexsim.studies.benchmark import Case, Refusal, by_network
+    from hexsim.studies.benchmark import by_network
 
     outputs.check()
     platform = power.of(hardware.platform())
     runtimes = parse_runtimes(runtime)
-    conditions = circumstances.conditions(
-        platform,
-        power,
-        sweep="everything" if scope.uncertainty else "tensor engine",
-        draws=scope.draws,
-        accuracy=not scope.timing_only,
-        inputs=scope.evaluation(),
-        input_dims=parse_input_dims(input_dim),
-        recorded=outputs.trace is not None,
-    )
     names, chosen = model or DEFAULT_MODELS, runtimes or platform.runtimes
-    cases, refusals = list[Case](), list[Refusal]()
-    with status() as progress:
-        for results in by_network(names, platform, chosen, conditions, progress):
-            refusals += [result for result in results if isinstance(result, Refusal)]
-            if known := [result for result in results if isinstance(result, Case)]:
-                if not outputs.asked:  # a closed pipe may end the command here
-                    progress.tell(("\n" if cases else "") + network_table(known))
-                cases += known
+    with scope.sharing() as client, status() as progress:
+        conditions = circumstances.conditions(
+            platform,
+            power,
+            sweep="everything" if scope.uncertainty else "tensor engine",
+            draws=scope.draws,
+            client=client,
+            accuracy=not scope.timing_only,
+            inputs=scope.evaluation(),
+            input_dims=parse_input_dims(input_dim),
+            recorded=outputs.trace is not None,
+        )
+        networks = by_network(names, platform, chosen, conditions, progress)
+        cases, refusals = _gathered(networks, None if outputs.asked else progress)
     if not cases:
         raise HexsimError(refusals[0].reason)
     outputs.write(
@@ -129,6 +143,23 @@ def bench(
     if outputs.asked:
         say(benchmark_tables(cases))
     _show_rest(cases, refusals, background=bool(circumstances.background))
+
+
+def _gathered(
+    networks: Iterable[list[Case | Refusal]], shown: Line | None
+) -> tuple[list[Case], list[Refusal]]:
+    """All results; each network's table is `shown` as soon as it is known."""
+    from hexsim.reports.benchmark_table import network_table
+    from hexsim.studies.benchmark import Case, Refusal
+
+    cases, refusals = list[Case](), list[Refusal]()
+    for results in networks:
+        refusals += [result for result in results if isinstance(result, Refusal)]
+        if known := [result for result in results if isinstance(result, Case)]:
+            if shown is not None:  # a closed pipe may end the command here
+                shown.tell(("\n" if cases else "") + network_table(known))
+            cases += known
+    return cases, refusals
 
 
 def _show_rest(cases: Sequence[Case], refusals: Sequence[Refusal], *, background: bool) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from hexsim.accuracy.agreement import Agreement
 from hexsim.accuracy.agreements import Agreements
@@ -27,8 +28,12 @@ from hexsim.simulation.simulator import Workload
 from hexsim.studies.cuts import Found, LayerTimes, Prices, compiled_sections, search
 from hexsim.studies.draws import Drawn, drawn, draws
 from hexsim.studies.interference import Interference, interference
+from hexsim.studies.shared_draws import drawn_by
 from hexsim.studies.uncertainty import Scope, Uncertainty, sweep
 from hexsim.timing.results import Result
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 SEEDED = "seeded inputs"
 """What answers are compared on where the user names no inputs."""
@@ -101,7 +106,8 @@ class BenchmarkConditions:
     """What all cases of one benchmark share.
 
     `sweep` gives times an interval: everything, or only those of the tensor engine (None: none).
-    `draws` is how often all constants are drawn at once, 0 for not. `inputs` makes those on which
+    `draws` is how often all constants are drawn at once, 0 for not, and `client` has workers that
+    share them (None: all here). `inputs` makes those on which
     answers are compared, and what is quantised here or at load is calibrated; None: seeded ones.
     """
 
@@ -111,6 +117,7 @@ class BenchmarkConditions:
     preparation: Preparation = field(default_factory=Preparation)
     sweep: Scope | None = None
     draws: int = 0
+    client: Client | None = None
     accuracy: bool = True
     inputs: Callable[[Network], InputSource] | None = None
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -142,11 +149,11 @@ def by_network(
     progress: Callable[[str], None] = lambda what: None,
 ) -> Iterator[list[Case | Refusal]]:
     """Yield the results of `run_benchmark` source by source, each as soon as it is known."""
-    drawn_platforms = draws(platform, conditions.draws)
+    drawing = _drawing(platform, conditions)
     # All are loaded first, without their weights, since names are told apart before the first
     # result; each is let go of when it is done.
     waiting = [
-        _Cases.load(source, platform, conditions, progress, drawn_platforms)
+        _Cases.load(source, platform, conditions, progress, drawing)
         for source in dict.fromkeys(sources)
     ]
     named = Counter(cases.name for cases in waiting)
@@ -165,9 +172,23 @@ def run_case(
     progress: Callable[[str], None] = lambda what: None,
 ) -> Case:
     """Return the one case of `run_benchmark`; raise HexsimError if the runtime refuses it."""
-    drawn_platforms = draws(platform, conditions.draws)
-    cases = _Cases.load(source, platform, conditions, progress, drawn_platforms)
+    drawing = _drawing(platform, conditions)
+    cases = _Cases.load(source, platform, conditions, progress, drawing)
     return cases.case(cases.given.deployment(runtime))
+
+
+Drawing = Callable[[Workload], Drawn]
+
+
+def _drawing(platform: Platform, conditions: BenchmarkConditions) -> Drawing | None:
+    """What times a workload on the drawn platforms, the same for all cases; None without draws."""
+    count, client = conditions.draws, conditions.client
+    if not count:
+        return None
+    if client is not None:
+        return partial(drawn_by, client, platform, count)
+    platforms = draws(platform, count)
+    return lambda workload: drawn(platforms, lambda changed: changed.simulate(workload))
 
 
 def _alone(workload: Workload) -> Workload:
@@ -193,7 +214,7 @@ class _Cases:
         platform: Platform,
         conditions: BenchmarkConditions,
         progress: Callable[[str], None],
-        drawn_platforms: Sequence[Platform],
+        drawing: Drawing | None,
     ) -> None:
         self.given = given
         self.network = given.model.network
@@ -202,7 +223,7 @@ class _Cases:
         self._platform = platform
         self._conditions = conditions
         self._progress = progress
-        self._drawn_platforms = drawn_platforms
+        self._drawing = drawing
         self._source_of_inputs = conditions.inputs(self.network) if conditions.inputs else None
         if self._source_of_inputs is not None:
             given.calibrate_on(self._source_of_inputs.feeds)
@@ -214,13 +235,13 @@ class _Cases:
         platform: Platform,
         conditions: BenchmarkConditions,
         progress: Callable[[str], None],
-        drawn_platforms: Sequence[Platform],
+        drawing: Drawing | None,
     ) -> _Cases:
         """Load the network that `source` names."""
         progress(f"loading {source}")
         read = load_container(source, input_dims=conditions.input_dims)
         given = GivenModel(source, read, platform, conditions.preparation, progress)
-        return cls(source, given, platform, conditions, progress, drawn_platforms)
+        return cls(source, given, platform, conditions, progress, drawing)
 
     def all(self, runtimes: Sequence[Runtime]) -> list[Case | Refusal]:
         """What becomes of the network on each of the runtimes."""
@@ -293,11 +314,10 @@ class _Cases:
 
     def _drawn(self, workload: Workload, runtime: Runtime) -> Drawn | None:
         """Times of a workload alone on the drawn platforms, if the conditions ask for them."""
-        if not self._drawn_platforms:
+        if self._drawing is None:
             return None
-        self._progress(f"{self.name} on {runtime}: {len(self._drawn_platforms)} draws")
-        alone = _alone(workload)
-        return drawn(self._drawn_platforms, lambda changed: changed.simulate(alone))
+        self._progress(f"{self.name} on {runtime}: {self._conditions.draws} draws")
+        return self._drawing(_alone(workload))
 
     @cached_property
     def _agreements(self) -> Agreements:

@@ -35,6 +35,7 @@ INSIDE = (5, 95)
 """Percentiles at the ends of an interval."""
 
 _SEED = 0
+_ALL = slice(None)
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ def drawn(platforms: Sequence[Platform], run: Callable[[Platform], Result]) -> D
     return Drawn(tuple(Times(result.total_us, result.forward_us) for result in results))
 
 
-def draws(platform: Platform, count: int) -> tuple[Platform, ...]:
-    """Draw `count` platforms; the same ones every time."""
+def draws(platform: Platform, count: int, part: slice = _ALL) -> tuple[Platform, ...]:
+    """Draw `count` platforms, the same ones every time, or make but a part of them."""
     doubtful = [
         (sheet, path, constant)
         for sheet in (platform.chip, platform.stack)
@@ -78,7 +79,9 @@ def draws(platform: Platform, count: int) -> tuple[Platform, ...]:
     ]
     fitted = len(calibration().constants)
     shares = latin_hypercube(count, len(doubtful) + fitted)
-    return tuple(_draw(platform, doubtful, share[:-fitted], share[-fitted:]) for share in shares)
+    return tuple(
+        _draw(platform, doubtful, share[:-fitted], share[-fitted:]) for share in shares[part]
+    )
 
 
 def latin_hypercube(count: int, dimensions: int, seed: int = _SEED) -> Array:

@@ -1,0 +1,51 @@
+"""Draws shared out among workers: times are those of one process, to the bit.
+
+A worker gets the platform and the workload once, without weights, and draws its part itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from hexsim.platform import Platform
+from hexsim.simulation.simulator import Workload
+from hexsim.studies.cluster import in_order, in_parts, ranges, threads
+from hexsim.studies.draws import Drawn, drawn, draws
+from hexsim.studies.uncertainty import Times
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_LARGEST = 50
+"""Draws of a part at most: some seconds, which is what a worker's death costs."""
+_PARTS = 4
+"""Parts for each worker at least, as far as there are draws, so that all end together."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What all parts share."""
+
+    platform: Platform
+    workload: Workload
+    count: int
+
+
+def drawn_by(client: Client, platform: Platform, count: int, workload: Workload) -> Drawn:
+    """Simulate a workload on `count` drawn platforms, by the workers of `client`.
+
+    Raises HexsimError if workers die of some draws.
+    """
+    jobs = tuple(replace(job, plan=job.plan.without_values()) for job in workload.jobs)
+    asked = _Asked(platform, replace(workload, jobs=jobs), count)
+    size = min(_LARGEST, max(1, count // (_PARTS * max(1, threads(client)))))
+    found = in_parts(client, _timed, asked, ranges(count, size), "draws")
+    return Drawn(tuple(chain.from_iterable(times for _, times in in_order(found))))
+
+
+def _timed(asked: _Asked, first: int, stop: int) -> tuple[Times, ...]:
+    """What a worker does."""
+    platforms = draws(asked.platform, asked.count, slice(first, stop))
+    return drawn(platforms, lambda changed: changed.simulate(asked.workload)).times
