@@ -12,6 +12,8 @@ def test_layers_reasons_and_runtimes() -> None:
     network = net.network(net.pool(erf))
     rows = [" ".join(line.split()) for line in fallback_table(network).splitlines()[2:]]
     assert rows[0].startswith("neuron0 neuron fxp_cpu dsp aip SNPE 1.x has no neuron (elu)")
-    assert rows[1].startswith("opaque1 Erf fxp_cpu gpu gpu_fp16 dsp aip the operator has no")
+    assert rows[1].startswith(
+        "opaque1 Erf fxp_cpu gpu gpu_fp16 dsp aip htp htp_fp16 the operator has no"
+    )
     assert rows[-1].startswith("2 of 3 layers")
     assert [line.split(":")[0] for line in opaque_lines(network)] == ["node 'opaque1' (Erf)"]
