@@ -42,7 +42,7 @@ def assert_the_case(page: dict[str, Any], case: dict[str, Any], prefix: str = ""
         for bound, us in layer["parts_us"].items()
         if us > 0
     ]
-    assert list(zip(bars["name"], bars["what"], bars["part_us"], strict=True)) == parts
+    assert list(zip(bars["name"], bars["what"], bars["amount"], strict=True)) == parts
     tops = {name: top for name, top in zip(bars["name"], bars["top"], strict=True)}
     us = {layer["name"]: layer["us"] for layer in case["layers"] if layer["name"] in tops}
     assert tops == pytest.approx(us)
@@ -63,7 +63,7 @@ def assert_the_energy(page: dict[str, Any], case: dict[str, Any], prefix: str = 
     layers = case["layers"]
     parts = [(one["name"], part, mj) for one in layers for part, mj in one["parts_mj"].items()]
     assert parts
-    assert list(zip(bars["name"], bars["what"], bars["part_mj"], strict=True)) == parts
+    assert list(zip(bars["name"], bars["what"], bars["amount"], strict=True)) == parts
     assert ends["low"] == [layer["mj_low"] for layer in layers]
     assert ends["high"] == [layer["mj_high"] for layer in layers]
     for layer in layers:
@@ -77,7 +77,7 @@ def assert_the_energy(page: dict[str, Any], case: dict[str, Any], prefix: str = 
 def assert_the_traffic(page: dict[str, Any], case: dict[str, Any], prefix: str = "") -> None:
     """Bars of bytes are those of the JSON file, level by level."""
     (bars,) = columns(figure(page, f"{prefix}Memory traffic"))
-    drawn = zip(bars["name"], bars["level"], bars["kib"], strict=True)
+    drawn = zip(bars["name"], bars["what"], bars["amount"], strict=True)
     levels = {
         "ddr_read_bytes": "DDR, read",
         "ddr_write_bytes": "DDR, written",
@@ -93,7 +93,7 @@ def assert_the_traffic(page: dict[str, Any], case: dict[str, Any], prefix: str =
     assert moved
     assert [(name, level, round(kib * 1024)) for name, level, kib in drawn] == moved
     heights = [top - bottom for top, bottom in zip(bars["top"], bars["bottom"], strict=True)]
-    assert heights == pytest.approx(bars["kib"])
+    assert heights == pytest.approx(bars["amount"])
 
 
 def test_profile(command: Command, tmp_path: Path) -> None:

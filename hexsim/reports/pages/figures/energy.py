@@ -3,43 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import accumulate
 from typing import Any
 
 from hexsim.energy.estimate import PARTS
-from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
+from hexsim.reports.pages.figures.chart import GREY, PALETTE, source
 from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.layer_bars import layer_bars, legend, stacked
 
-_COLOURS = dict(zip(PARTS, PALETTE, strict=False))
-_WIDTH = 0.8
+_COLOURS: dict[str, str] = dict(zip(PARTS, PALETTE, strict=False))
 
 
 def energy_figure(case: Mapping[str, Any]) -> Figure:
     """Return the figure of a case: a bar per layer; the table also has what is no layer."""
     energy = case["energy"]
-    made = chart(
-        "layers, in the order in which they run",
-        "mJ",
-        told=(("", "@name"), ("energy", "@mj{0.0000} mJ"), ("of it", "@what @part_mj{0.0000} mJ")),
-    )
-    bars = _bars(case)
-    keys = ("name", "what", "part_mj", "mj", "left", "right", "bottom", "top", "colour")
-    columns: dict[str, list[Any]] = {key: [bar[key] for bar in bars] for key in keys}
-    made.quad(
-        left="left",
-        right="right",
-        bottom="bottom",
-        top="top",
-        fill_color="colour",
-        line_color=None,
-        fill_alpha="alpha",
-        source=source(columns),
-    )
+    parts = [
+        part
+        for number, layer in enumerate(case["layers"])
+        for part in stacked(number, layer["name"], layer["mj"], layer["parts_mj"].items(), _COLOURS)
+    ]
+    told = (("energy", "@whole{0.0000} mJ"), ("of it", "@what @amount{0.0000} mJ"))
+    made = layer_bars("mJ", parts, told)
     _intervals(made, case)
-    made.xaxis.ticker.min_interval = 1
-    made.y_range.start = 0
-    seen = {bar["what"] for bar in bars}
-    legend = [(colour, part) for part, colour in _COLOURS.items() if part in seen]
     return Figure(
         "Energy",
         f"{energy['mj']:.3g} mJ for an inference, between {energy['mj_low']:.3g} and "
@@ -47,30 +31,8 @@ def energy_figure(case: Mapping[str, Any]) -> Figure:
         f"{_largest(energy)} What is no layer is in the table.",
         _table(case),
         made,
-        (*legend, (GREY, "interval: all constants at one end")),
+        (*legend(parts, _COLOURS), (GREY, "interval: all constants at one end")),
     )
-
-
-def _bars(case: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The parts of all bars, from the left to the right and from the bottom up."""
-    bars: list[dict[str, Any]] = []
-    for number, layer in enumerate(case["layers"]):
-        parts = layer["parts_mj"].items()
-        for (part, mj), top in zip(parts, accumulate(mj for _, mj in parts), strict=True):
-            bars.append(
-                {
-                    "name": layer["name"],
-                    "what": part,
-                    "part_mj": mj,
-                    "mj": layer["mj"],
-                    "left": number - _WIDTH / 2,
-                    "right": number + _WIDTH / 2,
-                    "bottom": top - mj,
-                    "top": top,
-                    "colour": _COLOURS[part],
-                }
-            )
-    return bars
 
 
 def _intervals(made: Any, case: Mapping[str, Any]) -> None:

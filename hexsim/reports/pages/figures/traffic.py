@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hexsim.reports.pages.figures.chart import PALETTE, chart, source
+from hexsim.reports.pages.figures.chart import PALETTE
 from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.pages.figures.layer_bars import BAR, Part, layer_bars, legend
 from hexsim.reports.text import quantity
 
 _KIB = 1024
@@ -19,7 +20,6 @@ _LEVELS = {
     "l2_bytes": ("L2", PALETTE[1]),
     "vtcm_bytes": ("VTCM", PALETTE[3]),
 }
-_WIDTH = 0.8
 
 
 def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
@@ -29,26 +29,7 @@ def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
     shown = [key for key in _LEVELS if sums[key]]
     if not shown:
         return None
-    made = chart(
-        "layers, in the order in which they run",
-        "KiB moved",
-        told=(("", "@name"), ("@level", "@kib{0,0.0} KiB")),
-    )
-    bars = [bar for number, layer in enumerate(layers) for bar in _bars(number, layer, shown)]
-    keys = ("name", "level", "kib", "left", "right", "bottom", "top", "colour")
-    columns: dict[str, list[Any]] = {key: [bar[key] for bar in bars] for key in keys}
-    made.quad(
-        left="left",
-        right="right",
-        bottom="bottom",
-        top="top",
-        fill_color="colour",
-        line_color=None,
-        fill_alpha="alpha",
-        source=source(columns),
-    )
-    made.xaxis.ticker.min_interval = 1
-    made.y_range.start = 0
+    parts = [part for number, layer in enumerate(layers) for part in _parts(number, layer, shown)]
     told = ", ".join(f"{_LEVELS[key][0]} {quantity(sums[key], 'B')}" for key in shown)
     return Figure(
         "Memory traffic",
@@ -65,33 +46,24 @@ def traffic_figure(case: Mapping[str, Any]) -> Figure | None:
                 for layer in layers
             ],
         ),
-        made,
-        tuple((colour, name) for name, colour in (_LEVELS[key] for key in shown)),
+        layer_bars("KiB moved", parts, [("@what", "@amount{0,0.0} KiB")]),
+        legend(parts, dict(_LEVELS[key] for key in shown)),
     )
 
 
-def _bars(number: int, layer: Mapping[str, Any], shown: list[str]) -> list[dict[str, Any]]:
-    """What a layer moves: written bytes of DDR stand on those that are read."""
+def _parts(number: int, layer: Mapping[str, Any], shown: list[str]) -> list[Part]:
+    """What a layer moves, side by side; written bytes of DDR stand on those that are read."""
     slots = [key for key in shown if key != "ddr_write_bytes" or "ddr_read_bytes" not in shown]
-    width = _WIDTH / len(slots)
-    bars = []
+    width = BAR / len(slots)
+    parts = []
     for key in shown:
-        if not layer[key]:
+        kib = layer[key] / _KIB
+        if not kib:
             continue
         is_above = key not in slots
-        slot = 0 if is_above else slots.index(key)
         bottom = layer["ddr_read_bytes"] / _KIB if is_above else 0.0
-        left = number - _WIDTH / 2 + width * slot
-        bars.append(
-            {
-                "name": layer["name"],
-                "level": _LEVELS[key][0],
-                "kib": layer[key] / _KIB,
-                "left": left,
-                "right": left + width,
-                "bottom": bottom,
-                "top": bottom + layer[key] / _KIB,
-                "colour": _LEVELS[key][1],
-            }
-        )
-    return bars
+        left = number - BAR / 2 + width * (0 if is_above else slots.index(key))
+        what, colour = _LEVELS[key]
+        place = (left, left + width, bottom, bottom + kib)
+        parts.append(Part(layer["name"], what, kib, kib, *place, colour))
+    return parts
