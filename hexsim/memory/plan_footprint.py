@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from hexsim.graph.ir import Network
 from hexsim.host.entry import crossing_bytes
@@ -23,6 +24,8 @@ from hexsim.platforms.chips import Chip
 from hexsim.platforms.stacks import BufferType, Stack
 from hexsim.runtimes import FIXED_POINT
 
+_REMEMBERED = 64
+"""Graphs that are kept, for those who ask again with other constants."""
 _FLOAT_BYTES = 4
 _SUM_BITS = 32
 """Of biases beside weights in codes."""
@@ -35,7 +38,7 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
 
     Raises HexsimError if the chip lacks an engine of the plan.
     """
-    calls = tuple(joined(plan))
+    calls = joined(plan)
     graphs = [graph for together in calls for graph in _graphs(plan.network, together, chip, stack)]
     given: dict[tuple[str, str], int] = {}
     layers = []
@@ -68,16 +71,21 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
 
 def _graphs(network: Network, together: JoinedSubnets, chip: Chip, stack: Stack) -> Iterator[Graph]:
     """The graphs of the subnets that one call runs."""
-    from_hta = together.written_by("hta")
-    leaving = together.read_by("hvx") - from_hta | frozenset(together.outputs)
-    for subnet in together.subnets:
+    for number, subnet in enumerate(together.subnets):
         if subnet.engine == "hvx":
-            target = Target.of(chip, stack)
-            yield on_hvx(subnet, target, from_hta=from_hta, leaving=leaving)
+            yield _on_hvx(together, number, Target.of(chip, stack))
         elif subnet.engine == "htp":
             yield on_htp(subnet, network, chip.htp)
         else:
             yield on_hta(subnet, chip.hta) if subnet.engine == "hta" else on_host(subnet)
+
+
+@lru_cache(_REMEMBERED)
+def _on_hvx(together: JoinedSubnets, number: int, target: Target) -> Graph:
+    """The graph of a subnet on HVX, which depends on nothing else of chip and stack."""
+    from_hta = together.written_by("hta")
+    leaving = together.read_by("hvx") - from_hta | frozenset(together.outputs)
+    return on_hvx(together.subnets[number], target, from_hta=from_hta, leaving=leaving)
 
 
 def _weights(call: KernelCall, plan: Plan) -> dict[str, int]:

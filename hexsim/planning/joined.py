@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from weakref import WeakKeyDictionary
 
 from hexsim.graph.ir import Network, Shape
 from hexsim.planning.plan import Plan, PlannedSubnet
@@ -18,9 +19,12 @@ from hexsim.runtimes import Engine
 _ON_DSP: frozenset[Engine] = frozenset({"hvx", "hta"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JoinedSubnets:
-    """Subnets in order; `inputs` come from outside all of them, `outputs` go there."""
+    """Subnets in order; `inputs` come from outside all of them, `outputs` go there.
+
+    A plan has them once, so each equals none but itself.
+    """
 
     subnets: tuple[PlannedSubnet, ...]
     inputs: tuple[str, ...]
@@ -77,8 +81,17 @@ class JoinedSubnets:
         )
 
 
-def joined(plan: Plan) -> Iterator[JoinedSubnets]:
-    """Yield the subnets of `plan`, joined as far as one call runs them."""
+_known: WeakKeyDictionary[Plan, tuple[JoinedSubnets, ...]] = WeakKeyDictionary()
+
+
+def joined(plan: Plan) -> tuple[JoinedSubnets, ...]:
+    """Return the subnets of `plan`, joined as far as one call runs them; always the same ones."""
+    if plan not in _known:
+        _known[plan] = tuple(_joined(plan))
+    return _known[plan]
+
+
+def _joined(plan: Plan) -> Iterator[JoinedSubnets]:
     for _, run in groupby(
         enumerate(plan.subnets),
         key=lambda item: item[1].runtime if item[1].engine in _ON_DSP else item[0],

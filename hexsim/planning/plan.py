@@ -103,9 +103,11 @@ class PlannedSubnet:
         return tuple(call.layer for call in self.calls)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Plan(Shown):
     """All subnets of one inference of `network` on `runtime`, in execution order.
+
+    A plan equals none but itself, so that what is derived of it can be kept beside it.
 
     `quantized` tells whether the model's file holds codes or floats, `stored_bytes` how many
     bytes its parameters take there, `floats` which parameters are floats beside codes.

@@ -32,6 +32,8 @@ class HardwareThreads:
 
     def place(self, ready: Sequence[SoftwareThread]) -> list[int]:
         """Place `ready`, given as they became so; return the hardware threads that must switch."""
+        if self._runs_just(ready):
+            return []
         chosen = sorted(ready, key=lambda thread: thread.priority)[: len(self.running)]
         self._changes += 1
         for place, thread in enumerate(self.running):
@@ -42,11 +44,16 @@ class HardwareThreads:
         for thread in chosen:
             if thread in self.running:
                 continue
-            place = min(self._free(), key=lambda place: self._preference(thread, place))
+            place = self._best(thread)
             if self._registers[place] not in (None, thread):
                 switching.append(place)
             self.running[place] = self._registers[place] = thread
         return switching
+
+    def _runs_just(self, ready: Sequence[SoftwareThread]) -> bool:
+        """True if those who are ready are those who run, so that nobody moves."""
+        count = len(self.running) - self.running.count(None)
+        return count == len(ready) and all(thread in self.running for thread in ready)
 
     def cluster(self, place: int) -> int:
         """The cluster of a hardware thread."""
@@ -56,13 +63,15 @@ class HardwareThreads:
         """True if no other hardware thread of the same cluster runs anything."""
         return self._busy(self.cluster(place)) == 1
 
-    def _free(self) -> list[int]:
-        return [place for place, thread in enumerate(self.running) if thread is None]
-
     def _busy(self, cluster: int) -> int:
         """Running threads of a cluster."""
         return sum(thread is not None for thread in self.running[cluster :: self._clusters])
 
-    def _preference(self, thread: SoftwareThread, place: int) -> tuple[bool, int, int, int]:
-        is_strange = self._registers[place] is not thread
-        return is_strange, self._busy(self.cluster(place)), self._freed[place], place
+    def _best(self, thread: SoftwareThread) -> int:
+        """The free hardware thread that rule 3 names."""
+        free = [place for place, other in enumerate(self.running) if other is None]
+        own = [place for place in free if self._registers[place] is thread]
+        return own[0] if len(own) == 1 else min(own or free, key=self._preference)
+
+    def _preference(self, place: int) -> tuple[int, int, int]:
+        return self._busy(self.cluster(place)), self._freed[place], place

@@ -32,7 +32,7 @@ class Inference:
     def __init__(self, phone: Phone, request: Request) -> None:
         self._phone = phone
         self._request = request
-        self._joined = tuple(joined(request.plan))
+        self._joined = joined(request.plan)
         self._calls: dict[int, DspCall] = {}
         self._graphs: dict[int, HtpCall] = {}
 

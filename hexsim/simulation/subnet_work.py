@@ -6,11 +6,17 @@ its layout, and what HVX hands to it is written back in that layout.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+from hexsim.hvx.kernels import Target
 from hexsim.hvx.orientation import laid_down
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.simulation.dsp_work import DspWork, dsp_work
 from hexsim.simulation.hta_work import HtaWork, hta_work
 from hexsim.simulation.phone import Phone
+
+_REMEMBERED = 64
+"""Calls whose work is kept, for those who simulate one again with other constants."""
 
 
 def subnet_works(
@@ -18,19 +24,11 @@ def subnet_works(
 ) -> tuple[DspWork | HtaWork, ...]:
     """Prepare the subnets of a call; `inputs_in_l2` if the DSP makes codes of float inputs."""
     target = phone.dsp.target
+    on_hvx = iter(_on_hvx(joined, target, inputs_in_l2=inputs_in_l2))
     from_application = frozenset(joined.inputs)
-    from_hta = joined.written_by("hta")
-    as_they_are = joined.as_codes if inputs_in_l2 else from_application
-    cold = from_hta | as_they_are
-    flat = joined.read_by("hvx") - from_hta | frozenset(joined.outputs)
+    cold = _cold(joined, inputs_in_l2=inputs_in_l2)
     return tuple(
-        dsp_work(
-            laid_down(subnet),
-            target,
-            in_ddr=cold,
-            for_hta=joined.read_by("hta"),
-            flat=flat,
-        )
+        next(on_hvx)
         if subnet.engine == "hvx"
         else hta_work(
             laid_down(subnet),
@@ -42,3 +40,21 @@ def subnet_works(
         )
         for subnet in joined.subnets
     )
+
+
+@lru_cache(_REMEMBERED)
+def _on_hvx(joined: JoinedSubnets, target: Target, *, inputs_in_l2: bool) -> tuple[DspWork, ...]:
+    """The work of the subnets on HVX, which depends on nothing else of a phone."""
+    flat = joined.read_by("hvx") - joined.written_by("hta") | frozenset(joined.outputs)
+    cold = _cold(joined, inputs_in_l2=inputs_in_l2)
+    return tuple(
+        dsp_work(laid_down(subnet), target, in_ddr=cold, for_hta=joined.read_by("hta"), flat=flat)
+        for subnet in joined.subnets
+        if subnet.engine == "hvx"
+    )
+
+
+def _cold(joined: JoinedSubnets, *, inputs_in_l2: bool) -> frozenset[str]:
+    """What lies in DDR before the call, as codes."""
+    as_they_are = joined.as_codes if inputs_in_l2 else frozenset(joined.inputs)
+    return joined.written_by("hta") | as_they_are

@@ -101,8 +101,8 @@ class SharedRate(ABC, Generic[DemandT]):
         rates = self._rates([user.demand for user in self._users])
         for user, rate in zip(self._users, rates, strict=True):
             user.rate = rate
-            if rate > 0:
-                soonest = min(soonest, user.remaining / rate)
+            if rate > 0 and (left := user.remaining / rate) < soonest:
+                soonest = left
         if self.told is not None:
             self.told(sum(rates))
         if soonest < math.inf:

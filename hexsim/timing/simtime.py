@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from heapq import heappush
 from typing import Any
 
 import simpy
@@ -42,6 +43,6 @@ class Environment(simpy.Environment):
     def schedule(
         self, event: simpy.Event, priority: EventPriority = NORMAL, delay: float = 0
     ) -> None:
-        """Put an event in the queue."""
+        """Put an event in the queue, as simpy does; its number is the count of all so far."""
         self.scheduled += 1
-        super().schedule(event, priority, delay)
+        heappush(self._queue, (self._now + delay, priority, self.scheduled, event))

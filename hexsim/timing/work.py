@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 CostModel = Literal["kernel", "tiles", "generic", "analytic", "user", "none"]
@@ -68,7 +69,7 @@ class Stage:
         return (item for piece in self.slices for item in piece.items)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NodeWork:
     """One layer on the DSP; `nodes` is how many graph nodes the runtime makes of it."""
 
@@ -81,32 +82,32 @@ class NodeWork:
         """Jobs of all stages."""
         return (item for stage in self.stages for item in stage.items)
 
-    @property
+    @cached_property
     def packets(self) -> int:
         """Packets of all jobs."""
         return sum(item.packets for item in self.items)
 
-    @property
+    @cached_property
     def vector_packets(self) -> int:
         """Packets of the jobs that hold a vector context."""
         return sum(item.packets for item in self.items if item.vector)
 
-    @property
+    @cached_property
     def l2_bytes(self) -> int:
         """Bytes through the L2 port."""
         return sum(item.l2_bytes for item in self.items)
 
-    @property
+    @cached_property
     def vtcm_bytes(self) -> int:
         """Bytes read and written in VTCM."""
         return sum(item.vtcm_bytes for item in self.items)
 
-    @property
+    @cached_property
     def read_bytes(self) -> int:
         """Bytes from DDR."""
         return sum(piece.read_bytes for stage in self.stages for piece in stage.slices)
 
-    @property
+    @cached_property
     def write_bytes(self) -> int:
         """Bytes to DDR."""
         return sum(piece.write_bytes for stage in self.stages for piece in stage.slices)
