@@ -1,30 +1,41 @@
-"""Points of a sweep per second: in one process, and by one and two workers in turns.
+"""Points of a sweep per second: in one process, and by workers of one and two processes in turns.
 
-python -m benchmarks.sweep_speed [--points 256] [--rounds 3] [--network mobilenet_v2]
+python -m benchmarks.sweep_speed [--seconds 4] [--rounds 3] [--workers 1 2] [--network mobilenet_v2]
 
-The split says where the time of a point goes: restating the platform, simulating, and the rest,
-which is the row. What a worker loses against one process is the engine's share.
+A turn simulates about so many seconds of points that nobody has simulated before. Workers are
+started once, and their first turn does not count. Beside the workers stand as many processes that
+have nothing to do with each other: what they reach together is what the machine has to give, and
+what workers lose against that is the engine's share. The split says what of a point's time goes on
+stating the platform anew; the rest is simulating, and the row.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from itertools import count
+from multiprocessing.pool import Pool
 from pathlib import Path
 
 from hexsim.studies.cluster import workers
 from hexsim.studies.sweep import engine
 from hexsim.studies.sweep.evaluation import row
-from hexsim.studies.sweep.parts import Parts
+from hexsim.studies.sweep.parts import SIZE, Parts
 from hexsim.studies.sweep.points import Points
-from hexsim.studies.sweep.settings import settings
+from hexsim.studies.sweep.settings import Setting, settings
 from hexsim.studies.sweep.space import Space, Variation
 
+Turn = Callable[[Points], object]
+"""Simulates all points."""
 
-def space(network: str, points: int) -> Space:
+
+def space(network: str, points: int, seed: int = 0) -> Space:
     """Two constants drawn, so that no two points are alike."""
     return Space(
         networks=(network,),
@@ -33,6 +44,7 @@ def space(network: str, points: int) -> Space:
             "memory.latency_bus_share": Variation(drawn=True),
         },
         draws=points,
+        seed=seed,
     )
 
 
@@ -43,45 +55,93 @@ def seconds(of: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def by_workers(points: Points, count: int) -> float:
-    """Seconds that workers take who are already there."""
-    with tempfile.TemporaryDirectory() as folder, workers(None, count) as client:
-        warm = Parts(Path(folder) / "warm", Points(points.space, points.settings))
-        warm.open()
-        engine.simulate_parts(client, points, warm, lambda done: None)
-        parts = Parts(Path(folder) / "parts", points)
-        parts.open()
-        return seconds(lambda: engine.simulate_parts(client, points, parts, lambda done: None))
+def rows(points: Points) -> None:
+    """Simulate all points here."""
+    for point in points:
+        row(point, 1)
+
+
+def by_workers(stack: ExitStack, number: int) -> Turn:
+    """Workers who stay."""
+    client = stack.enter_context(workers(None, number))
+
+    def turn(points: Points) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            parts = Parts(Path(folder) / "parts", points)
+            parts.open()
+            engine.simulate_parts(client, points, parts, lambda done: None)
+
+    return turn
+
+
+def by_processes(pool: Pool, number: int) -> Turn:
+    """Processes that know nothing of each other, each with its share of the points."""
+
+    def turn(points: Points) -> None:
+        share = -(-len(points) // number)
+        pool.map(rows, [_drawn(points, share, at) for at in range(number)], chunksize=1)
+
+    return turn
+
+
+def _drawn(points: Points, number: int, seed: int) -> Points:
+    """Other points of the same settings."""
+    found = points.space.model_copy(update={"draws": number, "seed": points.space.seed + seed})
+    return Points(found, points.settings)
+
+
+def arms(stack: ExitStack, numbers: list[int]) -> Iterator[tuple[str, int, Turn]]:
+    """What takes turns: its name, of how many processes it is, and how it simulates."""
+    yield "here", 1, rows
+    pool = stack.enter_context(multiprocessing.get_context("spawn").Pool(max(numbers)))
+    for number in numbers:
+        yield f"{number} apart", number, by_processes(pool, number)
+        yield f"{number} workers", number, by_workers(stack, number)
+
+
+def measured(
+    ready: list[Setting], network: str, given: argparse.Namespace
+) -> dict[str, list[float]]:
+    """Points per second of each arm, turn by turn."""
+    seeds = count()
+    rate = 16 / seconds(lambda: rows(Points(space(network, 16, next(seeds)), ready)))
+    found: dict[str, list[float]] = {}
+    with ExitStack() as stack:
+        ways = list(arms(stack, given.workers))
+        for warm in (True, *[False] * given.rounds):
+            for name, number, turn in ways:
+                wanted = rate * number * (1 if warm else given.seconds)
+                size = -(-int(wanted) // (SIZE * number)) * SIZE * number
+                points = Points(space(network, size, next(seeds)), ready)
+                took = seconds(partial(turn, points))
+                if not warm:
+                    found.setdefault(name, []).append(size / took)
+    return found
 
 
 def main() -> None:
     """Print points per second, and the split."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--points", type=int, default=256)
+    parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--network", default="mobilenet_v2")
     given = parser.parse_args()
-    asked = space(given.network, given.points)
+    asked = space(given.network, 64)
     points = Points(asked, settings(asked))
-    row(points[0], 1)
-    alone: list[float] = []
-    by_count: dict[int, list[float]] = {1: [], 2: []}
-    restating = 0.0
-    for _ in range(given.rounds):
-        alone.append(seconds(lambda: [row(one, 1) for one in points]))
-        restating = seconds(lambda: [one.setting.platform_with(one.constants) for one in points])
-        for count, series in by_count.items():
-            series.append(by_workers(points, count))
-    rates = {
-        "one process": alone,
-        **{f"{count} worker{'s' * (count > 1)}": series for count, series in by_count.items()},
-    }
-    for what, series in rates.items():
-        shown = ", ".join(f"{given.points / one:.1f}" for one in series)
-        print(f"{what}: {given.points / statistics.median(series):.1f} points/s ({shown})")
-    two, one = (statistics.median(by_count[count]) for count in (2, 1))
-    print(f"two workers over one: {one / two:.2f}")
-    print(f"restating platforms: {restating / statistics.median(alone):.1%} of one process")
+    rows(points)
+    alone = seconds(lambda: rows(points))
+    stating = seconds(lambda: [one.setting.platform_with(one.constants) for one in points])
+    print(f"stating platforms anew: {stating / alone:.1%} of a point")
+    found = measured(list(points.settings), given.network, given)
+    for name, series in found.items():
+        shown = ", ".join(f"{one:.1f}" for one in series)
+        print(f"{name}: {statistics.median(series):.1f} points/s ({shown})")
+    for number in given.workers[1:]:
+        for what in ("apart", "workers"):
+            first, other = found[f"{given.workers[0]} {what}"], found[f"{number} {what}"]
+            ratios = [b / a for a, b in zip(first, other, strict=True)]
+            print(f"{number} {what} over {given.workers[0]}: {statistics.median(ratios):.2f}")
 
 
 if __name__ == "__main__":
