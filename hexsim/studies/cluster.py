@@ -92,6 +92,8 @@ def in_parts(
 
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": _SHARED}):
         held = client.submit(_as_it_is, shared, pure=False)  # a task is done again if it gets lost
+    # Parts go to where what they share is, and would leave all others without work at first.
+    client.replicate(held)
     waiting = iter(parts)
     ranges = {}
 
