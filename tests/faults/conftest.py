@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -30,6 +31,17 @@ class Ended(NamedTuple):
 
 
 Run = Callable[..., Ended]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heard() -> None:
+    """Children hear what these tests send, also where the tests run in the background of a shell.
+
+    A shell ignores SIGINT for what it runs there, nohup ignores SIGHUP, and children inherit that.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
