@@ -32,9 +32,26 @@ drawn = true
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    container.write(tmp_path / "m.dlc", Model(small_network()))
-    (tmp_path / "space.toml").write_text(SPACE)
-    return tmp_path
+    return asked(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The answer, by as many workers as there are cores."""
+    return swept(asked(tmp_path_factory.mktemp("whole")))
+
+
+@pytest.fixture
+def answered(folder: Path, whole: bytes) -> Path:
+    """The folder with the answer in it."""
+    (folder / "space.parquet").write_bytes(whole)
+    return folder
+
+
+def asked(folder: Path) -> Path:
+    container.write(folder / "m.dlc", Model(small_network()))
+    (folder / "space.toml").write_text(SPACE)
+    return folder
 
 
 def started(folder: Path, *words: str) -> subprocess.Popen[bytes]:
@@ -58,17 +75,15 @@ def swept(folder: Path, *words: str) -> bytes:
     return (folder / "space.parquet").read_bytes()
 
 
-def test_any_number_of_workers_gives_the_same_file(folder: Path) -> None:
+def test_any_number_of_workers_gives_the_same_file(folder: Path, whole: bytes) -> None:
     one = swept(folder, "--workers", "1")
-    assert swept(folder, "--workers", "2") == one
+    assert swept(folder, "--workers", "2") == one == whole
     table = read(folder / "space.parquet").table
     assert table["point"].to_pylist() == list(range(80))
     assert not any(table["refusal"].to_pylist())
 
 
-def test_a_killed_sweep_goes_on_where_it_was(folder: Path) -> None:
-    whole = swept(folder)
-    (folder / "space.parquet").unlink()
+def test_a_killed_sweep_goes_on_where_it_was(folder: Path, whole: bytes) -> None:
     with started(folder, "space.toml", "--workers", "1") as process:
         parts = folder / "space.parquet.parts"
         while process.poll() is None and not list(parts.glob("*.parquet")):
@@ -83,7 +98,7 @@ def test_a_killed_sweep_goes_on_where_it_was(folder: Path) -> None:
     assert kept
 
 
-def test_a_killed_worker_loses_nothing(folder: Path) -> None:
+def test_a_killed_worker_loses_nothing(folder: Path, whole: bytes) -> None:
     import distributed
 
     from hexsim.studies.sweep.engine import simulate_parts
@@ -92,10 +107,9 @@ def test_a_killed_worker_loses_nothing(folder: Path) -> None:
     from hexsim.studies.sweep.settings import settings
     from hexsim.studies.sweep.space import read_space
 
-    whole = swept(folder)
     os.chdir(folder)
-    asked = read_space(folder / "space.toml")
-    points = Points(asked, settings(asked))
+    space = read_space(folder / "space.toml")
+    points = Points(space, settings(space))
     parts = Parts(folder / "other.parts", points)
     parts.open()
     with (
@@ -116,8 +130,8 @@ def test_a_killed_worker_loses_nothing(folder: Path) -> None:
     assert parts.whole() == whole
 
 
-def test_the_answer_is_read(folder: Path, command: Callable[[str], Done]) -> None:
-    swept(folder)
+@pytest.mark.usefixtures("answered")
+def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
     done = command("sweep show space.parquet --pareto latency,initialisation --json a.json")
     assert done.code == 0
     told = json.loads(Path("a.json").read_text())
@@ -132,11 +146,9 @@ def test_the_answer_is_read(folder: Path, command: Callable[[str], Done]) -> Non
         assert f"{part:.1%}" in next(li for li in done.out.splitlines() if li.startswith(name))
 
 
-def test_the_page_has_the_front_of_energy_and_area(
-    folder: Path, command: Callable[[str], Done]
-) -> None:
+@pytest.mark.usefixtures("answered")
+def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done]) -> None:
     pytest.importorskip("bokeh")
-    swept(folder)
     line = "sweep show space.parquet --pareto latency,energy,area --json a.json --html page.html"
     assert command(line).code == 0
     told = json.loads(Path("a.json").read_text())
@@ -149,8 +161,8 @@ def test_the_page_has_the_front_of_energy_and_area(
     ]
 
 
-def test_bad_questions_are_told_in_a_sentence(folder: Path, refused: Callable[[str], str]) -> None:
-    swept(folder)
+@pytest.mark.usefixtures("answered")
+def test_bad_questions_are_told_in_a_sentence(refused: Callable[[str], str]) -> None:
     said = {
         "--best latency": "is no condition",
         "--best 'latnecy < 5'": "unknown figure 'latnecy'",
@@ -160,8 +172,8 @@ def test_bad_questions_are_told_in_a_sentence(folder: Path, refused: Callable[[s
         "--pareto latency,,": "unknown figure ''",
         "--pareto ''": "unknown figure ''",
     }
-    for asked, sentence in said.items():
-        assert sentence in refused(f"sweep show space.parquet {asked}"), asked
+    for question, sentence in said.items():
+        assert sentence in refused(f"sweep show space.parquet {question}"), question
 
 
 @pytest.mark.parametrize(
@@ -197,13 +209,12 @@ def test_parts_of_another_sweep_are_left_alone(folder: Path, refused: Callable[[
     assert (folder / "space.parquet.parts" / "mine").read_text() == "mine"
 
 
-def test_another_format_is_told(folder: Path, refused: Callable[[str], str]) -> None:
+def test_another_format_is_told(answered: Path, refused: Callable[[str], str]) -> None:
     from pyarrow import parquet
 
-    swept(folder)
-    table = read(folder / "space.parquet").table
+    table = read(answered / "space.parquet").table
     told = json.dumps({"format": 9, "version": "7.0", "constants": []}).encode()
-    parquet.write_table(table.replace_schema_metadata({b"hexsim": told}), folder / "new.parquet")
-    parquet.write_table(table.replace_schema_metadata({}), folder / "other.parquet")
+    parquet.write_table(table.replace_schema_metadata({b"hexsim": told}), answered / "new.parquet")
+    parquet.write_table(table.replace_schema_metadata({}), answered / "other.parquet")
     assert "format 9 of hexsim 7.0" in refused("sweep show new.parquet")
     assert "is no sweep's answer" in refused("sweep show other.parquet")
