@@ -29,8 +29,12 @@ class Distance:
     def add(self, reference: Array, other: Array) -> None:
         """Take in one pair of arrays of equal shape."""
         whole, stand_in = reference.ravel(), other.ravel()
+        # Blocks are written over each other: new memory for each would take longer than the sums.
+        kept = np.empty((3, min(whole.size, BLOCK)))
         for at in range(0, whole.size, BLOCK):
-            self._add_block(whole[at : at + BLOCK], stand_in[at : at + BLOCK])
+            blocks = kept[:, : whole.size - at]
+            blocks[0], blocks[1] = whole[at : at + BLOCK], stand_in[at : at + BLOCK]
+            self._add_block(*blocks)
 
     def take(self, other: Distance) -> None:
         """Take in the pairs that were added to another one."""
@@ -40,14 +44,14 @@ class Distance:
         self.product += other.product
         self.max_error = max(self.max_error, other.max_error)
 
-    def _add_block(self, reference: Array, other: Array) -> None:
-        a, b = reference.astype(np.float64), other.astype(np.float64)
-        difference = a - b
+    def _add_block(self, a: Doubles, b: Doubles, difference: Doubles) -> None:
+        np.subtract(a, b, out=difference)
         self.signal += _product(a, a)
         self.stand_in += _product(b, b)
         self.noise += _product(difference, difference)
         self.product += _product(a, b)
-        self.max_error = max(self.max_error, float(np.max(np.abs(difference), initial=0.0)))
+        largest = np.max(np.abs(difference, out=difference), initial=0.0)
+        self.max_error = max(self.max_error, float(largest))
 
     @property
     def noise_ratio(self) -> float:
