@@ -26,7 +26,7 @@ from pathlib import Path
 from hexsim.studies.cluster import workers
 from hexsim.studies.sweep import engine
 from hexsim.studies.sweep.evaluation import row
-from hexsim.studies.sweep.parts import SIZE, Parts
+from hexsim.studies.sweep.parts import Parts, part_points
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import Setting, settings
 from hexsim.studies.sweep.space import Space, Variation
@@ -111,7 +111,8 @@ def measured(
         for warm in (True, *[False] * given.rounds):
             for name, number, turn in ways:
                 wanted = rate * number * (1 if warm else given.seconds)
-                size = -(-int(wanted) // (SIZE * number)) * SIZE * number
+                whole = part_points(1) * number  # all processes have as many whole parts
+                size = -(-int(wanted) // whole) * whole
                 points = Points(space(network, size, next(seeds)), ready)
                 took = seconds(partial(turn, points))
                 if not warm:

@@ -26,6 +26,9 @@ _PATIENCE_S = 15
 """Seconds that a scheduler has to answer."""
 _AHEAD = 3
 """Parts that wait at each worker, so that none is ever without work."""
+_KEEPS_MEMORY = {"MALLOC_TRIM_THRESHOLD_": 1 << 30, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
+"""A worker's variables. As dask sets them, memory goes back to the system after each array, and a
+picture of MobileNetV2 has 20 000 page faults (measured: 1.3 times the time)."""
 _SHARED = "1GiB"
 """Up to here the scheduler takes what is shared without a warning: the weights of a network."""
 
@@ -49,10 +52,12 @@ def workers(scheduler: str | None, count: int) -> Iterator[Client]:
 
     Raises HexsimError if nobody answers, or if workers have another hexsim.
     """
+    import dask
     from distributed import Client, LocalCluster
 
     if scheduler is None:
         with (
+            dask.config.set({"distributed.nanny.pre-spawn-environ": _KEEPS_MEMORY}),
             LocalCluster(
                 n_workers=count,
                 threads_per_worker=1,
@@ -106,17 +111,18 @@ def in_parts(
 
     at_once = _AHEAD * max(1, threads(client))
     running = as_completed([future for _ in range(at_once) for future in submit()])
-    for future in running:
-        part = ranges.pop(future.key)
+    for futures in running.batches():
+        done = [(ranges.pop(future.key), future) for future in futures]
+        running.update([future for _ in done for future in submit()])
         try:
-            found = future.result()
+            found = client.gather(futures)  # asking for each by itself takes as long as for all
         except KilledWorker:
+            part = next((one for one, future in done if future.status == "error"), done[0][0])
             raise HexsimError(
                 f"workers die of the {what} {part.start} to {part.stop - 1}, perhaps for want of "
                 f"memory; give fewer --workers, and look at those {what} by themselves"
             ) from None
-        running.update(submit())
-        yield part, found
+        yield from zip((one for one, _ in done), found, strict=True)
 
 
 def in_order(found: Iterable[tuple[range, Found]]) -> Iterator[tuple[range, Found]]:

@@ -56,14 +56,18 @@ def validate_sharded(
     """
     observer = Observer(deployment, inputs.batch, original, threads)
     asked = _Asked(observer, inputs.absolute(), labels)
-    count = max(1, len(client.nthreads()))
-    size = min(_LARGEST, max(1, inputs.sets // (_PARTS * count)))
+    size = part_size(inputs.sets, max(1, len(client.nthreads())))
     totals = Totals(observer.twin)
     found = in_parts(client, _observe, asked, ranges(inputs.sets, size), "inputs")
     for part, observed in in_order(found):
         totals.take(observed)
         progress(part.stop)
     return validation_of(deployment, totals, labelled=labels is not None)
+
+
+def part_size(inputs: int, workers: int) -> int:
+    """How many of so many inputs are a part for so many workers."""
+    return min(_LARGEST, max(1, inputs // (_PARTS * workers)))
 
 
 def _observe(asked: _Asked, first: int, stop: int) -> Observed:

@@ -23,14 +23,16 @@ from hexsim.studies.sweep.table import FORMAT, as_bytes, read
 if TYPE_CHECKING:
     import pyarrow
 
-SIZE = 32
-"""Points of a part: about a second's work, which is what a kill costs."""
+_SIZE = 32
+"""Points of a part at least: about a second's work, which is what a kill costs."""
+_MOST = 4096
+"""Parts of a sweep at most: each costs a file and milliseconds of the one who keeps them."""
 _IDENTITY = "sweep.json"
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The folder of one sweep; `points` are cut into ranges of `SIZE`."""
+    """The folder of one sweep; `points` are cut into ranges of a size."""
 
     folder: Path
     points: Points
@@ -69,7 +71,7 @@ class Parts:
         self.folder.rmdir()
 
     def _all(self) -> Iterator[range]:
-        return ranges(len(self.points), SIZE)
+        return ranges(len(self.points), part_points(len(self.points)))
 
     def _path(self, part: range) -> Path:
         return self.folder / f"{part.start:012}.parquet"
@@ -89,3 +91,8 @@ class Parts:
         sources = [setting.digest for setting in self.points.settings]
         told = [__version__, self.points.space.model_dump(mode="json"), sheets, sources]
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def part_points(points: int) -> int:
+    """How many of so many points are a part."""
+    return max(_SIZE, -(-points // _MOST))
