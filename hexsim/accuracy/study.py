@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.accuracy.diagnosis import Diagnosis
+from hexsim.accuracy.distributions import Distribution
 from hexsim.accuracy.remedies import RemedyTrial
 from hexsim.accuracy.sensitivity import Sensitivity
 from hexsim.accuracy.validation import Validation
@@ -26,3 +27,4 @@ class Study:
     sensitivity: Sensitivity | None = None
     diagnoses: tuple[Diagnosis, ...] | None = None
     remedies: tuple[RemedyTrial, ...] | None = None
+    distributions: tuple[Distribution, ...] | None = None

@@ -39,6 +39,7 @@ class Examination:
             yield OnRuntime(case, study, cut)
 
     def _study(self, deployment: Deployment, runtime: Runtime) -> Study | None:
+        from hexsim.accuracy.distributions import distributions
         from hexsim.accuracy.study import Study
         from hexsim.accuracy.validation import validate
 
@@ -46,9 +47,12 @@ class Examination:
         if source is None or runtime not in FIXED_POINT:
             return None
         self.progress(f"comparing {runtime} with float")
-        found = validate(deployment, source.feeds(), batch=source.batch, items=source.items)
-        name, chip = deployment.network.name, self.platform.chip.name
-        return Study(name, chip, runtime, (source.description,), found)
+        batch, items = source.batch, source.items
+        found = validate(deployment, source.feeds(), batch=batch, items=items)
+        network, chip = deployment.network, self.platform.chip.name
+        counts = distributions(network, found.layers, source.feeds(), batch=batch, items=items)
+        notes = (source.description,)
+        return Study(network.name, chip, runtime, notes, found, distributions=counts)
 
     def _cut(self, deployment: Deployment, case: Case) -> tuple[Prices, Survey]:
         from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, survey

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hexsim.cli._compared import Compared
@@ -19,6 +20,7 @@ from hexsim.runtimes import FIXED_POINT, Runtime
 
 if TYPE_CHECKING:
     from hexsim.accuracy.labels import Classes
+    from hexsim.accuracy.study import Study
     from hexsim.accuracy.validation import Validation
     from hexsim.cli._compared import ComparedModel
     from hexsim.deployment import Deployment
@@ -69,6 +71,8 @@ def validate(
     study = Study(network.name, platform.chip.name, runtime, notes, validation)
     if runtime in FIXED_POINT:
         study = findings.added(study, deployment, source)
+        if outputs.json is not None or outputs.html is not None:
+            study = _counted(study, deployment, source, threads)
     outputs.write(
         json=lambda: validation_json(study),
         csv=lambda: validation_csv(study),
@@ -142,3 +146,21 @@ def _validated(
             original=original,
             progress=progress,
         )
+
+
+def _counted(study: Study, deployment: Deployment, source: InputSource, threads: int) -> Study:
+    """Add how the values of the worst tensors lie beside their codes; only files have room."""
+    from hexsim.accuracy.distributions import distributions
+    from hexsim.cli._progress import bar
+
+    with bar("counting values", source.sets) as progress:
+        found = distributions(
+            deployment.network,
+            study.validation.layers,
+            source.feeds(),
+            batch=source.batch,
+            items=source.items,
+            threads=threads,
+            progress=progress,
+        )
+    return replace(study, distributions=found)

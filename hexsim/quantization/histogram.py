@@ -66,6 +66,23 @@ class Histogram:
         (index,) = np.nonzero(self.counts)
         return np.ldexp(index + self.first + 0.5, self.exponent), self.counts[index]
 
+    def coarser(self, most: int) -> Histogram:
+        """Return the same counts in bins so wide that there are at most `most`, two or more."""
+        found = self
+        while len(found.counts) > most:
+            found = found._coarsened(found.exponent + 1)
+        return found
+
+    @property
+    def low(self) -> float:
+        """Where the first bin begins, in real units."""
+        return math.ldexp(self.first, self.exponent)
+
+    @property
+    def width(self) -> float:
+        """How wide a bin is, in real units."""
+        return math.ldexp(1.0, self.exponent)
+
     @property
     def _end(self) -> int:
         return self.first + len(self.counts)

@@ -10,6 +10,7 @@ from typing import Any
 from hexsim import __version__
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.diagnosis import Diagnosis
+from hexsim.accuracy.distributions import Distribution
 from hexsim.accuracy.study import Study
 from hexsim.accuracy.validation import Validation
 
@@ -36,6 +37,7 @@ def validation_facts(study: Study) -> dict[str, Any]:
         "rescaled_weights": [asdict(loss) for loss in found.rescaled],
         "sensitivity": None if ranked is None else asdict(ranked),
         "diagnoses": study.diagnoses and [_diagnosis(d) for d in study.diagnoses],
+        "distributions": study.distributions and [_distribution(d) for d in study.distributions],
         "remedies": study.remedies and [asdict(trial) for trial in study.remedies],
     }
     finite: dict[str, Any] = _finite(document)
@@ -55,6 +57,21 @@ def _original(found: Validation) -> dict[str, Any] | None:
     return {
         "hits": _hits(found.original.hits, labelled=found.labelled),
         "output_sqnr_db": found.original.output_sqnr_db,
+    }
+
+
+def _distribution(found: Distribution) -> dict[str, Any]:
+    """Counts of float values, bin by bin from `first_bin` on, each `bin_width` wide."""
+    row, histogram = found.row, found.histogram
+    return {
+        "layer": row.layer,
+        "tensor": row.tensor,
+        "sqnr_db": row.sqnr_db,
+        "clipped": row.clipped,
+        "encoding": asdict(found.encoding),
+        "first_bin": histogram.low,
+        "bin_width": histogram.width,
+        "counts": histogram.counts.tolist(),
     }
 
 

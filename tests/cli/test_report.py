@@ -147,6 +147,44 @@ def test_validate(command: Command, tmp_path: Path) -> None:
     assert ranges["high"] == [row["high"] for row in coded]
 
 
+def test_values_and_codes_are_those_of_the_json(command: Command, tmp_path: Path) -> None:
+    document, page = both(command, tmp_path, "validate q.dlc --runtime dsp")
+    drawn = figure(page, "Values and codes")
+    counted = document["distributions"]
+    lowest = sorted(row["sqnr_db"] for row in document["layers"])[:8]
+    assert [one["sqnr_db"] for one in counted] == lowest
+    assert columns(drawn)[0]["number"] == next(iter(drawn["choices"].values()))["number"]
+    for one, (name, marks) in zip(counted, drawn["choices"].items(), strict=True):
+        rows = [dict(zip(marks, row, strict=True)) for row in zip(*marks.values(), strict=True)]
+        assert name.startswith(f"{one['tensor']}: {one['sqnr_db']:.1f} dB, ")
+        assert (f"{one['clipped']:.2%} clipped" if one["clipped"] else "none clipped") in name
+        width, first, encoding = one["bin_width"], one["first_bin"], one["encoding"]
+        bins = [row for row in rows if row["what"] in ("values", "clipped")]
+        assert [(row["left"], row["right"], row["number"], row["top"]) for row in bins] == [
+            (first + width * at, first + width * at + width, count, count)
+            for at, count in enumerate(one["counts"])
+            if count
+        ]
+        half = encoding["delta"] / 2
+        beyond = (encoding["min"] - half, encoding["max"] + half)
+        for row in bins:
+            outside = row["right"] < beyond[0] or row["left"] > beyond[1]
+            assert row["what"] == ("clipped" if outside else "values")
+        ends = [row["left"] for row in rows if row["edge"]]
+        assert ends == [encoding["min"], encoding["max"]]
+        codes = [row for row in rows if row["what"] == "code"]
+        assert len(codes) == 128
+        for row in codes:
+            middle = (row["left"] + row["right"]) / 2
+            assert middle == pytest.approx(encoding["delta"] * (row["number"] + encoding["offset"]))
+            assert row["right"] - row["left"] == pytest.approx(encoding["delta"])
+    told = [(row[1], row[3], row[6], row[8]) for row in drawn["table"]["rows"]]
+    assert told == [
+        (one["tensor"], sum(one["counts"]), one["encoding"]["delta"], one["clipped"])
+        for one in counted
+    ]
+
+
 def test_partition(command: Command, tmp_path: Path) -> None:
     document, page = both(command, tmp_path, "partition alexnet --chip sd855")
     rows = figure(page, "Subnets")["table"]["rows"]
@@ -175,6 +213,7 @@ def test_report_has_all_of_a_model(command: Command, tmp_path: Path) -> None:
     page = data_of((tmp_path / "q.dlc.report.html").read_text())
     titles = {one["title"] for one in page["figures"]}
     parts = {"Layers by time", "Timeline", "Memory", "Interval and constants", "Error by layer"}
+    parts.add("Values and codes")
     assert {"Runtimes", "Weights", "aip: Subnets"} <= titles
     assert {f"{runtime}: {part}" for runtime in ("dsp", "aip") for part in parts} <= titles
     assert "gpu: Error by layer" not in titles

@@ -55,3 +55,13 @@ def test_all_zeros_have_a_bin() -> None:
     centres, counts = histogram.occupied()
     assert counts.tolist() == [6]
     assert centres == pytest.approx([0.0], abs=1e-18)
+
+
+@given(values, st.integers(2, 64))
+def test_coarser_bins_hold_what_theirs_held(seen: list[float], most: int) -> None:
+    array = np.array(seen, np.float32)
+    coarse = Histogram.of(array).coarser(most)
+    assert len(coarse.counts) <= most
+    ends = [coarse.low + coarse.width * number for number in range(len(coarse.counts) + 1)]
+    counts, _ = np.histogram(array, [*ends[:-1], np.inf])
+    np.testing.assert_array_equal(coarse.counts, counts)

@@ -12,6 +12,7 @@ from hexsim.platform import Platform
 from hexsim.reports.benchmark_json import case_facts
 from hexsim.reports.pages.case_figures import case_figures, source_of, summary
 from hexsim.reports.pages.figures.cuts import cuts_figures
+from hexsim.reports.pages.figures.distributions import distributions_figure
 from hexsim.reports.pages.figures.figure import Figure, Table
 from hexsim.reports.pages.figures.interval import interval_figure
 from hexsim.reports.pages.figures.latencies import latencies_figure, use_figure
@@ -73,10 +74,10 @@ def validation_page(study: Study, command: str) -> str:
 
 
 def validation_figures(study: Study) -> list[Figure]:
-    """Return the figures of a validation; ranges only where tensors have codes."""
+    """Return the figures of a validation; ranges and values only where tensors have codes."""
     facts = validation_facts(study)
-    ranges = ranges_figure(facts)
-    return [errors_figure(facts), *([ranges] if ranges else [])]
+    coded = (ranges_figure(facts), distributions_figure(facts))
+    return [errors_figure(facts), *(figure for figure in coded if figure is not None)]
 
 
 def validation_summary(facts: dict[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -13,6 +13,7 @@ Files within
     interval      how far each constant moves the time, and its owner
     latencies     calls of several instances at once
     layer_errors  how far each tensor is from float
+    distributions how often the float values of activations occur, with the codes beside them
     histograms    how often the values of weights occur, with the range of their encoding
     cuts          subnets and the cuts between them
 
