@@ -43,13 +43,13 @@ def tradeoff(
         perf_profile, power.idle_ms, not no_cpu_fallback, classes, given.overrides
     )
     with status() as progress:
-        choices = run_tradeoff(floats, codes, platform, source, conditions, progress)
+        found = run_tradeoff(floats, codes, platform, source, conditions, progress)
     notes = (source.description, encodings, given.reference)
     where, labelled = (platform.chip.name, platform.stack.name), classes is not None
     outputs.write(
-        json=lambda: tradeoff_json(network.name, where, notes, choices, labelled),
-        csv=lambda: tradeoff_csv(choices, labelled),
+        json=lambda: tradeoff_json(network.name, where, notes, found.choices, labelled),
+        csv=lambda: tradeoff_csv(found.choices, labelled),
     )
     say(f"{network.name} on {platform.chip.name}, {platform.software}, {source.items} inputs")
     say("".join(f"  {note}\n" for note in notes))
-    say(tradeoff_table(choices, labelled=labelled))
+    say(tradeoff_table(found.choices, labelled=labelled))

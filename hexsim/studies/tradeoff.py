@@ -23,6 +23,7 @@ from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.errors import HexsimError
 from hexsim.files import scratch
 from hexsim.graph.ir import Network
+from hexsim.graph.shown import Cell, Sheet, Shown
 from hexsim.inputs.source import InputSource
 from hexsim.memory import Footprint
 from hexsim.onnx_io.float_engine import FloatEngine
@@ -31,6 +32,7 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.timing.results import Result
+from hexsim.timing.simtime import PS_PER_MS
 
 Kind = Literal["float", "quantised"]
 
@@ -60,6 +62,33 @@ class Choice:
     refusal: str | None = None
 
 
+@dataclass(frozen=True, repr=False)
+class Tradeoff(Shown):
+    """All choices for a network, file by file, in the platform's order of runtimes."""
+
+    network: str
+    chip: str
+    choices: tuple[Choice, ...]
+
+    def sheet(self) -> Sheet:
+        """Return a row per choice; what is unknown of a refused one is None."""
+        refused = sum(choice.refusal is not None for choice in self.choices)
+        title = f"{self.network} on {self.chip}: {len(self.choices)} choices, {refused} refused"
+        columns = ("file", "file_bytes", "runtime", "init_ms", "ms", "peak_bytes", "same_top1")
+        rows = tuple(_row(choice) for choice in self.choices)
+        return Sheet(title, (*columns, "sqnr_db", "at_load"), rows, bars="ms")
+
+
+def _row(choice: Choice) -> tuple[Cell, ...]:
+    head = (choice.file, choice.file_bytes, choice.runtime)
+    timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
+    if timing is None or memory is None or accuracy is None:
+        return (*head, None, None, None, None, None, f"refused: {choice.refusal}")
+    times = (timing.init_ps / PS_PER_MS, timing.total_ps / PS_PER_MS)
+    values = (memory.peak_bytes, accuracy.hits.same_top1, accuracy.sqnr_db)
+    return (*head, *times, *values, choice.loading)
+
+
 @dataclass(frozen=True)
 class TradeoffConditions:
     """What all choices share; `labels` has the class of each item.
@@ -81,11 +110,10 @@ def tradeoff(
     source: InputSource,
     conditions: TradeoffConditions | None = None,
     progress: Callable[[str], None] = lambda what: None,
-) -> tuple[Choice, ...]:
+) -> Tradeoff:
     """Compare a float network (None: there is none) and its quantised form on all runtimes.
 
-    Choices come file by file, in the platform's order of runtimes. The reference is the float
-    network, else the quantised one's weights as floats.
+    The reference is the float network, else the quantised one's weights as floats.
     """
     conditions = conditions or TradeoffConditions()
     models: dict[Kind, Model] = {"quantised": codes}
@@ -93,7 +121,8 @@ def tradeoff(
         models = {"float": Model(floats), **models}
     with scratch() as folder:
         choices: list[Choice] = []
-        bench = _Bench(floats or codes.network, platform, source, conditions)
+        network = floats or codes.network
+        bench = _Bench(network, platform, source, conditions)
         for kind, model in models.items():
             progress(f"writing the {kind} file")
             path = folder / f"{kind}.dlc"
@@ -102,7 +131,7 @@ def tradeoff(
             for runtime in platform.runtimes:
                 progress(f"{kind} file on {runtime}")
                 choices.append(bench.choice(kind, path.stat().st_size, read, runtime))
-    return tuple(choices)
+    return Tradeoff(network.name, platform.chip.name, tuple(choices))
 
 
 class _Bench:

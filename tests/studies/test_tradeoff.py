@@ -26,7 +26,7 @@ def chosen(
     model = culprits.quantized("outlier")
     platform = Platform.load(chip)
     found = tradeoff(model.network, model, platform, SOURCE, conditions)
-    return {(choice.file, choice.runtime): choice for choice in found}
+    return {(choice.file, choice.runtime): choice for choice in found.choices}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_sections_of_the_file_are_computed_by_the_tensor_engine() -> None:
     model = compile_hta(culprits.quantized("outlier"))
     found = {
         choice.runtime: choice.accuracy.sqnr_db
-        for choice in tradeoff(model.network, model, Platform.load("sd855"), SOURCE)
+        for choice in tradeoff(model.network, model, Platform.load("sd855"), SOURCE).choices
         if choice.file == "quantised" and choice.accuracy
     }
     assert found["aip"] == found["fxp_cpu"] != found["dsp"]
@@ -103,7 +103,7 @@ def test_a_float_file_on_the_dsp_is_quantized_at_load() -> None:
 
 def test_without_a_float_network_there_is_no_float_file() -> None:
     model = culprits.quantized("outlier")
-    choices = tradeoff(None, model, Platform.load("sd835"), SOURCE)
+    choices = tradeoff(None, model, Platform.load("sd835"), SOURCE).choices
     assert {choice.file for choice in choices} == {"quantised"}
 
 
@@ -124,3 +124,21 @@ def test_overrides_count_when_the_float_file_is_quantized_at_load() -> None:
     timed = given["float", "dsp"].timing
     assert timed is not None
     assert timed.init_part_ps("quantize") > 0
+
+
+def test_a_notebook_shows_a_row_per_choice() -> None:
+    model = culprits.quantized("outlier")
+    found = tradeoff(model.network, model, Platform.load("sd835"), SOURCE)
+    refused = [choice for choice in found.choices if choice.refusal]
+    count = len(found.choices)
+    assert repr(found).endswith(f"on sd835: {count} choices, {len(refused)} refused>")
+    sheet = found.sheet()
+    for choice, row in zip(found.choices, sheet.rows, strict=True):
+        told = dict(zip(sheet.columns, row, strict=True))
+        assert (told["file"], told["runtime"]) == (choice.file, choice.runtime)
+        if choice.timing is None:
+            assert told["ms"] is None
+            assert told["at_load"] == f"refused: {choice.refusal}"
+        else:
+            assert told["ms"] == pytest.approx(choice.timing.total_us / 1e3)
+    assert found._repr_html_().count("<rect") == count
