@@ -9,7 +9,7 @@ from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.observation import Counted, Feed, Labels, Observer, Totals
 from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
-from hexsim.accuracy.scores import before_choices
+from hexsim.accuracy.scores import before_choices, is_classifier
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import Network
 from hexsim.graph.shown import Sheet, Shown
@@ -31,7 +31,8 @@ class Validation(Shown):
     """What one pass found; `output_sqnr_db` is that of all float32 outputs together.
 
     `rescaled` has the weights that the runtime rescaled at load, `notes` a sentence for each output
-    that is not compared itself. `original` is there where the reference was equalised.
+    that is not compared itself. `original` is there where the reference was equalised. Where the
+    output is no classifier's and nobody brought labels, `classes` is False: `hits` mean nothing.
     """
 
     hits: Hits
@@ -41,6 +42,7 @@ class Validation(Shown):
     rescaled: tuple[RescalingLoss, ...] = ()
     notes: tuple[str, ...] = ()
     original: Original | None = None
+    classes: bool = True
 
     def sheet(self) -> Sheet:
         """Return a row per tensor, as far as its error is known."""
@@ -109,6 +111,7 @@ def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> 
         losses,
         tuple(_notes(deployment.network)),
         Original(totals.hits_before, totals.before.sqnr_db) if totals.hits_before.inputs else None,
+        classes=labelled or is_classifier(deployment.network),
     )
 
 

@@ -29,7 +29,7 @@ def validation_facts(study: Study) -> dict[str, Any]:
         "chip": study.chip,
         "runtime": study.runtime,
         "notes": study.notes,
-        "hits": _hits(found.hits, labelled=found.labelled),
+        "hits": _hits(found.hits, found),
         "output_sqnr_db": found.output_sqnr_db,
         "output_notes": found.notes,
         "before_equalization": _original(found),
@@ -44,10 +44,12 @@ def validation_facts(study: Study) -> dict[str, Any]:
     return finite
 
 
-def _hits(hits: Hits, *, labelled: bool) -> dict[str, Any]:
-    """The counts; those against labels only if there are some."""
+def _hits(hits: Hits, found: Validation) -> dict[str, Any]:
+    """The counts; those against labels only if there are some, winners only of classes."""
     counts = asdict(hits)
-    return counts if labelled else {key: counts[key] for key in ("inputs", "same_top1")}
+    if found.labelled:
+        return counts
+    return {key: counts[key] for key in (("inputs", "same_top1") if found.classes else ("inputs",))}
 
 
 def _original(found: Validation) -> dict[str, Any] | None:
@@ -55,7 +57,7 @@ def _original(found: Validation) -> dict[str, Any] | None:
     if found.original is None:
         return None
     return {
-        "hits": _hits(found.original.hits, labelled=found.labelled),
+        "hits": _hits(found.original.hits, found),
         "output_sqnr_db": found.original.output_sqnr_db,
     }
 

@@ -9,7 +9,7 @@ from hexsim.accuracy.layer_errors import LayerError, most_added
 from hexsim.accuracy.remedies import RemedyTrial
 from hexsim.accuracy.sensitivity import Sensitivity
 from hexsim.accuracy.study import Study
-from hexsim.accuracy.validation import Original
+from hexsim.accuracy.validation import Original, Validation
 from hexsim.reports.rescaling_table import rescaling_line
 from hexsim.reports.text import table
 
@@ -58,26 +58,30 @@ def _summary(study: Study) -> Iterator[str]:
                 f"{kind}: float {floats / hits.inputs:.2%}, "
                 f"{study.runtime} {others / hits.inputs:.2%}"
             )
-    yield f"same winner as float: {hits.same_top1} of {hits.inputs}"
+    if study.validation.classes:
+        yield f"same winner as float: {hits.same_top1} of {hits.inputs}"
+    else:
+        yield f"{study.network} scores no classes, so it has no top-1."
     yield f"SQNR of the outputs: {study.validation.output_sqnr_db:.1f} dB"
     if study.validation.original is not None:
-        yield from _original(study.validation.original, labelled=study.validation.labelled)
+        yield from _original(study.validation.original, study.validation)
     yield from (f"  {note}" for note in study.validation.notes)
     if study.validation.rescaled:
         yield rescaling_line(study.validation.rescaled)
 
 
-def _original(found: Original, *, labelled: bool) -> Iterator[str]:
+def _original(found: Original, validation: Validation) -> Iterator[str]:
     """How the runtime compares with the float file as it was given."""
     hits = found.hits
-    if labelled:
+    if validation.labelled:
         yield (
             f"float model before equalisation: top-1 {hits.float_top1 / hits.inputs:.2%}, "
             f"top-5 {hits.float_top5 / hits.inputs:.2%}"
         )
+    winners = f"same winner {hits.same_top1} of {hits.inputs}, " if validation.classes else ""
     yield (
-        f"against the float model before equalisation: same winner {hits.same_top1} of "
-        f"{hits.inputs}, SQNR of the outputs {found.output_sqnr_db:.1f} dB"
+        f"against the float model before equalisation: {winners}SQNR of the outputs "
+        f"{found.output_sqnr_db:.1f} dB"
     )
 
 

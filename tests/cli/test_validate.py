@@ -271,3 +271,15 @@ def test_what_is_quantized_here_for_aip_gets_sections_unless_told_not_to(
         assert f"{layers} layers on the tensor engine" in out
         found.append(json.loads((tmp_path / "v.json").read_text())["output_sqnr_db"])
     assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_top_1_is_judged_only_where_classes_are_scored(command: Command, tmp_path: Path) -> None:
+    code, out, _ = command("validate dronet_112 --json out.json")
+    assert code == 0
+    assert "dronet_112 scores no classes, so it has no top-1." in out
+    assert "winner" not in out
+    assert json.loads((tmp_path / "out.json").read_text())["hits"].keys() == {"inputs"}
+    code, out, _ = command("validate q.dlc --json out.json")
+    assert code == 0
+    assert "same winner as float: " in out
+    assert "same_top1" in json.loads((tmp_path / "out.json").read_text())["hits"]

@@ -154,3 +154,10 @@ def test_an_axis_of_powers_has_those_marks(opened: Open) -> None:
     browser = drawn(opened(report(Heading("t", "s", "c", ()), [figure]), 700))
     ticks = browser.execute_script("return charts[0].plot.below[0].ticker.ticks")
     assert {0.1, 0.2, 0.5, 1, 2, 5} <= set(ticks)
+
+
+def test_the_search_is_there_only_where_there_are_layers(opened: Open) -> None:
+    assert opened(PAGE).find_element("id", "finder").is_displayed()
+    figure = Figure("Alone", "a table", Table(("us",), [(1,)]))
+    browser = opened(report(Heading("t", "s", "c", ()), [figure]))
+    assert not browser.find_element("id", "finder").is_displayed()
