@@ -64,6 +64,7 @@ from hexsim.binding import BoundCall, bind
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.container import Metadata
 from hexsim.deployment import Deployment
+from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.stored import stored_inputs
 from hexsim.int8.dispatch import prepare
@@ -321,12 +322,22 @@ def serve_ours() -> None:
         engine_process.serve(executor(model, weights, int(threads), dict(feed)))
 
 
-def with_openvino(python: str) -> str | None:
-    """`python` if it can import OpenVINO; says so if not."""
-    tried = subprocess.run([python, "-c", "import openvino"], capture_output=True, check=False)
+def with_openvino(named: str | None) -> str | None:
+    """The interpreter `named`, or this one, if it can import OpenVINO.
+
+    If this one cannot it says so. Raises HexsimError if the one named cannot.
+    """
+    python = named or sys.executable
+    try:
+        tried = subprocess.run([python, "-c", "import openvino"], capture_output=True, check=False)
+    except OSError as error:
+        raise HexsimError(f"--openvino {python} cannot be run: {error.strerror}") from error
     if tried.returncode == 0:
         return python
-    print("no OpenVINO: pip install openvino, or name an interpreter that has it by --openvino")
+    advice = "pip install openvino, or name an interpreter that has it by --openvino"
+    if named:
+        raise HexsimError(f"--openvino {named} cannot import openvino; {advice}")
+    print(f"no OpenVINO: {advice}")
     return None
 
 
@@ -417,7 +428,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--avx2", action="store_true")
     parser.add_argument("--block")
     parser.add_argument("--processes", action="store_true")
-    parser.add_argument("--openvino", default=sys.executable)
+    parser.add_argument("--openvino")
     parser.add_argument("--held", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -434,7 +445,11 @@ def main() -> None:
     if given.held and not saturates:
         sys.exit("onnxruntime is not held to AVX2: its copy still uses VNNI")
     if given.processes:
-        openvino = with_openvino(given.openvino)
+        try:
+            openvino = with_openvino(given.openvino)
+        except HexsimError as error:
+            print(error, file=sys.stderr)
+            sys.exit(2)
         print("opponents' time / ours, quartiles of the turns of separate processes")
     elif not given.breakdown:
         print(

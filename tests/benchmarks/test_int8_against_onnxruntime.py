@@ -1,5 +1,11 @@
 """The table of the comparison, which takes several runs."""
 
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
 from benchmarks.int8_against_onnxruntime import SERIES_HEAD, Series, merged
 from benchmarks.pages import block, with_block
 
@@ -31,3 +37,26 @@ def test_a_missing_engine_has_a_dash_and_a_ratio_is_theirs_over_ours() -> None:
     assert onnxruntime == "2.00 **2.00** 2.00"
     assert openvino == "-"
     assert ours == "1.00 **1.00** 1.00"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (None, "cannot be run: No such file or directory"),
+        ("#!/bin/sh\nexit 1\n", "cannot import openvino; pip install openvino"),
+    ],
+)
+def test_an_interpreter_that_cannot_serve_is_one_sentence(
+    tmp_path: Path, lines: str | None, said: str
+) -> None:
+    named = tmp_path / "python"
+    if lines is not None:
+        named.write_text(lines)
+        named.chmod(0o755)
+    command = "benchmarks.int8_against_onnxruntime", "--processes", "--openvino", str(named)
+    done = subprocess.run(
+        [sys.executable, "-m", *command], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"--openvino {named} {said}")
+    assert len(done.stderr.splitlines()) == 1
