@@ -28,3 +28,8 @@ def has_dots() -> bool:
     """Return whether the CPU multiplies bytes four at a time."""
     found = compiled_features()
     return "+avxvnni" in found or {"+avx512vnni", "+avx512vl"} <= found
+
+
+def has_wide_dots() -> bool:
+    """Return whether it does so in registers of 64 bytes, and packs bytes in them."""
+    return {"+avx512vnni", "+avx512vl", "+avx512bw"} <= compiled_features()

@@ -40,6 +40,14 @@ def shuffled(builder: Any, x: Any, y: Any, lanes: Sequence[int]) -> Any:
     return builder.shuffle_vector(x, y, order)
 
 
+def joined(builder: Any, vectors: Sequence[Any]) -> Any:
+    """The lanes of a power of two of vectors, one vector after the other."""
+    while len(vectors) > 1:
+        pairs = zip(vectors[::2], vectors[1::2], strict=True)
+        vectors = [shuffled(builder, x, y, range(2 * x.type.count)) for x, y in pairs]
+    return vectors[0]
+
+
 def call(builder: Any, name: str, result: Any, *operands: Any) -> Any:
     """What the LLVM function `name`, of type `result`, makes of the operands."""
     known = builder.module.globals.get(name)

@@ -40,15 +40,14 @@ class Piece(NamedTuple):
     last_panel: Any
 
 
-@record("int64,int64,int64,int64,int64")
+@record("int64,int64,int64,int64")
 class Settings(NamedTuple):
-    """Not zero if any shift is, the limits of codes, pixels and panels of a tile."""
+    """Not zero if any shift is, the limits of codes, pixels of a tile."""
 
     shifts: int
     low: int
     high: int
     tile_rows: int
-    tile_panels: int
 
 
 @record("int64[::1],int64[::1],int64[:,::1],uint8[::1],int32[::1],Settings")

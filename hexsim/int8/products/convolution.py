@@ -173,7 +173,7 @@ class _Tiled:
         )  # fmt: skip
         constants = (product.preload, tail.multiplier, tail.shift)
         self._tiles = Tiles(
-            kernel, tile, item_bytes * product.starts, offsets, table.stacked(), weights,
+            kernel, tile, item_bytes * product.starts, offsets, table.stacked(tile), weights,
             panels.panel_constants(constants, runs.groups), tail,
         )  # fmt: skip
         self._sums = (product.windows, product.weight_zero)

@@ -8,19 +8,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from hexsim.binding.batch_norm import BoundBatchNorm
-from hexsim.binding.call import Codes, Int32
+from hexsim.binding.call import Codes, Int32, Int64
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.binding.requantize import Requantize
 from hexsim.graph.ir import Shape
-from hexsim.int8.algorithm import use_vectors
-from hexsim.int8.machine_code.inner_loops.depthwise_tile import BY_CHANNEL, ORDER
+from hexsim.int8.algorithm import use_vectors, wanted
+from hexsim.int8.machine_code.features import has_wide_dots
+from hexsim.int8.machine_code.inner_loops.depthwise_tile import tile_by_channel
 from hexsim.int8.machine_code.jit import template
-from hexsim.int8.panel import COLUMNS, SUM_BYTES
+from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
 from hexsim.int8.prepared import Out, Preparers
 from hexsim.int8.products.arguments import Taps
 from hexsim.int8.products.padded import Int16, PaddedInput
-from hexsim.int8.products.panels import panel_constants
-from hexsim.int8.products.taps import pack_taps
+from hexsim.int8.products.panels import Steps, less_codes_zero, pad_to_panels, panel_constants
+from hexsim.int8.products.self_check import dots_are_exact
+from hexsim.int8.products.taps import channel_order, in_bytes, pack_taps
 from hexsim.int8.products.tiled_product import convolve_channels
 from hexsim.int8.products.tiles import PanelTable, Tiles
 from hexsim.int8.requantize.constants import Tails, all_tails
@@ -41,50 +43,78 @@ class PreparedDepthwise:
         self._padded = PaddedInput(shape, window, zero_point)
         self._starts = self._padded.starts()
         self._offsets = self._padded.tap_offsets().ravel()
-        self._weights = np.ascontiguousarray(weights).reshape(-1)
-        self._tail = tail
-        self._tiles = self._tiled(weights) if use_vectors() else None
-
-    def _tiled(self, weights: Int16) -> Tiles:
-        item_bytes, channels = weights.itemsize, self._padded.shape[3]
-        pairs = -(-self._offsets.size // 2)
-        offsets = item_bytes * np.append(self._offsets, self._offsets[-1:])[: 2 * pairs]
-        panel = np.arange(-(-channels // COLUMNS))
-        column = COLUMNS * panel
-        table = PanelTable(
-            first=panel * pairs, twos=0, ones=pairs, offsets=0, input=item_bytes * column,
-            addends=0, column=column, rest=channels - column,
-        )  # fmt: skip
-        per_channel = all_tails(self._tail)[:3]
-        constants = panel_constants(per_channel, 1).reshape(-1, COLUMNS)[:, list(ORDER)]
-        return Tiles(
-            convolve_channels, BY_CHANNEL, item_bytes * self._starts, offsets, table.stacked(),
-            pack_taps(weights.reshape(-1, channels)), constants.reshape(-1), self._tail,
-        )  # fmt: skip
+        self._weights, self._tail = weights, tail
+        self._tiles = None
+        if use_vectors():
+            preload = all_tails(tail).preload
+            self._tiles = _tiled(self._padded, self._offsets, weights, preload, tail)
 
     @classmethod
-    def of_convolution(cls, call: BoundConvolution) -> PreparedDepthwise:
+    def of_convolution(cls, call: BoundConvolution) -> PreparedDepthwise | DepthwiseOfCodes:
         """Prepare a convolution with one input and one output channel per group."""
         x, codes = call.inputs[0], call.weights.codes
-        weights = codes.astype(np.int16) - np.int16(call.weights.zero_point)
-        return cls(x.shape, x.zero_point, call.window, weights.reshape(-1, x.shape[-1]), call.tail)
+        distances = codes.astype(np.int16) - np.int16(call.weights.zero_point)
+        weights = distances.reshape(-1, x.shape[-1])
+        if wanted() in (None, "dots") and has_wide_dots() and dots_are_exact():
+            return DepthwiseOfCodes(call, weights)
+        return cls(x.shape, x.zero_point, call.window, weights, call.tail)
 
     @classmethod
     def of_batch_norm(cls, call: BoundBatchNorm) -> PreparedDepthwise:
         """Prepare a batch norm; its 16-bit factors are the weights."""
         x = call.inputs[0]
         pixels, channels = math.prod(x.shape[:-1]), x.shape[-1]
-        return cls((1, 1, pixels, channels), x.zero_point, Window((1, 1)), call.factors, call.tail)
+        factors = call.factors.reshape(1, channels)
+        return cls((1, 1, pixels, channels), x.zero_point, Window((1, 1)), factors, call.tail)
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
         x, copying = self._padded.copied(inputs[0], workspace)
         if self._tiles is not None:
             return [*copying, self._tiles.step(x, np.empty(0, np.int32), output)]
-        taps = Taps(self._starts, self._offsets, self._weights)
+        taps = Taps(self._starts, self._offsets, np.ascontiguousarray(self._weights).reshape(-1))
         sums = Scratch(self._padded.shape[3], np.int32)
         arguments = (x, taps, all_tails(self._tail), output.reshape(-1), FIRST, LAST, sums)
         return [*copying, Step(_depthwise(output.dtype), arguments, self._starts.size)]
+
+
+class DepthwiseOfCodes:
+    """The same by products of codes and signed bytes; `weights` are distances (taps, channels)."""
+
+    def __init__(self, call: BoundConvolution, weights: Int16) -> None:
+        x, channels = call.inputs[0], call.inputs[0].shape[-1]
+        slack = channels % COLUMNS > 0
+        self._padded = PaddedInput(x.shape, call.window, x.zero_point, "uint8", slack)
+        signed, taps = in_bytes(weights)
+        offsets = self._padded.tap_offsets().ravel()[taps]
+        preload = less_codes_zero(all_tails(call.tail).preload, signed, 0, x.zero_point)
+        self._tiles = _tiled(self._padded, offsets, signed, preload, call.tail)
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        x, copying = self._padded.copied(inputs[0], workspace)
+        return [*copying, self._tiles.step(x, np.empty(0, np.int32), output)]
+
+
+def _tiled(
+    padded: PaddedInput, offsets: Int64, weights: Steps, preload: Int32, tail: Requantize
+) -> Tiles:
+    """Tiles of `weights` (taps, channels), each tap `offsets` elements from a window's start."""
+    item_bytes, channels = weights.itemsize, padded.shape[3]
+    tile, step = tile_by_channel(item_bytes), STEP_BYTES // item_bytes
+    steps = -(-offsets.size // step)
+    offsets = np.append(offsets, np.repeat(offsets[-1:], step * steps - offsets.size))
+    column = np.arange(0, channels, COLUMNS)
+    table = PanelTable(
+        first=steps * column // COLUMNS, twos=0, ones=steps, offsets=0, input=item_bytes * column,
+        addends=0, column=column, rest=channels - column,
+    )  # fmt: skip
+    order = channel_order(tile, column.size)
+    per_channel = [pad_to_panels(one, 1)[order] for one in (preload, tail.multiplier, tail.shift)]
+    return Tiles(
+        convolve_channels, tile, item_bytes * padded.starts(), item_bytes * offsets,
+        table.stacked(tile), pack_taps(weights, tile), panel_constants(per_channel, 1), tail,
+    )  # fmt: skip
 
 
 @template("void(int16[::1],Taps,Tails,{0}[::1],int64,int64,int32[::1])")

@@ -35,7 +35,7 @@ multiple of the rows of every tile."""
 _STEP_WEIGHTS = STEP_BYTES * COLUMNS
 """Bytes of a panel's weights for one step."""
 
-FIRST, TWOS, ONES, OFFSETS, INPUT, ADDENDS, COLUMN, REST = range(8)
+FIRST, TWOS, ONES, OFFSETS, INPUT, ADDENDS, COLUMN, REST, TOGETHER = range(9)
 """A panel's row of the table; `hexsim.int8.products.tiles.PanelTable` has the meanings."""
 
 
@@ -45,8 +45,8 @@ def _convolve(
     scratch: Codes,
 ) -> None:  # fmt: skip
     settings, table, last_panel = packed.settings, packed.table, piece.last_panel
-    tile_rows, tile_panels = settings.tile_rows, settings.tile_panels
-    shifts, low, high = settings.shifts, settings.low, settings.high
+    tile_rows, shifts = settings.tile_rows, settings.shifts
+    low, high = settings.low, settings.high
     row_bytes = out.itemsize * out.shape[1]
     x_at, starts_at = x.ctypes.data, packed.starts.ctypes.data
     offsets_at, weights_at = packed.offsets.ctypes.data, packed.weights.ctypes.data
@@ -57,8 +57,7 @@ def _convolve(
         end = min(block + _BLOCK, piece.last_pixel)
         at = piece.first_panel
         while at < last_panel:
-            left = (table[at, REST] + COLUMNS - 1) // COLUMNS
-            panels = min(tile_panels, left, last_panel - at)
+            panels = min(table[at, TOGETHER], last_panel - at)
             line = out.itemsize * COLUMNS * panels
             used = min(line, out.itemsize * table[at, REST])
             twos, ones = table[at, TWOS], table[at, ONES]

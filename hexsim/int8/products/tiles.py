@@ -12,7 +12,7 @@ from hexsim.binding.call import Int32, Int64
 from hexsim.binding.requantize import Requantize
 from hexsim.int8.machine_code.inner_loops.microkernel import RegisterTile
 from hexsim.int8.machine_code.jit import Template
-from hexsim.int8.panel import COLUMNS
+from hexsim.int8.panel import COLUMNS, together
 from hexsim.int8.prepared import Out
 from hexsim.int8.products.arguments import Packed, Piece, Settings
 from hexsim.int8.products.padded import Padded
@@ -52,9 +52,14 @@ class PanelTable(NamedTuple):
     rest: Column
     """Columns from there to the end of its group."""
 
-    def stacked(self) -> Int64:
-        """The table as kernels read it, int64 (panels, fields)."""
-        return np.column_stack(np.broadcast_arrays(*self)).astype(np.int64)
+    def stacked(self, tile: RegisterTile) -> Int64:
+        """The table as kernels read it, int64 (panels, fields).
+
+        The last field is how many panels `tile` computes from there at once.
+        """
+        left = -(-np.atleast_1d(self.rest) // COLUMNS)
+        at_once = [together(int(panels), tile.panels) for panels in left]
+        return np.column_stack(np.broadcast_arrays(*self, at_once)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +90,7 @@ class Tiles:
         out = output.reshape(pixels, -1)
         piece, rows = pieces(pixels, len(self.table), tile.rows, tile.panels)
         starts = np.append(self.starts, np.repeat(self.starts[-1:], tile.rows - 1))
-        settings = Settings(int(tail.shift.any()), tail.low, tail.high, tile.rows, tile.panels)
+        settings = Settings(int(tail.shift.any()), tail.low, tail.high, tile.rows)
         weights = self.weights.view(np.uint8)
         packed = Packed(starts, self.offsets, self.table, weights, self.constants, settings)
         line = Scratch(tile.rows * tile.panels * COLUMNS * out.itemsize, np.uint8)

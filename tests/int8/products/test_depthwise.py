@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hexsim.binding.batch_norm import BoundBatchNorm
 from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.products.depthwise import PreparedDepthwise
+from hexsim.int8.products.depthwise import DepthwiseOfCodes, PreparedDepthwise
 from hexsim.int8.wide.by_bytes import PreparedBytes
 from hexsim.layers import NO_CLAMP, BatchNorm, Clamp, Convolution, Window
 from tests.int8.drawn import (
@@ -26,7 +26,7 @@ from tests.thorough import examples
 
 @st.composite
 def depthwise_convolutions(draw):
-    channels = draw(st.sampled_from([2, 3, 16, 33, 64]))
+    channels = draw(st.sampled_from([2, 3, 16, 33, 64, 112]))
     height, width = draw(st.integers(1, 9)), draw(st.integers(1, 9))
     bits = draw(BITS)
     x = draw(operands((draw(st.integers(1, 2)), height, width, channels), bits=bits))
@@ -49,10 +49,11 @@ def depthwise_convolutions(draw):
 @examples(100)
 def test_equals_twin(case):
     call, codes = case
+    codes_or_distances = (DepthwiseOfCodes, PreparedDepthwise)
     assert isinstance(
-        prepare(call), PreparedBytes if call.tail.fraction_bits else PreparedDepthwise
+        prepare(call), PreparedBytes if call.tail.fraction_bits else codes_or_distances
     )
-    assert_equals_twin(call, [codes], ("portable", "pairs"))
+    assert_equals_twin(call, [codes], ("portable", "pairs", "dots"))
 
 
 @st.composite

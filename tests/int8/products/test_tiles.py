@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from hexsim.int8.machine_code.inner_loops.microkernel import DOTS_512
 from hexsim.int8.products import tiled_product
 from hexsim.int8.products.tiles import PanelTable, pieces
 from hexsim.int8.step import FIRST, LAST
@@ -23,9 +24,10 @@ def test_the_table_has_a_row_for_each_panel_in_the_kernels_order():
     table = PanelTable(
         first=9 * panel, twos=4, ones=1, offsets=0, input=32 * panel, addends=0,
         column=16 * panel, rest=40 - 16 * panel,
-    ).stacked()  # fmt: skip
+    ).stacked(DOTS_512)  # fmt: skip
     assert table.dtype == np.int64
     assert table.flags.c_contiguous
     for column, name in enumerate(PanelTable._fields):
         assert getattr(tiled_product, name.upper()) == column
-    assert table[2].tolist() == [18, 4, 1, 0, 64, 0, 32, 8]
+    assert table[2].tolist() == [18, 4, 1, 0, 64, 0, 32, 8, 1]
+    assert table[:, tiled_product.TOGETHER].tolist() == [2, 2, 1]

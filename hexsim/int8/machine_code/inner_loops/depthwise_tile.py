@@ -1,9 +1,10 @@
-"""The inner loop of a depthwise convolution as LLVM IR: a few pixels of 16 channels in registers.
+"""The inner loop of a depthwise convolution as LLVM IR: pixels by channels in registers.
 
-A step is a pair of taps: the int16 activations of two taps are interleaved channel by channel, and
-`vpmaddwd` multiplies them by the pair's weights and adds the two products. Interleaving stays
-within the 128-bit halves of a register, so that the sums of channels 0 1 2 3 8 9 10 11 and
-4 5 6 7 12 13 14 15 come together; weights and constants are packed in that order.
+A step is as many taps as have four bytes: two of int16 activations, four of codes. The activations
+of its taps are interleaved channel by channel, and one instruction multiplies them by the step's
+weights and adds the products. Interleaving stays within the 128-bit groups of a register, where it
+is cheap: the first register of sums has the first four channels of each group, the next one the
+next four. Weights and constants are packed in that order.
 """
 
 from __future__ import annotations
@@ -13,46 +14,88 @@ from typing import Any
 
 from llvmlite import ir
 
-from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS, Factors, RegisterTile
-from hexsim.int8.machine_code.vector_ir import INT64, WORD, call, load, repeat, shuffled
-from hexsim.int8.panel import COLUMNS, STEP_BYTES
+from hexsim.int8.machine_code.inner_loops.microkernel import (
+    DOTS_512,
+    PAIRS,
+    Factors,
+    RegisterTile,
+    multiply_add,
+    panel_starts,
+)
+from hexsim.int8.machine_code.vector_ir import INT64, joined, load, repeat, shuffled
+from hexsim.int8.panel import COLUMNS, GROUP, STEP_BYTES
 
-BY_CHANNEL = RegisterTile(4, 1, 8, PAIRS.instruction)
+PAIRS_BY_CHANNEL = RegisterTile(4, 1, 8, PAIRS.instruction)
 """8 accumulators, 2 vectors of weights and 4 in passing, of 16 registers."""
+DOTS_BY_CHANNEL = RegisterTile(4, 4, 16, DOTS_512.instruction)
+"""16 accumulators, 4 vectors of weights and 8 in passing, of 32 registers."""
 
-_HALVES = ((0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 12, 13, 14, 15))
-"""Channels whose sums are in the first and in the second vector."""
-ORDER = _HALVES[0] + _HALVES[1]
-"""The channel of each column of packed weights."""
 
-_VALUES = ir.VectorType(WORD, COLUMNS)
-_VALUE_BYTES = 2 * COLUMNS
+def tile_by_channel(element_bytes: int) -> RegisterTile:
+    """The tile for activations of that size; codes need registers of 64 bytes."""
+    return PAIRS_BY_CHANNEL if element_bytes == 2 else DOTS_BY_CHANNEL
+
+
+def taps_of(tile: RegisterTile) -> int:
+    """Taps of a step."""
+    return 2 if tile is PAIRS_BY_CHANNEL else STEP_BYTES
+
+
+def order_of(tile: RegisterTile, panels: int) -> list[int]:
+    """The channel of each sum of so many panels that are computed together."""
+    vectors = taps_of(tile)
+    groups = panels * COLUMNS // (GROUP * vectors)
+    quads = (GROUP * (group * vectors + v) for v in range(vectors) for group in range(groups))
+    return [quad + lane for quad in quads for lane in range(GROUP)]
 
 
 def summed_by_channel(
     builder: Any, tile: RegisterTile, panels: int, factors: Factors, sums: Sequence[Any]
 ) -> list[Any]:
-    """The same as `microkernel.summed` for steps of two taps, each of which has an offset."""
+    """The same as `microkernel.summed` for steps of several taps, each of which has an offset."""
+    count = taps_of(tile)
+    values = ir.VectorType(ir.IntType(8 * STEP_BYTES // count), panels * COLUMNS)
+    vectors = panels * COLUMNS // tile.lanes
 
-    def pair(state: list[Any]) -> list[Any]:
+    def step(state: list[Any]) -> list[Any]:
         offsets, weights, *before = state
-        taps = [load(builder, builder.add(offsets, INT64(8 * tap)), INT64) for tap in range(2)]
-        halves = [
-            load(builder, builder.add(weights, INT64(_VALUE_BYTES * half)), _VALUES)
-            for half in range(2)
+        taps = [load(builder, builder.add(offsets, INT64(8 * tap)), INT64) for tap in range(count)]
+        columns = [
+            load(builder, builder.add(start, INT64(STEP_BYTES * lane)), tile.sums)
+            for start in panel_starts(builder, weights, factors.panel_bytes, panels)
+            for lane in range(0, COLUMNS, tile.lanes)
         ]
         after = []
         for row, base in enumerate(factors.bases):
-            x, y = (load(builder, builder.add(base, tap), _VALUES) for tap in taps)
-            for half, weight in enumerate(halves):
-                lanes = [lane for c in _HALVES[half] for lane in (c, COLUMNS + c)]
-                both = shuffled(builder, x, y, lanes)
-                product = call(builder, tile.instruction, tile.sums, both, weight)
-                after.append(builder.add(before[2 * row + half], product))
+            apart = [load(builder, builder.add(base, tap), values) for tap in taps]
+            mixed = _interleaved(builder, apart)
+            together = len(mixed) // vectors
+            for v, column in enumerate(columns):
+                codes = joined(builder, mixed[together * v : together * (v + 1)])
+                codes = builder.bitcast(codes, tile.sums)
+                total = before[vectors * row + v]
+                after.append(multiply_add(builder, tile, total, [codes], [column]))
         return [
-            builder.add(offsets, INT64(16)),
+            builder.add(offsets, INT64(8 * count)),
             builder.add(weights, INT64(STEP_BYTES * COLUMNS)),
             *after,
         ]
 
-    return repeat(builder, factors.ones, [factors.offsets, factors.weights, *sums], pair)[2:]
+    return repeat(builder, factors.ones, [factors.offsets, factors.weights, *sums], step)[2:]
+
+
+def _interleaved(builder: Any, vectors: Sequence[Any]) -> list[Any]:
+    """As many vectors: the first elements of each 128-bit group of all vectors, then the next."""
+    if len(vectors) == 1:
+        return list(vectors)
+    half = len(vectors) // 2
+    first, second = (_interleaved(builder, part) for part in (vectors[:half], vectors[half:]))
+    mixed = []
+    for x, y in zip(first, second, strict=True):
+        count, size = x.type.count, 128 // x.type.element.width
+        wider = ir.VectorType(ir.IntType(2 * x.type.element.width), count // 2)
+        for part in range(0, size, size // 2):
+            places = [at + lane for at in range(part, count, size) for lane in range(size // 2)]
+            lanes = [lane for place in places for lane in (place, count + place)]
+            mixed.append(builder.bitcast(shuffled(builder, x, y, lanes), wider))
+    return mixed

@@ -25,7 +25,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from hexsim.int8.machine_code.features import compiled_features
+from hexsim.int8.machine_code.features import has_wide_dots
 from hexsim.int8.machine_code.vector_ir import (
     BYTE,
     INT32,
@@ -70,7 +70,7 @@ def tile_of(element_bytes: int) -> RegisterTile:
     """The tile for activations of that size."""
     if element_bytes == 2:
         return PAIRS
-    return DOTS_512 if "+avx512vnni" in compiled_features() else DOTS_256
+    return DOTS_512 if has_wide_dots() else DOTS_256
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _turn(
             )
             for step in range(together)
         ]
-        for start in _panel_starts(builder, weights, factors.panel_bytes, panels)
+        for start in panel_starts(builder, weights, factors.panel_bytes, panels)
         for lane in range(0, COLUMNS, tile.lanes)
     ]
     after = []
@@ -128,7 +128,7 @@ def _turn(
         ]
         for v, column in enumerate(columns):
             total = sums[row * len(columns) + v]
-            after.append(_multiply_add(builder, tile, total, activations, column))
+            after.append(multiply_add(builder, tile, total, activations, column))
     return [
         builder.add(offsets, INT64(8 * together)),
         builder.add(weights, INT64(STEP_BYTES * COLUMNS * together)),
@@ -136,15 +136,17 @@ def _turn(
     ]
 
 
-def _panel_starts(builder: Any, weights: Any, panel_bytes: Any, panels: int) -> list[Any]:
+def panel_starts(builder: Any, weights: Any, panel_bytes: Any, panels: int) -> list[Any]:
+    """Addresses of the panels' weights, the first at `weights`."""
     return [builder.add(weights, builder.mul(panel_bytes, INT64(panel))) for panel in range(panels)]
 
 
-def _multiply_add(
+def multiply_add(
     builder: Any, tile: RegisterTile, total: Any, activations: list[Any], weights: list[Any]
 ) -> Any:
+    """`total` and the products of one step, or of two that a tile takes together."""
     words = ir.VectorType(WORD, 2 * tile.lanes)
-    if tile is PAIRS:
+    if tile.instruction == PAIRS.instruction:
         x, y = (builder.bitcast(*one, words) for one in (activations, weights))
         return builder.add(total, call(builder, tile.instruction, tile.sums, x, y))
     if tile is not GUARDED:

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from numba.core import types
 from numba.extending import intrinsic
 
-from hexsim.int8.machine_code.inner_loops.depthwise_tile import BY_CHANNEL, ORDER, summed_by_channel
+from hexsim.int8.machine_code.inner_loops.depthwise_tile import (
+    order_of,
+    summed_by_channel,
+    tile_by_channel,
+)
 from hexsim.int8.machine_code.inner_loops.microkernel import (
     GUARDED,
     Factors,
@@ -21,7 +26,16 @@ from hexsim.int8.machine_code.inner_loops.microkernel import (
     tile_of,
 )
 from hexsim.int8.machine_code.inner_loops.requantize_rows import TailValues, store_rows
-from hexsim.int8.machine_code.vector_ir import INT32, INT64, broadcast, load, shuffled, store, when
+from hexsim.int8.machine_code.vector_ir import (
+    INT32,
+    INT64,
+    broadcast,
+    joined,
+    load,
+    shuffled,
+    store,
+    when,
+)
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
 TAIL_BYTES = 3 * SUM_BYTES * COLUMNS
@@ -30,11 +44,11 @@ TAIL_BYTES = 3 * SUM_BYTES * COLUMNS
 
 @dataclass(frozen=True)
 class _Kind:
-    """A shape, the loop that sums into it, and the channel of each of a panel's columns."""
+    """A shape, the loop that sums into it, and the channel of each sum of a number of panels."""
 
     tile: RegisterTile
     summed: Callable[..., list[Any]] = summed
-    order: Sequence[int] = range(COLUMNS)
+    order: Callable[[int], Sequence[int]] = lambda panels: range(panels * COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -49,9 +63,9 @@ class _Place:
     count: Any
     item_bytes: int
 
-    def rows(self, builder: Any, tile: RegisterTile, panel: int) -> list[Any]:
-        """Addresses of a panel's rows; those behind `count` are the last, to be stored first."""
-        places = [builder.add(self.to, INT64(COLUMNS * self.item_bytes * panel))]
+    def rows(self, builder: Any, tile: RegisterTile) -> list[Any]:
+        """Addresses of rows; those behind `count` are the last, to be stored first."""
+        places = [self.to]
         for row in range(1, tile.rows):
             inside = builder.icmp_signed("<", INT64(row), self.count)
             step = builder.select(inside, self.step, INT64(0))
@@ -68,10 +82,11 @@ def _tail_at(builder: Any, constants: Any, limits: Sequence[Any]) -> TailValues:
 def _store_sums(
     builder: Any, rows: Sequence[Sequence[Any]], places: Sequence[Any], order: Sequence[int]
 ) -> None:
-    """Emit the store of rows of COLUMNS sums, the first row last."""
-    line = [order.index(channel) for channel in range(COLUMNS)]
+    """Emit the store of rows of sums, the first row last."""
+    line = [order.index(channel) for channel in range(len(order))]
     for row, place in reversed(list(zip(rows, places, strict=True))):
-        store(builder, shuffled(builder, row[0], row[-1], line), place)
+        sums = joined(builder, row)
+        store(builder, shuffled(builder, sums, sums, line), place)
 
 
 def _tile(
@@ -103,15 +118,13 @@ def _tile(
     some = builder.icmp_signed("!=", addends, INT64(0))
     sums = when(builder, some, preloads * tile.rows, with_addends)
     sums = kind.summed(builder, tile, panels, factors, sums)
-    vectors = COLUMNS // tile.lanes
-    for panel, tail in enumerate(of_panels):
-        firsts = range(vectors * panel, len(sums), vectors * panels)
-        rows = [sums[first : first + vectors] for first in firsts]
-        places = place.rows(builder, tile, panel)
-        if place.item_bytes == SUM_BYTES:
-            _store_sums(builder, rows, places, kind.order)
-        else:
-            store_rows(builder, rows, tail, places, kind.order)
+    vectors = len(preloads)
+    rows = [sums[first : first + vectors] for first in range(0, len(sums), vectors)]
+    places = place.rows(builder, tile)
+    if place.item_bytes == SUM_BYTES:
+        _store_sums(builder, rows, places, kind.order(panels))
+    else:
+        store_rows(builder, rows, of_panels, places, kind.order(panels))
 
 
 def _typed(x: Any, out: Any, kind: _Kind) -> tuple[Any, Callable[..., Any]]:
@@ -125,15 +138,19 @@ def _typed(x: Any, out: Any, kind: _Kind) -> tuple[Any, Callable[..., Any]]:
             for row in range(tile.rows)
         ]
         place = _Place(to, step, count, out.dtype.bitwidth // 8)
-        if tile.panels == 1:
-            _tile(builder, kind, 1, bases, product, tails, place)
-        else:
-            whole = builder.icmp_signed("==", panels, INT64(tile.panels))
-            with builder.if_else(whole) as (then, otherwise):
+
+        def some(count: int) -> None:
+            if count == 1:
+                _tile(builder, kind, 1, bases, product, tails, place)
+                return
+            so_many = builder.icmp_signed("==", panels, INT64(count))
+            with builder.if_else(so_many) as (then, otherwise):
                 with then:
-                    _tile(builder, kind, tile.panels, bases, product, tails, place)
+                    _tile(builder, kind, count, bases, product, tails, place)
                 with otherwise:
-                    _tile(builder, kind, 1, bases, product, tails, place)
+                    some(count // 2)
+
+        some(tile.panels)
         return context.get_dummy_value()
 
     return types.void(x, out, *[types.intp] * 16), generate
@@ -146,7 +163,7 @@ def _intrinsic(kind_of: Callable[[int], _Kind]) -> Any:
         twos: Any, ones: Any, weights: Any, panel_bytes: Any, constants: Any, addends: Any,
         shifts: Any, low: Any, high: Any, to: Any, step: Any, count: Any,
     ) -> Any:  # fmt: skip
-        """Compute and store `panels` panels (all of a tile's, or one) of a tile of pixels.
+        """Compute and store `panels` panels (see `panel.together`) of a tile of pixels.
 
         `x` and `out` are the arrays of activations and of the output, for their types; all others
         are intp. A row's activations begin at address `base` plus the row's entry of the table
@@ -160,6 +177,10 @@ def _intrinsic(kind_of: Callable[[int], _Kind]) -> Any:
     return convolve
 
 
+def _by_channel(tile: RegisterTile) -> _Kind:
+    return _Kind(tile, summed_by_channel, partial(order_of, tile))
+
+
 convolve_tile = _intrinsic(lambda item_bytes: _Kind(tile_of(item_bytes)))
 convolve_guarded_tile = _intrinsic(lambda _: _Kind(GUARDED))
-convolve_channels_tile = _intrinsic(lambda _: _Kind(BY_CHANNEL, summed_by_channel, ORDER))
+convolve_channels_tile = _intrinsic(lambda item_bytes: _by_channel(tile_by_channel(item_bytes)))

@@ -8,8 +8,9 @@ saturates to 0 .. 255 first, which changes no result, because `low` and `high` l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 from llvmlite import ir
@@ -30,12 +31,11 @@ from hexsim.int8.machine_code.vector_ir import (
     store,
     when,
 )
-from hexsim.int8.panel import COLUMNS, SUM_BYTES
+from hexsim.int8.panel import COLUMNS, GROUP, SUM_BYTES
 
 _ROW = ir.VectorType(BYTE, COLUMNS)
-_HALF_ROW = COLUMNS // 2
-_GROUP = 4
-"""Lanes of 128 bits, within which AVX2 packs."""
+_PACKED = 4
+"""Vectors of sums of which codes fill one."""
 
 
 @dataclass(frozen=True)
@@ -51,42 +51,43 @@ class TailValues:
 
 
 def store_rows(
-    builder: Any, rows: Sequence[Sequence[Any]], tail: TailValues, places: Sequence[Any],
-    order: Sequence[int],
+    builder: Any, rows: Sequence[Sequence[Any]], tails: Sequence[TailValues],
+    places: Sequence[Any], order: Sequence[int],
 ) -> None:  # fmt: skip
-    """Emit the store of rows of COLUMNS codes at the addresses `places`, the first row last.
+    """Emit the store of rows of codes at the addresses `places`, the first row last.
 
-    A row is one vector of sums, or two in which lanes are the channels that `order` says; of the
-    latter the number of rows is even.
+    A row has a vector of sums, two or four, whose lanes are the channels that `order` says.
     """
     vectors = len(rows[0])
-    flat = _requantized(builder, [one for row in rows for one in row], vectors, tail)
-    low, high = (builder.trunc(one, BYTE) for one in (tail.low, tail.high))
-    together = 2 if vectors == 2 else 1
+    columns = len(order)
+    flat = _requantized(builder, [one for row in rows for one in row], tails)
+    low, high = (builder.trunc(one, BYTE) for one in (tails[0].low, tails[0].high))
+    together = _PACKED // vectors
     for first in reversed(range(0, len(rows), together)):
-        sums = flat[vectors * first : vectors * (first + together)]
-        codes = _narrowed(builder, *sums) if together == 1 else _packed(builder, sums, order)
-        codes = _clamped(builder, codes, low, high)
-        for at in reversed(range(together)):
-            row = shuffled(builder, codes, codes, range(COLUMNS * at, COLUMNS * (at + 1)))
+        sums = flat[vectors * first :][:_PACKED]
+        codes = _clamped(builder, _packed(builder, sums, vectors, order), low, high)
+        for at in reversed(range(len(sums) // vectors)):
+            row = shuffled(builder, codes, codes, range(columns * at, columns * (at + 1)))
             store(builder, row, places[first + at])
 
 
-def _packed(builder: Any, sums: Sequence[Any], order: Sequence[int]) -> Any:
-    """The codes, held in 0 .. 255, of two rows of two vectors each."""
-    words, codes = ir.VectorType(WORD, COLUMNS), ir.VectorType(BYTE, 2 * COLUMNS)
-    pairs = [call(builder, "llvm.x86.avx2.packssdw", words, *sums[at : at + 2]) for at in (0, 2)]
-    # Groups of four, of which packing leaves the first of all vectors before the second of any.
-    mixed = call(builder, "llvm.x86.avx2.packuswb", codes, *pairs)
-    held = [order[_HALF_ROW * vector + _GROUP * half] for half in (0, 1) for vector in (0, 1)]
-    place = {channel // _GROUP: at for at, channel in enumerate(held)}
-    groups = [
-        4 * (place[group] // 2) + 2 * row + place[group] % 2
-        for row in (0, 1)
-        for group in range(COLUMNS // _GROUP)
-    ]
-    quads = builder.bitcast(mixed, ir.VectorType(INT32, len(groups)))
-    return builder.bitcast(shuffled(builder, quads, quads, groups), codes)
+def _packed(builder: Any, sums: Sequence[Any], vectors: int, order: Sequence[int]) -> Any:
+    """The codes, held in 0 .. 255, of rows of so many vectors each."""
+    lanes = sums[0].type.count
+    four = [*sums, *[sums[0]] * (_PACKED - len(sums))]
+    words, codes = ir.VectorType(WORD, 2 * lanes), ir.VectorType(BYTE, _PACKED * lanes)
+    family, size = ("avx2", "") if lanes == 8 else ("avx512", ".512")
+    to_words, to_codes = (f"llvm.x86.{family}.{name}{size}" for name in ("packssdw", "packuswb"))
+    pairs = [call(builder, to_words, words, *four[at : at + 2]) for at in (0, 2)]
+    quads = builder.bitcast(call(builder, to_codes, codes, *pairs), sums[0].type)
+    # Packing leaves the first group of all vectors before the second of any.
+    place = {
+        (at // vectors, order[at % vectors * lanes + GROUP * group]): _PACKED * group + at
+        for at in range(_PACKED)
+        for group in range(lanes // GROUP)
+    }
+    line = [place[channel] for channel in sorted(place)]
+    return builder.bitcast(shuffled(builder, quads, quads, line), codes)
 
 
 def _narrowed(builder: Any, sums: Any) -> Any:
@@ -102,26 +103,27 @@ def _clamped(builder: Any, codes: Any, low: Any, high: Any) -> Any:
     return builder.select(builder.icmp_unsigned(">", codes, most), most, codes)
 
 
-def _requantized(builder: Any, sums: list[Any], vectors: int, tail: TailValues) -> list[Any]:
-    """int32 codes, not yet clamped, of sums whose preload is added."""
+def _requantized(builder: Any, sums: list[Any], tails: Sequence[TailValues]) -> list[Any]:
+    """int32 codes, not yet clamped, of rows of sums whose preload is added."""
     kind = sums[0].type
+    lanes = range(0, COLUMNS, kind.count)
 
-    def constant(address: Any) -> list[Any]:
-        return [
-            load(builder, builder.add(address, INT64(SUM_BYTES * kind.count * v)), kind)
-            for v in range(vectors)
+    def constant(addresses: Iterable[Any]) -> Iterator[Any]:
+        vectors = [
+            load(builder, builder.add(address, INT64(SUM_BYTES * lane)), kind)
+            for address in addresses
+            for lane in lanes
         ]
+        return cycle(vectors)
 
     def shifted() -> list[Any]:
-        bits = constant(tail.shift)
-        return [_saturating_shift(builder, one, bits[at % vectors]) for at, one in enumerate(sums)]
+        bits = constant(tail.shift for tail in tails)
+        return [_saturating_shift(builder, *one) for one in zip(sums, bits, strict=False)]
 
-    shifts = builder.icmp_signed("!=", tail.shifts, INT64(0))
-    factors = constant(tail.multiplier)
-    return [
-        _rounded_product(builder, one, factors[at % vectors])
-        for at, one in enumerate(when(builder, shifts, sums, shifted))
-    ]
+    shifts = builder.icmp_signed("!=", tails[0].shifts, INT64(0))
+    factors = constant(tail.multiplier for tail in tails)
+    after = when(builder, shifts, sums, shifted)
+    return [_rounded_product(builder, *one) for one in zip(after, factors, strict=False)]
 
 
 def _choose(builder: Any, comparison: str, x: Any, y: Any) -> Any:
@@ -179,7 +181,7 @@ def _requantize_rows(context: Any, builder: Any, signature: Any, arguments: Any)
         at_sums, at_addends, at_out = state
         addend = broadcast(builder, load(builder, at_addends, INT32), kind)
         total = builder.add(load(builder, at_sums, kind), load(builder, tail.preload, kind))
-        (code,) = _requantized(builder, [builder.add(total, addend)], 1, tail)
+        (code,) = _requantized(builder, [builder.add(total, addend)], [tail])
         store(builder, _clamped(builder, _narrowed(builder, code), low, high), at_out)
         return (
             builder.add(at_sums, sums_step), builder.add(at_addends, INT64(SUM_BYTES)),
