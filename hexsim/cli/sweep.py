@@ -61,6 +61,7 @@ def run(
     """Simulate every point of a space. Killed, it goes on where it was when called again."""
     from hexsim.cli._progress import bar, status
     from hexsim.files import write_bytes
+    from hexsim.reports.text import number
     from hexsim.studies.sweep import engine, table
     from hexsim.studies.sweep.parts import Parts
     from hexsim.studies.sweep.points import Points
@@ -86,7 +87,8 @@ def run(
         engine.simulate_parts(client, points, parts, shown)
     write_bytes(output, parts.whole())
     parts.remove()
-    say(f"{len(points)} points in {output}; look at them with: hexsim sweep show {output}")
+    count = number(len(points), "point")
+    say(f"{count} in {output}; look at them with: hexsim sweep show {output}")
 
 
 @app.command()

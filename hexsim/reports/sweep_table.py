@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hexsim.reports.text import table
+from hexsim.reports.text import number, table
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
 
@@ -15,13 +15,12 @@ _SHOWN = 0.005
 
 def summary(swept: Swept) -> str:
     """Points, refusals, and values outside the bounds of their constants."""
-    count = swept.table.num_rows
-    lines = [
-        f"{count} points, {len(swept.varied)} parameters vary; swept by hexsim {swept.version}"
-    ]
+    points = number(swept.table.num_rows, "point")
+    varied = number(len(swept.varied), "parameter")
+    lines = [f"{points}, {varied} varied; swept by hexsim {swept.version}"]
     refusals = [text for text in swept.table["refusal"].to_pylist() if text]
     if refusals:
-        lines.append(f"{len(refusals)} points are refused, the first because {refusals[0]}")
+        lines.append(f"refused: {number(len(refusals), 'point')}, the first because {refusals[0]}")
     outside = {path for one in swept.table["outside_bounds"].to_pylist() for path in one.split()}
     if outside:
         lines.append(f"some values are outside the bounds of: {', '.join(sorted(outside))}")

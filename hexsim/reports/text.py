@@ -36,6 +36,11 @@ def table(
     return "\n".join([*printed, *filter(None, [fitted.remark()])])
 
 
+def number(count: int, what: str) -> str:
+    """Return `1 point`, `2 points`: a count with its noun."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 _PREFIXES: dict[str, tuple[tuple[float, str], ...]] = {
     "Hz": ((1e9, "GHz"), (1e6, "MHz")),
     "B/s": ((1e9, "GB/s"), (1e6, "MB/s")),

@@ -185,7 +185,7 @@ def test_bad_questions_are_told_in_a_sentence(refused: Callable[[str], str]) -> 
         ("sweep space.toml --workers 1 --scheduler tcp://127.0.0.1:9", "leave it out"),
         ("sweep big.toml", "has 1000000000 points"),
         ("sweep show space.toml", "is no Parquet file"),
-        ("sweep show gone.parquet", "gone.parquet"),
+        ("sweep show gone.parquet", "cannot read 'gone.parquet': No such file"),
     ],
 )
 def test_bad_input(

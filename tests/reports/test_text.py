@@ -2,7 +2,7 @@
 
 import pytest
 
-from hexsim.reports.text import quantity, table
+from hexsim.reports.text import number, quantity, table
 
 
 def test_columns_line_up() -> None:
@@ -29,3 +29,7 @@ def test_columns_line_up() -> None:
 )
 def test_quantities(value: float, unit: str, text: str) -> None:
     assert quantity(value, unit) == text
+
+
+def test_a_count_has_its_noun() -> None:
+    assert [number(count, "point") for count in (0, 1, 2)] == ["0 points", "1 point", "2 points"]

@@ -118,7 +118,8 @@ def read(path: Path) -> Swept:
 
     remedy = "give a file that hexsim sweep has written"
     try:
-        table = parquet.read_table(path, memory_map=False)
+        with path.open("rb") as file:
+            table = parquet.read_table(file)
         told: Mapping[str, Any] = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
     except OSError as error:
         raise HexsimError(
