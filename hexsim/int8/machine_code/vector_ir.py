@@ -55,6 +55,13 @@ def call(builder: Any, name: str, result: Any, *operands: Any) -> Any:
     return builder.call(known or ir.Function(builder.module, kind, name), operands)
 
 
+def prefetch(builder: Any, address: Any) -> None:
+    """Have the line of memory at `address` read into all caches; nobody need own it."""
+    pointer = builder.inttoptr(address, BYTE.as_pointer())
+    to_read, keep, data = INT32(0), INT32(3), INT32(1)
+    call(builder, "llvm.prefetch.p0i8", ir.VoidType(), pointer, to_read, keep, data)
+
+
 def repeat(
     builder: Any,
     count: Any,

@@ -35,6 +35,7 @@ from hexsim.int8.machine_code.vector_ir import (
     call,
     constants,
     load,
+    prefetch,
     repeat,
     store,
 )
@@ -64,6 +65,11 @@ GUARDED = RegisterTile(4, 1, 8, "llvm.x86.avx2.pmadd.ub.sw")
 DOTS_256 = RegisterTile(6, 1, 8, "llvm.x86.avx512.vpdpbusd.256")
 DOTS_512 = RegisterTile(7, 2, 16, "llvm.x86.avx512.vpdpbusd.512")
 """14 accumulators of the 32 registers; more rows run out of registers for their addresses."""
+
+
+_AHEAD = 1024
+"""Bytes of weights that are asked for before they are needed. A core alone then reads 1.2 times as
+many from memory in a second; 256 to 4096 measured alike."""
 
 
 def tile_of(element_bytes: int) -> RegisterTile:
@@ -107,6 +113,9 @@ def _turn(
     builder: Any, tile: RegisterTile, panels: int, factors: Factors, together: int, state: list[Any]
 ) -> list[Any]:
     offsets, weights, *sums = state
+    starts = panel_starts(builder, weights, factors.panel_bytes, panels)
+    for start in starts:
+        prefetch(builder, builder.add(start, INT64(_AHEAD)))
     places = [
         load(builder, builder.add(offsets, INT64(8 * step)), INT64) for step in range(together)
     ]
@@ -117,7 +126,7 @@ def _turn(
             )
             for step in range(together)
         ]
-        for start in panel_starts(builder, weights, factors.panel_bytes, panels)
+        for start in starts
         for lane in range(0, COLUMNS, tile.lanes)
     ]
     after = []
