@@ -26,6 +26,9 @@ GREY = "#8a929e"
 _POWERS = range(-6, 13)
 """Powers of ten that are ticks until the page knows its room."""
 
+_IDS = frozenset(("id", "root_id"))
+"""Where Bokeh's data have the ids of models."""
+
 
 def load_bokeh() -> ModuleType:
     """Return the module bokeh; HexsimError if it is not installed."""
@@ -46,10 +49,24 @@ def library() -> str:
 
 
 def item(chart: Any) -> Any:
-    """Return a chart as data for that script."""
+    """Return a chart as data for that script, the same in every process."""
     from bokeh.embed import json_item
 
-    return json_item(chart)
+    return _renumbered(json_item(chart), {})
+
+
+def _renumbered(value: Any, known: dict[str, str]) -> Any:
+    """The same with ids that count what comes; Bokeh's depend on the order of its sets."""
+    if isinstance(value, list):
+        return [_renumbered(one, known) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: known.setdefault(one, f"p{len(known)}")
+        if key in _IDS and isinstance(one, str)
+        else _renumbered(one, known)
+        for key, one in value.items()
+    }
 
 
 def source(columns: Mapping[str, Sequence[Any]]) -> Any:

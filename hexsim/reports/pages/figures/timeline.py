@@ -29,8 +29,8 @@ def timeline(result: Result) -> Figure:
     shown = _as_many_as_fit(every)
     colours: dict[str, str] = {}
     spans = [
-        _span(-row, nested, nested.depth == _inner(track), colours)
-        for row, track in enumerate(shown)
+        _span(-row, nested, nested.depth == inner, colours)
+        for row, (track, inner) in enumerate(zip(shown, map(_inner, shown), strict=True))
         for nested in track.spans
     ]
     keys = ("name", "left", "right", "us", "bottom", "top", "colour")
