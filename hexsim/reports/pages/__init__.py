@@ -6,6 +6,7 @@ Files within
     network_facts  the data of that page
     histogram      how often the values of a weight occur
     report         a page of figures: a summary, charts and tables, a search for layers
+    repetition     how columns that repeat are written short
     figures        the figures, one file each
     case_figures   those of one network on one runtime
     command_pages  the page of each command that has --html

@@ -1,7 +1,10 @@
 "use strict";
 // Whatever comes from the model is put on the page as text (textContent), never as markup.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+// Columns of a few values, many times each, are written short (repetition.py).
+const whole_column = (_, value) =>
+  Array.isArray(value?.at) && Array.isArray(value.distinct) ? value.at.map((place) => value.distinct[place]) : value;
+const data = JSON.parse(document.getElementById("data").textContent, whole_column);
 const byId = (id) => document.getElementById(id);
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const AHEAD = "600px";

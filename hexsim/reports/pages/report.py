@@ -13,6 +13,7 @@ from typing import Any
 from hexsim import __version__
 from hexsim.reports.pages.figures.chart import item, library
 from hexsim.reports.pages.figures.figure import Figure
+from hexsim.reports.pages.repetition import shortened
 from hexsim.reports.pages.shell import asset, page
 
 
@@ -44,7 +45,8 @@ def report(heading: Heading, figures: Sequence[Figure], layers: Iterable[str] = 
         "layers": names,
         "figures": [_data(name, figure, set(names)) for name, figure in named],
     }
-    return page(f"{heading.title} - hexsim", body, data, ("report.css",), "report.js", (code,))
+    short = shortened(data)
+    return page(f"{heading.title} - hexsim", body, short, ("report.css",), "report.js", (code,))
 
 
 def _section(name: str, figure: Figure) -> str:

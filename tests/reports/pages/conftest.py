@@ -22,8 +22,17 @@ def data_of(page: str) -> dict[str, Any]:
     """The data in a page."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
     assert found
-    data: dict[str, Any] = json.loads(found[1])
+    data: dict[str, Any] = json.loads(found[1], object_hook=_whole_column)
     return data
+
+
+def _whole_column(read: dict[str, Any]) -> Any:
+    """What the page's script makes of a column that is written short."""
+    parts = [read.get("distinct"), read.get("at")]
+    if not all(isinstance(part, list) for part in parts):
+        return read
+    distinct, at = parts
+    return [distinct[place] for place in at]
 
 
 def _missing() -> list[str]:
