@@ -6,6 +6,7 @@ as well, and nothing is drawn a second time for them.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 from ._moments import Moments
@@ -28,21 +29,24 @@ class Filters:
         }
         self._wanted: set[str] = set()
         self._known: dict[str, FloatArray] = {}
+        self._drawing = threading.RLock()
 
     def weight(self) -> FloatArray:
-        """Draw the weight, and note what was promised of it."""
-        weight = self._draw()
-        for what in self._wanted - self._known.keys():
-            self._known[what] = self._ask[what](weight)
-        return weight
+        """Draw the weight, and note what was promised of it; one thread at a time."""
+        with self._drawing:
+            weight = self._draw()
+            for what in self._wanted - self._known.keys():
+                self._known[what] = self._ask[what](weight)
+            return weight
 
     def promised(self, what: str) -> Callable[[], FloatArray]:
         """A function that returns the "mean" or "variance" of each output of the layer."""
         self._wanted.add(what)
 
         def answer() -> FloatArray:
-            if what not in self._known:
-                self.weight()
-            return self._known[what]
+            with self._drawing:
+                if what not in self._known:
+                    self.weight()
+                return self._known[what]
 
         return answer

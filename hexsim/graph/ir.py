@@ -19,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,9 +115,10 @@ class Constant:
     constant from others (folding a batch norm, changing axis order) passes such a function, so
     that shapes are known at once and arithmetic happens only if somebody needs the numbers. What
     the function made is remembered; if not `kept`, only for as long as somebody else holds it.
+    Threads that read it at the same time wait for the one that computes it.
     """
 
-    __slots__ = ("_made", "_value", "dtype", "kept", "name", "shape")
+    __slots__ = ("_made", "_reading", "_value", "dtype", "kept", "name", "shape")
 
     def __init__(
         self,
@@ -133,6 +135,7 @@ class Constant:
         self.kept = kept
         self._value = value
         self._made: Callable[[], npt.NDArray[np.generic] | None] = _nothing
+        self._reading = threading.Lock()
 
     @property
     def elements(self) -> int:
@@ -141,16 +144,17 @@ class Constant:
 
     def value(self) -> npt.NDArray[np.generic]:
         """Return the array, read-only, of `shape` and `dtype`."""
-        known = self._made()
-        if known is not None:
-            return known
-        made = self._value() if callable(self._value) else self._value
-        array = np.ascontiguousarray(made, dtype=self.dtype).reshape(self.shape).view()
-        array.flags.writeable = False
-        if self.kept:
-            self._value = array
-        self._made = (lambda: array) if self.kept else weakref.ref(array)
-        return array
+        with self._reading:
+            known = self._made()
+            if known is not None:
+                return known
+            made = self._value() if callable(self._value) else self._value
+            array = np.ascontiguousarray(made, dtype=self.dtype).reshape(self.shape).view()
+            array.flags.writeable = False
+            if self.kept:
+                self._value = array
+            self._made = (lambda: array) if self.kept else weakref.ref(array)
+            return array
 
     def finite(self) -> npt.NDArray[np.generic]:
         """Return `value()` of a weight; raise HexsimError if it holds NaN or infinity.

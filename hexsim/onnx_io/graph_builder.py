@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
 
+from hexsim.cores import default_threads
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.layers import Clamp
 from hexsim.onnx_io.known import Array
@@ -16,17 +18,25 @@ from hexsim.onnx_io.precision import Precision, rounded
 
 _INLINE_ELEMENTS = 256
 """Constants up to this size are written into the graph; larger ones stay arrays beside it."""
+_FED_ELEMENTS = 1 << 20
+"""Weights of a matrix from which on they are inputs of the graph: onnxruntime makes no copy of an
+input, of an initialiser up to two, and one row times a matrix that it did not pack takes it half
+the time."""
+_HEAVY_ELEMENTS = 1 << 16
+"""Constants from which on several are read at a time."""
 
 
 @dataclass(frozen=True)
 class WrittenGraph:
     """A graph whose large initialisers are declared external; `weights` holds their values.
 
-    That keeps a network of any size below protobuf's limit and spares copies.
+    That keeps a network of any size below protobuf's limit and spares copies. `fed` are those that
+    are no initialisers at all, but inputs behind the network's own.
     """
 
     model: onnx.ModelProto
     weights: dict[str, Array]
+    fed: dict[str, Array]
 
 
 class GraphBuilder:
@@ -41,7 +51,9 @@ class GraphBuilder:
         self.nodes: list[onnx.NodeProto] = []
         self.initializers: list[onnx.TensorProto] = []
         self.weights: dict[str, Array] = {}
+        self.fed: dict[str, Array] = {}
         self._precision = precision
+        self._read: dict[str, Array] = {}
         self._current: dict[str, str] = {}
         self._constants: set[str] = set()
         self._count = 0
@@ -52,7 +64,11 @@ class GraphBuilder:
         return self._precision == "float16"
 
     def begin(self) -> None:
-        """Round the network's inputs as the precision stores them."""
+        """Read large constants on all cores, and round the inputs as the precision stores them."""
+        constants = sorted(self.network.constants.values(), key=lambda one: -one.elements)
+        heavy = [one.name for one in constants if one.elements >= _HEAVY_ELEMENTS]
+        with ThreadPoolExecutor(default_threads()) as cores:
+            self._read = dict(zip(heavy, cores.map(self._rounded, heavy), strict=True))
         for name in self.network.inputs:
             if self._precision != "float32" and self._is_single(name):
                 self._current[name] = self._round(name)
@@ -74,10 +90,16 @@ class GraphBuilder:
         label = f"{name}/{form}" if form else name
         if label not in self._constants:
             self._constants.add(label)
-            constant = self.network.constants[name]
-            is_weight = name in self.network.weights
-            value = rounded(constant.finite() if is_weight else constant.value(), self._precision)
-            self._initialize(label, np.asarray(change(value), order="C"))
+            self._initialize(label, np.asarray(change(self._value(name)), order="C"))
+        return label
+
+    def matrix(self, name: str) -> str:
+        """Return the initialiser of a constant, or if it has many elements an input that is."""
+        if self.network.constants[name].elements < _FED_ELEMENTS:
+            return self.constant(name)
+        label = f"{name}/fed"
+        if label not in self.fed:
+            self.fed[label] = self._value(name)
         return label
 
     def literal(self, array: Array) -> str:
@@ -139,6 +161,14 @@ class GraphBuilder:
     def verbatim(self, node: onnx.NodeProto) -> None:
         """Add a node as it is."""
         self.nodes.append(node)
+
+    def _value(self, name: str) -> Array:
+        return self._read.pop(name) if name in self._read else self._rounded(name)
+
+    def _rounded(self, name: str) -> Array:
+        constant = self.network.constants[name]
+        is_weight = name in self.network.weights
+        return rounded(constant.finite() if is_weight else constant.value(), self._precision)
 
     def _is_single(self, name: str) -> bool:
         return self.network.tensors[name].dtype == "float32"

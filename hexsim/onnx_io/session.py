@@ -45,12 +45,14 @@ class Session:
         self._outputs = tuple(outputs)
         self._written = tuple(dict.fromkeys(n for n in self._outputs if n in network.producers))
         self._session = None
+        self._fed: Mapping[str, npt.NDArray[Any]] = {}
         self._is_large = False
         if not self._written:
             return
         elements = sum(tensor.elements for tensor in network.tensors.values())
         self._is_large = elements > _LARGE
         graph = write(network, self._written, precision)
+        self._fed = graph.fed
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # what goes wrong is raised
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
@@ -106,7 +108,7 @@ class Session:
 
         try:
             with limited(seconds, stop):
-                return list(self._session.run(self._written, feed, options))
+                return list(self._session.run(self._written, {**feed, **self._fed}, options))
         except Exception:
             if late.is_set():
                 what = f"an inference of network '{self._network.name}' takes longer than that"

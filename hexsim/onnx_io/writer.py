@@ -18,6 +18,7 @@ from hexsim.onnx_io.as_run import as_run
 from hexsim.onnx_io.emitters import EMITTERS
 from hexsim.onnx_io.emitters.opaque import nodes_of
 from hexsim.onnx_io.graph_builder import GraphBuilder, WrittenGraph
+from hexsim.onnx_io.known import Array
 from hexsim.onnx_io.precision import Precision
 from hexsim.onnx_io.source import EXTENSIONS
 from hexsim.onnx_io.versions import lowest_opset
@@ -45,7 +46,10 @@ def write(
     graph = onnx.helper.make_graph(
         builder.nodes,
         network.name or "network",
-        [_value_info(network.tensors[name]) for name in network.inputs],
+        [
+            *(_value_info(network.tensors[name]) for name in network.inputs),
+            *(_matrix_info(name, array) for name, array in builder.fed.items()),
+        ],
         [_value_info(network.tensors[name]) for name in names],
         builder.initializers,
     )
@@ -54,7 +58,7 @@ def write(
     model = onnx.helper.make_model(
         graph, opset_imports=opsets, ir_version=ir_version, producer_name="hexsim"
     )
-    return WrittenGraph(model, builder.weights)
+    return WrittenGraph(model, builder.weights, builder.fed)
 
 
 def _imports(network: Network) -> dict[str, int]:
@@ -79,3 +83,8 @@ def _value_info(tensor: Tensor) -> onnx.ValueInfoProto:
     element_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(tensor.dtype))
     sizes = [None if axis in tensor.varies else size for axis, size in enumerate(tensor.shape)]
     return onnx.helper.make_tensor_value_info(tensor.name, element_type, sizes)
+
+
+def _matrix_info(name: str, array: Array) -> onnx.ValueInfoProto:
+    element_type = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+    return onnx.helper.make_tensor_value_info(name, element_type, array.shape)

@@ -1,5 +1,8 @@
 """Tensors keep their axis order, constants stay lazy, networks check themselves."""
 
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
+
 import numpy as np
 import pytest
 
@@ -57,6 +60,21 @@ def test_constant_is_made_once_when_first_read() -> None:
     assert made == [1]
     with pytest.raises(ValueError, match="read-only"):
         constant.value()[0, 0] = 2
+
+
+def test_threads_wait_for_the_one_that_computes_a_constant() -> None:
+    made: list[np.ndarray] = []
+
+    def make() -> np.ndarray:
+        sleep(0.05)  # the others are there by then
+        made.append(np.zeros(3, np.float32))
+        return made[-1]
+
+    constant = Constant("w", (3,), make)
+    with ThreadPoolExecutor(4) as threads:
+        values = list(threads.map(lambda _: constant.value(), range(4)))
+    assert len(made) == 1
+    assert all(value is values[0] for value in values)
 
 
 @pytest.mark.parametrize(("bad", "word"), [(np.nan, "NaN"), (np.inf, "infinite")])

@@ -45,6 +45,24 @@ def test_any_tensor_can_be_an_output(network: Network) -> None:
     assert np.array_equal(values["y"], FloatEngine(network).run(x)["y"])
 
 
+def test_a_large_matrix_is_fed_instead_of_copied(onnx_model: Make) -> None:
+    weight = rng.standard_normal((2048, 512)).astype(np.float32) / 45  # answers of about one
+    nodes = [node("MatMul", ["x", "w"], ["a"]), node("Tanh", ["a"], ["y"])]
+    model = onnx_model(nodes, {"x": (3, 2048)}, ["y"], {"w": weight})
+    network = read(model)
+    written = write(network)
+    assert [value.name for value in written.model.graph.input] == ["x", "w/fed"]
+    assert written.fed["w/fed"] is network.constants["w"].value()
+    assert not written.weights
+    x = rng.standard_normal((3, 2048)).astype(np.float32)
+    expected = np.tanh(x.astype(np.float64) @ weight)
+    single, half = (
+        np.abs(FloatEngine(network, precision=precision).run({"x": x})["y"] - expected).max()
+        for precision in ("float32", "half_storage")
+    )
+    assert single < 1e-5 < half < 1e-2
+
+
 def test_the_written_model_is_valid_and_complete(network: Network) -> None:
     written = write(network)
     assert set(written.weights) == {"m"}  # the others are small enough to be inside

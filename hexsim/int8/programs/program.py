@@ -19,7 +19,7 @@ from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.memory import aligned
 from hexsim.int8.machine_code.record import fields_of
 from hexsim.int8.machine_code.words import Array, Int64, Word, Words, expanded
-from hexsim.int8.programs.cores import default_threads
+from hexsim.cores import default_threads
 from hexsim.int8.programs.team import (
     ENTRY,
     FIRST_AT,

@@ -16,7 +16,7 @@ def emit_fully_connected(layer: FullyConnected, graph: GraphBuilder) -> None:
     data = graph.read(layer.inputs[0])
     if len(rest) != 1:
         data = graph.reshape(data, (batch, math.prod(rest)))
-    inputs = [data, graph.constant(layer.weight)]
+    inputs = [data, graph.matrix(layer.weight)]
     if layer.bias is not None and not graph.separate_bias:
         result = graph.compute("Gemm", [*inputs, graph.constant(layer.bias)])
     else:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim.int8.programs import cores
+from hexsim import cores
 
 
 def _container(folder: Path, files: dict[str, str]) -> Path:
