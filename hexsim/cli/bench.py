@@ -111,7 +111,6 @@ def bench(
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_table import benchmark_tables
     from hexsim.reports.benchmark_trace import benchmark_trace
-    from hexsim.reports.pages.command_pages import bench_page
     from hexsim.studies.benchmark import by_network
 
     outputs.check()
@@ -134,11 +133,17 @@ def bench(
         cases, refusals = _gathered(networks, None if outputs.asked else progress)
     if not cases:
         raise HexsimError(refusals[0].reason)
+
+    def html() -> str:
+        from hexsim.reports.pages.command_pages import bench_page
+
+        return bench_page(cases, refusals, command_line())
+
     outputs.write(
         json=lambda: benchmark_json(cases, refusals),
         csv=lambda: benchmark_csv(cases),
         trace=lambda: benchmark_trace(cases),
-        html=lambda: bench_page(cases, refusals, command_line()),
+        html=html,
     )
     if outputs.asked:
         say(benchmark_tables(cases))

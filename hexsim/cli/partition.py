@@ -69,7 +69,6 @@ def partition(
     from hexsim.cli._progress import status
     from hexsim.container.loading import load
     from hexsim.deployment import Deployment
-    from hexsim.reports.pages.command_pages import partition_page
     from hexsim.reports.partition_json import partition_json
     from hexsim.reports.partition_svg import partition_svg
     from hexsim.reports.partition_table import partition_table, search_lines
@@ -91,10 +90,16 @@ def partition(
         found = search(prices) if cuts.search else None
         surveyed = survey(prices, sections)
     network = prices.times.network
+
+    def html() -> str:
+        from hexsim.reports.pages.command_pages import partition_page
+
+        return partition_page(network, prices, surveyed, found, command_line())
+
     outputs.write(
         json=lambda: partition_json(prices, surveyed, found),
         graph=lambda: partition_svg(network, surveyed),
-        html=lambda: partition_page(network, prices, surveyed, found, command_line()),
+        html=html,
     )
     say(
         f"{loaded.name} on {platform.chip.name} aip, {platform.software} "

@@ -32,7 +32,6 @@ def profile(
     from hexsim.cli._progress import status
     from hexsim.reports.benchmark_json import benchmark_json
     from hexsim.reports.benchmark_trace import benchmark_trace
-    from hexsim.reports.pages.command_pages import profile_page
     from hexsim.reports.profile_csv import profile_csv
     from hexsim.studies.benchmark import run_case
 
@@ -49,11 +48,17 @@ def profile(
     with status() as progress:
         case = run_case(model, platform, runs_on.asked(), conditions, progress)
     tell_use(case.network, case.overrides)
+
+    def html() -> str:
+        from hexsim.reports.pages.command_pages import profile_page
+
+        return profile_page(case, platform, command_line())
+
     outputs.write(
         json=lambda: benchmark_json([case]),
         csv=lambda: profile_csv(case.timing, case.memory, case.energy),
         trace=lambda: benchmark_trace([case]),
-        html=lambda: profile_page(case, platform, command_line()),
+        html=html,
     )
     _show(case)
 

@@ -97,7 +97,6 @@ def throughput(
     from hexsim.cli._progress import status
     from hexsim.container.loading import load_container
     from hexsim.deployment.given import GivenModel
-    from hexsim.reports.pages.command_pages import throughput_page
     from hexsim.reports.throughput_json import throughput_json
     from hexsim.reports.throughput_table import throughput_text
     from hexsim.reports.trace import trace_json
@@ -123,10 +122,16 @@ def throughput(
         found = throughput(platform, callers, loop)
     for name, use in uses.items():
         tell_use(name, use)
+
+    def html() -> str:
+        from hexsim.reports.pages.command_pages import throughput_page
+
+        return throughput_page(found, platform, command_line())
+
     outputs.write(
         json=lambda: throughput_json(found, platform),
         trace=lambda: trace_json([(f"throughput on {platform.chip.name}", found.result)]),
-        html=lambda: throughput_page(found, platform, command_line()),
+        html=html,
     )
     profile = circumstances.perf_profile or platform.stack.default_profile
     say(f"{platform.chip.name}, {platform.software}, {profile}\n")

@@ -46,7 +46,6 @@ def validate(
     """Compare a runtime with float: top-1, top-5, and the error of every layer."""
     from hexsim.accuracy.study import Study
     from hexsim.deployment import deploy
-    from hexsim.reports.pages.command_pages import validation_page
     from hexsim.reports.validation_csv import validation_csv
     from hexsim.reports.validation_json import validation_json
     from hexsim.reports.validation_table import validation_text
@@ -73,10 +72,16 @@ def validate(
         study = findings.added(study, deployment, source)
         if outputs.json is not None or outputs.html is not None:
             study = _counted(study, deployment, source, threads)
+
+    def html() -> str:
+        from hexsim.reports.pages.command_pages import validation_page
+
+        return validation_page(study, command_line())
+
     outputs.write(
         json=lambda: validation_json(study),
         csv=lambda: validation_csv(study),
-        html=lambda: validation_page(study, command_line()),
+        html=html,
     )
     say(validation_text(study, every_layer=findings.layers))
 

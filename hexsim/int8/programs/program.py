@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.cores import default_threads
 from hexsim.int8.machine_code.atomics import CAN_YIELD, call_entry, write_word
 from hexsim.int8.machine_code.entry import check, entries
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.memory import aligned
 from hexsim.int8.machine_code.record import fields_of
 from hexsim.int8.machine_code.words import Array, Int64, Word, Words, expanded
-from hexsim.cores import default_threads
 from hexsim.int8.programs.team import (
     ENTRY,
     FIRST_AT,
