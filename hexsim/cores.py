@@ -1,4 +1,4 @@
-"""How many threads share a layer if nobody says."""
+"""How many threads share a layer, or read weights, if nobody says."""
 
 from __future__ import annotations
 
