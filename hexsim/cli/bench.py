@@ -133,21 +133,21 @@ def bench(
         cases, refusals = _gathered(networks, None if outputs.asked else progress)
     if not cases:
         raise HexsimError(refusals[0].reason)
-
-    def html() -> str:
-        from hexsim.reports.pages.command_pages import bench_page
-
-        return bench_page(cases, refusals, command_line())
-
     outputs.write(
         json=lambda: benchmark_json(cases, refusals),
         csv=lambda: benchmark_csv(cases),
         trace=lambda: benchmark_trace(cases),
-        html=html,
+        html=lambda: _page(cases, refusals),
     )
     if outputs.asked:
         say(benchmark_tables(cases))
     _show_rest(cases, refusals, background=bool(circumstances.background))
+
+
+def _page(cases: Sequence[Case], refusals: Sequence[Refusal]) -> str:
+    from hexsim.reports.pages.command_pages import bench_page
+
+    return bench_page(cases, refusals, command_line())
 
 
 def _gathered(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from hexsim.cores import default_threads
+from hexsim.graph.cores import default_threads
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.layers import Clamp
 from hexsim.onnx_io.known import Array

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.cores import default_threads
+from hexsim.graph.cores import default_threads
 from hexsim.int8.machine_code.atomics import CAN_YIELD, call_entry, write_word
 from hexsim.int8.machine_code.entry import check, entries
 from hexsim.int8.machine_code.jit import kernel

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import cores
+from hexsim.graph import cores
 
 
 def _container(folder: Path, files: dict[str, str]) -> Path:
