@@ -56,16 +56,16 @@ def bind_weights(name: str, layer: Layer, source: Source) -> Weights:
             f"layer '{layer.name}': weight '{name}' has {found}; "
             f"quantise weights to {widest} bits or fewer"
         )
-    codes = source.model.codes(name)
+    codes = source.model.codes(name).astype(encoding.dtype, copy=False)
     channels = codes.shape[-1]
     if isinstance(encoding, AxisEncoding):
-        return Weights(codes.astype(encoding.dtype), 0, encoding.deltas)
+        return Weights(codes, 0, encoding.deltas)
     if encoding.symmetric:
-        return Weights(codes.astype(encoding.dtype), 0, np.full(channels, encoding.delta))
+        return Weights(codes, 0, np.full(channels, encoding.delta))
     if source.signed_weights and is_rescaled(encoding):
         return signed_weights(codes, encoding)
     steps = np.full(channels, encoding.delta)
-    return Weights(codes.astype(encoding.dtype), encoding.zero_point, steps)
+    return Weights(codes, encoding.zero_point, steps)
 
 
 def is_rescaled(encoding: Encoding | AxisEncoding) -> bool:

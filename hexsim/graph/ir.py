@@ -34,6 +34,7 @@ from hexsim.graph import consistency
 from hexsim.graph.domains import Natural
 from hexsim.graph.input_format import PLAIN, InputFormat
 from hexsim.graph.support import UNDECLARED, Rule, Support
+from hexsim.graph.turning import contiguous
 from hexsim.texts.text import shortened
 
 Shape = tuple[int, ...]
@@ -105,7 +106,7 @@ class Tensor:
 
     def from_source(self, source: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
         """Return `source` (shape `source_shape`) in stored axis order."""
-        return np.ascontiguousarray(source.transpose(self.order)) if self.order else source
+        return contiguous(source.transpose(self.order)) if self.order else source
 
 
 class Constant:
@@ -149,7 +150,7 @@ class Constant:
             if known is not None:
                 return known
             made = self._value() if callable(self._value) else self._value
-            array = np.ascontiguousarray(made, dtype=self.dtype).reshape(self.shape).view()
+            array = contiguous(np.asarray(made, self.dtype)).reshape(self.shape).view()
             array.flags.writeable = False
             if self.kept:
                 self._value = array

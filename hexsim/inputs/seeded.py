@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
 
 from hexsim import budget
+from hexsim.graph.cores import default_threads
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.stored import stored_inputs
 
@@ -35,6 +37,9 @@ GRID_SIZES = (2, 4, 8, 16)
 _MEANWHILE = 8
 """Sets of inputs that would fit into what one takes while it is made, in doubles."""
 
+_SMALL = 1 << 20
+"""Elements of a set of which several may be made at a time: what they take meanwhile is little."""
+
 
 def seeded_inputs(
     shapes: Mapping[str, tuple[int, ...]], count: int, seed: int = 0
@@ -45,15 +50,19 @@ def seeded_inputs(
     change the first ones. Works for any rank; the two longest axes of a tensor of rank 3 or
     more are taken as the image, the others as independent channels.
     """
-    elements = (count + _MEANWHILE) * sum(map(math.prod, shapes.values()))
-    budget.require(budget.VALUES, elements, f"making up {count} sets of inputs")
-    return [
-        {
+    elements = sum(map(math.prod, shapes.values()))
+    budget.require(
+        budget.VALUES, (count + _MEANWHILE) * elements, f"making up {count} sets of inputs"
+    )
+
+    def one(index: int) -> dict[str, FloatArray]:
+        return {
             name: _field(np.random.default_rng((seed, index, zlib.crc32(name.encode()))), shape)
             for name, shape in shapes.items()
         }
-        for index in range(count)
-    ]
+
+    with ThreadPoolExecutor(default_threads() if elements < _SMALL else 1) as cores:
+        return list(cores.map(one, range(count)))
 
 
 def seeded_calibration(

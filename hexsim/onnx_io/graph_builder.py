@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from hexsim.graph.ahead import heavy
 from hexsim.graph.cores import default_threads
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.layers import Clamp
@@ -22,8 +23,6 @@ _FED_ELEMENTS = 1 << 20
 """Weights of a matrix from which on they are inputs of the graph: onnxruntime makes no copy of an
 input, of an initialiser up to two, and one row times a matrix that it did not pack takes it half
 the time."""
-_HEAVY_ELEMENTS = 1 << 16
-"""Constants from which on several are read at a time."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,9 @@ class GraphBuilder:
 
     def begin(self) -> None:
         """Read large constants on all cores, and round the inputs as the precision stores them."""
-        constants = sorted(self.network.constants.values(), key=lambda one: -one.elements)
-        heavy = [one.name for one in constants if one.elements >= _HEAVY_ELEMENTS]
+        names = [one.name for one in heavy(self.network.constants.values())]
         with ThreadPoolExecutor(default_threads()) as cores:
-            self._read = dict(zip(heavy, cores.map(self._rounded, heavy), strict=True))
+            self._read = dict(zip(names, cores.map(self._rounded, names), strict=True))
         for name in self.network.inputs:
             if self._precision != "float32" and self._is_single(name):
                 self._current[name] = self._round(name)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from hexsim.graph.cores import spread
+
 if TYPE_CHECKING:
     from hexsim.onnx_io.known import Array
 
@@ -14,6 +16,9 @@ Precision = Literal["float32", "half_results", "half_storage", "float16"]
 half, weights are taken as they are. half_storage: inputs, weights and the output of every layer are
 rounded to half, each layer computes in single. float16: besides, the result of every operator
 inside a layer is rounded (a bias is added to a sum that was rounded already)."""
+
+_BLOCK = 1 << 15
+"""Elements whose halves are in the cache at once."""
 
 
 def rounded(array: Array, precision: Precision) -> Array:
@@ -25,5 +30,12 @@ def rounded(array: Array, precision: Precision) -> Array:
 
 def as_half(array: Array) -> Array:
     """Return the halves nearest to `array`, as float32."""
-    with np.errstate(over="ignore"):
-        return array.astype(np.float16).astype(np.float32)
+    flat = array.reshape(-1)
+    result = np.empty_like(flat, np.float32)
+
+    def nearest(part: slice) -> None:
+        with np.errstate(over="ignore"):
+            result[part] = flat[part].astype(np.float16)
+
+    spread(nearest, flat.size, _BLOCK)
+    return result.reshape(array.shape)

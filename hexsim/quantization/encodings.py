@@ -18,6 +18,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.graph.cores import spread
+
 MINIMUM_RANGE = 0.01
 """Smallest max - min of an encoding, in real units (SNPE guide 1.17 to 2.5; documented)."""
 
@@ -176,9 +178,11 @@ def _in_blocks(
     """`change` of rows of `width` elements, some at a time: doubles of all take much memory."""
     rows = array.reshape(-1, width)
     result = np.empty(rows.shape, dtype)
-    step = max(1, _BLOCK // width)
-    for at in range(0, len(rows), step):
-        result[at : at + step] = change(rows[at : at + step])
+
+    def changed(part: slice) -> None:
+        result[part] = change(rows[part])
+
+    spread(changed, len(rows), max(1, _BLOCK // width))
     return result.reshape(array.shape)
 
 
@@ -189,4 +193,9 @@ def _nearest_code(
     steps: int,
 ) -> npt.NDArray[np.float64]:
     """Unsigned codes as floats; a tie takes the larger code, values outside saturate."""
-    return np.clip(np.floor(x.astype(np.float64) / delta - offset + 0.5), 0, steps)
+    codes = x.astype(np.float64)
+    codes /= delta
+    codes -= offset
+    codes += 0.5
+    np.floor(codes, out=codes)
+    return np.clip(codes, 0, steps, out=codes)

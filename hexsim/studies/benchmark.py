@@ -15,6 +15,7 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.given import Given, GivenModel, Preparation
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError
+from hexsim.graph.ahead import read_ahead
 from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.inputs.source import InputSource
@@ -150,12 +151,13 @@ def by_network(
 ) -> Iterator[list[Case | Refusal]]:
     """Yield the results of `run_benchmark` source by source, each as soon as it is known."""
     drawing = _drawing(platform, conditions)
-    # All are loaded first, without their weights, since names are told apart before the first
-    # result; each is let go of when it is done.
-    waiting = [
-        _Cases.load(source, platform, conditions, progress, drawing)
-        for source in dict.fromkeys(sources)
-    ]
+    # All are loaded first, since names are told apart before the first result, and only the first
+    # with its weights; each is let go of when it is done.
+    waiting: list[_Cases] = []
+    for source in dict.fromkeys(sources):
+        waiting.append(_Cases.load(source, platform, conditions, progress, drawing))
+        if len(waiting) == 1 and conditions.accuracy:
+            read_ahead(waiting[0].network.constants.values())
     named = Counter(cases.name for cases in waiting)
     while waiting:
         cases = waiting.pop(0)

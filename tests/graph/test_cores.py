@@ -1,8 +1,9 @@
-"""Threads by default: what the process may use, not what the machine has."""
+"""Threads by default, as many as the process may use; and work that is spread over them."""
 
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hexsim.graph import cores
@@ -41,3 +42,22 @@ def test_cores_that_the_process_may_use(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(cores, "_CGROUP", tmp_path)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {5}, raising=False)
     assert cores.default_threads() == 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 1000, 16_001])
+def test_spread_work_is_done_once_everywhere(count: int) -> None:
+    done = np.zeros(count, np.int64)
+
+    def work(part: slice) -> None:
+        done[part] += 1
+
+    cores.spread(work, count, 1000)
+    assert (done == 1).all()
+
+
+def test_what_fails_on_another_core_is_raised() -> None:
+    def work(part: slice) -> None:
+        raise ValueError(f"from {part.start} on")
+
+    with pytest.raises(ValueError, match="from 0 on"):
+        cores.spread(work, 64, 1)

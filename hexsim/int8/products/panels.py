@@ -47,11 +47,17 @@ def pack_panels(weights: Steps) -> Steps:
     """(runs, run, groups, columns) -> flat (groups, panels, runs, steps, COLUMNS, step)."""
     step = STEP_BYTES // weights.itemsize
     runs, run, groups, columns = weights.shape
-    panels, steps = -(-columns // COLUMNS), -(-run // step)
-    whole = np.zeros((runs, step * steps, groups, panels * COLUMNS), weights.dtype)
-    whole[:, :run, :, :columns] = weights
-    split = whole.reshape(runs, steps, step, groups, panels, COLUMNS)
-    return np.ascontiguousarray(split.transpose(3, 4, 0, 1, 5, 2)).reshape(-1)
+    full, rest = divmod(columns, COLUMNS)
+    steps, panels = -(-run // step), full + (rest > 0)
+    packed = np.zeros((groups, panels, runs, steps, COLUMNS, step), weights.dtype)
+    by_step = packed.transpose(2, 3, 0, 1, 4, 5)
+    for at in range(step):
+        rows = weights[:, at::step]
+        to = by_step[:, : rows.shape[1], ..., at]
+        to[:, :, :, :full] = rows[..., : columns - rest].reshape(*rows.shape[:3], full, COLUMNS)
+        if rest:
+            to[:, :, :, full, :rest] = rows[..., columns - rest :]
+    return packed.reshape(-1)
 
 
 def pad_to_panels(per_channel: Int32, groups: int) -> Int32:
