@@ -12,6 +12,7 @@ node and are always issued together.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -54,21 +55,20 @@ def instruction_edges(machine: Machine, insns: Sequence[Insn], loop: bool) -> li
     single |= {insn.operation.fixed for insn in insns}
     for index, insn in enumerate(insns):
         for part, clock in insn.reads(machine):
-            before = [w for w in writers.get(part, []) if w[0] < index]
+            written = writers.get(part)
+            if written is None:  # a constant
+                continue
+            before = bisect_left(written, (index,))
             if before:
-                edges.append(Edge(before[-1][0], index, latency(before[-1][1], clock), 0))
-            elif part in writers and loop:
-                of, written = writers[part][-1]
-                edges.append(Edge(of, index, latency(written, clock), 1))
-            if part in single:
-                for of, _ in writers.get(part, []):
-                    if of > index:
-                        edges.append(Edge(index, of, 0, 0))
-                    elif loop and of < index:
-                        edges.append(Edge(index, of, 0, 1))
-            if not loop:  # a name written anew is one register
-                again = [of for of, _ in writers.get(part, []) if of > index]
-                edges += [Edge(index, of, 0, 0) for of in again]
+                of, ready = written[before - 1]
+                edges.append(Edge(of, index, latency(ready, clock), 0))
+            elif loop:
+                of, ready = written[-1]
+                edges.append(Edge(of, index, latency(ready, clock), 1))
+            if part in single and loop:
+                edges += [Edge(index, of, 0, 1) for of, _ in written[:before]]
+            if part in single or not loop:  # a name written anew is one register
+                edges += [Edge(index, of, 0, 0) for of, _ in written[before:] if of > index]
     return edges
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 ADDRESS_READ = 1  # clock; addresses, scalar multiplier inputs
 SCALAR_READ = 2  # clock; scalar ALU inputs and scalars fed to the vector unit
@@ -197,7 +198,14 @@ class Machine:
 
     def further_packets(self, of_class: InstructionClass) -> int:
         """Packets after its own in which an instruction still fills the multiply pipes."""
-        return min((self._further(p) for p in of_class.pipes), default=0)
+        return self._further_packets[of_class.name]
+
+    @cached_property
+    def _further_packets(self) -> dict[str, int]:
+        return {
+            name: min((self._further(p) for p in of_class.pipes), default=0)
+            for name, of_class in self.classes.items()
+        }
 
     def _further(self, wanted: Pipes) -> int:
         return max(0, -(-wanted.multiply // self.multiply_pipes) - 1)

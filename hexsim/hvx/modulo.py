@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from heapq import heappop, heappush
 from random import Random
 
 from hexsim.errors import HexsimError
@@ -20,7 +21,8 @@ from hexsim.hvx.dependences import Graph, graph
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.packets import Insn, Packet, resource_bound
 from hexsim.hvx.registers import allocate
-from hexsim.hvx.scheduling import ReservationTable, heights, sink, sources
+from hexsim.hvx.reservations import ReservationTable
+from hexsim.hvx.scheduling import heights, sink, sources
 
 TRIES_PER_NODE = 12  # placements per node before an interval is given up
 SHUFFLES = 4  # further searches, with priorities blurred by up to BLUR packets
@@ -85,7 +87,7 @@ def modulo(machine: Machine, insns: tuple[Insn, ...]) -> Loop:
 
 def _at_interval(machine: Machine, g: Graph, interval: int) -> Iterator[list[int]]:
     """Start slots of every node: what the searches find."""
-    height = _cyclic_heights(g, interval)
+    height = heights(g, interval)
     if height is None:
         return
     count = len(g.nodes)
@@ -128,62 +130,39 @@ def _search(
     of a node is placed again."""
     count = len(order)
     rank = {n: k for k, n in enumerate(order)}
-    todo = set(range(count))
+    todo = list(range(count))  # ranks, as a heap
     start: dict[int, int] = {}
     last = [-interval] * count
     table = ReservationTable(machine, interval)
     for _ in range(TRIES_PER_NODE * count):
         if not todo:
             return [start[n] for n in range(count)]
-        n = min(todo, key=rank.__getitem__)
+        n = order[heappop(todo)]
         after = [start[p] + w for p, w in incoming[n] if p in start]
         until = [start[m] - w for m, w in outgoing[n] if m in start] if n in late else []
         earliest = max(after) if after else min(until, default=interval - 1) - interval + 1
         slots = range(earliest, earliest + interval)
         if until:
             slots = range(min(until), max(earliest, min(until) - interval + 1) - 1, -1)
-        slot = next((s for s in slots if table.has_room(s, g.classes[n])), None)
+        slot = table.first(slots, g.classes[n])
         if slot is None:
             slot = max(earliest, last[n] + 1)
             if not ReservationTable(machine, interval).has_room(slot, g.classes[n]):
                 return None
-            for other in sorted(start, key=rank.__getitem__, reverse=True):
+            length = len(g.classes[n])
+            meeting = [
+                m
+                for m, at in start.items()
+                if (at - slot) % interval < length or (slot - at) % interval < len(g.classes[m])
+            ]
+            for other in sorted(meeting, key=rank.__getitem__, reverse=True):
                 if table.has_room(slot, g.classes[n]):
                     break
-                if _meet(start[other], g.classes[other], slot, g.classes[n], interval):
-                    table.remove(start.pop(other), g.classes[other])
-                    todo.add(other)
+                table.remove(start.pop(other), g.classes[other])
+                heappush(todo, rank[other])
         table.add(slot, g.classes[n])
         start[n] = last[n] = slot
-        todo.discard(n)
         for m in [m for m, w in outgoing[n] if m in start and start[m] < slot + w]:
             table.remove(start.pop(m), g.classes[m])
-            todo.add(m)
-    return None
-
-
-def _meet(
-    a: int,
-    a_classes: tuple[tuple[str, ...], ...],
-    b: int,
-    b_classes: tuple[tuple[str, ...], ...],
-    interval: int,
-) -> bool:
-    rows = {(a + k) % interval for k in range(len(a_classes))}
-    return any((b + k) % interval in rows for k in range(len(b_classes)))
-
-
-def _cyclic_heights(g: Graph, interval: int) -> list[int] | None:
-    """Longest waits behind each node when iterations start every `interval`; None if a value
-    that depends on itself cannot keep that pace."""
-    height = heights(g)
-    for _ in range(len(g.nodes) + 1):
-        changed = False
-        for e in g.edges:
-            reach = height[e.to] + e.packets - interval * e.distance
-            if reach > height[e.of]:
-                height[e.of] = reach
-                changed = True
-        if not changed:
-            return height
+            heappush(todo, rank[m])
     return None

@@ -8,9 +8,10 @@ and read whole. `registers.py` gives real registers for printing.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import combinations, permutations
 from typing import TypeVar
 
@@ -64,21 +65,21 @@ class Insn:
 
     def reads(self, machine: Machine) -> list[tuple[str, int]]:
         """(register part, clock in which it is read), accumulator included."""
-        of_class = self.instruction_class(machine)
+        operation, of_class = self.operation, self.instruction_class(machine)
         found = []
-        for letter, value in zip(self.operation.sources, self.src, strict=True):
-            kind = self.operation.kinds[letter]
-            if letter == "a" and kind == "r" and self.operation.addresses:
+        for letter, value in zip(operation.sources, self.src, strict=True):
+            kind = operation.kinds[letter]
+            if letter == "a" and kind == "r" and operation.addresses:
                 clock = ADDRESS_READ
             elif kind in "rslp":
                 clock = min(of_class.reads, SCALAR_READ)
             else:
                 clock = of_class.reads
             found += [(part, clock) for part in parts(value, kind)]
-        if self.operation.accumulates:
+        if operation.accumulates:
             found += [(part, LATE_READ) for part in self.results]
-        if self.operation.fixed and not self.operation.addresses:
-            found.append((self.operation.fixed, of_class.reads))
+        if operation.fixed and not operation.addresses:
+            found.append((operation.fixed, of_class.reads))
         return found
 
     def writes(self, machine: Machine) -> list[tuple[str, int]]:
@@ -93,9 +94,9 @@ class Insn:
         return found
 
     @property
-    def results(self) -> list[str]:
+    def results(self) -> tuple[str, ...]:
         """Register parts of the result."""
-        return parts(self.dst, self.operation.kinds["d"]) if self.dst else []
+        return parts(self.dst, self.operation.kinds["d"]) if self.dst else ()
 
     @property
     def address(self) -> str:
@@ -132,14 +133,15 @@ def split(value: str) -> tuple[str, int | None]:
     return value, None
 
 
-def parts(value: str, kind: str) -> list[str]:
+@cache
+def parts(value: str, kind: str) -> tuple[str, ...]:
     """The single registers that a value of a kind stands for, as "name:0", "name:1" ...
 
     A half of a pair or a quarter of a quadruple may itself be read as a pair or single.
     """
     base, part = split(value)
     first = 0 if part is None else part
-    return [f"{base}:{first + k}" for k in range(KIND_SIZE[kind])]
+    return tuple(f"{base}:{first + k}" for k in range(KIND_SIZE[kind]))
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,6 @@ class Packet:
         return fits(machine, tuple(sorted(i.occupancy(machine)[0] for i in self.insns)))
 
 
-@lru_cache(maxsize=100_000)
 def fits(machine: Machine, wanted: tuple[str, ...]) -> bool:
     """Whether instructions of these classes (sorted names) can share one packet."""
     classes = [machine.classes[name] for name in wanted if name != BUSY]
@@ -200,19 +201,22 @@ def _pipes_fit(
 
 def resource_bound(machine: Machine, insns: Iterable[Insn]) -> int:
     """Packets that the busiest slots, pipes or ports need at least for these instructions."""
-    classes = [i.instruction_class(machine) for i in insns]
+    counts = Counter(i.instruction_class(machine).name for i in insns)
+    classes = [(machine.classes[name], count) for name, count in counts.items()]
     bound = 0
     for slots in _subsets(range(SLOTS)):
-        only_here = sum(set(c.slots) <= slots for c in classes)
+        only_here = sum(count for c, count in classes if slots.issuperset(c.slots))
         bound = max(bound, -(-only_here // len(slots)))
     available = Pipes(machine.permute_pipes, machine.shift_pipes, machine.multiply_pipes)
     for kinds in _subsets(PIPE_KINDS):
         units = sum(
-            min(_units(p, kinds) for p in machine.alternatives(c)) for c in classes if c.pipes
+            count * min(_units(p, kinds) for p in machine.alternatives(c))
+            for c, count in classes
+            if c.pipes
         )
         bound = max(bound, -(-units // _units(available, kinds)))
     for port in Port:
-        using = sum(c.port is port for c in classes)
+        using = sum(count for c, count in classes if c.port is port)
         bound = max(bound, -(-using // machine.ports(port)))
     return bound
 

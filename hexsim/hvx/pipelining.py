@@ -9,12 +9,13 @@ state.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from hexsim.errors import HexsimError
-from hexsim.hvx.dependences import instruction_edges
+from hexsim.hvx.dependences import Edge, instruction_edges
 from hexsim.hvx.isa import Machine, latency
 from hexsim.hvx.modulo import Loop, modulo
 from hexsim.hvx.packets import Insn, split
@@ -93,7 +94,7 @@ def _epilogue_prologue(
         for k in range(len(body))
         if loop.times[k] + j * loop.interval < begin
     )
-    edges = instruction_edges(machine, body, loop=True)
+    before_each, behind_each = _by_instruction(instruction_edges(machine, body, loop=True))
     block = [names.instance(k, -r) for _, k, r in last]
     block += [*after, *before]
     block += [names.instance(k, j + 1) for _, k, j in first]
@@ -101,15 +102,15 @@ def _epilogue_prologue(
     for place, (_, k, r) in enumerate(last):
         starts = [
             loop.times[e.of] - (r + 1 + e.distance) * loop.interval + e.packets
-            for e in edges
-            if e.to == k and loop.times[e.of] < (r + 1 + e.distance) * loop.interval
+            for e in before_each[k]
+            if loop.times[e.of] < (r + 1 + e.distance) * loop.interval
         ]
         ready[place] = max([0, *starts])
     lasting = {
         names.instance(k, j + 1).dst
         for _, k, j in first
-        for e in edges
-        if e.of == k and loop.times[e.to] + (j + e.distance) * loop.interval >= begin
+        for e in behind_each[k]
+        if loop.times[e.to] + (j + e.distance) * loop.interval >= begin
     }
     at_edges = _at_edges(block, lasting)
     begun = {len(block) - len(first) + n: at for n, (at, _, _) in enumerate(first)}
@@ -126,11 +127,21 @@ def _epilogue_prologue(
         )
     length = code.length
     for place, (_, k, j) in enumerate(first, start=len(block) - len(first)):
-        for e in edges:
+        for e in behind_each[k]:
             reader = loop.times[e.to] + (j + e.distance) * loop.interval
-            if e.of == k and reader >= begin:
+            if reader >= begin:
                 length = max(length, code.times[place] + e.packets - (reader - begin))
     return code, max(length, _entry(code, block, loop, begin))
+
+
+def _by_instruction(edges: Sequence[Edge]) -> tuple[dict[int, list[Edge]], dict[int, list[Edge]]]:
+    """Edges that lead to each instruction, and those that lead on from it."""
+    to: dict[int, list[Edge]] = defaultdict(list)
+    of: dict[int, list[Edge]] = defaultdict(list)
+    for e in edges:
+        to[e.to].append(e)
+        of[e.of].append(e)
+    return to, of
 
 
 def _earliest(begun_later: Callable[[int], Straight | None]) -> Straight | None:

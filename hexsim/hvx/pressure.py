@@ -28,9 +28,10 @@ def early_registers(insns: Sequence[Insn], edges: Edges) -> dict[str, int]:
 
 
 class Live:
-    """Registers that the values made so far occupy, per file."""
+    """Registers that the values made so far occupy, per file, and the limits on them."""
 
-    def __init__(self, g: Graph, edges: Edges):
+    def __init__(self, g: Graph, edges: Edges, limits: Mapping[str, int]):
+        self.limits = limits
         self.lasting = edges.lasting
         self.made: set[str] = set()
         self.readers: dict[str, set[int]] = {}
@@ -71,10 +72,10 @@ class Live:
                 grown[file] = grown.get(file, 0) - size
         return grown
 
-    def fits(self, n: int, limits: Mapping[str, int]) -> bool:
+    def fits(self, n: int) -> bool:
         """Whether a node keeps to the limits, or at least takes nothing."""
         return all(
-            grown <= 0 or self.used[file] + grown <= limits[file]
+            grown <= 0 or self.used[file] + grown <= self.limits[file]
             for file, grown in self.growth(n).items()
         )
 

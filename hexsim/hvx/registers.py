@@ -22,12 +22,15 @@ FILES = ("v", "r", "q", "p")  # vectors, scalars, vector and scalar predicates
 UNROLLS = 4  # unroll factors tried beyond the least one
 
 
+_FILE = {"v": "v", "w": "v", "z": "v", "r": "r", "s": "r", "l": "r", "q": "q", "p": "p"}
+
+
 def register_file(kind: str) -> str:
     """Which file a kind of register is in."""
-    return {"w": "v", "z": "v", "s": "r", "l": "r"}.get(kind, kind)
+    return _FILE[kind]
 
 
-@dataclass
+@dataclass(slots=True)
 class Value:
     """kind: register kind of the whole value; born, dies: slots; born None: lives throughout."""
 
@@ -90,9 +93,10 @@ def _values(insns: Sequence[Insn], times: Sequence[int], interval: int | None) -
     written: set[str] = set()
     throughout: set[str] = set()
 
-    def note(name: str, kind: str) -> Value:
-        base, part = split(name)
-        known = found.setdefault(base, Value(kind))
+    def note(base: str, part: int | None, kind: str) -> Value:
+        known = found.get(base)
+        if known is None:
+            known = found[base] = Value(kind)
         size = KIND_SIZE[kind] + (part or 0)
         if size > KIND_SIZE[known.kind]:
             known.kind = {2: "w" if kind in "vwz" else "s"}.get(size, "z")
@@ -100,21 +104,23 @@ def _values(insns: Sequence[Insn], times: Sequence[int], interval: int | None) -
         return known
 
     for insn, time in zip(insns, times, strict=True):
-        for letter, name in zip(insn.operation.sources, insn.src, strict=True):
-            value = note(name, insn.operation.kinds[letter])
-            early = split(name)[0] not in written
+        operation = insn.operation
+        for letter, name in zip(operation.sources, insn.src, strict=True):
+            base, part = split(name)
+            value = note(base, part, operation.kinds[letter])
+            early = base not in written
             value.dies = max(value.dies, time + (interval or 0) * early)
             if early and interval is None:
-                throughout.add(split(name)[0])
+                throughout.add(base)
         if insn.dst:
-            value = note(insn.dst, insn.operation.kinds["d"])
-            base = split(insn.dst)[0]
-            if insn.operation.accumulates and base not in written:
+            base, part = split(insn.dst)
+            value = note(base, part, operation.kinds["d"])
+            if operation.accumulates and base not in written:
                 throughout.add(base)
             value.born = time if value.born is None else min(value.born, time)
             value.dies = max(value.dies, time + 1)
             written.add(base)
-        throughout |= {split(n)[0] for n in (insn.address, insn.in_place) if n}
+        throughout.update(split(name)[0] for name in (insn.address, insn.in_place) if name)
     for name, value in found.items():
         if name in throughout:
             value.born = None
@@ -150,15 +156,18 @@ def _place(
                     return None
                 mask, at = (1 << length) - 1, (value.born + copy * interval) % circle
                 arc = (mask << at | mask << at >> circle) & every
-            fit = (
-                r
-                for r in range(0, limit - size + 1, size)
-                if not any(registers[r + k] & arc for k in range(size))
-            )
-            first = next(fit, None)
+            first = _first_free(registers[:limit], arc, size)
             if first is None:
                 return None
             for k in range(size):
                 registers[first + k] |= arc
             places[name, copy] = first
     return places
+
+
+def _first_free(registers: Sequence[int], arc: int, size: int) -> int | None:
+    """The first register from which on `size` are free along an arc."""
+    for r in range(0, len(registers) - size + 1, size):
+        if not registers[r] & arc and not any(taken & arc for taken in registers[r + 1 : r + size]):
+            return r
+    return None

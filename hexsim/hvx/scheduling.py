@@ -6,15 +6,17 @@ apart from packets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect, insort
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
 from hexsim.hvx.dependences import Edge, Graph, graph
 from hexsim.hvx.isa import Machine
-from hexsim.hvx.packets import Insn, Packet, fits, split
+from hexsim.hvx.packets import Insn, Packet, split
 from hexsim.hvx.pressure import Live, early_registers
 from hexsim.hvx.registers import ALONE, FILES, PREDICATES, SCALARS, Edges, allocate
+from hexsim.hvx.reservations import ReservationTable, Wants
 
 LONGEST_WAIT = 16  # slots, longer than any latency
 
@@ -51,53 +53,28 @@ class Straight:
         return self.length - len(set(self.times))
 
 
-class ReservationTable:
-    """Which classes are issued in each packet slot; `period` folds slots for a loop."""
+def heights(g: Graph, interval: int | None = None) -> list[int] | None:
+    """Packets from the start of each node to the end of the longest chain behind it.
 
-    def __init__(self, machine: Machine, period: int | None = None):
-        self.machine = machine
-        self.period = period
-        self.rows: dict[int, tuple[str, ...]] = {}
-
-    def _row(self, slot: int) -> int:
-        return slot % self.period if self.period else slot
-
-    def has_room(self, slot: int, classes: tuple[tuple[str, ...], ...]) -> bool:
-        """Whether a node with these wants could start in a slot."""
-        wanted: dict[int, tuple[str, ...]] = {}
-        for k, names in enumerate(classes):
-            row = self._row(slot + k)
-            wanted[row] = wanted.get(row, self.rows.get(row, ())) + names
-        return all(fits(self.machine, tuple(sorted(names))) for names in wanted.values())
-
-    def add(self, slot: int, classes: tuple[tuple[str, ...], ...]) -> None:
-        """Issue a node in a slot."""
-        for k, names in enumerate(classes):
-            row = self._row(slot + k)
-            self.rows[row] = self.rows.get(row, ()) + names
-
-    def remove(self, slot: int, classes: tuple[tuple[str, ...], ...]) -> None:
-        """Take a node out again."""
-        for k, names in enumerate(classes):
-            row = self._row(slot + k)
-            left = list(self.rows[row])
-            for name in names:
-                left.remove(name)
-            self.rows[row] = tuple(left)
-
-
-def heights(g: Graph) -> list[int]:
-    """Packets from the start of each node to the end of the longest chain behind it."""
+    With iterations starting every `interval`, chains go on into later ones. None if a value that
+    depends on itself cannot keep that pace.
+    """
     height = [0] * len(g.nodes)
-    for _ in g.nodes:
+    waits = [
+        (e.of, e.to, e.packets - (interval or 0) * e.distance)
+        for e in reversed(g.edges)  # nearly all lead forwards, so that few passes are needed
+        if interval or not e.distance
+    ]
+    for _ in range(len(g.nodes) + 1):
         changed = False
-        for e in g.edges:
-            if e.distance == 0 and height[e.to] + e.packets > height[e.of]:
-                height[e.of] = height[e.to] + e.packets
+        for of, to, wait in waits:
+            reach = height[to] + wait
+            if reach > height[of]:
+                height[of] = reach
                 changed = True
         if not changed:
-            break
-    return height
+            return height
+    return None
 
 
 def sources(g: Graph) -> list[int]:
@@ -128,9 +105,8 @@ def sink(machine: Machine, g: Graph, start: list[int], interval: int | None = No
         if len(sources) > 1 or not latest:
             continue
         table.remove(start[n], g.classes[n])
-        start[n] = next(
-            s for s in range(min(latest), start[n] - 1, -1) if table.has_room(s, g.classes[n])
-        )
+        later = table.first(range(min(latest), start[n], -1), g.classes[n])
+        start[n] = start[n] if later is None else later
         table.add(start[n], g.classes[n])
 
 
@@ -158,15 +134,9 @@ def fitted(
     leaves room is issued, longest chains or else program order first.
     """
     g = graph(machine, tuple(insns), loop=False)
-    taken = early_registers(insns, edges)
-    sizes = {**dict.fromkeys(FILES, PREDICATES), "v": machine.registers, "r": SCALARS}
-    free = {file: sizes[file] - taken[file] for file in FILES}
-    unlimited = dict.fromkeys(FILES, len(insns) * 4)
-    height = [-h for h in heights(g)]
-    order = [min(node) for node in g.nodes]
-    tries = ((height, unlimited), (height, free), (order, unlimited), (order, free))
-    for urgency, limits in tries:
-        start = _list(machine, g, urgency, ready or {}, limits, edges)
+    for urgency, limits in _tries(machine, g, edges):
+        live = Live(g, edges, limits) if limits else None
+        start = _list(machine, g, _Queue(g, urgency, ready or {}), live)
         if start is None:
             continue
         sink(machine, g, start)
@@ -179,47 +149,94 @@ def fitted(
     return None
 
 
-def _list(
-    machine: Machine,
-    g: Graph,
-    urgency: Sequence[int],
-    ready: Mapping[int, int],
-    limits: Mapping[str, int],
-    edges: Edges,
-) -> list[int] | None:
-    """Start slot of every node, filling slot after slot, with `limits` on registers of new values.
+def _tries(
+    machine: Machine, g: Graph, edges: Edges
+) -> Iterator[tuple[Sequence[int], Mapping[str, int] | None]]:
+    """Urgencies of the nodes (the least first), and the registers of each file left to new values
+    (None: any number)."""
+    height = heights(g)
+    if height is None:
+        return
+    chains = [-h for h in height]
+    yield chains, None
+    taken = early_registers(g.insns, edges)
+    sizes = {**dict.fromkeys(FILES, PREDICATES), "v": machine.registers, "r": SCALARS}
+    free = {file: sizes[file] - taken[file] for file in FILES}
+    yield chains, free
+    order = [min(node) for node in g.nodes]
+    yield order, None
+    yield order, free
+
+
+class _Queue:
+    """Nodes that wait for nothing but room, the most urgent first, by their rank in urgency."""
+
+    def __init__(self, g: Graph, urgency: Sequence[int], ready: Mapping[int, int]):
+        self.order = sorted(range(len(g.nodes)), key=lambda n: (urgency[n], n))
+        self.rank = [0] * len(g.nodes)
+        for rank, n in enumerate(self.order):
+            self.rank[n] = rank
+        self.earliest = [max(ready.get(i, 0) for i in node) for node in g.nodes]
+        self.behind: list[list[tuple[int, int]]] = [[] for _ in g.nodes]
+        self.unplaced = [0] * len(g.nodes)  # nodes before each that have no slot yet
+        for e in g.edges:
+            self.behind[e.of].append((e.to, e.packets))
+            self.unplaced[e.to] += 1
+        self.ranks: list[int] = []
+        self._later: dict[int, list[int]] = {}  # ranks of nodes that may start in a later slot
+        for n, before in enumerate(self.unplaced):
+            if not before:
+                self._later.setdefault(self.earliest[n], []).append(self.rank[n])
+
+    def advance(self, slot: int) -> None:
+        """Let in what may start from this slot on."""
+        self.ranks = sorted(self.ranks + self._later.pop(slot, []))
+
+    def issue(self, n: int, slot: int) -> None:
+        """Take a node out and let in what waited for it alone."""
+        self.ranks.remove(self.rank[n])
+        for m, wait in self.behind[n]:
+            self.unplaced[m] -= 1
+            self.earliest[m] = max(self.earliest[m], slot + wait)
+            if self.unplaced[m]:
+                continue
+            if self.earliest[m] <= slot:
+                insort(self.ranks, self.rank[m])
+            else:
+                self._later.setdefault(self.earliest[m], []).append(self.rank[m])
+
+
+def _list(machine: Machine, g: Graph, queue: _Queue, live: Live | None) -> list[int] | None:
+    """Start slot of every node, filling slot after slot, in the room that live values leave.
 
     None if only another register would let it go on.
     """
-    behind: list[list[tuple[int, int]]] = [[] for _ in g.nodes]
-    unplaced = [0] * len(g.nodes)  # nodes before each that have no slot yet
-    for e in g.edges:
-        behind[e.of].append((e.to, e.packets))
-        unplaced[e.to] += 1
     start: dict[int, int] = {}
-    waiting = sorted(range(len(g.nodes)), key=lambda n: (urgency[n], n))
-    earliest = [max(ready.get(i, 0) for i in node) for node in g.nodes]
-    table, live = ReservationTable(machine), Live(g, edges)
-    latest = max(earliest, default=0)
+    table = ReservationTable(machine)
+    latest = max(queue.earliest, default=0)
     slot = last = 0
-    while waiting:
+    while len(start) < len(g.nodes):
+        queue.advance(slot)
+        full: set[Wants] = set()  # wants that this slot has no room for
         placed = True
-        full: set[tuple[tuple[str, ...], ...]] = set()  # wants that this slot has no room for
         while placed:  # zero-packet edges may release more for this slot
             placed = False
-            for n in list(waiting):
-                if unplaced[n] or earliest[n] > slot or g.classes[n] in full:
+            at = 0
+            while at < len(queue.ranks):
+                rank = queue.ranks[at]
+                n = queue.order[rank]
+                at += 1
+                if g.classes[n] in full:
                     continue
                 if not table.has_room(slot, g.classes[n]):
                     full.add(g.classes[n])
-                elif live.fits(n, limits):
+                elif live is None or live.fits(n):
                     start[n] = last = slot
                     table.add(slot, g.classes[n])
-                    live.place(n)
-                    waiting.remove(n)
-                    for m, wait in behind[n]:
-                        unplaced[m] -= 1
-                        earliest[m] = max(earliest[m], slot + wait)
+                    if live is not None:
+                        live.place(n)
+                    queue.issue(n, slot)
+                    at = bisect(queue.ranks, rank)
                     placed = True
         slot += 1
         if slot > max(last, latest) + LONGEST_WAIT:
