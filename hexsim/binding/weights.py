@@ -23,10 +23,13 @@ import numpy.typing as npt
 from hexsim.binding.call import Real
 from hexsim.binding.source import Source
 from hexsim.errors import HexsimError
+from hexsim.graph.cores import spread
 from hexsim.graph.ir import Layer
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 
 _S8_LIMIT = 127
+_BLOCK = 1 << 15
+"""Weights whose distances are in the cache at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +78,15 @@ def is_rescaled(encoding: Encoding | AxisEncoding) -> bool:
 
 def signed_weights(codes: npt.NDArray[np.integer], encoding: Encoding) -> Weights:
     """Rescale asymmetric codes to signed ones, channel by channel (rule above)."""
-    distance = codes.astype(np.int32) - encoding.zero_point
-    largest = np.abs(distance).max(axis=tuple(range(distance.ndim - 1)))
+    rows = codes.reshape(-1, codes.shape[-1])
+    ends = np.stack([rows.min(axis=0), rows.max(axis=0)]).astype(np.int32)
+    largest = np.abs(ends - encoding.zero_point).max(axis=0)
     divisor = np.where(largest == 0, _S8_LIMIT, largest)
-    signed = (2 * _S8_LIMIT * distance + divisor) // (2 * divisor)
-    return Weights(signed.astype(np.int8), 0, encoding.delta * divisor / _S8_LIMIT)
+    signed = np.empty(rows.shape, np.int8)
+
+    def rescale(part: slice) -> None:
+        distance = rows[part].astype(np.int32) - encoding.zero_point
+        signed[part] = (2 * _S8_LIMIT * distance + divisor) // (2 * divisor)
+
+    spread(rescale, len(rows), max(1, _BLOCK // divisor.size))
+    return Weights(signed.reshape(codes.shape), 0, encoding.delta * divisor / _S8_LIMIT)

@@ -68,6 +68,16 @@ def test_rescaling_stays_within_half_a_step(zero_point, seed):
     assert weights.steps[0] == pytest.approx(0.1)
 
 
+def test_many_weights_are_rescaled_as_a_few_are():
+    codes = np.random.default_rng(1).integers(0, 256, (3, 900, 400), np.uint8)
+    encoding = Encoding(8, -5.1, 20.4, 0.1, -51)
+    weights = signed_weights(codes, encoding)
+    for channel in range(0, 400, 57):
+        alone = signed_weights(codes[..., channel : channel + 1], encoding)
+        np.testing.assert_array_equal(weights.codes[..., channel], alone.codes[..., 0])
+        assert weights.steps[channel] == alone.steps[0]
+
+
 def test_weights_without_codes_are_refused():
     with pytest.raises(HexsimError, match="layer 'fc': weight 'w' has no encoding"):
         bind_weights("w", LAYER, source(WEIGHT, {}, signed=False))
