@@ -24,16 +24,16 @@ from hexsim.int8.programs.team import (
     ENTRY,
     FIRST_AT,
     LAST_AT,
-    LINE,
-    PIECE,
     ROWS,
+    SECTION,
     WORDS,
+    counter_words,
     the_team,
 )
 from hexsim.int8.step import FIRST, LAST, Row, Scratch, Step, Work
 
 _PIECES = 4
-"""Pieces per thread: enough that nobody waits long, few enough that weights are read few times."""
+"""Pieces of a section: enough that nobody waits long, few enough that weights are read few times."""
 _LEAST_SHARED = 1 << 15
 """Bytes of a step's arguments from which on threads share it; less is done before another core has
 them (assumed: no other value was tried)."""
@@ -74,8 +74,8 @@ class _Table:
         known = entries(step.kernel for step in steps)
         self._rows = Words([[known[step.kernel], *_row(step, scratch)] for step in steps])
         numbers = self._rows.numbers
-        self._shared = bool((numbers[:, ROWS] > numbers[:, PIECE]).any())
-        counters = aligned(8 * 2 * LINE * len(steps))
+        self._shared = bool((numbers[:, ROWS] > numbers[:, SECTION]).any())
+        counters = aligned(8 * counter_words(len(scratch), len(steps)))
         self._job = Words([[len(scratch), *numbers.shape, self._rows, counters]])
 
     def owned(self) -> Iterator[Array]:
@@ -100,16 +100,20 @@ def _row(step: Step, scratch: Sequence[npt.NDArray[np.uint8]]) -> list[Word]:
     both = zip(fields_of(step.arguments), starts, strict=True)
     at = {one: start for one, start in both if isinstance(one, Row)}
     words = [Words([[0, *chain.from_iterable(map(expanded, one))]]) for one in each]
-    piece = _piece(step, len(scratch))
-    return [step.rows, piece, at.get(FIRST, 0), at.get(LAST, 0), *words]
+    return [step.rows, *_shares(step, len(scratch)), at.get(FIRST, 0), at.get(LAST, 0), *words]
 
 
-def _piece(step: Step, threads: int) -> int:
-    """Rows that a thread takes at once."""
+def _shares(step: Step, threads: int) -> tuple[int, int]:
+    """Rows of a thread's section, and those of it that are taken at once."""
     if threads == 1 or step.bytes < _LEAST_SHARED:
-        return step.rows
-    piece = -(-step.rows // (_PIECES * threads))
-    return -(-piece // step.grain) * step.grain
+        return step.rows, step.rows
+    section = _in_grains(step.rows, threads, step.grain)
+    return section, _in_grains(section, _PIECES, step.grain)
+
+
+def _in_grains(rows: int, parts: int, grain: int) -> int:
+    """Rows of a part, whole grains, if `parts` of them hold all."""
+    return -(-rows // (parts * grain)) * grain
 
 
 def _scratch_bytes(step: Step) -> int:

@@ -5,6 +5,11 @@ core lets them, take pieces of whatever step is being done, and are waited for o
 hold a piece. So nobody waits for a helper whose core is busy with something else; the leader does
 its share meanwhile. Between jobs a helper looks out for the next one for a while, then sleeps.
 
+Each thread has a section of a step's rows, the same part of every step, and takes what is left of
+others' only when its own is done. So what it reads it has mostly written itself, a step before: a
+row of an image that another core has written comes from that core's cache. Where two cores have no
+cache in common that takes several times as long as from an own one.
+
 A job is five words: how many threads may take part, rows of the table, words of a row, addresses of
 the table and of its counters. hexsim.int8.programs.program makes them.
 """
@@ -34,9 +39,17 @@ Int64 = npt.NDArray[np.int64]
 
 LINE = 16
 """int64 words between counters, so that they do not share a cache line (or an adjacent pair)."""
-ENTRY, ROWS, PIECE, FIRST_AT, LAST_AT, WORDS = range(6)
-"""What a row of a table holds: the entry, rows, rows of a piece, where the numbers of the piece's
-first and last row go, and from WORDS on the address of each thread's arguments."""
+ENTRY, ROWS, SECTION, PIECE, FIRST_AT, LAST_AT, WORDS = range(7)
+"""What a row of a table holds: the entry, rows, rows of a section and of a piece, where the numbers
+of the piece's first and last row go, and from WORDS on the address of each thread's arguments."""
+
+
+def counter_words(threads: int, steps: int) -> int:
+    """int64 words for the counters of a table: of each step its rows that are done, and of each
+    section those that are taken.
+    """
+    return LINE * (1 + threads) * steps
+
 
 _SPINS = 2000
 """Looks before a waiting thread offers its core to others, about a microsecond (measured)."""
@@ -116,20 +129,14 @@ def _send_elsewhere(thread: threading.Thread) -> None:
 @inlined
 def _take_part(job: int, thread: int) -> None:
     """Take pieces of each step until none is left, and wait until all its rows are done."""
-    row, counters = read_shared(job + 24), read_shared(job + 32)
+    threads, row, done = read_shared(job), read_shared(job + 24), read_shared(job + 32)
     for _ in range(read_shared(job + 8)):
-        rows, piece = read_shared(row + 8 * ROWS), read_shared(row + 8 * PIECE)
+        rows, section = read_shared(row + 8 * ROWS), read_shared(row + 8 * SECTION)
         words = read_shared(row + 8 * (WORDS + thread))
-        done = counters + 8 * LINE
-        while read_shared(counters) < rows:
-            first = add_and_fetch_old(counters, piece)
-            if first >= rows:
-                break
-            last = min(first + piece, rows)
-            write_word(words, read_shared(row + 8 * FIRST_AT), first)
-            write_word(words, read_shared(row + 8 * LAST_AT), last)
-            call_entry(read_shared(row + 8 * ENTRY), words + 8)
-            add_and_fetch_old(done, last - first)
+        for turn in range(threads):
+            owner = (thread + turn) % threads
+            start, taken = owner * section, done + 8 * LINE * (1 + owner)
+            _take_pieces(row, words, start, min(start + section, rows), taken, done)
         spins = 0
         while read_shared(done) < rows:
             spins += 1
@@ -137,13 +144,28 @@ def _take_part(job: int, thread: int) -> None:
                 yield_core()
                 spins = 0
         row += 8 * read_shared(job + 16)
-        counters += 16 * LINE
+        done += 8 * LINE * (1 + threads)
+
+
+@inlined
+def _take_pieces(row: int, words: int, start: int, end: int, taken: int, done: int) -> None:
+    """Do rows of a section, `start` to `end` - 1, until all are taken."""
+    piece = read_shared(row + 8 * PIECE)
+    while start + read_shared(taken) < end:
+        first = start + add_and_fetch_old(taken, piece)
+        if first >= end:
+            break
+        last = min(first + piece, end)
+        write_word(words, read_shared(row + 8 * FIRST_AT), first)
+        write_word(words, read_shared(row + 8 * LAST_AT), last)
+        call_entry(read_shared(row + 8 * ENTRY), words + 8)
+        add_and_fetch_old(done, last - first)
 
 
 @kernel("void(int64[::1],int64[:,::1])")
 def _lead(shared: Int64, words: Int64) -> None:
     at, job = shared.ctypes.data, np.int64(words.ctypes.data)
-    for counter in range(2 * read_shared(job + 8)):
+    for counter in range((1 + read_shared(job)) * read_shared(job + 8)):
         write_word(read_shared(job + 32), counter * LINE, 0)
     add_and_fetch_old(at + _JOB, job)
     add_and_fetch_old(at + _JOBS, 1)

@@ -15,6 +15,18 @@ from hexsim.int8.programs.program import Program
 from hexsim.int8.step import FIRST, LAST, Step
 
 
+@kernel("void(int64[:,::1],int64)")
+def _take_part(job, thread):
+    team._take_part(job.ctypes.data, thread)
+
+
+@kernel("void(int64[::1],int64,int64)")
+def _note_order(order, first, last):
+    for i in range(first, last):
+        order[1 + order[0]] = i
+        order[0] += 1
+
+
 @kernel("void(int64[::1],int64[::1],int64,int64)")
 def _count_up(source, target, first, last):
     for i in range(first, last):
@@ -68,6 +80,20 @@ def test_helpers_do_take_part():
     while not helper_words[row[team.LAST_AT]] and time.monotonic() < deadline:
         ready.run()
     assert helper_words[row[team.LAST_AT]] > 0
+
+
+@pytest.mark.parametrize(
+    ("thread", "sections"), [(0, (0, 14, 28)), (1, (14, 28, 0)), (2, (28, 0, 14))]
+)
+def test_a_thread_begins_with_its_own_section(thread, sections, monkeypatch):
+    monkeypatch.setattr(program, "_LEAST_SHARED", 0)
+    order = np.zeros(1 + 40, np.int64)
+    ready = Program([Step(_note_order, (order, FIRST, LAST), rows=40, grain=7)], 3)
+    (table,) = ready._parts
+    counters = next(x for x in table.owned() if x.nbytes == 8 * team.counter_words(3, 1))
+    counters[:] = 0
+    _take_part(table._job.numbers, thread)
+    assert order[1:].tolist() == [i for at in sections for i in range(at, min(at + 14, 40))]
 
 
 def test_who_finds_the_helpers_busy_does_it_alone(monkeypatch):
