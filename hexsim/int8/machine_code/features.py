@@ -33,3 +33,8 @@ def has_dots() -> bool:
 def has_wide_dots() -> bool:
     """Return whether it does so in registers of 64 bytes, and packs bytes in them."""
     return {"+avx512vnni", "+avx512vl", "+avx512bw"} <= compiled_features()
+
+
+def has_byte_permutes() -> bool:
+    """Return whether one instruction looks up bytes among 128 (AVX-512 VBMI)."""
+    return "+avx512vbmi" in compiled_features()

@@ -9,7 +9,7 @@ import numpy as np
 from hexsim.binding.call import Codes
 from hexsim.binding.lookup import BoundLookup
 from hexsim.int8.algorithm import use_vectors
-from hexsim.int8.machine_code.inner_loops.vector_lookup import WIDTH, look_up_codes
+from hexsim.int8.machine_code.inner_loops.vector_lookup import look_up_codes
 from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.machine_code.memory import ALIGNMENT
 from hexsim.int8.prepared import Out, Preparers
@@ -55,9 +55,9 @@ def _look_up(codes: Codes, tables: Codes, out: Codes, first: int, last: int) -> 
 
 @kernel("void(uint8[::1],uint8[::1],uint8[::1],int64,int64)")
 def _look_up_bytes(codes: Codes, table: Codes, out: Codes, first: int, last: int) -> None:
-    steps = (last - first) // WIDTH
-    look_up_codes(steps, codes.ctypes.data + first, table.ctypes.data, out.ctypes.data + first)
-    for at in range(first + steps * WIDTH, last):
+    codes_at, out_at = codes.ctypes.data + first, out.ctypes.data + first
+    done = look_up_codes(last - first, codes_at, table.ctypes.data, out_at)
+    for at in range(first + done, last):
         out[at] = table[codes[at]]
 
 

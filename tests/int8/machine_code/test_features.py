@@ -18,3 +18,10 @@ def test_features_tell_what_there_is(monkeypatch, found, vectors, dots):
     monkeypatch.setattr(features, "compiled_for", lambda: ("linux", "cpu", found))
     assert features.has_vectors() == vectors
     assert features.has_dots() == dots
+
+
+def test_features_of_registers_of_64_bytes(monkeypatch):
+    monkeypatch.setattr(features, "compiled_for", lambda: ("linux", "cpu", "+avx2,+avx512vbmi"))
+    assert features.has_byte_permutes()
+    monkeypatch.setattr(features, "compiled_for", lambda: ("linux", "cpu", "+avx2,-avx512vbmi"))
+    assert not features.has_byte_permutes()

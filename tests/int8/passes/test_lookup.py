@@ -29,7 +29,7 @@ def test_equals_twin(data):
 
 
 @pytest.mark.parametrize("kernels", ["", "portable"])
-@pytest.mark.parametrize("size", [1, 31, 32, 33, 256, 1000])
+@pytest.mark.parametrize("size", [1, 31, 32, 33, 63, 64, 65, 256, 1000])
 def test_one_table_of_bytes(monkeypatch, kernels, size):
     monkeypatch.setenv("HEXSIM_KERNELS", kernels)
     rng = np.random.default_rng(size)

@@ -1,30 +1,12 @@
 """What the machine this runs on may lack: every tile compiled for CPUs that have it."""
 
-import llvmlite.binding as llvm
 import pytest
-from llvmlite import ir
 
 from hexsim.int8.machine_code.inner_loops import winograd_tile
 from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS
 from hexsim.int8.machine_code.inner_loops.winograd_tile import PAIRS_512
 from hexsim.int8.panel import COLUMNS
-
-FEATURES = {"haswell": "+avx2", "icelake-server": "+avx512vnni"}
-llvm.initialize_all_targets()
-llvm.initialize_all_asmprinters()
-
-
-def assembly(tile, cpu):
-    module = ir.Module("tile")
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * 6), "multiply")
-    builder = ir.IRBuilder(function.append_basic_block())
-    winograd_tile._multiply(builder, tile, function.args)
-    builder.ret_void()
-    target = llvm.Target.from_triple("x86_64-unknown-linux-gnu")
-    machine = target.create_target_machine(cpu=cpu, features=FEATURES[cpu], opt=3)
-    parsed = llvm.parse_assembly(str(module))
-    parsed.verify()
-    return machine.emit_assembly(parsed)
+from tests.int8.machine_code.assembly import assembly
 
 
 @pytest.mark.parametrize(
@@ -35,7 +17,7 @@ def assembly(tile, cpu):
     ],
 )
 def test_inner_loop_holds_its_sums_in_registers(tile, cpu, instruction, register):
-    lines = assembly(tile, cpu).splitlines()
+    lines = assembly(lambda *of: winograd_tile._multiply(of[0], tile, of[1]), 6, cpu)
     used = [line for line in lines if instruction in line]
     assert len(used) == tile.rows * tile.panels * COLUMNS // tile.lanes
     assert all(register in line for line in used)
