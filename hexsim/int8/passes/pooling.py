@@ -31,7 +31,9 @@ class PreparedMaxPool:
 
     def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
         """See PreparedCall."""
-        arguments = (inputs[0], self._window, output, FIRST, LAST)
+        _, _, width, channels = inputs[0].shape
+        columns = Scratch(width * channels, output.dtype)
+        arguments = (inputs[0], self._window, output, FIRST, LAST, columns)
         step = Step(_max_pool(output.dtype), arguments, math.prod(output.shape[:2]))
         return [step, *through(self._table, output)]
 
@@ -66,25 +68,27 @@ def _window(window: Window) -> Int64:
     return np.array(rows, np.int64)
 
 
-@template("void({0}[:,:,:,::1],int64[:,::1],{0}[:,:,:,::1],int64,int64)")
-def _max_pool(x: Codes, window: Int64, out: Codes, first: int, last: int) -> None:
+@template("void({0}[:,:,:,::1],int64[:,::1],{0}[:,:,:,::1],int64,int64,{0}[::1])")
+def _max_pool(x: Codes, window: Int64, out: Codes, first: int, last: int, columns: Codes) -> None:
+    """The largest of each column first, for which whole rows of the input are read in order."""
     pixel = x.shape[3] * x.itemsize
-    line = x.shape[2] * pixel
     for row_of_all in range(first, last):
         image = row_of_all // out.shape[1]
         oy = row_of_all - image * out.shape[1]
         top = oy * window[1, 0] - window[3, 0]
         row, end_row = _inside(top, window[0, 0], window[2, 0], x.shape[1])
-        y = image * x.shape[1] + top + row * window[2, 0]
+        columns[:] = 0
+        for tap in range(row, end_row):
+            codes = x[image, top + tap * window[2, 0]].reshape(-1)
+            for i in range(columns.size):
+                columns[i] = max(columns[i], codes[i])
         best = out.ctypes.data + row_of_all * out.shape[2] * pixel
         for ox in range(out.shape[2]):
             left = ox * window[1, 1] - window[3, 1]
             column, end_column = _inside(left, window[0, 1], window[2, 1], x.shape[2])
-            start = x.ctypes.data + y * line + (left + column * window[2, 1]) * pixel
-            largest_codes(
-                x, start, end_row - row, line * window[2, 0], end_column - column,
-                pixel * window[2, 1], x.shape[3], best + ox * pixel,
-            )  # fmt: skip
+            start = columns.ctypes.data + (left + column * window[2, 1]) * pixel
+            taps, step = end_column - column, pixel * window[2, 1]
+            largest_codes(columns, start, taps, step, x.shape[3], best + ox * pixel)
 
 
 @inlined
