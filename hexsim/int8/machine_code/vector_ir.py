@@ -56,10 +56,13 @@ def call(builder: Any, name: str, result: Any, *operands: Any) -> Any:
 
 
 def prefetch(builder: Any, address: Any) -> None:
-    """Have the line of memory at `address` read into all caches; nobody need own it."""
+    """Have the line of memory at `address` read into the second level of caches.
+
+    The first has too little room for what is not needed at once. Nobody need own that memory.
+    """
     pointer = builder.inttoptr(address, BYTE.as_pointer())
-    to_read, keep, data = INT32(0), INT32(3), INT32(1)
-    call(builder, "llvm.prefetch.p0i8", ir.VoidType(), pointer, to_read, keep, data)
+    to_read, second_level, data = INT32(0), INT32(2), INT32(1)
+    call(builder, "llvm.prefetch.p0i8", ir.VoidType(), pointer, to_read, second_level, data)
 
 
 def repeat(

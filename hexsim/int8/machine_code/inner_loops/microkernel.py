@@ -12,6 +12,9 @@ pixel, broadcast, and four bytes of weights of every channel, and adds their pro
 
 All are exact and wrap modulo 2^32. A table says where the activations of each step are, so that no
 loop knows of windows. docs/concepts/int8-kernels.md has the drawing.
+
+While it multiplies by a panel it asks for the weights of the panels behind, which are needed next.
+Asked for a line or two before they are needed, weights that lie in memory would come too late.
 """
 
 from __future__ import annotations
@@ -67,11 +70,6 @@ DOTS_512 = RegisterTile(7, 2, 16, "llvm.x86.avx512.vpdpbusd.512")
 """14 accumulators of the 32 registers; more rows run out of registers for their addresses."""
 
 
-_AHEAD = 1024
-"""Bytes of weights that are asked for before they are needed. A core alone then reads 1.2 times as
-many from memory in a second; 256 to 4096 measured alike."""
-
-
 def tile_of(element_bytes: int) -> RegisterTile:
     """The tile for activations of that size."""
     if element_bytes == 2:
@@ -114,8 +112,9 @@ def _turn(
 ) -> list[Any]:
     offsets, weights, *sums = state
     starts = panel_starts(builder, weights, factors.panel_bytes, panels)
+    following = builder.mul(factors.panel_bytes, INT64(panels))
     for start in starts:
-        prefetch(builder, builder.add(start, INT64(_AHEAD)))
+        prefetch(builder, builder.add(start, following))
     places = [
         load(builder, builder.add(offsets, INT64(8 * step)), INT64) for step in range(together)
     ]
