@@ -1,7 +1,8 @@
-"""Holds both sides of a comparison to AVX2 without VNNI, on a machine that has more.
+"""Holds all sides of a comparison to AVX2 without VNNI, on a machine that has more.
 
 Figures for such a CPU can then be checked anywhere, and there onnxruntime's default saturates. Our
-side is held by numba's own variables, which say what kernels are compiled for. onnxruntime has no
+side is held by numba's own variables, which say what kernels are compiled for, and OpenVINO by
+oneDNN's, which multiplies for it; what OpenVINO compiles itself is not held. onnxruntime has no
 such switch: it asks the CPU. So it runs from a temporary copy of the installed package in which the
 two questions that matter are answered otherwise:
 
@@ -33,6 +34,7 @@ OURS = {
     "+lzcnt,+movbe,+f16c,+cx16,+sahf,+fsgsbase",
 }
 """The first CPU with AVX2, as LLVM names it and its features."""
+_OPENVINO = {"ONEDNN_MAX_CPU_ISA": "AVX2"}
 
 _ANSWERS = {
     "xgetbv": {"31c9 0f01d0": "31c9 6a0758"},
@@ -46,7 +48,7 @@ before a cpuid of leaf `mov eax, 7` (or r15d), `mov ecx, 1` becomes `mov ecx, 2`
 
 
 def run_again(module: str, arguments: Sequence[str]) -> int:
-    """Run `python -m module` with both sides held to AVX2 and return what it returns.
+    """Run `python -m module` with all sides held to AVX2 and return what it returns.
 
     Ends the process with a sentence if they cannot be held.
     """
@@ -64,7 +66,7 @@ def run_again(module: str, arguments: Sequence[str]) -> int:
         for library in libraries:
             library.write_bytes(patched(library.read_bytes()))
         path = os.pathsep.join([name, *filter(None, [os.environ.get("PYTHONPATH")])])
-        environment = {**os.environ, **OURS, "PYTHONPATH": path}
+        environment = {**os.environ, **OURS, **_OPENVINO, "PYTHONPATH": path}
         command = [sys.executable, "-m", module, *arguments]
         return subprocess.run(command, env=environment, check=False).returncode
 

@@ -304,7 +304,13 @@ def series(
                 commands[engine] = [python, engine_process.__file__, engine, model, inputs]
         engines = {}
         for name, command in commands.items():
-            engines[name] = EngineProcess([*command, str(threads)])
+            try:
+                engines[name] = EngineProcess([*command, str(threads)])
+            except ChildProcessError as error:
+                if name == "ours":
+                    raise
+                print(f"{name} does not run {network}: {error}", file=sys.stderr)
+                continue
             stack.callback(engines[name].close)
         seconds: dict[str, list[float]] = {name: [] for name in engines}
         for _ in range(rounds):
