@@ -14,11 +14,13 @@ def start(name: str, words: list[str]) -> None:
     `hexsim` has all commands; any other name is that of an SNPE tool.
     """
     try:
+        from hexsim.cli._allocation import map_large_arrays
         from hexsim.cli._system import open_what_was_closed, short_of_memory
 
         open_what_was_closed()
         if sentence := short_of_memory():
             _end(name, 2, sentence)
+        map_large_arrays()
         from hexsim.cli._stopping import stoppable
 
         with stoppable():  # before anything that takes long to import

@@ -37,7 +37,7 @@ class IntegerSubnet:
         outputs: Sequence[str],
         threads: int = 1,
     ) -> None:
-        called = [_Call(one.inputs, one.output, prepare(one)) for one in calls]
+        called = list(map(_Call.of, calls))  # which lets go of each before it asks for the next
         operands = {x.name: x for call in called for x in (*call.inputs, call.output)}
         codes = _placed(called, inputs, outputs)
         self._inputs = {n: Entrance(operands[n].encoding, codes[n]) for n in inputs}
@@ -82,6 +82,11 @@ class _Call:
     inputs: tuple[Operand, ...]
     output: Operand
     prepared: PreparedCall
+
+    @classmethod
+    def of(cls, call: BoundCall) -> _Call:
+        """Pack the weights of a call."""
+        return cls(call.inputs, call.output, prepare(call))
 
     def steps(self, codes: Mapping[str, Codes], workspace: Workspace) -> Sequence[Work]:
         """Its work on the tensors `codes`; raises HexsimError for one unlike its operand."""

@@ -15,7 +15,7 @@ from hexsim.graph.cores import default_threads
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.layers import Clamp
 from hexsim.onnx_io.known import Array
-from hexsim.onnx_io.precision import Precision, rounded
+from hexsim.onnx_io.precision import Precision, rounded, rounds_weights
 
 _INLINE_ELEMENTS = 256
 """Constants up to this size are written into the graph; larger ones stay arrays beside it."""
@@ -23,6 +23,8 @@ _FED_ELEMENTS = 1 << 20
 """Weights of a matrix from which on they are inputs of the graph: onnxruntime makes no copy of an
 input, of an initialiser up to two, and one row times a matrix that it did not pack takes it half
 the time."""
+_BLOCK_ELEMENTS = 1 << 20
+"""Elements of such a matrix that the graph rounds at a time (16 times as many measured alike)."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class GraphBuilder:
         """Read large constants on all cores, and round the inputs as the precision stores them."""
         names = [one.name for one in heavy(self.network.constants.values())]
         with ThreadPoolExecutor(default_threads()) as cores:
-            self._read = dict(zip(names, cores.map(self._rounded, names), strict=True))
+            self._read = dict(zip(names, cores.map(self._reading, names), strict=True))
         for name in self.network.inputs:
             if self._precision != "float32" and self._is_single(name):
                 self._current[name] = self._round(name)
@@ -91,14 +93,25 @@ class GraphBuilder:
             self._initialize(label, np.asarray(change(self._value(name)), order="C"))
         return label
 
-    def matrix(self, name: str) -> str:
-        """Return the initialiser of a constant, or if it has many elements an input that is."""
-        if self.network.constants[name].elements < _FED_ELEMENTS:
-            return self.constant(name)
-        label = f"{name}/fed"
-        if label not in self.fed:
-            self.fed[label] = self._value(name)
-        return label
+    def matrix(self, name: str) -> dict[str, int]:
+        """Return what holds a constant matrix from top to bottom, and how many rows of it each.
+
+        A matrix of many elements is an input, as it is. Where it has to be rounded, the graph
+        rounds it in blocks of rows, each in the run and just before it is needed: that takes
+        onnxruntime less time than numpy, and no second matrix is ever in memory.
+        """
+        constant = self.network.constants[name]
+        rows, columns = constant.shape
+        if constant.elements < _FED_ELEMENTS:
+            return {self.constant(name): rows}
+        array = self._array(name)
+        if not rounds_weights(self._precision, array):
+            self.fed[f"{name}/fed"] = array
+            return {f"{name}/fed": rows}
+        step = max(1, _BLOCK_ELEMENTS // columns)
+        blocks = {f"{name}/fed/{at}": array[at : at + step] for at in range(0, rows, step)}
+        self.fed.update(blocks)
+        return {self._round(label): len(block) for label, block in blocks.items()}
 
     def literal(self, array: Array) -> str:
         """Return an initialiser that holds `array`."""
@@ -132,6 +145,19 @@ class GraphBuilder:
         """Add a Reshape to a known shape."""
         return self.move("Reshape", [name, self.literal(np.array(shape, np.int64))])
 
+    def split(self, name: str, sizes: Sequence[int], axis: int) -> list[str]:
+        """Add a Split into parts of such sizes, if there are several."""
+        if len(sizes) == 1:
+            return [name]
+        parts = [self._new("part") for _ in sizes]
+        if self.opset < 13:
+            node = onnx.helper.make_node("Split", [name], parts, split=list(sizes), axis=axis)
+        else:
+            lengths = self.literal(np.array(sizes, np.int64))
+            node = onnx.helper.make_node("Split", [name, lengths], parts, axis=axis)
+        self.nodes.append(node)
+        return parts
+
     def clamped(self, name: str, clamp: Clamp, dtype: str) -> str:
         """Add the operator that limits values to `clamp`, if it limits them at all."""
         if not clamp.limits:
@@ -161,12 +187,14 @@ class GraphBuilder:
         self.nodes.append(node)
 
     def _value(self, name: str) -> Array:
-        return self._read.pop(name) if name in self._read else self._rounded(name)
+        return rounded(self._array(name), self._precision)
 
-    def _rounded(self, name: str) -> Array:
+    def _array(self, name: str) -> Array:
+        return self._read.pop(name) if name in self._read else self._reading(name)
+
+    def _reading(self, name: str) -> Array:
         constant = self.network.constants[name]
-        is_weight = name in self.network.weights
-        return rounded(constant.finite() if is_weight else constant.value(), self._precision)
+        return constant.finite() if name in self.network.weights else constant.value()
 
     def _is_single(self, name: str) -> bool:
         return self.network.tensors[name].dtype == "float32"

@@ -23,9 +23,12 @@ _BLOCK = 1 << 15
 
 def rounded(array: Array, precision: Precision) -> Array:
     """Return weights as `precision` stores them; what half cannot hold becomes infinite."""
-    if precision in ("float32", "half_results") or array.dtype != np.float32:
-        return array
-    return as_half(array)
+    return as_half(array) if rounds_weights(precision, array) else array
+
+
+def rounds_weights(precision: Precision, array: Array) -> bool:
+    """True if `precision` stores such weights as halves."""
+    return precision in ("half_storage", "float16") and array.dtype == np.float32
 
 
 def as_half(array: Array) -> Array:

@@ -129,7 +129,10 @@ class Model(Shown):
         return f"{'u' if encoding.dtype.kind == 'u' else 's'}Fxp_{encoding.bitwidth}"
 
     def codes(self, name: str) -> npt.NDArray[np.integer]:
-        """Codes of a constant that has an encoding: those of the file, else computed once."""
+        """Codes of a constant that has an encoding: those of the file, else computed.
+
+        They are remembered for as long as somebody holds them.
+        """
         assert self.encoding(name) is not None, f"constant '{name}' has no encoding"
         return self._coded(name).value()  # type: ignore[return-value]
 
@@ -212,7 +215,7 @@ def _codes_of(constant: Constant, encoding: Encoding | AxisEncoding) -> Constant
     def codes() -> npt.NDArray[np.generic]:
         return encoding.quantize(constant.finite().astype(np.float32, copy=False))
 
-    return Constant(constant.name, constant.shape, codes, encoding.dtype.name)
+    return Constant(constant.name, constant.shape, codes, encoding.dtype.name, kept=False)
 
 
 def _halves(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:

@@ -1,4 +1,5 @@
 import threading
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -87,6 +88,24 @@ def test_run_returns_the_outputs_as_real_values():
     for name, array in outputs.items():
         assert array.dtype == np.float32
         np.testing.assert_array_equal(array, model.activations[name].dequantize(codes[name]))
+
+
+def test_a_call_is_let_go_of_before_the_next_is_made():
+    """So that of all weights those of one layer are in memory both as codes and packed."""
+    model, _ = branching_network()
+    subnet, calls = bound(model)
+    made = []
+
+    def one_by_one():
+        for call in calls:
+            assert all(earlier() is None for earlier in made)
+            copy = replace(call)
+            made.append(weakref.ref(copy))
+            yield copy
+            del copy
+
+    IntegerSubnet(one_by_one(), subnet.inputs, subnet.outputs)
+    assert len(made) == len(calls)
 
 
 def test_a_batch_is_its_items():

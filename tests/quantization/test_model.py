@@ -1,4 +1,6 @@
-"""Codes are computed once, or those of the file; float and quantised are told apart."""
+"""Codes are computed, or those of the file; float and quantised are told apart."""
+
+import weakref
 
 import numpy as np
 import pytest
@@ -9,13 +11,17 @@ from hexsim.quantization.model import Model, require_float
 from tests.container.made import small_network, with_encodings
 
 
-def test_codes_are_computed_once() -> None:
+def test_codes_are_remembered_while_somebody_holds_them() -> None:
     model = with_encodings(small_network())
     (name, *_) = model.parameters
     encoding = model.parameters[name]
     values = model.network.constants[name].value()
-    np.testing.assert_array_equal(model.codes(name), encoding.quantize(values))
-    assert model.codes(name) is model.codes(name)
+    codes = model.codes(name)
+    np.testing.assert_array_equal(codes, encoding.quantize(values))
+    assert model.codes(name) is codes
+    held = weakref.ref(codes)
+    del codes
+    assert held() is None
 
 
 def test_stored_codes_win() -> None:

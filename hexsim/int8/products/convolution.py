@@ -52,7 +52,7 @@ class _Product:
     """What is multiplied, how it lies in memory, and what becomes of the sums."""
 
     padded: PaddedInput
-    weights: panels.Steps
+    weights: panels.Matrix
     preload: Int32
     weight_zero = 0
 
@@ -71,7 +71,7 @@ class _Product:
         return self.runs.offsets(self.padded)
 
     @cached_property
-    def matrix(self) -> panels.Steps:
+    def matrix(self) -> panels.Matrix:
         """The weights as (runs, run, groups, columns)."""
         runs = self.runs
         return self.weights.reshape(len(self.offsets), runs.length, runs.groups, runs.columns)
@@ -124,9 +124,9 @@ class ByCodes(_Product):
         super().__init__(call)
         x, slack = call.inputs[0], self.runs.length % STEP_BYTES > 0
         self.padded = PaddedInput(x.shape, call.window, x.zero_point, "uint8", slack)
-        signed, self.weight_zero = panels.as_signed(call.weights)
-        self.preload = panels.less_codes_zero(self.preload, signed, self.weight_zero, x.zero_point)
-        self.weights = signed
+        codes, zero = call.weights.codes, call.weights.zero_point
+        self.preload = panels.less_codes_zero(self.preload, codes, zero, x.zero_point)
+        self.weights, self.weight_zero = codes, panels.signed_zero(call.weights)
 
     @cached_property
     def guarded(self) -> GuardedPanels:

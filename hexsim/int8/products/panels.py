@@ -19,23 +19,25 @@ import numpy.typing as npt
 
 from hexsim.binding.call import Int32
 from hexsim.binding.weights import Weights
+from hexsim.graph.cores import spread
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 
 Int8 = npt.NDArray[np.int8]
 Steps = npt.NDArray[np.signedinteger[Any]]
+Matrix = npt.NDArray[np.integer[Any]]
+"""Weights before they are packed: codes, signed or not, or distances from a zero point."""
 
 _U8_TO_S8 = 128
+_BLOCK = 1 << 20
+"""Bytes that are packed at once, which then are in the cache."""
 
 
-def as_signed(weights: Weights) -> tuple[Int8, int]:
-    """Return 8-bit weights as s8 with their zero point."""
-    if weights.codes.dtype == np.uint8:
-        flipped = (weights.codes ^ np.uint8(_U8_TO_S8)).view(np.int8)
-        return flipped, weights.zero_point - _U8_TO_S8
-    return weights.codes.astype(np.int8, copy=False), weights.zero_point
+def signed_zero(weights: Weights) -> int:
+    """Return the zero point of 8-bit weights as `pack_panels` leaves them."""
+    return weights.zero_point - _U8_TO_S8 * (weights.codes.dtype == np.uint8)
 
 
-def less_codes_zero(preload: Int32, weights: Int8, weight_zero: int, zero_point: int) -> Int32:
+def less_codes_zero(preload: Int32, weights: Matrix, weight_zero: int, zero_point: int) -> Int32:
     """Return the preload with which codes are multiplied instead of distances from `zero_point`."""
     depth = weights.size // weights.shape[-1]
     sums = weights.reshape(depth, -1).sum(axis=0, dtype=np.int64) - depth * weight_zero
@@ -43,21 +45,30 @@ def less_codes_zero(preload: Int32, weights: Int8, weight_zero: int, zero_point:
     return moved
 
 
-def pack_panels(weights: Steps) -> Steps:
-    """(runs, run, groups, columns) -> flat (groups, panels, runs, steps, COLUMNS, step)."""
+def pack_panels(weights: Matrix) -> Steps:
+    """(runs, run, groups, columns) -> flat (groups, panels, runs, steps, COLUMNS, step).
+
+    Unsigned weights become signed, less 128.
+    """
+    flip = weights.dtype.type(_U8_TO_S8 if weights.dtype == np.uint8 else 0)
     step = STEP_BYTES // weights.itemsize
     runs, run, groups, columns = weights.shape
     full, rest = divmod(columns, COLUMNS)
     steps, panels = -(-run // step), full + (rest > 0)
     packed = np.zeros((groups, panels, runs, steps, COLUMNS, step), weights.dtype)
     by_step = packed.transpose(2, 3, 0, 1, 4, 5)
-    for at in range(step):
-        rows = weights[:, at::step]
-        to = by_step[:, : rows.shape[1], ..., at]
-        to[:, :, :, :full] = rows[..., : columns - rest].reshape(*rows.shape[:3], full, COLUMNS)
-        if rest:
-            to[:, :, :, full, :rest] = rows[..., columns - rest :]
-    return packed.reshape(-1)
+
+    def pack(part: slice) -> None:
+        block = weights[:, step * part.start : step * part.stop] ^ flip
+        for at in range(step):
+            rows = block[:, at::step]
+            to = by_step[:, part.start : part.start + rows.shape[1], ..., at]
+            to[:, :, :, :full] = rows[..., : columns - rest].reshape(*rows.shape[:3], full, COLUMNS)
+            if rest:
+                to[:, :, :, full, :rest] = rows[..., columns - rest :]
+
+    spread(pack, steps, max(1, _BLOCK // (runs * groups * columns * STEP_BYTES)))
+    return packed.reshape(-1).view(f"i{weights.itemsize}")
 
 
 def pad_to_panels(per_channel: Int32, groups: int) -> Int32:

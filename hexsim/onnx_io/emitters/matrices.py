@@ -16,11 +16,13 @@ def emit_fully_connected(layer: FullyConnected, graph: GraphBuilder) -> None:
     data = graph.read(layer.inputs[0])
     if len(rest) != 1:
         data = graph.reshape(data, (batch, math.prod(rest)))
-    inputs = [data, graph.matrix(layer.weight)]
-    if layer.bias is not None and not graph.separate_bias:
-        result = graph.compute("Gemm", [*inputs, graph.constant(layer.bias)])
-    else:
-        result = graph.compute("MatMul", inputs)
+    blocks = graph.matrix(layer.weight)
+    parts = graph.split(data, list(blocks.values()), axis=1)
+    added = [] if layer.bias is None or graph.separate_bias else [graph.constant(layer.bias)]
+    *before, last = zip(parts, blocks, strict=True)
+    for pair in before:
+        added = [graph.move("Gemm" if added else "MatMul", [*pair, *added])]
+    result = graph.compute("Gemm" if added else "MatMul", [*last, *added])
     if layer.bias is not None and graph.separate_bias:
         result = graph.compute("Add", [result, graph.constant(layer.bias)])
     dtype = graph.network.tensors[layer.output].dtype

@@ -5,9 +5,11 @@ from hexsim.binding import Weights
 from hexsim.int8.products import panels
 
 
+@pytest.mark.parametrize("block", [1, 700, 1 << 20])
 @pytest.mark.parametrize("dtype", [np.int8, np.int16])
-def test_a_step_is_four_bytes_of_every_channel(dtype):
-    runs, run, groups, columns = 2, 5, 3, 18
+def test_a_step_is_four_bytes_of_every_channel(dtype, block, monkeypatch):
+    monkeypatch.setattr(panels, "_BLOCK", block)
+    runs, run, groups, columns = 2, 75, 3, 18
     weights = np.arange(runs * run * groups * columns).reshape(runs, run, groups, columns)
     weights = (weights % 127).astype(dtype)
     step = 4 // weights.itemsize
@@ -26,13 +28,14 @@ def test_codes_times_signed_weights_is_the_same_sum(dtype, zero):
     codes = rng.integers(info.min, info.max, (2, 3, 4, 5), dtype, endpoint=True)
     codes[0] = info.min
     weights, x_zero = Weights(codes, zero, np.ones(5)), 77
-    signed, signed_zero = panels.as_signed(weights)
     preload = np.array([2**31 - 1, -(2**31), 0, 1, 2], np.int32)
-    moved = panels.less_codes_zero(preload, signed, signed_zero, x_zero)
+    moved = panels.less_codes_zero(preload, codes, zero, x_zero)
     x = rng.integers(0, 256, 24)
-    flat, flat_signed = (a.reshape(24, 5).astype(np.int64) for a in (codes, signed))
+    flat = codes.reshape(24, 5).astype(np.int64)
+    packed = panels.pack_panels(codes.reshape(1, 24, 1, 5)).reshape(6, 16, 4)
+    signed = packed.transpose(0, 2, 1).reshape(24, 16)[:, :5].astype(np.int64)
     expected = preload + (x - x_zero) @ (flat - zero)
-    found = moved + x @ flat_signed - signed_zero * x.sum()
+    found = moved + x @ signed - panels.signed_zero(weights) * x.sum()
     np.testing.assert_array_equal((found - expected) % 2**32, 0)
 
 

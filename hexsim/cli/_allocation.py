@@ -1,0 +1,27 @@
+"""How memory goes back to the system: a large array when it is let go of, not when all around is.
+
+glibc gives an array that it mapped by itself straight back. But with each such array that is freed
+it raises the size from which on it maps, up to 32 MB, and what is smaller lies between things that
+stay. It also keeps such a heap for each thread. A fixed size and one heap take a tenth off the most
+that a benchmark needs. Smaller sizes would cost time, since new pages are cleared.
+
+Left out: other C libraries, which are left as they are; and programs that import hexsim, whose
+memory is their own business.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+"""Numbers in glibc's malloc.h."""
+_MAPPED_BYTES = 2 << 20
+"""Of 1, 2, 4 and 8 MB the largest with which little stays behind."""
+
+
+def map_large_arrays() -> None:
+    """Let glibc, if that is the C library, map large arrays and share one heap among threads."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES)
+        mallopt(_M_ARENA_MAX, 1)
