@@ -62,13 +62,13 @@ def effects(swept: Swept, result: str) -> Effects:
     freedom = len(logs) - 1 - sum(int(group.max()) for group in groups.values())
     noise = float((rest**2).sum()) / freedom if freedom > 0 else 0.0
     alone = {
-        name: _part(logs, group, noise if name in swept.drawn else 0.0, whole)
+        name: _part(logs, group, noise if name in set(swept.space.drawn) else 0.0, whole)
         for name, group in own.items()
     }
     together = {}
     for one, other in itertools.combinations(groups, 2):
         cells = _numbered(groups[one] * (groups[other].max() + 1) + groups[other])
-        by_chance = _within(rest, cells) if swept.drawn & {one, other} else 0.0
+        by_chance = _within(rest, cells) if set(swept.space.drawn) & {one, other} else 0.0
         together[one, other] = _part(rest, cells, by_chance, whole)
     low, high = np.percentile(values[taken], (5, 95))
     return Effects(result, float(high / low), _sorted(alone), _sorted(together))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hexsim.errors import HexsimError
 from hexsim.studies.sweep.effects import effects
 from hexsim.studies.sweep.front import figure, front, satisfying
+from hexsim.studies.sweep.space import Space
 from hexsim.studies.sweep.table import PARAMETERS, RESULTS, Swept, table_of
 
 
@@ -27,7 +28,8 @@ def swept(latencies, a=None, b=None, per_second=None, drawn=()):
         one["latency_ms"] = latencies[at]
         one["inferences_per_s"] = per_second[at] if per_second else 1.0
         rows.append(one)
-    return Swept(table_of(rows), ("a", "b"), frozenset(drawn), "test")
+    constants = {name: {"drawn": True} if name in drawn else {"values": [0.0]} for name in "ab"}
+    return Swept(table_of(rows), Space(networks=("same",), constants=constants), "test")
 
 
 GRID = list(itertools.product(range(4), range(5)))
