@@ -269,12 +269,13 @@ def test_workers_of_a_scheduler_give_the_same_file(folder: Path, whole: bytes) -
         assert swept(folder, "--scheduler", address) == whole
 
 
-def test_a_scheduler_that_dies_is_a_sentence_and_loses_nothing(folder: Path, whole: bytes) -> None:
+def test_a_scheduler_that_dies_is_a_sentence_and_loses_nothing(folder: Path) -> None:
+    (folder / "long.toml").write_text(SPACE.replace("draws = 20", "draws = 20000"))
     with (
         cluster_of_ones_own() as (address, cluster),
-        started(folder, "space.toml", "--scheduler", address) as process,
+        started(folder, "long.toml", "--scheduler", address) as process,
     ):
-        parts = folder / "space.parquet.parts"
+        parts = folder / "long.parquet.parts"
         while process.poll() is None and not list(parts.glob("*.parquet")):
             time.sleep(0.005)
         cluster.kill()
@@ -282,5 +283,6 @@ def test_a_scheduler_that_dies_is_a_sentence_and_loses_nothing(folder: Path, who
     assert (process.returncode, out) == (2, b"")
     assert err.startswith(b"hexsim: the scheduler has gone; ")
     assert err.count(b"\n") == 1
-    assert list(parts.glob("*.parquet"))
-    assert swept(folder) == whole
+    kept = list(parts.glob("*.parquet"))
+    assert kept
+    assert all(read(part).table.num_rows == 32 for part in kept)
