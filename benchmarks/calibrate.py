@@ -60,7 +60,7 @@ def rounded(best: Fit) -> Values:
 
 
 def record(best: Fit, family: Family) -> Calibration:
-    """Everything the documentation prints and `hexsim bench --uncertainty` needs of a family.
+    """Everything the documentation prints and `hexsim bench --uncertainty one` needs of a family.
 
     All CPU rows are of one chip: left out, it leaves nothing to fit, so nothing is said.
     """

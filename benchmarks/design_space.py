@@ -31,18 +31,18 @@ def swept(name: str) -> Swept:
     asked = read_space(SPACES / f"{name}.toml")
     points = Points(asked, settings(asked))
     rows = [row(points[number], asked.workload.inferences) for number in range(len(points))]
-    return Swept(table_of(rows), tuple(asked.constants), frozenset(asked.drawn), "")
+    return Swept(table_of(rows), asked, "")
 
 
 def one_at_a_time(found: Swept) -> str:
     """Latency of each network when one constant has another value and all others are stated."""
     rows = found.table.to_pylist()
-    stated = {path: _stated(found, path) for path in found.constants}
+    stated = {path: _stated(found, path) for path in found.space.constants}
     lines = [
         "| constant | value | network | ms | against the chip's own |",
         "|---|---|---|---|---|",
     ]
-    for path in found.constants:
+    for path in found.space.constants:
         for value in sorted({one[path] for one in rows}):
             at = {**stated, path: value}
             for network in dict.fromkeys(one["network"] for one in rows):

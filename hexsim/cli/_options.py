@@ -179,23 +179,6 @@ OverrideParamsOption = Annotated[
 NoHtaOption = Annotated[
     bool, typer.Option("--no-hta", help="Compile no HTA sections into what is quantised here.")
 ]
-UncertaintyOption = Annotated[
-    bool,
-    typer.Option(
-        "--uncertainty",
-        help="Sweep assumed and calibrated constants, and give each time an interval.",
-    ),
-]
-DrawsOption = Annotated[
-    int,
-    typer.Option(
-        "--draws",
-        min=0,
-        max=100_000,
-        help="How many times to draw all uncertain constants at once: intervals, and how sure the "
-        "order of runtimes is.",
-    ),
-]
 JsonOption = Annotated[
     Path | None, typer.Option("--json", help="Write the results as JSON."), OUTPUT
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,9 +14,7 @@ from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
-    DrawsOption,
     InputDimOption,
-    UncertaintyOption,
     parse_input_dims,
     parse_runtimes,
 )
@@ -46,6 +44,8 @@ ModelsOption = Annotated[
 ]
 DEFAULT_MODELS = ("alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
 """The networks of the published Snapdragon 835 benchmark."""
+_DRAWS = 200
+"""So many leave the ends of an interval to chance by a percent or two of the time."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,33 @@ class Scope(Workers, Inputs):
             "--timing-only", help="Simulate time only; compute no values and no accuracy."
         ),
     ] = False
-    uncertainty: UncertaintyOption = False
-    draws: DrawsOption = 0
+    uncertainty: Annotated[
+        Literal["one", "joint"] | None,
+        typer.Option(
+            "--uncertainty",
+            help="Give each time an interval. one: assumed and calibrated constants are moved one "
+            "at a time, which tells which of them matter. joint: all are drawn at once, which "
+            "tells how sure the order of runtimes is.",
+        ),
+    ] = None
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            "--draws",
+            min=1,
+            max=100_000,
+            help=f"How often --uncertainty joint draws; default: {_DRAWS}.",
+        ),
+    ] = None
+
+    @property
+    def joint_draws(self) -> int:
+        """How often all constants are drawn at once; HexsimError for a number without a use."""
+        if self.uncertainty == "joint":
+            return self.draws or _DRAWS
+        if self.draws is not None:
+            raise HexsimError("--draws is for --uncertainty joint; give that too, or leave it out")
+        return 0
 
     def evaluation(self) -> Callable[[Network], InputSource] | None:
         """Makes the user's inputs of a network, if there are any; HexsimError if of no use."""
@@ -77,9 +102,10 @@ class Scope(Workers, Inputs):
         if not self.named:
             yield None
             return
-        if not self.draws:
+        if not self.joint_draws:
             raise HexsimError(
-                "--workers and --scheduler share out draws; give --draws too, or leave them out"
+                "--workers and --scheduler share out draws; give --uncertainty joint too, or leave "
+                "them out"
             )
         with self.client() as client:
             yield client
@@ -121,8 +147,8 @@ def bench(
         conditions = circumstances.conditions(
             platform,
             power,
-            sweep="everything" if scope.uncertainty else "tensor engine",
-            draws=scope.draws,
+            sweep="everything" if scope.uncertainty == "one" else "tensor engine",
+            draws=scope.joint_draws,
             client=client,
             accuracy=not scope.timing_only,
             inputs=scope.evaluation(),

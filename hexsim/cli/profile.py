@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from hexsim.cli._groups import grouped
-from hexsim.cli._options import InputDimOption, ModelArgument, UncertaintyOption, parse_input_dims
+from hexsim.cli._options import InputDimOption, ModelArgument, parse_input_dims
 from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._overrides import tell_use
 from hexsim.cli._page import paged
@@ -25,7 +27,13 @@ def profile(
     power: Power,
     circumstances: Circumstances,
     input_dim: InputDimOption = None,
-    uncertainty: UncertaintyOption = False,
+    uncertainty: Annotated[
+        bool,
+        typer.Option(
+            "--uncertainty",
+            help="Move assumed and calibrated constants one at a time, and list what each does.",
+        ),
+    ] = False,
     outputs: JsonCsvTraceHtml,
 ) -> None:
     """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -17,6 +17,9 @@ from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.cli._workers import Workers
 from hexsim.errors import HexsimError
+
+if TYPE_CHECKING:
+    from hexsim.studies.sweep.table import Swept
 
 _MOST_POINTS = 100_000
 """More are asked back: about an hour on one core for each of the networks that phones run."""
@@ -91,6 +94,14 @@ def run(
     say(f"{count} in {output}; look at them with: hexsim sweep show {output}")
 
 
+def _nothing(swept: Swept, results: Path, best: str | None) -> str:
+    """Why no point is left to show."""
+    reason = next(filter(None, swept.table["refusal"].to_pylist()), None)
+    if best is None and reason is not None:
+        return f"all points of '{results}' were refused, the first because {reason}"
+    return f"no point of '{results}' satisfies \"{best}\"; ask for less"
+
+
 @app.command()
 @paged
 def show(
@@ -119,7 +130,7 @@ def show(
     among = satisfying(swept, best) if best else None
     rows = front(swept, figures, among)
     if not rows:
-        raise HexsimError(f"no point of '{results}' satisfies \"{best}\"; ask for less")
+        raise HexsimError(_nothing(swept, results, best))
     found = [effects(swept, name) for name in figures]
     outputs.write(
         json=lambda: sweep_json(swept, rows, figures, found),

@@ -34,7 +34,7 @@ def benchmark_csv(cases: Sequence[Case]) -> str:
     inference, then `layer_000 (Name:data Type:data)` and so on, numbered as snpe-dlc-info numbers
     layers: the inputs of the network come first.
     `us_low` and `us_high` are the ends of the interval, empty where there is none: it takes
-    --uncertainty, but for aip with sections, where they are of the tensor engine's constants.
+    --uncertainty one, but for aip with sections, where they are of the tensor engine's constants.
     `bytes` are those of memory: in the row of the total its peak, in rows of layers the activations
     that are live meanwhile. `mj`, `mj_low` and `mj_high` are energy: of the total, and of layers.
     """

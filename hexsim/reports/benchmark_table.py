@@ -21,7 +21,7 @@ _SWEPT: dict[Scope, str] = {
     "what is not known of assumed and calibrated constants; shares are of the squared width.",
     "tensor engine": "x .. y: the time lies in between with a chance of about nine in ten, for "
     "what is not known of the HTA, of whose inside nothing is published, and of handing subnets to "
-    "it; --uncertainty sweeps the other constants too; shares are of the squared width.",
+    "it; --uncertainty one sweeps the other constants too; shares are of the squared width.",
 }
 _DRAWN = (
     "9 in 10 draws: 5th and 95th percentile of {} draws of all assumed and calibrated constants at "

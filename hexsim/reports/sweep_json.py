@@ -15,6 +15,7 @@ def sweep_json(
     """The front with all columns, and the parts of the variance of each figure."""
     told = {
         "version": swept.version,
+        "space": swept.space.model_dump(mode="json", exclude_none=True),
         "points": swept.table.num_rows,
         "varied": list(swept.varied),
         "figures": list(figures),

@@ -7,9 +7,11 @@ not depend on who did what, or when.
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -69,9 +71,12 @@ def workers(scheduler: str | None, count: int) -> Iterator[Client]:
         ):
             yield client
         return
+    for name in ("distributed", "distributed.client"):  # the second does not ask the first
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
+        asyncio.run(_shake_hands(scheduler))
         client = Client(scheduler, timeout=_PATIENCE_S)
-    except (OSError, ValueError):
+    except Exception:  # whatever dask makes of an address, or of what it hears there
         raise HexsimError(
             f"no scheduler answers at '{scheduler}'; give --scheduler the address that dask "
             "scheduler prints, such as tcp://host:8786, or leave it out"
@@ -79,6 +84,16 @@ def workers(scheduler: str | None, count: int) -> Iterator[Client]:
     with client:
         _require_equals(client)
         yield client
+
+
+async def _shake_hands(address: str) -> None:
+    """Connect as dask does, but with an end: of what is no scheduler it awaits a greeting."""
+    from distributed import Security
+    from distributed.comm import connect
+
+    how = Security().get_connection_args("client")
+    comm = await asyncio.wait_for(connect(address, **how), _PATIENCE_S)
+    await comm.close()
 
 
 def in_parts(
@@ -90,8 +105,26 @@ def in_parts(
 ) -> Iterator[tuple[range, Found]]:
     """Yield each part with what `work` finds of it, given its ends, as soon as it is found.
 
-    Raises HexsimError if workers die of a part, which holds `what`; and whatever `work` raises.
+    Raises HexsimError if workers die of a part, which holds `what`, or if the scheduler goes; and
+    whatever `work` raises.
     """
+    from distributed.comm import CommClosedError
+
+    try:
+        yield from _in_parts(client, work, shared, parts, what)
+    except (CancelledError, CommClosedError):
+        raise HexsimError(
+            "the scheduler has gone; start it anew, with workers, and call the command again"
+        ) from None
+
+
+def _in_parts(
+    client: Client,
+    work: Callable[[Shared, int, int], Found],
+    shared: Shared,
+    parts: Iterable[range],
+    what: str,
+) -> Iterator[tuple[range, Found]]:
     import dask
     from distributed import KilledWorker, as_completed
 

@@ -9,7 +9,7 @@ from tests.cli.conftest import Done
 
 pytest.importorskip("distributed")
 
-BENCH = "bench --model squeezenet1_1 --chip sd855 --runtime dsp,gpu --timing-only --draws 6"
+BENCH = "bench --model squeezenet1_1 --chip sd855 --runtime dsp,gpu --timing-only --uncertainty joint --draws 6"
 
 
 def test_one_process_and_two_say_and_write_the_same(
@@ -26,6 +26,6 @@ def test_one_process_and_two_say_and_write_the_same(
 
 
 def test_workers_without_draws_have_nothing_to_share(refused: Callable[[str], str]) -> None:
-    assert "share out draws; give --draws too" in refused("bench --workers 2")
+    assert "share out draws; give --uncertainty joint too" in refused("bench --workers 2")
     both = f"{BENCH} --workers 2 --scheduler tcp://127.0.0.1:9"
     assert "leave it out with --scheduler" in refused(both)

@@ -61,7 +61,7 @@ def test_bench_with_uncertainty_prints_intervals_and_where_they_come_from(
     command: Command, files: Path
 ) -> None:
     code, out, err = command(
-        "bench --model squeezenet1_1 --runtime dsp,cpu --timing-only --uncertainty --ideal-cpu "
+        "bench --model squeezenet1_1 --runtime dsp,cpu --timing-only --uncertainty one --ideal-cpu "
         "--json out.json --csv out.csv"
     )
     assert (code, err) == (0, "")

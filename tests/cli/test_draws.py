@@ -1,4 +1,4 @@
-"""`hexsim bench --draws`: an interval from draws, and how sure the order of runtimes is."""
+"""`hexsim bench --uncertainty joint`: an interval from draws, and how sure the order of runtimes is."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from tests.cli.conftest import Done
 
 
 def test_the_order_of_two_runtimes_is_counted(command: Callable[[str], Done]) -> None:
-    line = "bench --model conv1x1_8to8 --runtime gpu,dsp --timing-only --draws 8 --json out.json"
+    line = "bench --model conv1x1_8to8 --runtime gpu,dsp --timing-only --uncertainty joint --draws 8 --json out.json"
     done = command(line)
     assert done.code == 0, done.err
     document = json.loads(Path("out.json").read_text())
@@ -33,3 +33,14 @@ def test_without_draws_nothing_is_said_of_them(command: Callable[[str], Done]) -
     document = json.loads(Path("out.json").read_text())
     assert document["orders"] == []
     assert document["results"][0]["draws"] is None
+
+
+def test_draws_are_of_the_joint_kind(refused: Callable[[str], str]) -> None:
+    for kind in ("", "--uncertainty one"):
+        said = refused(f"bench --model conv1x1_8to8 --timing-only --draws 8 {kind}")
+        assert "--draws is for --uncertainty joint" in said
+
+
+def test_joint_has_a_number_of_its_own(command: Callable[[str], Done]) -> None:
+    line = "bench --model conv1x1_8to8 --runtime gpu --timing-only --uncertainty joint"
+    assert "95th percentile of 200 draws" in command(line).out

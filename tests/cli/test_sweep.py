@@ -6,14 +6,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from hexsim import container
 from hexsim.quantization.model import Model
-from hexsim.studies.sweep.table import read
+from hexsim.studies.sweep.space import read_space
+from hexsim.studies.sweep.table import FORMAT, read
 from tests.cli.conftest import Done
 from tests.container.made import small_network
 from tests.imports import CHECKOUT
@@ -64,6 +66,29 @@ def started(folder: Path, *words: str) -> subprocess.Popen[bytes]:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
+
+
+@contextmanager
+def cluster_of_ones_own() -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Yield the address of a scheduler in a process of its own, and the process."""
+    program = (
+        "from distributed import LocalCluster\n"
+        "cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, protocol='tcp',"
+        " host='127.0.0.1', dashboard_address=None)\n"
+        "print(cluster.scheduler_address, flush=True)\n"
+        "input()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=CHECKOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip(), process
+        process.kill()
 
 
 def swept(folder: Path, *words: str) -> bytes:
@@ -213,8 +238,51 @@ def test_another_format_is_told(answered: Path, refused: Callable[[str], str]) -
     from pyarrow import parquet
 
     table = read(answered / "space.parquet").table
-    told = json.dumps({"format": 9, "version": "7.0", "constants": []}).encode()
-    parquet.write_table(table.replace_schema_metadata({b"hexsim": told}), answered / "new.parquet")
-    parquet.write_table(table.replace_schema_metadata({}), answered / "other.parquet")
-    assert "format 9 of hexsim 7.0" in refused("sweep show new.parquet")
-    assert "is no sweep's answer" in refused("sweep show other.parquet")
+    for name, told, said in (
+        ("new", {"format": 9, "version": "7.0"}, "format 9 of hexsim 7.0"),
+        ("other", {}, "is no sweep's answer"),
+        ("less", {"format": FORMAT, "version": "7.0"}, "does not tell its space any more"),
+    ):
+        metadata = {b"hexsim": json.dumps(told).encode()}
+        parquet.write_table(table.replace_schema_metadata(metadata), answered / f"{name}.parquet")
+        assert said in refused(f"sweep show {name}.parquet")
+
+
+def test_the_answer_tells_its_space(answered: Path) -> None:
+    assert read(answered / "space.parquet").space == read_space(answered / "space.toml")
+
+
+def test_points_that_are_all_refused_say_why(
+    folder: Path, command: Callable[[str], Done], refused: Callable[[str], str]
+) -> None:
+    (folder / "bad.toml").write_text(
+        'networks = ["m.dlc"]\n[constants."dsp.hvx.contexts"]\nvalues = [-1]\n'
+    )
+    assert command("sweep bad.toml --workers 1").code == 0
+    said = refused("sweep show bad.parquet")
+    assert "all points of 'bad.parquet' were refused, the first because" in said
+    assert "dsp.hvx.contexts" in said
+
+
+def test_workers_of_a_scheduler_give_the_same_file(folder: Path, whole: bytes) -> None:
+    with cluster_of_ones_own() as (address, _):
+        assert swept(folder, "--scheduler", address) == whole
+
+
+def test_a_scheduler_that_dies_is_a_sentence_and_loses_nothing(folder: Path) -> None:
+    (folder / "long.toml").write_text(SPACE.replace("draws = 20", "draws = 20000"))
+    with (
+        cluster_of_ones_own() as (address, cluster),
+        started(folder, "long.toml", "--scheduler", address) as process,
+    ):
+        parts = folder / "long.parquet.parts"
+        while process.poll() is None and not list(parts.glob("*.parquet")):
+            time.sleep(0.005)
+        cluster.kill()
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (2, b"")
+    assert err.startswith(b"hexsim: the scheduler has gone; ")
+    assert err.count(b"\n") == 1
+    kept = list(parts.glob("*.parquet"))
+    assert kept
+    assert all(read(part).table.num_rows == 32 for part in kept)

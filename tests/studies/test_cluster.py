@@ -1,6 +1,7 @@
 """Work in parts: their order, and what is missing."""
 
 import random
+import socket
 
 import pytest
 from distributed import Client
@@ -34,6 +35,16 @@ def test_what_is_shared_may_be_large_without_a_warning(recwarn: pytest.WarningsR
         assert isinstance(client, Client)
     assert b"".join(found[part] for part in sorted(found, key=lambda part: part.start)) == shared
     assert not [one for one in recwarn if "large" in str(one.message)]
+
+
+def test_what_listens_and_is_no_scheduler_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("hexsim.studies.cluster._PATIENCE_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(HexsimError, match="no scheduler answers"), workers(address, 1):
+            pass
 
 
 def test_what_is_missing_is_named_with_its_remedy() -> None:

@@ -6,6 +6,11 @@ are grouped by its value (one with many values by tenths); its part is the varia
 groups. What is left when all parameters have had their parts is looked at by pairs: that is their
 interaction, as of a constant that matters to one network and not to another.
 
+What one parameter has explained is taken off before the next is looked at, in the order of the
+columns, and so are pairs. On a full grid the order makes no difference. Else it counts things once:
+a stack that goes with its chip has no part beside the chip's, and a cut that only one runtime has
+gets what it changes there.
+
 Groups of draws differ by chance alone: what that makes on average is taken off, so small parts of
 what is drawn may come out as 0. On a full grid nothing is taken off, and parts of parameters and
 pairs add up to one, but for triples and more.
@@ -56,20 +61,26 @@ def effects(swept: Swept, result: str) -> Effects:
     groups = {name: _numbered(_groups(swept, name)[taken]) for name in swept.varied}
     own = {name: group for name, group in groups.items() if name != _NETWORK}
     network = groups.get(_NETWORK, np.zeros(len(logs), np.int64))
-    logs = logs - _means(logs, network)[network]
-    whole = float((logs**2).sum()) or 1.0
-    rest = logs - np.sum([_means(logs, group)[group] for group in own.values()], axis=0)
+    drawn = set(swept.space.drawn)
+    rest = logs - _means(logs, network)[network]
+    whole = float((rest**2).sum()) or 1.0
+    between = {}
+    for name, group in own.items():
+        between[name] = _between(rest, group)
+        rest = rest - _means(rest, group)[group]
     freedom = len(logs) - 1 - sum(int(group.max()) for group in groups.values())
     noise = float((rest**2).sum()) / freedom if freedom > 0 else 0.0
     alone = {
-        name: _part(logs, group, noise if name in swept.drawn else 0.0, whole)
+        name: _part(between[name], group, noise if name in drawn else 0.0, whole)
         for name, group in own.items()
     }
     together = {}
     for one, other in itertools.combinations(groups, 2):
         cells = _numbered(groups[one] * (groups[other].max() + 1) + groups[other])
-        by_chance = _within(rest, cells) if swept.drawn & {one, other} else 0.0
-        together[one, other] = _part(rest, cells, by_chance, whole)
+        by_chance = _within(rest, cells) if drawn & {one, other} else 0.0
+        together[one, other] = _part(_between(rest, cells), cells, by_chance, whole)
+        if not drawn & {one, other}:
+            rest = rest - _means(rest, cells)[cells]
     low, high = np.percentile(values[taken], (5, 95))
     return Effects(result, float(high / low), _sorted(alone), _sorted(together))
 
@@ -100,9 +111,13 @@ def _within(values: Logs, group: Groups) -> float:
     return float(((values - _means(values, group)[group]) ** 2).sum()) / spare if spare else 0.0
 
 
-def _part(values: Logs, group: Groups, noise: float, whole: float) -> float:
-    """The part of the `whole` sum of squares between groups, less what `noise` makes of it."""
-    between = float(np.bincount(group) @ _means(values, group) ** 2)
+def _between(values: Logs, group: Groups) -> float:
+    """The sum of squares between groups."""
+    return float(np.bincount(group) @ _means(values, group) ** 2)
+
+
+def _part(between: float, group: Groups, noise: float, whole: float) -> float:
+    """What a sum of squares is of the `whole` one, less what `noise` makes of it."""
     return min(1.0, max(0.0, (between - int(group.max()) * noise) / whole))
 
 

@@ -12,7 +12,6 @@ from hexsim.errors import HexsimError
 from hexsim.memory import footprint_of
 from hexsim.platform import Platform
 from hexsim.platforms.areas import area_of
-from hexsim.platforms.background import load as load_background
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.sweep.points import Point
 from hexsim.studies.sweep.values import leaves_bounds
@@ -96,7 +95,7 @@ def _numbers(point: Point, platform: Platform, inferences: int) -> Mapping[str, 
             inferences=inferences,
             perf_profile=calling.perf_profile,
             buffer=calling.buffer,
-            background=tuple(map(load_background, calling.background)),
+            background=tuple(point.setting.loads[name] for name in calling.background),
         )
         found = throughput(platform, [Caller(plan, calling.instances)], loop)
         result = found.result

@@ -33,7 +33,7 @@ def figure(swept: Swept, name: str) -> str:
 
     Of several that begin so it is the one of fewest words: energy_mj, not energy_low_mj.
     """
-    numbers = [*swept.results, *swept.constants, "instances", "idle_ms"]
+    numbers = [*swept.results, *swept.space.constants, "instances", "idle_ms"]
     if name in numbers:
         return name
     begun = [one for one in numbers if one.startswith(f"{name}_")]

@@ -82,11 +82,11 @@ class Parts:
 
     @property
     def _identity(self) -> str:
-        """What tells this sweep from others: space, networks, all constants, our version."""
+        """What tells this sweep from others: space, networks, constants, loads, our version."""
         sheets = [
             sheet.tree
             for setting in self.points.settings
-            for sheet in (setting.platform.chip, setting.platform.stack)
+            for sheet in (setting.platform.chip, setting.platform.stack, *setting.loads.values())
         ]
         sources = [setting.digest for setting in self.points.settings]
         told = [__version__, self.points.space.model_dump(mode="json"), sheets, sources]

@@ -7,7 +7,6 @@ cut, which is looked for on the platform as it is stated.
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +17,13 @@ from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.errors import HexsimError, unknown
 from hexsim.planning.plan import Plan
 from hexsim.platform import Platform
+from hexsim.platforms.background import Background, load
 from hexsim.platforms.datasheet import set_by_caller
 from hexsim.platforms.quantity import Quantity
 from hexsim.runtimes import Runtime
 from hexsim.studies.cuts import Prices, search
 from hexsim.studies.cuts.times import LayerTimes
-from hexsim.studies.sweep.space import Cut, Space
+from hexsim.studies.sweep.space import Calls, Cut, Space
 from hexsim.studies.sweep.values import ends
 
 
@@ -31,7 +31,8 @@ from hexsim.studies.sweep.values import ends
 class Setting:
     """A planned network on a platform; `constants` are those that the space varies, as stated.
 
-    `digest` tells the network, as it was given, from others.
+    `digest` tells the network, as it was given, from others. `loads` are the background loads
+    that the space names, read here, where their files are.
     """
 
     network: str
@@ -41,6 +42,7 @@ class Setting:
     plan: Plan = field(repr=False)
     platform: Platform = field(repr=False)
     constants: Mapping[str, Quantity] = field(repr=False)
+    loads: Mapping[str, Background] = field(repr=False)
 
     def platform_with(self, values: Mapping[str, float]) -> Platform:
         """The platform with other constants; HexsimError for one that its schema refuses."""
@@ -61,11 +63,14 @@ class Setting:
 def settings(space: Space, progress: Callable[[str], None] = lambda what: None) -> list[Setting]:
     """Make all settings of a space ready.
 
-    Raises HexsimError for what cannot be read, for platforms that lack a runtime, and for
-    constants that a platform does not have.
+    Raises HexsimError for what cannot be read, and for platforms that lack a runtime, a profile, a
+    buffer type or a constant.
     """
     platforms = [Platform.load(c, s) for c in space.chips for s in space.stacks or (None,)]
     varied = [_varied(space, platform) for platform in platforms]
+    loads = {name: load(name) for names in space.workload.background for name in names}
+    for platform in platforms:
+        _require_calls(space.workload, platform)
     found = []
     for source in space.networks:
         read, digest = load_container(source), _digest(source)
@@ -75,7 +80,9 @@ def settings(space: Space, progress: Callable[[str], None] = lambda what: None) 
             for runtime, cut in _ways(space):
                 deployment = _cut(given.deployment(runtime), cut)
                 plan = deployment.plan.without_values()
-                found.append(Setting(source, digest, runtime, cut, plan, platform, constants))
+                found.append(
+                    Setting(source, digest, runtime, cut, plan, platform, constants, loads)
+                )
     return found
 
 
@@ -87,16 +94,23 @@ def _digest(source: str) -> str:
 
 def _ways(space: Space) -> Iterator[tuple[Runtime, Cut]]:
     """Runtimes with cuts; only aip has a choice of those."""
-    for runtime, cut in itertools.product(space.runtimes, space.cuts):
-        if runtime == "aip" or cut == space.cuts[0]:
-            yield runtime, cut
+    for runtime in space.runtimes:
+        cuts: tuple[Cut, ...] = space.cuts if runtime == "aip" else ("automatic",)
+        yield from ((runtime, cut) for cut in cuts)
 
 
 def _cut(deployment: Deployment, cut: Cut) -> Deployment:
-    if cut == "automatic" or deployment.runtime != "aip":
+    if cut == "automatic":
         return deployment
     prices = Prices(LayerTimes(deployment))
     return deployment.with_cut(prices.cut(search(prices).best))
+
+
+def _require_calls(calls: Calls, platform: Platform) -> None:
+    for profile in calls.perf_profiles or ():
+        platform.stack.profile(profile)
+    for buffer in calls.buffers or ():
+        platform.stack.buffer(buffer)
 
 
 def _varied(space: Space, platform: Platform) -> dict[str, Quantity]:

@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from hexsim.errors import HexsimError
@@ -45,8 +45,17 @@ Cut = Literal["automatic", "fastest"]
 """Which sections the tensor engine gets: the compiler's, or the fastest of all legal ones."""
 
 Item = TypeVar("Item")
-Several = Annotated[tuple[Item, ...], Field(min_length=1, strict=False)]
-"""A list of a TOML file that is not empty."""
+
+
+def _each_once(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    twice = next((item for at, item in enumerate(items) if item in items[:at]), None)
+    if twice is not None:
+        raise PydanticCustomError("twice", "expected {item} only once", {"item": repr(twice)})
+    return items
+
+
+Several = Annotated[tuple[Item, ...], Field(min_length=1, strict=False), AfterValidator(_each_once)]
+"""A list of a TOML file that is not empty and has nothing twice."""
 
 
 class _Table(BaseModel):
@@ -106,14 +115,6 @@ class Space(_Table):
     constants: Mapping[str, Variation] = Field(default_factory=dict)
     draws: int = Field(default=1, ge=1)
     seed: int = Field(default=0, ge=0)
-
-    @field_validator("networks", "chips", "stacks", "runtimes", "cuts")
-    @classmethod
-    def _has_each_once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        twice = next((name for name in names or () if (names or ()).count(name) > 1), None)
-        if twice is not None:
-            raise PydanticCustomError("twice", "expected '{name}' only once", {"name": twice})
-        return names
 
     @model_validator(mode="after")
     def _draws_what_is_drawn(self) -> Self:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from hexsim.errors import HexsimError
 from hexsim.studies import cluster
 from hexsim.studies.sweep.evaluation import RESULTS, Row
@@ -20,7 +22,7 @@ from hexsim.studies.sweep.space import Space
 if TYPE_CHECKING:
     import pyarrow
 
-FORMAT = 2
+FORMAT = 3
 """Raised when columns come, go, or change their meaning."""
 _KEY = b"hexsim"
 _TEXTS = (
@@ -53,20 +55,16 @@ PARAMETERS = (
 
 @dataclass(frozen=True)
 class Swept:
-    """The answer: a table with a row for each point, in order, and what it was made from.
-
-    `constants` are those that the space varies, `drawn` those of them that are drawn.
-    """
+    """The answer: a table with a row for each point, in order, and what it was made from."""
 
     table: pyarrow.Table
-    constants: tuple[str, ...]
-    drawn: frozenset[str]
+    space: Space
     version: str
 
     @property
     def varied(self) -> tuple[str, ...]:
         """Parameters that have more than one value here."""
-        columns = (*PARAMETERS, *self.constants)
+        columns = (*PARAMETERS, *self.space.constants)
         return tuple(name for name in columns if len(self.table[name].unique()) > 1)
 
     @property
@@ -100,8 +98,7 @@ def as_bytes(tables: Iterable[pyarrow.Table], space: Space, version: str) -> byt
     told = {
         "format": FORMAT,
         "version": version,
-        "constants": list(space.constants),
-        "drawn": list(space.drawn),
+        "space": space.model_dump(mode="json", exclude_none=True),
     }
     whole = pyarrow.concat_tables(tables).combine_chunks()
     whole = whole.replace_schema_metadata({_KEY: json.dumps(told).encode()})
@@ -134,8 +131,11 @@ def read(path: Path) -> Swept:
             f"'{path}' has format {told['format']} of hexsim {told.get('version')}, and this "
             f"hexsim reads {FORMAT}; sweep again, or read it with that version"
         )
-    constants, drawn = tuple(told["constants"]), frozenset(told["drawn"])
-    return Swept(table, constants, drawn, str(told["version"]))
+    try:
+        space = Space.model_validate(told["space"])
+    except (KeyError, ValidationError):
+        raise HexsimError(f"'{path}' does not tell its space any more; {remedy}") from None
+    return Swept(table, space, str(told["version"]))
 
 
 def require_libraries() -> None:

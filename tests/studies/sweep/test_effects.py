@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hexsim.errors import HexsimError
 from hexsim.studies.sweep.effects import effects
 from hexsim.studies.sweep.front import figure, front, satisfying
+from hexsim.studies.sweep.space import Space
 from hexsim.studies.sweep.table import PARAMETERS, RESULTS, Swept, table_of
 
 
@@ -27,7 +28,8 @@ def swept(latencies, a=None, b=None, per_second=None, drawn=()):
         one["latency_ms"] = latencies[at]
         one["inferences_per_s"] = per_second[at] if per_second else 1.0
         rows.append(one)
-    return Swept(table_of(rows), ("a", "b"), frozenset(drawn), "test")
+    constants = {name: {"drawn": True} if name in drawn else {"values": [0.0]} for name in "ab"}
+    return Swept(table_of(rows), Space(networks=("same",), constants=constants), "test")
 
 
 GRID = list(itertools.product(range(4), range(5)))
@@ -62,6 +64,27 @@ def test_networks_differ_by_themselves():
     assert list(found.alone) == ["a"]
     assert found.alone["a"] == pytest.approx(0.5)
     assert found.together["network", "a"] == pytest.approx(0.5)
+
+
+def test_what_goes_with_another_counts_once():
+    """b follows a, as a chip's own stack does."""
+    found = effects(swept([4.0**a * 2.0**b for a, b in GRID], A, A), "latency_ms")
+    assert found.alone["a"] == pytest.approx(np.var([2 * a for a in range(4)]) / 7)
+    assert found.alone["b"] == pytest.approx(0)
+    assert found.together["a", "b"] == pytest.approx(0)
+
+
+def test_what_only_one_group_has_counts_what_it_changes_there():
+    """Only points of a = 1 have b = 1, as only one runtime has another cut."""
+    some = [(0, 0), (1, 0), (1, 1)] * 4
+    for times, least, most in (
+        ([8.0**a for a, _ in some], (1, 0), (1, 0)),
+        ([8.0**a * 1.1**b for a, b in some], (0.98, 1e-4), (1, 0.01)),
+    ):
+        found = effects(swept(times, *zip(*some, strict=True)), "latency_ms")
+        for name, low, high in zip("ab", least, most, strict=True):
+            assert low - 1e-9 <= found.alone[name] <= high + 1e-9
+        assert found.together["a", "b"] < 0.01
 
 
 def test_chance_gets_nothing():

@@ -21,6 +21,8 @@ EFFICIENCY = '[constants."memory.efficiency"]\n'
         ("networks = []", "key 'networks' is"),
         (M + 'runtimes = ["tpu"]', "key 'runtimes"),
         (M + 'chips = ["sd855", "sd855"]', "expected 'sd855' only once"),
+        (M + EFFICIENCY + "values = [0.5, 0.6, 0.5]", "expected 0.5 only once"),
+        (M + "[workload]\nbackground = [[], []]", "only once"),
         (M + "draws = 5", "expected a constant with drawn = true"),
         (M + "drwas = 5", "did you mean draws?"),
         (M + EFFICIENCY + "values = [0.5]\nsteps = 3", "expected one of values"),
@@ -43,6 +45,9 @@ def test_mistakes_in_the_file(space: Callable[[str], Space], text: str, said: st
         (M.replace("m.dlc", "gone.onnx"), "gone.onnx"),
         (M + 'chips = ["sd999"]', "unknown chip 'sd999'"),
         (M + 'chips = ["sd835"]\nruntimes = ["aip"]', "aip"),
+        (M + '[workload]\nbackground = [["camra"]]', "did you mean camera"),
+        (M + '[workload]\nperf_profiles = ["brst"]', "did you mean burst"),
+        (M + 'stacks = ["tflite-hexagon"]\n[workload]\nbuffers = ["float"]', "buffer type"),
         (
             M + '[constants."memory.eficiency"]\nvalues = [1]',
             "did you mean memory.efficiency",

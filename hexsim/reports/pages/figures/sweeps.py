@@ -18,6 +18,8 @@ from hexsim.studies.sweep.front import numbers
 from hexsim.studies.sweep.table import Swept
 
 _MOST_DOTS, _MOST_LINES = 5000, 500
+_SLANT = -0.35
+"""Radians of the names under the axes, so that long ones pass each other."""
 _FRONT, _OTHERS = PALETTE[1], PALETTE[0]
 _LEGEND = ((_FRONT, "nothing beats it"), (_OTHERS, "other points"))
 
@@ -74,6 +76,7 @@ def lines_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> F
     made.text("x", "y", text="text", source=source(ends), **look)
     made.xaxis.ticker = list(range(len(axes)))
     made.xaxis.major_label_overrides = dict(enumerate(axes))
+    made.xaxis.major_label_orientation = _SLANT
     made.yaxis.visible = False
     table = Table(("axis", "lowest", "highest"), [(name, *scaled[name][1]) for name in axes])
     text = f"Each line is a point, {drawn} of {len(known)} are drawn; each axis has its own scale."
