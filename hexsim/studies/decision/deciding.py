@@ -25,7 +25,8 @@ from hexsim.studies.decision.ranking import Preference, heads, ranked
 DRAWN = 3
 """Places whose best candidates get an interval of their time."""
 
-AS_DSP = "without HTA sections, which gain nothing here, it is as dsp"
+WHOLE, AS_DSP = "aip (no HTA section)", "it runs as on dsp, which stands for both"
+"""Of aip without sections: where that is, and why it is no choice beside dsp."""
 
 Progress = Callable[[str], None]
 
@@ -156,7 +157,7 @@ class _Deciding:
 
     def _runtimes(self) -> Iterator[Place]:
         for platform in self._asked.platforms:
-            for runtime in self._asked.runtimes or platform.runtimes:
+            for runtime in self._asked.runtimes or platform.chip.runtimes:
                 try:
                     platform.chip.require(runtime)
                     platform.stack.require(runtime)
@@ -183,7 +184,7 @@ class _Deciding:
             for one in timed:
                 made = Candidate(mode, order, chip, platform.stack.name, runtime, one)
                 if one.cut == "none" and (platform, "dsp") in self._places:
-                    self._out.append(RuledOut(mode.name, chip, runtime, AS_DSP, limit=False))
+                    self._out.append(RuledOut(mode.name, chip, WHOLE, AS_DSP, limit=False))
                     continue
                 if not self._is_beyond(made, self._asked.limits.cost_beyond(made)):
                     accuracy = self._parts.accuracy(mode, place, one)
