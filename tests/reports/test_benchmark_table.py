@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -75,5 +76,6 @@ def test_constants_that_move_nothing_are_not_named_as_moving_most() -> None:
     first, *others = found.swings
     still = [replace(one, at_low=found.nominal, at_high=found.nominal) for one in others]
     alone = replace(found, swings=(first, *still))
-    table = benchmark_tables([replace(case, uncertainty=alone)])
-    assert f"dsp's interval comes most from {first.path} 100%\n" in f"{table}\n"
+    lines = benchmark_tables([replace(case, uncertainty=alone)]).splitlines()
+    (line,) = (one for one in lines if "interval comes most from" in one)
+    assert re.fullmatch(rf"dsp's interval comes most from {re.escape(first.path)} \d+%", line)
