@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from hexsim.accuracy.scores import is_classifier
 from hexsim.errors import HexsimError
+from hexsim.graph.shown import Cell, Sheet, Shown
 from hexsim.quantization.model import require_float
 from hexsim.runtimes import FIXED_POINT
 from hexsim.studies.decision.candidates import Accuracy, Candidate, RuledOut
@@ -31,8 +32,8 @@ WHOLE, AS_DSP = "aip (no HTA section)", "it runs as on dsp, which stands for bot
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Decision:
+@dataclass(frozen=True, repr=False)
+class Decision(Shown):
     """The answer. `ranked` are the candidates within the limits, best first; the first is it.
 
     `float_top1` are the items that the float network has right, None without labels. `sure` has the
@@ -51,6 +52,19 @@ class Decision:
     ruled_out: tuple[RuledOut, ...]
     sure: tuple[float, ...]
     notes: tuple[str, ...]
+
+    def sheet(self) -> Sheet:
+        """Return a row per choice within the limits, best first."""
+        count = len(self.ranked)
+        title = f"{self.network}: {count} within the limits, {len(self.ruled_out)} ruled out"
+        columns = ("mode", "chip", "runtime", "cut", "ms", "peak_mib", "mj", "loss", "sqnr_db")
+        return Sheet(title, columns, tuple(map(_row, self.ranked)), bars="ms")
+
+
+def _row(one: Candidate) -> tuple[Cell, ...]:
+    costs = (one.ms, one.peak_mib, one.timed.energy_mj)
+    sqnr_db = one.accuracy.sqnr_db if one.accuracy else None
+    return (one.mode.name, one.chip, one.runtime, one.timed.cut, *costs, one.loss, sqnr_db)
 
 
 def decide(question: Question, progress: Progress = lambda what: None) -> Decision:
