@@ -36,6 +36,10 @@ def test_public_names_are_there() -> None:
         _ = hexsim.nothing
 
 
+def test_completion_in_a_notebook_offers_the_public_names_and_no_others() -> None:
+    assert dir(hexsim) == sorted(hexsim.__all__)
+
+
 def test_load_quantize_simulate(squeezenet: Path) -> None:
     rng = np.random.default_rng(1)
     inputs = [rng.normal(0, 1, (1, 3, 227, 227)).astype(np.float32) for _ in range(2)]

@@ -87,9 +87,10 @@ def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | N
     for word in words:
         fits = word.isdecimal() and len(word.lstrip("0")) <= _MOST_DIGITS and int(word) < classes
         if match is None or not fits:
+            form = "" if word.isdecimal() else "; a line is CLASS or NAME CLASS, without a heading"
             raise HexsimError(
                 f"{where}: '{shortened(word)}' is no class; output '{network.outputs[0]}' has the "
-                f"classes 0 to {classes - 1}"
+                f"classes 0 to {classes - 1}{form}"
             )
     return (match["name"] if match else None), tuple(dict.fromkeys(map(int, words)))
 

@@ -172,7 +172,10 @@ def decide(
     work: Work,
     outputs: JsonCsvHtml,
 ) -> None:
-    """Choose chip, runtime, quantiser mode and cut: ranked, with reasons, within your limits."""
+    """Choose chip, runtime, quantiser mode and cut: ranked, with reasons, within your limits.
+
+    What is computed is kept: a run that was interrupted goes on where it was.
+    """
     from hexsim.cli._progress import status
     from hexsim.container.loading import load_container
     from hexsim.inputs.source import listed
@@ -245,8 +248,9 @@ def _wording(model: str, chips: Chips, inputs: LabelledInputs, work: Work) -> Wo
 
 def _show(decision: Decision, lines: tuple[str, ...], *, every: bool) -> None:
     from hexsim.reports.decision_table import decision_table, recommendation, ruled_out
+    from hexsim.reports.text import number
 
-    say(f"{decision.network}, {decision.items} inputs")
+    say(f"{decision.network}, {number(decision.items, 'input')}")
     say("".join(f"  {note}\n" for note in decision.notes))
     say(recommendation(decision))
     if decision.ranked:

@@ -25,13 +25,14 @@ def sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:
     first = (misspelt or mistakes)[0]
     owner, field = _follow(model, first["loc"])
     key = ".".join(shortened(str(step)) for step in first["loc"])
-    start = f"{where}: key '{key}'"
+    start = f"{where}: key '{key}'" if key else f"{where}: all of it"
     if misspelt:
         return f"{start} is not known; {nearest(str(first['loc'][-1]), _keys(owner))}"
     if first["type"] == "missing":
         return f"{start} is missing; expected {_expected(field)}"
     if first["type"] in ("model_type", "tuple_type"):
-        return f"{start} is {_shown(first['input'])}; expected {_expected(field)}"
+        wanted = _expected(field) if key else "a table"
+        return f"{start} is {_shown(first['input'])}; expected {wanted}"
     given = "wrong" if isinstance(first["input"], dict | Quantity) else _shown(first["input"])
     wanted = re.sub(r"^[A-Z]\w+ should (be|have)", "expected", first["msg"])
     return f"{start} is {given}; {shortened(wanted, 200)}"

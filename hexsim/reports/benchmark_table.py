@@ -34,6 +34,8 @@ _ENERGY = (
 _MIB = 2**20
 _CUT = ("dsp", "aip")
 """Runtimes whose networks may be cut, so that a line tells what runs where."""
+_WORTH_TELLING = 0.005
+"""Of an interval, what rounds to a percent."""
 _DOMINANT = 3
 """Constants named as those that matter most."""
 
@@ -176,7 +178,7 @@ def _drawn(case: Case, *, forward: bool) -> str:
 def _dominant(case: Case, found: Uncertainty) -> str:
     """Say which constants the interval mostly comes from."""
     most = zip(found.swings[:_DOMINANT], found.shares, strict=False)
-    parts = [f"{swing.path} {share:.0%}" for swing, share in most]
+    parts = [f"{swing.path} {share:.0%}" for swing, share in most if share >= _WORTH_TELLING]
     return f"{case.runtime}'s interval comes most from {', '.join(parts)}" if parts else ""
 
 

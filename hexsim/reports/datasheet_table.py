@@ -19,4 +19,5 @@ def datasheet_table(sheet: Datasheet) -> str:
         value = quantity(constant.value, constant.unit)
         rows.append((path, value, constant.confidence, interval, constant.source))
     header = ("constant", "value", "confidence", "swept", "source")
-    return f"{sheet.name}: {sheet.title}\n{table(header, rows, left=frozenset({0, 2, 3, 4}))}"
+    left, name = frozenset({0, 2, 3, 4}), frozenset({0})
+    return f"{sheet.name}: {sheet.title}\n{table(header, rows, left=left, whole=name)}"

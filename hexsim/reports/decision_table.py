@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hexsim.reports.decision_groups import out_groups
-from hexsim.reports.text import quantity, table
+from hexsim.reports.energy_facts import digits
+from hexsim.reports.text import number, quantity, table
 from hexsim.studies.decision import Candidate, Decision, RuledOut
+from hexsim.studies.decision.candidates import Drawn
 from hexsim.studies.decision.ranking import heads, rule, two_digits
 
 SHOWN = 10
@@ -47,6 +49,11 @@ def taken(best: Candidate) -> str:
     return f"Take {best.mode.name} on {_placed(best)}"
 
 
+def spent(mj: float, low_mj: float, high_mj: float) -> str:
+    """Return an energy with its ends."""
+    return f"{digits(mj)} mJ ({digits(low_mj)} to {digits(high_mj)})"
+
+
 def ruled_out(decision: Decision, *, every: bool = False) -> str:
     """Return what is out and why; with a reason for each, or how often each limit was met."""
     groups = out_groups(decision.ruled_out)
@@ -75,7 +82,7 @@ def _row(rank: int, one: Candidate, decision: Decision) -> tuple[str, ...]:
         f"{drawn.low_us / 1e3:.2f} to {drawn.high_us / 1e3:.2f}" if drawn else "",
         *(*right, *same, _db(accuracy.sqnr_db)),
         f"{one.peak_mib:.1f}",
-        f"{one.timed.energy_mj:.3g}",
+        digits(one.timed.energy_mj),
         "*" if one.in_front else "",
     )
 
@@ -92,8 +99,11 @@ def _sentences(decision: Decision) -> Iterator[str]:
         return
     best, *others = decision.ranked
     yield f"{taken(best)}: {_worth(best, decision)}."
+    if best.drawn is not None and (outside := _outside(best, best.drawn)):
+        yield outside
     count = len(decision.ranked)
-    yield f"Ranked by {rule(decision.prefer)}; {count} choices are within the limits."
+    within = f"{number(count, 'choice')} {'is' if count == 1 else 'are'} within the limits"
+    yield f"Ranked by {rule(decision.prefer)}; {within}."
     if others and others[0].place == best.place:
         other = others[0]
         yield f"Next there is {other.mode.name}, {_reason(best, other, decision)}."
@@ -117,16 +127,26 @@ def _worth(one: Candidate, decision: Decision) -> str:
     interval = one.drawn
     doubt = f" ({interval.low_us / 1e3:.2f} to {interval.high_us / 1e3:.2f})" if interval else ""
     parts = [f"{one.ms:.2f} ms{doubt}", f"{quantity(one.timed.peak_bytes, 'B')} at its peak"]
-    spent = one.timed
-    parts.append(
-        f"{spent.energy_mj:.3g} mJ ({spent.energy_low_mj:.2g} to {spent.energy_high_mj:.2g})"
-    )
+    parts.append(spent(one.timed.energy_mj, one.timed.energy_low_mj, one.timed.energy_high_mj))
     if one.loss is not None:
         what = "top-1" if decision.labelled else "agreement with float"
         parts.append(f"{one.loss:.2f} points of {what} lost")
     sqnr_db = one.accuracy.sqnr_db
     parts.append("exactly as float" if sqnr_db is None else f"{sqnr_db:.1f} dB SQNR")
     return ", ".join(parts)
+
+
+def _outside(best: Candidate, drawn: Drawn) -> str | None:
+    """What is to be made of a time that is not within its own interval."""
+    us = best.timed.total_us
+    if drawn.low_us <= us <= drawn.high_us:
+        return None
+    below = us < drawn.low_us
+    return (
+        f"Its time is {'below' if below else 'above'} its interval: what is not known of the "
+        f"constants can make it {'longer' if below else 'shorter'}, and hardly "
+        f"{'shorter' if below else 'longer'}."
+    )
 
 
 def _next(best: Candidate, other: Candidate, decision: Decision) -> str:
@@ -137,6 +157,7 @@ def _next(best: Candidate, other: Candidate, decision: Decision) -> str:
         share = decision.sure[0]
         text += f"; the first is the quicker one in {share:.0%} of draws"
         text += ", so their order is open" if share < SURE else ""
+        text += " and more likely the other way round" if share < 0.5 else ""
     return text + "."
 
 
@@ -168,7 +189,9 @@ def _item(decision: Decision) -> str | None:
     """What one input weighs, where classes are counted."""
     if not decision.classifier:
         return None
-    return f"Counted on {decision.items} inputs, of which one is {100 / decision.items:.2g} points."
+    return (
+        f"Counted on {number(decision.items, 'input')}: one is {100 / decision.items:.3g} points."
+    )
 
 
 def _nearest(out: Sequence[RuledOut]) -> str | None:

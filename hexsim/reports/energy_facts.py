@@ -28,16 +28,16 @@ def estimate_facts(estimate: Estimate) -> dict[str, float]:
 
 def millijoules(estimate: Estimate) -> str:
     """Return a number of millijoules with its ends, three digits each: `23.3 (9.48 .. 52.9)`."""
-    return f"{_digits(estimate.value)} ({_digits(estimate.low)} .. {_digits(estimate.high)})"
+    return f"{digits(estimate.value)} ({digits(estimate.low)} .. {digits(estimate.high)})"
 
 
-def _digits(number: float) -> str:
-    """Three digits, or all before the point."""
+def digits(number: float) -> str:
+    """Return three digits, or all before the point."""
     return f"{number:.0f}" if number >= 1000 else f"{number:.3g}"
 
 
 def energy_line(energy: Energy) -> str:
     """Return a sentence on the whole inference and its parts, the largest first."""
     parts = sorted(energy.parts.items(), key=lambda item: -item[1].value)
-    told = ", ".join(f"{part} {_digits(one.value)}" for part, one in parts)
+    told = ", ".join(f"{part} {digits(one.value)}" for part, one in parts)
     return f"energy: {millijoules(energy.estimate)} mJ by assumed constants ({told})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -45,10 +46,15 @@ def memory_facts(memory: Footprint) -> dict[str, Any]:
     }
 
 
+def memory_parts(facts: Mapping[str, Any]) -> str:
+    """Return what the peak consists of; `facts` are those of `memory_facts`."""
+    sizes = {name: facts[part] for part, name in _PARTS.items()}
+    return ", ".join(f"{name} {quantity(size, 'B')}" for name, size in sizes.items() if size)
+
+
 def memory_line(memory: Footprint) -> str:
     """Return the peak, what it consists of, and the layer at which most activations are live."""
-    sizes = {name: getattr(memory, part) for part, name in _PARTS.items()}
-    parts = ", ".join(f"{name} {quantity(size, 'B')}" for name, size in sizes.items() if size)
+    parts = memory_parts({part: getattr(memory, part) for part in _PARTS})
     text = f"memory at the peak: {quantity(memory.peak_bytes, 'B')} ({parts})"
     if memory.largest is None:
         return text

@@ -40,19 +40,20 @@ _FIRST_TO_GO = tuple(
         "MAC/cycle",
         "live",
         "mJ",
-        *("used", "cycles", "engine", "MMAC", "type"),
+        *("used", "cycles", "MMAC", "engine", "type"),
     )
 )
 _LEFT = frozenset(HEADER.index(name) for name in ("layer", "type", "engine", "bound", "cost model"))
 
-_COLUMNS = (
-    "stalls: share of its threads' issue slots in which nothing issues; "
-    "used: of all vector contexts' issue slots, or of the HTA's multiply-accumulates\n"
-    "DDR rd, DDR wr, L2, VTCM: kB moved; weights, live: kB of memory for weights, packed copies "
-    "included, and for activations while the layer runs\n"
-    "mJ: energy by assumed constants; bound: what most of the layer's time goes on, and how much "
-    "of it"
-)
+_EXPLAINED = {
+    ("stalls",): "share of its threads' issue slots in which nothing issues",
+    ("used",): "of all vector contexts' issue slots, or of the HTA's multiply-accumulates",
+    ("DDR rd", "DDR wr", "L2", "VTCM"): "kB moved",
+    ("weights",): "kB of memory, packed copies included",
+    ("live",): "kB of activations while the layer runs",
+    ("mJ",): "energy by assumed constants",
+    ("bound",): "what most of the layer's time goes on, and how much of it",
+}
 
 
 def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
@@ -77,10 +78,10 @@ def profile_table(result: Result, memory: Footprint, energy: Energy) -> str:
     weights = f"{(memory.weight_bytes + memory.packed_bytes) / 1024:.0f}"
     total_row = ("total inference", "", "", "", total, "100.0%", macs, *[""] * 4, *moved, weights)
     rows.append((*total_row, "", _mj(energy.millijoules), "", ""))
-    text = table(HEADER, rows, left=_LEFT, first_to_go=_FIRST_TO_GO)
+    text = table(HEADER, rows, left=_LEFT, first_to_go=_FIRST_TO_GO, explained=_EXPLAINED)
     told = (memory_line(memory), energy_line(energy))
     lines = (_coverage(result), *told, _forward(inference), _init(result))
-    return "\n".join((text, "", _COLUMNS, *lines))
+    return "\n".join((text, *lines))
 
 
 def _layer_row(

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hexsim.container.inspection import LETTERS
+from hexsim.graph.ir import Layer, Network
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
 from hexsim.runtimes import MAIN_ENGINE, LayerTarget
@@ -40,15 +41,21 @@ def fell_back(case: Case) -> bool:
 def model_summary(model: Model) -> str:
     """Return the line of a network that is on no runtime yet: who takes how much of it."""
     network = model.network
-    takers: dict[str, list[LayerTarget]] = {}
+    takers: dict[tuple[str, str], list[LayerTarget]] = {}
     for target in LETTERS.values():
         taken = [layer for layer in network.layers if refusal_in(model, layer, target) is None]
-        macs = sum(map(network.macs, taken))
-        count = "none" if not taken else "all" if taken == list(network.layers) else len(taken)
-        share = f" with {macs / network.total_macs:.0%} of the MACs" if network.total_macs else ""
-        takers.setdefault(f"{count}{share if taken else ''}", []).append(target)
-    parts = (f"{what} by {', '.join(targets)}" for what, targets in takers.items())
-    return f"Of {_layers(len(network.layers))} are taken: {'; '.join(parts)}"
+        takers.setdefault(_taken(network, taken), []).append(target)
+    parts = (f"{what} on {', '.join(where)}{macs}" for (what, macs), where in takers.items())
+    return f"Of {_layers(len(network.layers))}: {'; '.join(parts)}"
+
+
+def _taken(network: Network, taken: Sequence[Layer]) -> tuple[str, str]:
+    """How many of the layers run somewhere, and how much of the work that is if not all."""
+    if len(taken) in (0, len(network.layers)):
+        return ("all run" if taken else "none runs"), ""
+    macs = sum(map(network.macs, taken))
+    share = f" ({macs / network.total_macs:.0%} of the MACs)" if network.total_macs else ""
+    return f"{len(taken)} run{'s' if len(taken) == 1 else ''}", share
 
 
 def _engines(layers: Sequence[LayerTiming]) -> str:
@@ -66,7 +73,7 @@ def _engines(layers: Sequence[LayerTiming]) -> str:
 
 def _would_help(case: Case) -> str:
     share, name = max(_candidates(case))
-    return f"most of the time goes on {name}, {share:.0%}"
+    return f"the largest part of the time, {share:.0%}, goes on {name}"
 
 
 def _candidates(case: Case) -> Iterator[tuple[float, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hexsim.reports.fitting import GAP, Fitted
 
@@ -13,13 +13,17 @@ def table(
     *,
     left: frozenset[int] = frozenset({0}),
     first_to_go: Sequence[int] = (),
+    whole: frozenset[int] = frozenset(),
+    explained: Mapping[tuple[str, ...], str] | None = None,
 ) -> str:
     """Return `rows` under `header`; columns in `left` are left-aligned, the others right.
 
-    Where the page is too narrow (hexsim.reports.fitting) the columns of `first_to_go` go first.
+    Where the page is too narrow (hexsim.reports.fitting) the columns of `first_to_go` go first, and
+    names in columns of `whole` are not cut. What the columns mean is `explained` below the table,
+    as far as they are shown.
     """
     lines = [tuple(header), *(tuple(row) for row in rows)]
-    fitted = Fitted(lines, left, first_to_go)
+    fitted = Fitted(lines, left - whole, first_to_go)
 
     def show(line: Sequence[str]) -> Iterator[str]:
         for cells in fitted.broken(line):
@@ -33,7 +37,13 @@ def table(
 
     rule = GAP.join("-" * fitted.widths[column] for column in fitted.columns)
     printed = [*show(lines[0]), rule, *(one for line in lines[1:] for one in show(line))]
-    return "\n".join([*printed, *filter(None, [fitted.remark()])])
+    shown = {header[column] for column in fitted.columns}
+    meant = {
+        tuple(name for name in names if name in shown): meaning
+        for names, meaning in (explained or {}).items()
+    }
+    legend = [f"{', '.join(names)}: {meaning}" for names, meaning in meant.items() if names]
+    return "\n".join([*printed, *filter(None, [fitted.remark()]), *([""] * bool(legend)), *legend])
 
 
 def number(count: int, what: str) -> str:

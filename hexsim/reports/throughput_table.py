@@ -10,16 +10,18 @@ PERCENTILES = {"min": 0, "median": 50, "p90": 90, "p99": 99, "max": 100}
 """The figures of a distribution, by name."""
 
 _HEADER = ("thread", "network", "runtime", "priority", "images", "infs/sec", "alone")
+_FIRST_TO_GO = ("min ms", "p90 ms", "max ms", "priority", "images", "alone ms", "alone", "runtime")
 
 
 def throughput_text(found: Throughput) -> str:
     """Return the table of threads (latencies in ms), the utilisation and the verdict."""
     header = (*_HEADER, *(f"{name} ms" for name in PERCENTILES), "alone ms")
+    going = [header.index(name) for name in _FIRST_TO_GO]
     rows = [_row(number, one) for number, one in enumerate(found.instances)]
     uses = [(use.resource, f"{use.share:.1%}") for use in found.utilisations]
     return "\n\n".join(
         (
-            table(header, rows, left=frozenset({0, 1, 2, 3})),
+            table(header, rows, left=frozenset({0, 1, 2, 3}), first_to_go=going),
             table(("resource", "in use"), uses),
             f"Total throughput: {found.total.per_second:.4f} infs/sec, {found.gain:.2f} times the "
             f"work of one instance by itself\n{power(found)}\n{verdict(found)}",

@@ -14,7 +14,7 @@ _MB = 2**20
 
 
 def tradeoff_table(choices: Sequence[Choice], *, labelled: bool) -> str:
-    """Return the choices in their order; refused ones with the reason in the last column.
+    """Return the choices in their order, and below them why some are refused.
 
     With labels there is a column for the share of inputs that were classified right.
     """
@@ -24,14 +24,16 @@ def tradeoff_table(choices: Sequence[Choice], *, labelled: bool) -> str:
         *(*right, "same as float", "SQNR dB", "at load"),
     )
     rows = [_row(choice, labelled) for choice in choices]
-    return table(header, rows, left=frozenset({0, 2, len(header) - 1}))
+    text = table(header, rows, left=frozenset({0, 2, len(header) - 1}))
+    refused = [one for one in choices if one.refusal]
+    return "\n".join([text, *(f"{one.file} on {one.runtime}: {one.refusal}" for one in refused)])
 
 
 def _row(choice: Choice, labelled: bool) -> tuple[str, ...]:
     head = (choice.file, f"{choice.file_bytes / _MB:.2f}", choice.runtime)
     timing, memory, accuracy = choice.timing, choice.memory, choice.accuracy
     if timing is None or memory is None or accuracy is None:
-        return (*head, *[""] * (6 if labelled else 5), f"refused: {choice.refusal}")
+        return (*head, *[""] * (6 if labelled else 5), "refused")
     hits, sqnr_db = accuracy.hits, accuracy.sqnr_db
     right = (f"{hits.runtime_top1 / hits.inputs:.2%}",) if labelled else ()
     return (

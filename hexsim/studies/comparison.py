@@ -15,6 +15,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hexsim.errors import HexsimError
+from hexsim.graph.shown import Sheet, Shown
 from hexsim.platforms.refusals import sentence
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text
@@ -110,14 +111,26 @@ class CaseChange:
         return (self.figures[0].ratio or 1.0) - 1.0
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """Two files: their versions, what both have, and cases that only one has."""
 
     versions: tuple[str, str]
     cases: tuple[CaseChange, ...]
     gone: tuple[str, ...]
     new: tuple[str, ...]
+
+    def sheet(self) -> Sheet:
+        """Return a row per figure that both files have; those of layers are not among them."""
+        title = f"{len(self.cases)} in both, {len(self.gone)} gone, {len(self.new)} new"
+        columns = ("network", "runtime", "figure", "unit", "before", "after", "ratio")
+        rows = tuple(
+            (case.network, case.runtime, one.name, one.unit, one.before, one.after, one.ratio)
+            for case in self.cases
+            for one in case.figures
+            if one.before is not None or one.after is not None
+        )
+        return Sheet(title, columns, rows, bars="ratio")
 
 
 def read_results(path: Path) -> ResultsRead:

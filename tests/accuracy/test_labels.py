@@ -23,6 +23,7 @@ def test_labels_are_read_in_order(tmp_path: Path) -> None:
         ("1\n2\n", "has 2 labels for 3 inputs"),
         ("", "has 0 labels for 3 inputs"),
         ("1\ntwo\n3\n", "line 2: 'two' is no class"),
+        ("file,class\na,1\nb,2\n", "0 to 9; a line is CLASS or NAME CLASS, without a heading"),
         ("1\n2\n10\n", "line 3: '10' is no class; output 'scores' has the classes 0 to 9"),
         ("-1\n2\n3\n", "line 1: '-1' is no class"),
         ("1.5\n2\n3\n", "line 1: '1.5' is no class"),

@@ -107,6 +107,7 @@ def test_what_only_one_has_is_told(command: Command) -> None:
         ("compare before.json before.json --fail-above nan", "is not a percentage"),
         ("compare before.json empty.json --fail-above 5%", "nothing in common"),
         ("compare before.json other.json", "key 'hexsim_version' is missing"),
+        ("compare before.json list.json", "list.json: all of it is [1, 2]; expected a table"),
         ("compare before.json negative.json", "key 'results.0.total_inference_us' is -1"),
         ("compare before.json after.json --json before.json", "would overwrite an input"),
     ],
@@ -115,6 +116,7 @@ def test_bad_input(refused: Callable[[str], str], line: str, said: str) -> None:
     document = read("before.json")
     Path("empty.json").write_text(json.dumps({**document, "results": []}))
     Path("other.json").write_text("{}")
+    Path("list.json").write_text("[1, 2]")
     document["results"][0]["total_inference_us"] = -1
     Path("negative.json").write_text(json.dumps(document))
     assert said in refused(line)

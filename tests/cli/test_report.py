@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hexsim import container
+from hexsim.reports.memory_facts import memory_parts
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.reports.pages.conftest import data_of
@@ -50,7 +51,9 @@ def assert_the_case(page: dict[str, Any], case: dict[str, Any], prefix: str = ""
     others = {f"({name})": us for name, us in case["overheads_us"].items()}
     assert rows == {layer["name"]: layer["us"] for layer in case["layers"]} | others
     assert sum(rows.values()) == pytest.approx(case["total_inference_us"])
-    (live,) = columns(figure(page, f"{prefix}Memory"))
+    memory = figure(page, f"{prefix}Memory")
+    assert memory["text"].endswith(f": {memory_parts(case['memory'])}.")
+    (live,) = columns(memory)
     assert [round(kib * 1024) for kib in live["live"]] == [
         layer["live_bytes"] for layer in case["memory"]["layers"]
     ]

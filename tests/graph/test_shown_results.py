@@ -1,4 +1,6 @@
-"""What a notebook shows of a validation and of a cut: a row per tensor, a row per subnet."""
+"""What a notebook shows of results: a row per tensor, subnet, figure or choice."""
+
+from dataclasses import replace
 
 import pytest
 
@@ -6,7 +8,10 @@ from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.validation import Validation
 from hexsim.graph.shown import Cell, Shown
+from hexsim.studies.comparison import CaseChange, Change, Comparison
 from hexsim.studies.cuts.survey import Survey, TimedSubnet
+from hexsim.studies.decision import Decision, Limits, RuledOut
+from tests.studies.decision.decided import candidate
 
 ERROR = LayerError(
     "<b>conv", "Convolution", "y", "dsp", 30.5, 0.999, 0.25, 0.01, -1.0, 1.0, None, 0.0, ()
@@ -17,6 +22,18 @@ SUBNETS = (
     TimedSubnet("aip", "hvx", "3", ("last",), 10, 5.5),
 )
 SURVEY = Survey(SUBNETS, (), 2 / 3, 0.99, 41.0, 50.0, ())
+
+CHANGE = CaseChange(
+    "<b>conv", "dsp", (), (Change("energy", "mJ", 0.5, 1.0), Change("total", "us", 2.0, 3.0)), ()
+)
+NEITHER = replace(CHANGE, figures=(Change("SQNR", "dB", None, None),))
+COMPARISON = Comparison(("0.1.0", "0.1.0"), (CHANGE, NEITHER), (), ("m on cpu",))
+CHOICE = candidate(1500.0, chip="<b>conv", sqnr_db=28.0)
+DECISION = Decision(
+    *("m", 4, True, False, None, Limits(), "latency", (CHOICE,)),
+    (RuledOut("axis", "sd855", "aip", "slow", limit=True),),
+    *((), ()),
+)
 
 every = pytest.mark.parametrize(
     ("shown", "line", "rows"),
@@ -31,8 +48,21 @@ every = pytest.mark.parametrize(
             "<Survey: 2 subnets, 41 us, without HTA 50 us>",
             [("1-2", "aip", "hta", 2, 1000, 30.0), ("3", "aip", "hvx", 1, 10, 5.5)],
         ),
+        (
+            COMPARISON,
+            "<Comparison: 2 in both, 0 gone, 1 new>",
+            [
+                ("<b>conv", "dsp", "energy", "mJ", 0.5, 1.0, 2.0),
+                ("<b>conv", "dsp", "total", "us", 2.0, 3.0, 1.5),
+            ],
+        ),
+        (
+            DECISION,
+            "<Decision: m: 1 within the limits, 1 ruled out>",
+            [("default", "<b>conv", "dsp", "", 1.5, 1.0, 1.5, 0.0, 28.0)],
+        ),
     ],
-    ids=["validation", "survey"],
+    ids=["validation", "survey", "comparison", "decision"],
 )
 
 
@@ -44,7 +74,7 @@ def test_a_line_and_a_table(shown: Shown, line: str, rows: list[tuple[Cell, ...]
     assert repr(shown) == line
     markup = shown._repr_html_()
     assert "<b>conv" not in markup
-    assert f"{rows[0][-1]:.5g}" in markup
+    assert f"{rows[-1][-1]:.5g}" in markup
     assert markup.count("<rect") == (len(rows) if sheet.bars else 0)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -65,3 +66,16 @@ def test_only_aip_has_the_interval_of_the_tensor_engine() -> None:
     row_name, low = header.index("row"), header.index("us_low")
     totals = [row for row in rows if row[row_name] == "Total Inference Time"]
     assert [bool(row[low]) for row in totals] == [False, True]
+
+
+def test_constants_that_move_nothing_are_not_named_as_moving_most() -> None:
+    conditions = BenchmarkConditions(accuracy=False, sweep="everything")
+    case = run_case("conv1x1_768to768", Platform.load("sd855"), "dsp", conditions)
+    found = case.uncertainty
+    assert found is not None
+    first, *others = found.swings
+    still = [replace(one, at_low=found.nominal, at_high=found.nominal) for one in others]
+    alone = replace(found, swings=(first, *still))
+    lines = benchmark_tables([replace(case, uncertainty=alone)]).splitlines()
+    (line,) = (one for one in lines if "interval comes most from" in one)
+    assert re.fullmatch(rf"dsp's interval comes most from {re.escape(first.path)} \d+%", line)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from hexsim.platforms import stacks
 from hexsim.platforms.measurements.calibration import calibration
 from hexsim.reports.datasheet_table import datasheet_table
+from hexsim.reports.fitting import page
 from hexsim.reports.text import quantity
 
 
@@ -20,6 +21,15 @@ def test_every_constant_shows_its_owner_and_how_far_it_is_swept() -> None:
         assert constant.source in row
         assert (" .. " in row) == (constant.confidence in ("assumed", "calibrated"))
     assert "500 ps/element .. 10 ns/element" in line(text, "application.copy_s_per_element")
+
+
+def test_names_are_whole_on_a_narrow_page() -> None:
+    """They are what users write into their own files."""
+    stack = stacks.load("snpe-1.30")
+    with page(80):
+        text = datasheet_table(stack)
+    assert all(line(text, path) for path, _ in stack.quantities())
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_a_calibrated_constant_shows_what_the_fit_leaves_possible() -> None:

@@ -44,10 +44,44 @@ def test_an_order_that_draws_turn_round_is_open(sure: float, is_open: bool) -> N
     assert ("so their order is open" in said) == is_open
 
 
+def test_an_order_that_most_draws_turn_round_leans_the_other_way() -> None:
+    other = candidate(1500.0, runtime="aip")
+    for sure, leans in ((0.24, True), (0.5, False)):
+        said = recommendation(decision(candidate(), other, sure=sure))
+        assert ("so their order is open and more likely the other way round." in said) == leans
+
+
+@pytest.mark.parametrize(
+    ("low_us", "high_us", "said"),
+    [
+        (1100.0, 1500.0, "below its interval: what is not known of the constants can make it long"),
+        (700.0, 900.0, "above its interval: what is not known of the constants can make it short"),
+        (1000.0, 1100.0, ""),
+    ],
+)
+def test_a_time_outside_its_interval_is_explained(low_us: float, high_us: float, said: str) -> None:
+    drawn = replace(candidate(1000.0), drawn=Drawn(low_us, high_us, (low_us, high_us)))
+    text = recommendation(decision(drawn))
+    assert said in text
+    assert ("its interval" in text) == bool(said)
+
+
+def test_energies_have_three_digits_and_no_powers() -> None:
+    much = candidate()
+    spent = replace(much.timed, energy_mj=2961.4, energy_low_mj=152.25, energy_high_mj=5900.2)
+    found = decision(replace(much, timed=spent))
+    assert "2961 mJ (152 to 5900)" in recommendation(found)
+    assert " 2961 " in decision_table(found)
+
+
+def test_one_choice_and_one_input_are_singular() -> None:
+    one = replace(decision(candidate()), items=1)
+    assert "1 choice is within the limits." in recommendation(one)
+    assert "Counted on 1 input: one is 100 points." in recommendation(one)
+
+
 def test_one_input_is_so_many_points() -> None:
-    assert "Counted on 10 inputs, of which one is 10 points." in recommendation(
-        decision(candidate())
-    )
+    assert "Counted on 10 inputs: one is 10 points." in recommendation(decision(candidate()))
 
 
 def test_the_table_has_the_best_of_each_place_and_the_front() -> None:

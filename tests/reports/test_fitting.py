@@ -44,6 +44,24 @@ def test_columns_go_in_their_order_and_are_named() -> None:
     assert text.endswith("(no room for type, on; --wide shows all)")
 
 
+def test_a_name_that_is_needed_whole_is_not_cut_and_stays_left() -> None:
+    with page(65):
+        text = table(HEADER, ROWS, left=LEFT, first_to_go=(4, 1), whole=frozenset({0}))
+    assert [line.rstrip() for line in text.splitlines()[2:4]] == [
+        "model_1/block_16_expand_relu/Relu6  convolutional  hvx  32.1",
+        "y                                   neuron         cpu   3.2",
+    ]
+
+
+def test_only_columns_that_are_shown_are_explained() -> None:
+    explained = {("us", "type"): "as given", ("on",): "an engine"}
+    with page(44):
+        text = table(HEADER, ROWS, left=LEFT, first_to_go=(2, 1), explained=explained)
+    assert text.endswith("(no room for type, on; --wide shows all)\n\nus: as given")
+    text = table(HEADER, ROWS, left=LEFT, explained=explained)
+    assert text.endswith("\n\nus, type: as given\non: an engine")
+
+
 def test_the_first_column_stays() -> None:
     assert shown(1).splitlines()[0] == "layer"
 

@@ -26,7 +26,7 @@ def test_heading_rows_and_footer() -> None:
         "",
         "Total parameters: 564 (0 MB assuming single precision float)",
         "Total MACs per inference: 10k (100%)",
-        "Of 4 layers are taken: all with 100% of the MACs by aip, dsp, gpu, cpu, hta",
+        "Of 4 layers: all run on aip, dsp, gpu, cpu, hta",
         "Converter command: hexsim convert a=b",
         "Quantizer command: hexsim quantize c=d",
         "DLC created with converter version: 0.1.0",

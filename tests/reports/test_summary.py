@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.layers import ChannelShuffle
 from hexsim.quantization.model import Model
 from hexsim.reports.benchmark_table import benchmark_tables
 from hexsim.reports.summary import fell_back, model_summary, summary
@@ -12,6 +13,7 @@ from hexsim.studies.benchmark import Case
 from hexsim.timing.results import LayerTiming, Overhead
 from tests.charts import LAYERS, chart
 from tests.container.made import small_network
+from tests.small_networks import Sketch
 
 
 def case_of(*layers: LayerTiming, wasted_us: int = 0, subnets: int = 1) -> Case:
@@ -37,19 +39,21 @@ def test_engines_with_their_layers_and_multiply_adds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "wasted_us", "most"),
+    ("engine", "wasted_us", "most", "share"),
     [
-        ("hvx", 0, "convolutional 'dense' on HVX (bound by compute), 50%"),
-        ("cpu", 0, "2 layers, first of all convolutional 'wide' on CPU, 50%"),
-        ("hvx", 4, "overhead rpc, 50%"),
+        ("hvx", 0, "convolutional 'dense' on HVX (bound by compute)", "50%"),
+        ("cpu", 0, "2 layers, first of all convolutional 'wide' on CPU", "50%"),
+        ("hvx", 4, "overhead rpc", "50%"),
     ],
 )
-def test_what_would_help_most_is_what_takes_most(engine: Engine, wasted_us: int, most: str) -> None:
+def test_what_would_help_most_is_what_takes_most(
+    engine: Engine, wasted_us: int, most: str, share: str
+) -> None:
     """Two microseconds, then one and one; what fell back together counts as one."""
     dense, thin, wide, _ = LAYERS
     first = replace(dense, duration_ps=2_000_000 - (engine == "cpu"))
     line = summary(case_of(first, on(engine, thin), on(engine, wide), wasted_us=wasted_us))
-    assert f"most of the time goes on {most}" in line
+    assert f"the largest part of the time, {share}, goes on {most}" in line
 
 
 def test_a_network_that_falls_back_whole_says_so_first() -> None:
@@ -68,6 +72,14 @@ def test_the_heading_names_ideal_cpu() -> None:
 
 
 def test_what_runtimes_would_take_of_a_network() -> None:
-    line = model_summary(Model(small_network()))
-    assert line.startswith(f"Of {len(small_network().layers)} layers are taken: all with 100% of")
-    assert "by aip, dsp, gpu, cpu" in line
+    assert model_summary(Model(small_network())) == (
+        f"Of {len(small_network().layers)} layers: all run on aip, dsp, gpu, cpu, hta"
+    )
+    sketch = Sketch((1, 8, 8, 16))
+    shuffled = sketch.add(ChannelShuffle, sketch.conv("in", 16), groups=4)
+    network = sketch.network(sketch.add(ChannelShuffle, shuffled, groups=2))
+    line = model_summary(Model(network))
+    assert line.endswith("; 1 runs on hta (100% of the MACs)")
+    only = Sketch((1, 8, 8, 16))
+    line = model_summary(Model(only.network(only.add(ChannelShuffle, "in", groups=4))))
+    assert line.endswith("; none runs on hta")

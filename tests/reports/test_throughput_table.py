@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from hexsim.platform import Platform
+from hexsim.reports.fitting import page
 from hexsim.reports.throughput_table import throughput_text
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from tests.small_networks import Sketch, plan
@@ -25,6 +26,14 @@ def test_a_row_per_thread_a_row_per_resource_and_a_verdict() -> None:
     assert resources[:3] == ["hardware threads", "hvx contexts", "hvx contexts at work"]
     assert lines[-3].startswith("Total throughput: ")
     assert lines[-2].startswith("Average power: ")
+
+
+def test_a_narrow_page_keeps_what_is_asked_for_most() -> None:
+    with page(66):
+        header, units = text(2).splitlines()[:2]
+    kept = "thread network runtime infs/sec alone median p99 alone"
+    assert header.split() == kept.split()
+    assert units.split() == ["ms", "ms", "ms"]
 
 
 def test_a_call_that_nothing_limits_is_limited_by_its_length() -> None:

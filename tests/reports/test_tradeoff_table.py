@@ -1,3 +1,4 @@
+from hexsim.reports.fitting import page
 from hexsim.reports.tradeoff_data import HEADER, tradeoff_csv
 from hexsim.reports.tradeoff_table import tradeoff_table
 from hexsim.studies.tradeoff import Choice
@@ -5,14 +6,19 @@ from hexsim.studies.tradeoff import Choice
 REFUSED = Choice("float", 3 * 2**19, "aip", "refused", refusal="it is too early")
 
 
-def test_a_refusal_has_its_reason_where_the_figures_are_missing() -> None:
+def test_a_refusal_has_its_reason_on_a_page_of_any_width() -> None:
     for labelled, columns in ((False, 9), (True, 10)):
         text = tradeoff_table([REFUSED], labelled=labelled)
-        header, rule, row = text.splitlines()
+        header, rule, row, why = text.splitlines()
         assert len(rule.split()) == columns
         assert ("top-1" in header) is labelled
         assert row.split()[:3] == ["float", "1.50", "aip"]
-        assert row.endswith("refused: it is too early")
+        assert row.endswith("refused")
+        assert why == "float on aip: it is too early"
+    with page(60):
+        narrow = tradeoff_table([REFUSED], labelled=True)
+    assert "no room for" in narrow
+    assert narrow.endswith("\nfloat on aip: it is too early")
 
 
 def test_unknown_figures_are_empty_in_csv() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 from hexsim.reports.decision_data import decision_facts
 from hexsim.reports.decision_groups import OutGroup, out_groups
-from hexsim.reports.decision_table import recommendation, taken
+from hexsim.reports.decision_table import recommendation, spent, taken
 from hexsim.reports.pages.figures.choices import choices_figure, runtimes_summary
 from hexsim.reports.pages.figures.figure import Figure, Table
 from hexsim.reports.pages.report import Heading, report
-from hexsim.reports.text import quantity
+from hexsim.reports.text import number, quantity
 from hexsim.studies.decision import Decision, RuledOut
 
 
@@ -29,7 +29,7 @@ def decision_page(decision: Decision, commands: Sequence[str], command: str) -> 
     first, *why = recommendation(decision).splitlines()
     heading = Heading(
         f"A decision for {decision.network}",
-        "; ".join((f"{decision.items} inputs", *decision.notes)),
+        "; ".join((number(decision.items, "input"), *decision.notes)),
         command,
         _summary(facts["choices"][0], decision) if decision.ranked else (),
         (taken(decision.ranked[0]) + "." if decision.ranked else first, *why),
@@ -42,11 +42,10 @@ def _summary(best: Mapping[str, Any], decision: Decision) -> tuple[tuple[str, st
     total = f"{best['total_inference_us'] / 1e3:.2f} ms"
     if best["low_us"] is not None:
         total += f" ({best['low_us'] / 1e3:.2f} to {best['high_us'] / 1e3:.2f})"
-    low, high = best["energy_low_mj"], best["energy_high_mj"]
     told = [
         ("Total inference", total),
         ("Peak memory", quantity(best["peak_bytes"], "B")),
-        ("Energy", f"{best['energy_mj']:.3g} mJ ({low:.2g} to {high:.2g})"),
+        ("Energy", spent(best["energy_mj"], best["energy_low_mj"], best["energy_high_mj"])),
     ]
     if best["loss_points"] is not None:
         what = "Top-1 lost" if decision.labelled else "Agreement with float lost"
@@ -60,8 +59,8 @@ def _out_figure(out: Sequence[RuledOut]) -> Figure:
     """Return the reasons, those that hit most first."""
     groups = sorted(out_groups(out), key=lambda one: -len(one.those))
     text = (
-        f"{len(out)} choices that a runtime does not take or a limit does not allow, by reason. "
-        "Of a limit there is the figure nearest to it, and the furthest."
+        f"{number(len(out), 'choice')} that a runtime does not take or a limit does not allow, by "
+        "reason. Of a limit there is the figure nearest to it, and the furthest."
     )
     header = ("choices", "reason", "nearest", "furthest", "modes", "where")
     return Figure("Ruled out", text, Table(header, [_out_row(one) for one in groups]))

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from hexsim.accuracy.scores import is_classifier
 from hexsim.errors import HexsimError
+from hexsim.graph.shown import Cell, Sheet, Shown
 from hexsim.quantization.model import require_float
 from hexsim.runtimes import FIXED_POINT
 from hexsim.studies.decision.candidates import Accuracy, Candidate, RuledOut
@@ -25,13 +26,14 @@ from hexsim.studies.decision.ranking import Preference, heads, ranked
 DRAWN = 3
 """Places whose best candidates get an interval of their time."""
 
-AS_DSP = "without HTA sections, which gain nothing here, it is as dsp"
+WHOLE, AS_DSP = "aip (no HTA section)", "it runs as on dsp, which stands for both"
+"""Of aip without sections: where that is, and why it is no choice beside dsp."""
 
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Decision:
+@dataclass(frozen=True, repr=False)
+class Decision(Shown):
     """The answer. `ranked` are the candidates within the limits, best first; the first is it.
 
     `float_top1` are the items that the float network has right, None without labels. `sure` has the
@@ -50,6 +52,19 @@ class Decision:
     ruled_out: tuple[RuledOut, ...]
     sure: tuple[float, ...]
     notes: tuple[str, ...]
+
+    def sheet(self) -> Sheet:
+        """Return a row per choice within the limits, best first."""
+        count = len(self.ranked)
+        title = f"{self.network}: {count} within the limits, {len(self.ruled_out)} ruled out"
+        columns = ("mode", "chip", "runtime", "cut", "ms", "peak_mib", "mj", "loss", "sqnr_db")
+        return Sheet(title, columns, tuple(map(_row, self.ranked)), bars="ms")
+
+
+def _row(one: Candidate) -> tuple[Cell, ...]:
+    costs = (one.ms, one.peak_mib, one.timed.energy_mj)
+    sqnr_db = one.accuracy.sqnr_db if one.accuracy else None
+    return (one.mode.name, one.chip, one.runtime, one.timed.cut, *costs, one.loss, sqnr_db)
 
 
 def decide(question: Question, progress: Progress = lambda what: None) -> Decision:
@@ -156,7 +171,7 @@ class _Deciding:
 
     def _runtimes(self) -> Iterator[Place]:
         for platform in self._asked.platforms:
-            for runtime in self._asked.runtimes or platform.runtimes:
+            for runtime in self._asked.runtimes or platform.chip.runtimes:
                 try:
                     platform.chip.require(runtime)
                     platform.stack.require(runtime)
@@ -183,7 +198,7 @@ class _Deciding:
             for one in timed:
                 made = Candidate(mode, order, chip, platform.stack.name, runtime, one)
                 if one.cut == "none" and (platform, "dsp") in self._places:
-                    self._out.append(RuledOut(mode.name, chip, runtime, AS_DSP, limit=False))
+                    self._out.append(RuledOut(mode.name, chip, WHOLE, AS_DSP, limit=False))
                     continue
                 if not self._is_beyond(made, self._asked.limits.cost_beyond(made)):
                     accuracy = self._parts.accuracy(mode, place, one)

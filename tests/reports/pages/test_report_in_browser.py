@@ -27,9 +27,16 @@ def made(names: list[str]) -> str:
     bars = chart("layers", "us", told=(("", "@name"), ("us", "@us")))
     rows = {"name": names, "x": list(range(len(names))), "us": TIMES}
     bars.vbar(x="x", top="us", width=0.9, fill_alpha="alpha", line_color=None, source=source(rows))
+    path = f"/{'far/away/' * 12}model.onnx"
     table = Table(("layer", "us"), list(zip(names, TIMES, strict=True)))
-    figure = Figure(f"Times {HOSTILE}", HOSTILE, table, bars, (("#123456", HOSTILE),))
-    heading = Heading(HOSTILE, "a phone", f"hexsim report '{HOSTILE}'", (("Total", "6.75 us"),))
+    figure = Figure(f"Times {HOSTILE}", HOSTILE + path, table, bars, (("#123456", HOSTILE),))
+    heading = Heading(
+        HOSTILE,
+        f"a phone; float reference: '{path}'",
+        f"hexsim report '{HOSTILE}'",
+        (("Total", "6.75 us"),),
+        ("Take one.", f"See '{path}'."),
+    )
     return report(heading, [figure, Figure("Alone", "a table", table)], names)
 
 

@@ -18,6 +18,7 @@ from hexsim.inputs.source import listed, seeded_source
 from hexsim.platform import Platform
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.studies.decision import Decision, Limits, Question, decide, parse_modes, parts
+from hexsim.studies.decision.deciding import AS_DSP, WHOLE
 from tests.studies.decision.decided import ITEMS, write_files
 
 
@@ -63,7 +64,7 @@ def test_times_and_answers_are_those_of_the_deployment(question: Question) -> No
     places = {(one.mode.name, one.runtime) for one in found.ranked}
     assert places == {("float", "cpu"), ("default", "dsp"), ("default", "aip"), ("axis", "dsp")}
     (as_dsp,) = (one for one in found.ruled_out if one.mode == "axis")
-    assert "it is as dsp" in as_dsp.reason
+    assert (as_dsp.where, as_dsp.reason) == (WHOLE, AS_DSP)
 
 
 def test_a_second_run_computes_nothing(question: Question, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,6 +107,14 @@ def test_layers_that_hurt_are_kept_float(question: Question) -> None:
     assert one.mode.floats == base.accuracy.worst[:1]
     assert (one.accuracy.sqnr_db or 0.0) > (base.accuracy.sqnr_db or 0.0)
     assert one.ms > base.ms, "it crosses to the CPU and back"
+
+
+def test_runtimes_of_the_chip_that_its_software_lacks_are_ruled_out(question: Question) -> None:
+    modes, _ = parse_modes("float")
+    found = decide(replace(question, platforms=[Platform.load("sd865")], modes=modes, runtimes=()))
+    (out,) = found.ruled_out
+    assert (out.mode, out.chip, out.where) == ("all", "sd865", "fxp_cpu")
+    assert out.reason.startswith("stack qnn-2.45 has no fxp_cpu runtime")
 
 
 def test_refusals_are_told_and_limits_named(question: Question) -> None:

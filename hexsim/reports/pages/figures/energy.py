@@ -14,7 +14,7 @@ _COLOURS: dict[str, str] = dict(zip(PARTS, PALETTE, strict=False))
 
 
 def energy_figure(case: Mapping[str, Any]) -> Figure:
-    """Return the figure of a case: a bar per layer; the table also has what is no layer."""
+    """Return the figure of a case: a bar per layer; the table also has all else."""
     energy = case["energy"]
     parts = [
         part
@@ -28,7 +28,7 @@ def energy_figure(case: Mapping[str, Any]) -> Figure:
         "Energy",
         f"{energy['mj']:.3g} mJ for an inference, between {energy['mj_low']:.3g} and "
         f"{energy['mj_high']:.3g}: its constants are assumed, so it is for comparing. "
-        f"{_largest(energy)} What is no layer is in the table.",
+        f"{_largest(energy)} What is spent outside the layers is in the table.",
         _table(case),
         made,
         (*legend(parts, _COLOURS), (GREY, "interval: all constants at one end")),

@@ -7,6 +7,7 @@ from typing import Any
 
 from hexsim.reports.pages.figures.chart import PALETTE, chart, source
 from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.text import number
 
 
 def errors_figure(found: Mapping[str, Any]) -> Figure:
@@ -42,7 +43,7 @@ def errors_figure(found: Mapping[str, Any]) -> Figure:
         *("added_noise", "low", "high", "clipped"),
     )
     exact = len(layers) - len(drawn)
-    whole = f" {exact} tensors without any error are not drawn." if exact else ""
+    whole = f" Not drawn: {number(exact, 'tensor')} without any error." if exact else ""
     return Figure(
         "Error by layer",
         f"Signal over noise of every tensor against the float network; more is better.{whole}",

@@ -19,7 +19,7 @@ _OVERHEAD = "no layer"
 
 
 def layer_times(case: Mapping[str, Any]) -> Figure:
-    """Return the figure of a case: a bar per layer; the table also has what is no layer."""
+    """Return the figure of a case: a bar per layer; the table also has all else."""
     parts = [
         part
         for number, layer in enumerate(case["layers"])
@@ -36,8 +36,8 @@ def layer_times(case: Mapping[str, Any]) -> Figure:
     return Figure(
         "Layers by time",
         "Each bar is a layer, in the order in which they run; its colours are what the layer's "
-        f"time goes on. What is no layer takes {others:.0f} us, {share:.1%} of the call; the table "
-        "has its parts.",
+        f"time goes on. All else takes {others:.0f} us, {share:.1%} of the call; the table has its "
+        "parts.",
         _table(case),
         layer_bars("us", parts, (("time", "@whole{0.0} us"), ("of it", "@what @amount{0.0} us"))),
         legend(parts, _COLOURS),

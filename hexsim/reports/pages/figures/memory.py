@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hexsim.reports.memory_facts import memory_parts
 from hexsim.reports.pages.figures.chart import PALETTE, chart, source
 from hexsim.reports.pages.figures.figure import Figure, Table
 from hexsim.reports.text import quantity
@@ -39,15 +40,10 @@ def memory_figure(memory: Mapping[str, Any]) -> Figure:
     )
     made.xaxis.ticker.min_interval = 1
     made.y_range.start = 0
-    parts = ", ".join(
-        f"{key.removesuffix('_bytes')} {quantity(size, 'B')}"
-        for key, size in memory.items()
-        if key.endswith("_bytes") and key not in _NO_PARTS and size
-    )
     return Figure(
         "Memory",
         f"Activations that are live while a layer runs. All that is allocated is "
-        f"{quantity(memory['peak_bytes'], 'B')}: {parts}.",
+        f"{quantity(memory['peak_bytes'], 'B')}: {memory_parts(memory)}.",
         Table(
             ("layer", "type", "engine", "live KiB", "weights KiB", "packed KiB", "on chip KiB"),
             [
@@ -65,7 +61,3 @@ def memory_figure(memory: Mapping[str, Any]) -> Figure:
         ),
         made,
     )
-
-
-_NO_PARTS = ("peak_bytes", "live_bytes", "on_chip_bytes")
-"""Figures that are no part of the peak, or all of it."""

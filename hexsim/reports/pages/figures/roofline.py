@@ -47,8 +47,8 @@ def roofline_figure(found: Mapping[str, Any]) -> Figure:
     return Figure(
         "Roofline",
         f"How near each layer comes to what {found['engine'].upper()} can do. "
-        f"{found['other_layers']} other layers multiply nothing or run elsewhere; with what is no "
-        f"layer they take {found['other_share']:.1%} of the time.",
+        f"Layers that multiply nothing or run elsewhere ({found['other_layers']}) take "
+        f"{found['other_share']:.1%} of the time together with the overheads.",
         _table(points),
         made,
         tuple(legend),

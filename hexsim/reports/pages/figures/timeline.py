@@ -11,6 +11,7 @@ from typing import Any
 
 from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
 from hexsim.reports.pages.figures.figure import Figure, Table
+from hexsim.reports.text import number
 from hexsim.reports.trace_tracks import Nested, Track, tracks
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_US
@@ -56,12 +57,12 @@ def timeline(result: Result) -> Figure:
     made.yaxis.major_label_overrides = {-row: track.name for row, track in enumerate(shown)}
     made.ygrid.visible = False
     missing = len(every) - len(shown)
-    cut = f" {missing} more tracks are not drawn, as they are too long." if missing else ""
+    cut = f" Too long to be drawn: {number(missing, 'more track')}." if missing else ""
     return Figure(
         "Timeline",
         "Every track of the simulated phone. Grey is what contains others: inferences, and who "
-        f"holds a thread or a vector context.{cut} hexsim profile --trace has the same for "
-        "ui.perfetto.dev.",
+        f"holds a thread or a vector context.{cut} Option --trace of hexsim profile and throughput "
+        "writes all of it for ui.perfetto.dev.",
         _table(every, result),
         made,
     )
