@@ -15,6 +15,7 @@ import pyarrow
 from hexsim.reports.pages.command_pages import sweep_page
 from hexsim.studies.sweep.effects import effects
 from hexsim.studies.sweep.front import front
+from hexsim.studies.sweep.space import Space
 from hexsim.studies.sweep.table import PARAMETERS, Swept
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def page() -> str:
             "area_mm2": areas,
         }
     )
-    swept = Swept(table, ("dsp.hvx.contexts",), frozenset(), "0.1.0")
+    space = Space(networks=(HOSTILE, "small"), constants={"dsp.hvx.contexts": {"values": contexts}})
+    swept = Swept(table, space, "0.1.0")
     rows = front(swept, FIGURES)
     return sweep_page(swept, rows, FIGURES, [effects(swept, FIGURES[0])], f"show '{HOSTILE}'")
 
