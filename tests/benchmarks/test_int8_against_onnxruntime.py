@@ -55,7 +55,7 @@ def test_an_interpreter_that_cannot_serve_is_one_sentence(
         named.chmod(0o755)
     command = "benchmarks.int8_against_onnxruntime", "--processes", "--openvino", str(named)
     done = subprocess.run(
-        [sys.executable, "-m", *command], capture_output=True, text=True, check=False
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
     assert done.stderr.startswith(f"--openvino {named} {said}")
