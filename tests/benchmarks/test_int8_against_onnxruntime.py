@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.int8_against_onnxruntime import SERIES_HEAD, Series, merged
-from benchmarks.pages import block, with_block
+from benchmarks.pages import ROOT, block, with_block
 
 
 def _row(network: str, threads: int, theirs: float) -> str:

@@ -37,7 +37,8 @@ def page() -> str:
             "area_mm2": areas,
         }
     )
-    space = Space(networks=(HOSTILE, "small"), constants={"dsp.hvx.contexts": {"values": [1, 2, 4]}})
+    varied = {"dsp.hvx.contexts": {"values": [1, 2, 4]}}
+    space = Space(networks=(HOSTILE, "small"), constants=varied)
     swept = Swept(table, space, "0.1.0")
     rows = front(swept, FIGURES)
     return sweep_page(swept, rows, FIGURES, [effects(swept, FIGURES[0])], f"show '{HOSTILE}'")
