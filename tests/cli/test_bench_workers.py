@@ -9,7 +9,10 @@ from tests.cli.conftest import Done
 
 pytest.importorskip("distributed")
 
-BENCH = "bench --model squeezenet1_1 --chip sd855 --runtime dsp,gpu --timing-only --uncertainty joint --draws 6"
+BENCH = (
+    "bench --model squeezenet1_1 --chip sd855 --runtime dsp,gpu --timing-only "
+    "--uncertainty joint --draws 6"
+)
 
 
 def test_one_process_and_two_say_and_write_the_same(

@@ -1,4 +1,4 @@
-"""`hexsim bench --uncertainty joint`: an interval from draws, and how sure the order of runtimes is."""
+"""`hexsim bench --uncertainty joint`: intervals from draws, how sure the order of runtimes is."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,10 @@ from tests.cli.conftest import Done
 
 
 def test_the_order_of_two_runtimes_is_counted(command: Callable[[str], Done]) -> None:
-    line = "bench --model conv1x1_8to8 --runtime gpu,dsp --timing-only --uncertainty joint --draws 8 --json out.json"
+    line = (
+        "bench --model conv1x1_8to8 --runtime gpu,dsp --timing-only "
+        "--uncertainty joint --draws 8 --json out.json"
+    )
     done = command(line)
     assert done.code == 0, done.err
     document = json.loads(Path("out.json").read_text())
