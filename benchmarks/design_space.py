@@ -35,26 +35,30 @@ def swept(name: str) -> Swept:
 
 
 def one_at_a_time(found: Swept) -> str:
-    """Latency of each network when one constant has another value and all others are stated."""
+    """Latency and area when one constant has another value and all others are stated."""
     rows = found.table.to_pylist()
     stated = {path: _stated(found, path) for path in found.space.constants}
     lines = [
-        "| constant | value | network | ms | against the chip's own |",
-        "|---|---|---|---|---|",
+        "| constant | value | network | ms | against the chip's own | mm² |",
+        "|---|---|---|---|---|---|",
     ]
     for path in found.space.constants:
         for value in sorted({one[path] for one in rows}):
             at = {**stated, path: value}
             for network in dict.fromkeys(one["network"] for one in rows):
-                ms, own = (
+                changed, own = (
                     next(
-                        one["latency_ms"]
+                        one
                         for one in rows
                         if one["network"] == network and all(one[p] == v for p, v in where.items())
                     )
                     for where in (at, stated)
                 )
-                lines.append(f"| `{path}` | {value:.6g} | {network} | {ms:.3f} | {ms / own:.2f} |")
+                ms, area = changed["latency_ms"], changed["area_mm2"]
+                lines.append(
+                    f"| `{path}` | {value:.6g} | {network} | {ms:.3f} "
+                    f"| {ms / own['latency_ms']:.2f} | {area:.2f} |"
+                )
     return "\n".join(lines)
 
 

@@ -21,9 +21,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.int8_against_onnxruntime import WEIGHTS, ours, shapes_of, take_turns, theirs
+from benchmarks.int8_against_onnxruntime import (
+    WEIGHTS,
+    executor,
+    ours,
+    shapes_of,
+    take_turns,
+    theirs,
+)
 from benchmarks.pages import DOCS, with_block
-from benchmarks.scale_plan import Cost, measured_table, planned_table
+from benchmarks.scale_plan import Cost, measured_table, per_core_table, planned_table
 from benchmarks.sweep_speed import space
 from hexsim.accuracy.observation import Observer, Totals
 from hexsim.accuracy.validation import counted
@@ -167,12 +174,18 @@ def pictures(count: int, deployment: Deployment, folder: Path) -> InputSource:
     return listed(path, network)
 
 
-def opponents_ms(folder: Path) -> dict[str, float]:
-    """Milliseconds of onnxruntime for a picture, one thread: float, and int8."""
+def values_s(folder: Path) -> dict[str, float]:
+    """Seconds for the values of a picture on one thread: ours, and onnxruntime's, in turns."""
     feeds = list(seeded_inputs(shapes_of(NETWORK, folder), 8))
-    runs = {kind: theirs(NETWORK, kind, "tensor", 1, folder, feeds) for kind in ("float32", "u8s8")}
-    found = take_turns(runs, 15, time.thread_time)
-    return {kind: 1e3 * float(np.median(series)) for kind, series in found.items()}
+    runs = {
+        "values of the DSP alone": executor(
+            ours(NETWORK, "tensor", folder, feeds), "tensor", 1, feeds[0]
+        ),
+        "onnxruntime, int8": theirs(NETWORK, "u8s8", "tensor", 1, folder, feeds),
+        "onnxruntime, float": theirs(NETWORK, "float32", "tensor", 1, folder, feeds),
+    }
+    found = take_turns(runs, 31, time.thread_time)
+    return {name: float(np.median(series)) for name, series in found.items()}
 
 
 def engine_rate(parts: int) -> float:
@@ -237,16 +250,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         point, picture = point_cost(given.points), picture_cost(given.pictures, folder)
-        opponents = opponents_ms(folder)
+        alone = values_s(folder)
     rate = engine_rate(2000)
     part_s = picture.seconds * part_size(50_000, WORKERS)
     share = asleep(WORKERS, part_s)
     blocks = {
         "measured": measured_table([point, picture]),
-        "opponents": (
-            f"onnxruntime takes {opponents['float32']:.1f} ms for the same picture in float and "
-            f"{opponents['u8s8']:.1f} ms in its int8."
-        ),
+        "per-core": per_core_table({"hexsim validate, all of it": picture.seconds, **alone}),
         "engine": (
             f"{rate:.0f} parts per second went through the engine when they did nothing.\n"
             f"{WORKERS} workers slept for each part as long as 32 pictures take, {part_s:.1f} s:\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -74,6 +74,13 @@ def measured_table(costs: Sequence[Cost]) -> str:
     head = " | ".join(f"a {one.thing}" for one in costs)
     lines = [f"| | {head} |", f"|---|{'---|' * len(costs)}"]
     return "\n".join([*lines, *(f"| {name} | {' | '.join(row)} |" for name, row in rows.items())])
+
+
+def per_core_table(seconds: Mapping[str, float]) -> str:
+    """Pictures per second of one core, from the seconds that each takes."""
+    lines = ["| what | ms for a picture | pictures per second and core |", "|---|---|---|"]
+    lines += [f"| {name} | {1e3 * one:.1f} | {1 / one:.0f} |" for name, one in seconds.items()]
+    return "\n".join(lines)
 
 
 def in_words(seconds: float) -> str:

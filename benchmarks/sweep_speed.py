@@ -1,12 +1,13 @@
 """Points of a sweep per second: in one process, and by workers of one and two processes in turns.
 
-python -m benchmarks.sweep_speed [--seconds 4] [--rounds 3] [--workers 1 2] [--network mobilenet_v2]
+python -m benchmarks.sweep_speed [--seconds 4] [--rounds 5] [--workers 1 2] [--network mobilenet_v2]
+                                 [--write]
 
 A turn simulates about so many seconds of points that nobody has simulated before. Workers are
 started once, and their first turn does not count. Beside the workers stand as many processes that
 have nothing to do with each other: what they reach together is what the machine has to give, and
-what workers lose against that is the engine's share. The split says what of a point's time goes on
-stating the platform anew; the rest is simulating, and the row.
+what workers lose against that is the engine's share. The split says what the processor time of a
+point goes on. With --write the page docs/scale.md has what was found.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from itertools import count
 from multiprocessing.pool import Pool
 from pathlib import Path
 
+from benchmarks.pages import DOCS, with_block
+from hexsim.files import write_text
+from hexsim.simulation.simulator import Workload
 from hexsim.studies.cluster import workers
 from hexsim.studies.sweep import engine
 from hexsim.studies.sweep.evaluation import row
@@ -31,6 +35,7 @@ from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import Setting, settings
 from hexsim.studies.sweep.space import Space, Variation
 
+PAGE = DOCS / "scale.md"
 Turn = Callable[[Points], object]
 """Simulates all points."""
 
@@ -48,11 +53,31 @@ def space(network: str, points: int, seed: int = 0) -> Space:
     )
 
 
-def seconds(of: Callable[[], object]) -> float:
+def seconds(of: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
     """What a call takes."""
-    began = time.perf_counter()
+    began = clock()
     of()
-    return time.perf_counter() - began
+    return clock() - began
+
+
+def split(points: Points) -> dict[str, float]:
+    """Parts of a point's processor time, 0 .. 1, by what they go on."""
+    all_points = list(points)
+    platforms = [one.setting.platform_with(one.constants) for one in all_points]
+    pairs = list(zip(platforms, (one.setting.plan for one in all_points), strict=True))
+    results = [platform.simulate(Workload.single(plan)) for platform, plan in pairs]
+    whole, *parts = (
+        seconds(of, time.process_time)
+        for of in (
+            lambda: rows(points),
+            lambda: [one.setting.platform_with(one.constants) for one in all_points],
+            lambda: [platform.simulate(Workload.single(plan)) for platform, plan in pairs],
+            lambda: [p.energy(r, None) for p, r in zip(platforms, results, strict=True)],
+        )
+    )
+    names = ("stating the platform anew", "simulating", "energy")
+    found = {name: part / whole for name, part in zip(names, parts, strict=True)}
+    return {**found, "memory, area and the row": max(0.0, 1 - sum(found.values()))}
 
 
 def rows(points: Points) -> None:
@@ -120,29 +145,45 @@ def measured(
     return found
 
 
+def rates_table(found: dict[str, list[float]], parts: dict[str, float], numbers: list[int]) -> str:
+    """Rates, what more workers make of them turn by turn, and the split."""
+    first, *more = numbers
+    lines = ["| who | points per second | turn by turn |", "|---|---|---|"]
+    for name, series in found.items():
+        shown = ", ".join(f"{one:.0f}" for one in series)
+        lines.append(f"| {name} | {statistics.median(series):.0f} | {shown} |")
+    lines.append("")
+    for number in more:
+        told = []
+        for what in ("workers", "apart"):
+            one, other = found[f"{first} {what}"], found[f"{number} {what}"]
+            ratios = [b / a for a, b in zip(one, other, strict=True)]
+            told.append(f"{statistics.median(ratios):.2f} times {first} {what}")
+        lines.append(f"{number} workers are {told[0]}; {number} apart are {told[1]}.")
+    told = [f"{part:.0%} {name}" for name, part in parts.items()]
+    lines.append(f"A point's processor time: {', '.join(told)}.")
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Print points per second, and the split."""
+    """Print points per second and the split, or write them into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=4)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--network", default="mobilenet_v2")
+    parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     asked = space(given.network, 64)
     points = Points(asked, settings(asked))
     rows(points)
-    alone = seconds(lambda: rows(points))
-    stating = seconds(lambda: [one.setting.platform_with(one.constants) for one in points])
-    print(f"stating platforms anew: {stating / alone:.1%} of a point")
+    parts = split(points)
     found = measured(list(points.settings), given.network, given)
-    for name, series in found.items():
-        shown = ", ".join(f"{one:.1f}" for one in series)
-        print(f"{name}: {statistics.median(series):.1f} points/s ({shown})")
-    for number in given.workers[1:]:
-        for what in ("apart", "workers"):
-            first, other = found[f"{given.workers[0]} {what}"], found[f"{number} {what}"]
-            ratios = [b / a for a, b in zip(first, other, strict=True)]
-            print(f"{number} {what} over {given.workers[0]}: {statistics.median(ratios):.2f}")
+    told = rates_table(found, parts, given.workers)
+    if given.write:
+        write_text(PAGE, with_block(PAGE.read_text(encoding="utf-8"), "rates", told))
+    else:
+        print(told)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.scale_plan import Cost, in_words, planned_table, taken_s
+from benchmarks.scale_plan import Cost, in_words, per_core_table, planned_table, taken_s
 
 COST = Cost(
     "point",
@@ -38,6 +38,11 @@ def test_the_table_has_a_row_for_each_thing_asked() -> None:
     *_, row = planned_table([(COST, 1_000_000)], parts_per_s=1e9).splitlines()
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells == ["1 000 000 points", "100000", "5.8 days", "9.2 h", "1.1 h", "20 MB", "256 GB"]
+
+
+def test_a_core_does_as_many_as_fit_into_a_second() -> None:
+    *_, ours, theirs = per_core_table({"ours": 0.005, "theirs": 0.0125}).splitlines()
+    assert (ours, theirs) == ("| ours | 5.0 | 200 |", "| theirs | 12.5 | 80 |")
 
 
 def test_durations_have_their_own_unit() -> None:
