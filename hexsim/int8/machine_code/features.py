@@ -38,3 +38,8 @@ def has_wide_dots() -> bool:
 def has_byte_permutes() -> bool:
     """Return whether one instruction looks up bytes among 128 (AVX-512 VBMI)."""
     return "+avx512vbmi" in compiled_features()
+
+
+def has_fused_floats() -> bool:
+    """Return whether floats are multiplied and added with one rounding, in vectors."""
+    return {"+avx2", "+fma"} <= compiled_features()

@@ -8,6 +8,7 @@ from typing import Any
 from llvmlite import ir
 
 BYTE, WORD, INT32, INT64 = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
+FLOAT = ir.FloatType()
 
 
 def load(builder: Any, address: Any, kind: Any) -> Any:
@@ -22,9 +23,10 @@ def store(builder: Any, value: Any, address: Any) -> None:
     builder.store(value, builder.inttoptr(address, value.type.as_pointer())).align = 1
 
 
-def constants(kind: Any, values: int | Iterable[int]) -> Any:
+def constants(kind: Any, values: float | Iterable[float]) -> Any:
     """A vector of those values, or of one in every lane."""
-    return ir.Constant(kind, [values] * kind.count if isinstance(values, int) else list(values))
+    every = list(values) if isinstance(values, Iterable) else [values] * kind.count
+    return ir.Constant(kind, every)
 
 
 def broadcast(builder: Any, scalar: Any, kind: Any) -> Any:

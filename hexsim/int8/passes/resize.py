@@ -10,7 +10,7 @@ import numpy as np
 
 from hexsim.binding.call import Codes, Int32
 from hexsim.binding.resize import WEIGHT_BITS, BoundBilinear, BoundNearest
-from hexsim.int8.machine_code.inner_loops.requantize_rows import requantize_rows
+from hexsim.int8.machine_code.inner_loops.requantize_rows import PLAIN, SHIFTED, requantize_rows
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
@@ -97,6 +97,7 @@ def _bilinear(
     start, multiplier, shift = np.int64(tail.preload), tail.multiplier, tail.shift
     low, high = tail.low, tail.high
     sums, none, multipliers, shifts = line.sums, line.none, line.multipliers, line.shifts
+    way = SHIFTED if shift else PLAIN
     none[:] = 0
     multipliers[:] = multiplier
     shifts[:] = shift
@@ -123,7 +124,7 @@ def _bilinear(
             if whole:
                 requantize_rows(
                     whole, sums.ctypes.data, SUM_BYTES * COLUMNS, none.ctypes.data,
-                    none.ctypes.data, multipliers.ctypes.data, shifts.ctypes.data, shift, low, high,
+                    none.ctypes.data, multipliers.ctypes.data, shifts.ctypes.data, way, low, high,
                     row.ctypes.data, COLUMNS,
                 )  # fmt: skip
             for k in range(whole * COLUMNS, row.size):

@@ -42,9 +42,9 @@ class Piece(NamedTuple):
 
 @record("int64,int64,int64,int64")
 class Settings(NamedTuple):
-    """Not zero if any shift is, the limits of codes, pixels of a tile."""
+    """The way of the tail (`requantize.rows`), the limits of codes, pixels of a tile."""
 
-    shifts: int
+    way: int
     low: int
     high: int
     tile_rows: int

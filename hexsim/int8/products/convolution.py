@@ -29,6 +29,7 @@ from hexsim.int8.products.plain_product import convolve_plain
 from hexsim.int8.products.tiled_product import convolve_guarded, convolve_tiled
 from hexsim.int8.products.tiles import Column, PanelTable, Tiles, pieces
 from hexsim.int8.requantize.constants import all_tails
+from hexsim.int8.requantize.rows import row_tail
 from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
 
 
@@ -171,10 +172,11 @@ class _Tiled:
             *steps, input=group * runs.group_channels * item_bytes, addends=group * self._pixels,
             column=group * runs.columns + column, rest=runs.columns - column,
         )  # fmt: skip
-        constants = (product.preload, tail.multiplier, tail.shift)
+        way, multiplier = row_tail(tail)
+        constants = (product.preload, multiplier, tail.shift)
         self._tiles = Tiles(
             kernel, tile, item_bytes * product.starts, offsets, table.stacked(tile), weights,
-            panels.panel_constants(constants, runs.groups), tail,
+            panels.panel_constants(constants, runs.groups), way, tail,
         )  # fmt: skip
         self._sums = (product.windows, product.weight_zero)
         self._summed_groups = runs.groups if product.weight_zero else 0

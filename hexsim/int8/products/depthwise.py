@@ -26,6 +26,7 @@ from hexsim.int8.products.taps import channel_order, in_bytes, pack_taps
 from hexsim.int8.products.tiled_product import convolve_channels
 from hexsim.int8.products.tiles import PanelTable, Tiles
 from hexsim.int8.requantize.constants import Tails, all_tails
+from hexsim.int8.requantize.rows import row_tail
 from hexsim.int8.requantize.scalar import requantize
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
@@ -110,10 +111,11 @@ def _tiled(
         addends=0, column=column, rest=channels - column,
     )  # fmt: skip
     order = channel_order(tile, column.size)
-    per_channel = [pad_to_panels(one, 1)[order] for one in (preload, tail.multiplier, tail.shift)]
+    way, multiplier = row_tail(tail)
+    per_channel = [pad_to_panels(one, 1)[order] for one in (preload, multiplier, tail.shift)]
     return Tiles(
         convolve_channels, tile, item_bytes * padded.starts(), item_bytes * offsets,
-        table.stacked(tile), pack_taps(weights, tile), panel_constants(per_channel, 1), tail,
+        table.stacked(tile), pack_taps(weights, tile), panel_constants(per_channel, 1), way, tail,
     )  # fmt: skip
 
 

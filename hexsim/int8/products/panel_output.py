@@ -21,12 +21,12 @@ class Sums(NamedTuple):
 
 
 class PanelTail(NamedTuple):
-    """Addresses of a panel's constants; `shifts` is not zero if any shift is."""
+    """Addresses of a panel's constants, and the way of its tail (`requantize.rows`)."""
 
     preload: int
     multiplier: int
     shift: int
-    shifts: int
+    way: int
     low: int
     high: int
 
@@ -67,5 +67,5 @@ def store_panel(count: int, sums: Sums, tail: PanelTail, destination: Destinatio
 def _requantize(count: int, sums: Sums, tail: PanelTail, to: int, step: int) -> None:
     requantize_rows(
         count, sums.at, sums.step, sums.addends, tail.preload, tail.multiplier, tail.shift,
-        tail.shifts, tail.low, tail.high, to, step,
+        tail.way, tail.low, tail.high, to, step,
     )  # fmt: skip

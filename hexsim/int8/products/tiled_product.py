@@ -45,7 +45,7 @@ def _convolve(
     scratch: Codes,
 ) -> None:  # fmt: skip
     settings, table, last_panel = packed.settings, packed.table, piece.last_panel
-    tile_rows, shifts = settings.tile_rows, settings.shifts
+    tile_rows, way = settings.tile_rows, settings.way
     low, high = settings.low, settings.high
     row_bytes = out.itemsize * out.shape[1]
     x_at, starts_at = x.ctypes.data, packed.starts.ctypes.data
@@ -75,7 +75,7 @@ def _convolve(
                     to, step = scratch_at, line
                 multiply(
                     x, out, panels, first_x, starts_at + 8 * pixel, first_offset, twos, ones,
-                    first_weight, panel_bytes, constants_at + TAIL_BYTES * at, added, shifts, low,
+                    first_weight, panel_bytes, constants_at + TAIL_BYTES * at, added, way, low,
                     high, to, step, count,
                 )  # fmt: skip
                 if used < line:

@@ -68,8 +68,8 @@ class Tiles:
     """Packed weights, constants and a table of panels, and the kernel for them.
 
     `starts` has the bytes to each pixel's window, `offsets` those from there to each step. `table`
-    is a `PanelTable`, stacked; `constants` is (panels, 3, COLUMNS): preloads,
-    multipliers and shifts.
+    is a `PanelTable`, stacked; `constants` is (panels, 3, COLUMNS): preloads, multipliers or
+    factors, and shifts; `way` tells which.
     """
 
     kernel: Template
@@ -79,6 +79,7 @@ class Tiles:
     table: Int64
     weights: npt.NDArray[Any]
     constants: Int32
+    way: int
     tail: Requantize
 
     def step(self, x: Padded, addends: Int32, output: Out) -> Step:
@@ -91,7 +92,7 @@ class Tiles:
         out = output.reshape(pixels, -1)
         piece, rows = pieces(pixels, len(self.table), tile.rows, tile.panels)
         starts = np.append(self.starts, np.repeat(self.starts[-1:], tile.rows - 1))
-        settings = Settings(int(tail.shift.any()), tail.low, tail.high, tile.rows)
+        settings = Settings(self.way, tail.low, tail.high, tile.rows)
         weights = self.weights.view(np.uint8)
         packed = Packed(starts, self.offsets, self.table, weights, self.constants, settings)
         line = Scratch(tile.rows * tile.panels * COLUMNS * out.itemsize, np.uint8)

@@ -9,17 +9,22 @@ import numpy as np
 from hexsim.binding.call import Int32
 from hexsim.binding.requantize import Requantize
 from hexsim.int8.machine_code.record import record
+from hexsim.int8.requantize.factors import factor_bits
 
 
-@record("int32,int32,int32,int32,int32")
+@record("int32,int32,int32,int32,int32,int32")
 class Tail(NamedTuple):
-    """One preload, multiplier and shift, and the limits of codes."""
+    """One preload, multiplier and shift, the limits of codes, and the bits of the float factor.
+
+    They are 0 if there is no exact one (`requantize.factors`).
+    """
 
     preload: int
     multiplier: int
     shift: int
     low: int
     high: int
+    factor: int = 0
 
 
 @record("int32[::1],int32[::1],int32[::1],int32,int32")
@@ -48,7 +53,9 @@ class OneWideTail(NamedTuple):
 def one_tail(tail: Requantize, preload: int | None = None) -> Tail:
     """Return a tail of one entry, with another preload if one is given."""
     start = int(tail.preload[0]) if preload is None else preload
-    return Tail(start, int(tail.multiplier[0]), int(tail.shift[0]), tail.low, tail.high)
+    factors = factor_bits(tail)
+    factor = 0 if factors is None else int(factors[0])
+    return Tail(start, int(tail.multiplier[0]), int(tail.shift[0]), tail.low, tail.high, factor)
 
 
 def all_tails(tail: Requantize) -> Tails:

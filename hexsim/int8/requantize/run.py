@@ -22,7 +22,9 @@ def requantize_run(sums: Int32, tail: Tail, codes: Codes) -> None:
     multiplier, shift, low, high = tail.multiplier, tail.shift, tail.low, tail.high
     if shift == 0:
         steps = codes.size // WIDTH
-        requantize_vectors(steps, sums.ctypes.data, multiplier, low, high, codes.ctypes.data)
+        requantize_vectors(
+            steps, sums.ctypes.data, multiplier, low, high, tail.factor, codes.ctypes.data
+        )
         done = steps * WIDTH
     for k in range(done, codes.size):
         codes[k] = requantize(sums[k], multiplier, shift, low, high)
@@ -37,7 +39,7 @@ def requantize_sum(
     start, multiplier, low, high = tail.preload, tail.multiplier, tail.low, tail.high
     requantize_sums_of_two(
         steps, x.ctypes.data, y.ctypes.data, factor_x, factor_y, start, multiplier, low, high,
-        codes.ctypes.data,
+        tail.factor, codes.ctypes.data,
     )  # fmt: skip
     for k in range(steps * WIDTH, codes.size):
         both = np.int32(factor_x * np.int32(x[k])) + np.int32(factor_y * np.int32(y[k]))

@@ -13,6 +13,7 @@ from hexsim.int8.machine_code.inner_loops.winograd_tile import pair_tile
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.prepared import Out
 from hexsim.int8.products.panels import pad_to_panels
+from hexsim.int8.requantize.rows import row_tail
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.int8.winograd.maps import KERNEL, OUTPUTS, SQUARES
 from hexsim.int8.winograd.panels import pack_winograd, sums_fit
@@ -64,10 +65,10 @@ class WinogradConvolution:
         )  # fmt: skip
         self._output = out_height, out_width, columns
         preload = tail.preload.astype(np.int32, copy=False)
+        way, multiplier = row_tail(tail)
         self._panels = Panels(
             pack_winograd(call.weights), pad_to_panels(preload, 1),
-            pad_to_panels(tail.multiplier, 1), pad_to_panels(tail.shift, 1),
-            int(tail.shift.any()), tail.low, tail.high,
+            pad_to_panels(multiplier, 1), pad_to_panels(tail.shift, 1), way, tail.low, tail.high,
         )  # fmt: skip
         self._groups = -(-columns // (COLUMNS * self._tile.panels))
 

@@ -59,13 +59,13 @@ class Blocks(NamedTuple):
 
 @record("uint8[::1],int32[::1],int32[::1],int32[::1],int64,int32,int32")
 class Panels(NamedTuple):
-    """Packed weights, the constants of their channels, whether any shift is not zero, limits."""
+    """Packed weights, the constants of their channels, the way of their tail, limits."""
 
     weights: Codes
     preload: Int32
     multiplier: Int32
     shift: Int32
-    shifts: int
+    way: int
     low: int
     high: int
 
@@ -161,7 +161,7 @@ def convolve_winograd(
     )  # fmt: skip
     tail = PanelTail(
         panels.preload.ctypes.data, panels.multiplier.ctypes.data, panels.shift.ctypes.data,
-        panels.shifts, panels.low, panels.high,
+        panels.way, panels.low, panels.high,
     )  # fmt: skip
     for piece in range(first, last):
         at, group = piece // groups, piece % groups
@@ -217,7 +217,7 @@ def _store_tile(
     sums_of_products(product, blocks.block * blocks.tile_panels * line, stages.sums)
     of_panel = PanelTail(
         tail.preload + constants, tail.multiplier + constants, tail.shift + constants,
-        tail.shifts, tail.low, tail.high,
+        tail.way, tail.low, tail.high,
     )  # fmt: skip
     valid = min(COLUMNS, blocks.columns - column)
     for row in range(min(OUTPUTS, blocks.out_height - place[1])):

@@ -39,7 +39,7 @@ from hexsim.int8.machine_code.vector_ir import (
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 
 TAIL_BYTES = 3 * SUM_BYTES * COLUMNS
-"""Bytes of a panel's constants: COLUMNS preloads, then multipliers, then shifts."""
+"""Bytes of a panel's constants: COLUMNS preloads, then multipliers (or factors), then shifts."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class _Place:
 
 
 def _tail_at(builder: Any, constants: Any, limits: Sequence[Any]) -> TailValues:
-    """The tail of the panel whose constants are at an address; `limits`: shifts, low, high."""
+    """The tail of the panel whose constants are at an address; `limits`: way, low, high."""
     addresses = (builder.add(constants, INT64(SUM_BYTES * COLUMNS * row)) for row in range(3))
     return TailValues(*addresses, *limits)
 
@@ -161,7 +161,7 @@ def _intrinsic(kind_of: Callable[[int], _Kind]) -> Any:
     def convolve(
         typing: Any, x: Any, out: Any, panels: Any, base: Any, starts: Any, offsets: Any,
         twos: Any, ones: Any, weights: Any, panel_bytes: Any, constants: Any, addends: Any,
-        shifts: Any, low: Any, high: Any, to: Any, step: Any, count: Any,
+        way: Any, low: Any, high: Any, to: Any, step: Any, count: Any,
     ) -> Any:  # fmt: skip
         """Compute and store `panels` panels (see `panel.together`) of a tile of pixels.
 
@@ -169,8 +169,8 @@ def _intrinsic(kind_of: Callable[[int], _Kind]) -> Any:
         are intp. A row's activations begin at address `base` plus the row's entry of the table
         `starts`. `offsets` to `panel_bytes` are as in `microkernel.Factors`; `constants` is the
         address of TAIL_BYTES for each panel, `addends` that of an int32 for each row, or 0;
-        `shifts` is zero if all shifts are. `count` rows of the tile are stored from address `to`,
-        `step` bytes apart.
+        `way` is as in `requantize_rows.TailValues`. `count` rows of the tile are stored from
+        address `to`, `step` bytes apart.
         """
         return _typed(x, out, kind_of(x.dtype.bitwidth // 8))
 

@@ -4,12 +4,15 @@ Plain loops over so few elements spend more time on deciding how to run than on 
 products are made of the even and the odd 32-bit lanes in turn, which is how CPUs multiply to 64
 bits; most layers have no shift and skip its saturation. Codes are clamped as bytes: packing to u8
 saturates to 0 .. 255 first, which changes no result, because `low` and `high` lie in there.
+
+Tails whose codes floats give exactly take fewer instructions (`inner_loops.float_rounding`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle
 from typing import Any
 
@@ -17,6 +20,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from hexsim.int8.machine_code.features import has_fused_floats
+from hexsim.int8.machine_code.inner_loops.float_rounding import FloatRounding
 from hexsim.int8.machine_code.vector_ir import (
     BYTE,
     INT32,
@@ -33,6 +38,8 @@ from hexsim.int8.machine_code.vector_ir import (
 )
 from hexsim.int8.panel import COLUMNS, GROUP, SUM_BYTES
 
+PLAIN, SHIFTED, FLOATS = range(3)
+"""Ways of a tail: multipliers without a shift, any with one, factors instead of multipliers."""
 _ROW = ir.VectorType(BYTE, COLUMNS)
 _PACKED = 4
 """Vectors of sums of which codes fill one."""
@@ -40,12 +47,15 @@ _PACKED = 4
 
 @dataclass(frozen=True)
 class TailValues:
-    """Constants of a panel as values of the IR; the first three are addresses of int32."""
+    """Constants of a panel as values of the IR; the first three are addresses of int32.
+
+    Where `way` is FLOATS, what is at `multiplier` are the bits of floats.
+    """
 
     preload: Any
     multiplier: Any
     shift: Any
-    shifts: Any
+    way: Any
     low: Any
     high: Any
 
@@ -58,17 +68,86 @@ def store_rows(
 
     A row has a vector of sums, two or four, whose lanes are the channels that `order` says.
     """
-    vectors = len(rows[0])
+
+    vectors, sums = len(rows[0]), [one for row in rows for one in row]
+
+    def by_integers() -> None:
+        limits = _limits(builder, tails[0])
+        codes = _each_packed(builder, _requantized(builder, sums, tails), vectors, order)
+        _store(builder, [_clamped(builder, one, *limits) for one in codes], places, order)
+
+    def by_floats() -> None:
+        codes = _by_factors(builder, sums, tails)
+        if codes[0].type.count == COLUMNS:
+            together = [codes[at : at + vectors] for at in range(0, len(codes), vectors)]
+            found = [_last_bytes(builder, row, order) for row in together]
+        else:
+            codes = [builder.and_(one, constants(one.type, 255)) for one in codes]
+            found = _each_packed(builder, codes, vectors, order)
+        _store(builder, found, places, order)
+
+    _either(builder, tails[0], by_floats, by_integers)
+
+
+def _either(
+    builder: Any, tail: TailValues, by_floats: Callable[[], None], by_integers: Callable[[], None]
+) -> None:
+    """Emit both for the tail to choose from, if this CPU has what floats need."""
+    if not has_fused_floats():
+        by_integers()
+        return
+    floats = builder.icmp_signed("==", tail.way, INT64(FLOATS))
+    with builder.if_else(floats) as (then, otherwise):
+        with then:
+            by_floats()
+        with otherwise:
+            by_integers()
+
+
+def _store(builder: Any, codes: Sequence[Any], places: Sequence[Any], order: Sequence[int]) -> None:
+    """Emit the store of rows, the first last; each of the vectors `codes` holds one or more."""
     columns = len(order)
-    flat = _requantized(builder, [one for row in rows for one in row], tails)
-    low, high = (builder.trunc(one, BYTE) for one in (tails[0].low, tails[0].high))
-    together = _PACKED // vectors
-    for first in reversed(range(0, len(rows), together)):
-        sums = flat[vectors * first :][:_PACKED]
-        codes = _clamped(builder, _packed(builder, sums, vectors, order), low, high)
-        for at in reversed(range(len(sums) // vectors)):
-            row = shuffled(builder, codes, codes, range(columns * at, columns * (at + 1)))
-            store(builder, row, places[first + at])
+    of_vector = codes[0].type.count // columns
+    for at in reversed(range(len(places))):
+        vector, row = divmod(at, of_vector)
+        lanes = range(columns * row, columns * (row + 1))
+        store(builder, shuffled(builder, codes[vector], codes[vector], lanes), places[at])
+
+
+def _each_packed(
+    builder: Any, codes: Sequence[Any], vectors: int, order: Sequence[int]
+) -> list[Any]:
+    """Vectors of bytes of int32 codes, held in 0 .. 255; rows have so many vectors each."""
+    parts = [codes[first : first + _PACKED] for first in range(0, len(codes), _PACKED)]
+    return [_packed(builder, part, vectors, order) for part in parts]
+
+
+def _last_bytes(builder: Any, vectors: Sequence[Any], order: Sequence[int]) -> Any:
+    """The last byte of each int32 of a row of vectors of AVX-512, in the order of channels.
+
+    They are taken from two vectors at a time, which packs faster than packing does.
+    """
+    size = SUM_BYTES * vectors[0].type.count
+    apart = [builder.bitcast(one, ir.VectorType(BYTE, size)) for one in vectors]
+    place = [SUM_BYTES * order.index(channel) for channel in range(len(order))]
+    taken = [
+        shuffled(
+            builder,
+            apart[first],
+            apart[min(first + 1, len(apart) - 1)],
+            [at % (2 * size) for at in place],
+        )
+        for first in range(0, len(apart), 2)
+    ]
+    lanes = [lane + (len(place) if at >= 2 * size else 0) for lane, at in enumerate(place)]
+    return shuffled(builder, taken[0], taken[-1], lanes)
+
+
+def _by_factors(builder: Any, sums: Sequence[Any], tails: Sequence[TailValues]) -> list[Any]:
+    """int32 whose last bytes are clamped codes, of sums whose preload is added."""
+    rounding = FloatRounding(builder, tails[0].low, tails[0].high, sums[0].type.count)
+    factors = _constants(builder, "multiplier", tails, rounding.kind)
+    return [rounding.code(*one) for one in zip(sums, factors, strict=False)]
 
 
 def _packed(builder: Any, sums: Sequence[Any], vectors: int, order: Sequence[int]) -> Any:
@@ -103,27 +182,33 @@ def _clamped(builder: Any, codes: Any, low: Any, high: Any) -> Any:
     return builder.select(builder.icmp_unsigned(">", codes, most), most, codes)
 
 
+def _limits(builder: Any, tail: TailValues) -> tuple[Any, Any]:
+    return builder.trunc(tail.low, BYTE), builder.trunc(tail.high, BYTE)
+
+
+def _constants(builder: Any, name: str, tails: Sequence[TailValues], kind: Any) -> Iterator[Any]:
+    """Vectors of one of the constants of each panel, again for every row."""
+    addresses = [getattr(tail, name) for tail in tails]
+    vectors = [
+        load(builder, builder.add(address, INT64(SUM_BYTES * lane)), kind)
+        for address in addresses
+        for lane in range(0, COLUMNS, kind.count)
+    ]
+    return cycle(vectors)
+
+
 def _requantized(builder: Any, sums: list[Any], tails: Sequence[TailValues]) -> list[Any]:
     """int32 codes, not yet clamped, of rows of sums whose preload is added."""
     kind = sums[0].type
-    lanes = range(0, COLUMNS, kind.count)
-
-    def constant(addresses: Iterable[Any]) -> Iterator[Any]:
-        vectors = [
-            load(builder, builder.add(address, INT64(SUM_BYTES * lane)), kind)
-            for address in addresses
-            for lane in lanes
-        ]
-        return cycle(vectors)
 
     def shifted() -> list[Any]:
-        bits = constant(tail.shift for tail in tails)
+        bits = _constants(builder, "shift", tails, kind)
         return [_saturating_shift(builder, *one) for one in zip(sums, bits, strict=False)]
 
-    shifts = builder.icmp_signed("!=", tails[0].shifts, INT64(0))
-    factors = constant(tail.multiplier for tail in tails)
-    after = when(builder, shifts, sums, shifted)
-    return [_rounded_product(builder, *one) for one in zip(after, factors, strict=False)]
+    some = builder.icmp_signed("!=", tails[0].way, INT64(PLAIN))
+    multipliers = _constants(builder, "multiplier", tails, kind)
+    after = when(builder, some, sums, shifted)
+    return [_rounded_product(builder, *one) for one in zip(after, multipliers, strict=False)]
 
 
 def _choose(builder: Any, comparison: str, x: Any, y: Any) -> Any:
@@ -159,13 +244,13 @@ def _rounded_product(builder: Any, x: Any, y: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def requantize_rows(
     typing: Any, count: Any, sums: Any, sums_step: Any, addends: Any, preload: Any,
-    multiplier: Any, shift: Any, shifts: Any, low: Any, high: Any, out: Any, out_step: Any,
+    multiplier: Any, shift: Any, way: Any, low: Any, high: Any, out: Any, out_step: Any,
 ) -> Any:  # fmt: skip
     """Store `count` (at least 1) rows of COLUMNS codes, `out_step` bytes apart, from address `out`.
 
     Rows of sums are `sums_step` bytes apart; `addends` holds one int32 for each, added to all its
-    sums. `preload`, `multiplier` and `shift` are addresses of COLUMNS int32 each; `shifts` is not
-    zero if any shift is. `low` and `high` are int32, all others intp.
+    sums. `preload`, `multiplier`, `shift` and `way` are as in `TailValues`, of COLUMNS channels.
+    `low` and `high` are int32, all others intp.
     """
     word, size = types.int32, types.intp
     return types.void(*[size] * 8, word, word, size, size), _requantize_rows
@@ -174,19 +259,28 @@ def requantize_rows(
 def _requantize_rows(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     count, sums, sums_step, addends, *constant, out, out_step = arguments
     tail = TailValues(*constant)
-    low, high = (builder.trunc(one, BYTE) for one in (tail.low, tail.high))
     kind = ir.VectorType(INT32, COLUMNS)
 
-    def row(state: list[Any]) -> Sequence[Any]:
-        at_sums, at_addends, at_out = state
-        addend = broadcast(builder, load(builder, at_addends, INT32), kind)
-        total = builder.add(load(builder, at_sums, kind), load(builder, tail.preload, kind))
-        (code,) = _requantized(builder, [builder.add(total, addend)], [tail])
-        store(builder, _clamped(builder, _narrowed(builder, code), low, high), at_out)
-        return (
-            builder.add(at_sums, sums_step), builder.add(at_addends, INT64(SUM_BYTES)),
-            builder.add(at_out, out_step),
-        )  # fmt: skip
+    def rows(codes: Callable[[Any], Any]) -> None:
+        def row(state: list[Any]) -> Sequence[Any]:
+            at_sums, at_addends, at_out = state
+            addend = broadcast(builder, load(builder, at_addends, INT32), kind)
+            total = builder.add(load(builder, at_sums, kind), load(builder, tail.preload, kind))
+            store(builder, codes(builder.add(total, addend)), at_out)
+            return (
+                builder.add(at_sums, sums_step), builder.add(at_addends, INT64(SUM_BYTES)),
+                builder.add(at_out, out_step),
+            )  # fmt: skip
 
-    repeat(builder, count, [sums, addends, out], row)
+        repeat(builder, count, [sums, addends, out], row)
+
+    def by_integers(total: Any) -> Any:
+        (code,) = _requantized(builder, [total], [tail])
+        return _clamped(builder, _narrowed(builder, code), *_limits(builder, tail))
+
+    def by_floats(total: Any) -> Any:
+        (code,) = _by_factors(builder, [total], [tail])
+        return builder.trunc(code, _ROW)
+
+    _either(builder, tail, partial(rows, by_floats), partial(rows, by_integers))
     return context.get_dummy_value()

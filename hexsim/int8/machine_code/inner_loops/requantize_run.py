@@ -2,7 +2,8 @@
 
 Codes are not negative, so negative sums may become 0 first. Then the product with twice the
 multiplier fits an unsigned 64-bit lane, and the rounded code is its upper half: lanes need neither
-a signed shift nor a test for the sign. The IR names no instruction of any CPU.
+a signed shift nor a test for the sign. Where floats give the same codes they do
+(`inner_loops.float_rounding`). The IR names no instruction of any CPU.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from hexsim.int8.machine_code.features import has_fused_floats
+from hexsim.int8.machine_code.inner_loops.float_rounding import FloatRounding
+from hexsim.int8.machine_code.vector_ir import FLOAT, broadcast
+
 WIDTH = 32
 """Codes per step: a vector of bytes of AVX2."""
 _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
@@ -24,11 +29,15 @@ _PAIRS = ir.VectorType(_I64, WIDTH // 2)
 
 @intrinsic  # type: ignore[untyped-decorator]
 def requantize_vectors(
-    typing: Any, steps: Any, sums: Any, multiplier: Any, low: Any, high: Any, codes: Any
-) -> Any:
-    """Write `steps` times WIDTH codes; `sums` and `codes` are addresses."""
+    typing: Any, steps: Any, sums: Any, multiplier: Any, low: Any, high: Any, factor: Any,
+    codes: Any,
+) -> Any:  # fmt: skip
+    """Write `steps` times WIDTH codes; `sums` and `codes` are addresses.
+
+    `factor` holds the bits of the float to use instead of the multiplier, or is 0.
+    """
     size, word = types.intp, types.int32
-    return types.void(size, size, word, word, word, size), _generate
+    return types.void(size, size, *[word] * 4, size), _generate
 
 
 def _generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -44,11 +53,11 @@ def _generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
 @intrinsic  # type: ignore[untyped-decorator]
 def requantize_sums_of_two(
     typing: Any, steps: Any, x: Any, y: Any, factor_x: Any, factor_y: Any, start: Any,
-    multiplier: Any, low: Any, high: Any, codes: Any,
+    multiplier: Any, low: Any, high: Any, factor: Any, codes: Any,
 ) -> Any:  # fmt: skip
     """The same of the sums start + factor_x * x + factor_y * y, x and y addresses of codes."""
     size, word = types.intp, types.int32
-    return types.void(*[size] * 3, *[word] * 6, size), _generate_sum
+    return types.void(*[size] * 3, *[word] * 7, size), _generate_sum
 
 
 def _generate_sum(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -70,18 +79,40 @@ def _each_step(
     builder: Any, steps: Any, total: Callable[[Any], Any], constants: Sequence[Any], codes: Any
 ) -> None:
     """Write the codes of the sums that `total` returns for the position of each step."""
-    multiplier, low, high = constants
-    twice = _broadcast(builder, builder.shl(multiplier, _I32(1)), _SUMS)
-    factor = _even(builder, builder.bitcast(twice, _PAIRS))
-    limits = [_broadcast(builder, builder.trunc(one, _I8), _CODES) for one in (low, high)]
-    with cgutils.for_range(builder, steps) as loop:
-        at = builder.mul(loop.index, _I64(WIDTH))
-        code = _rounded(builder, _extreme(builder, "smax", total(at), _all(_SUMS, 0)), factor)
-        code = _extreme(builder, "umin", code, _all(_SUMS, 255))
-        code = builder.trunc(code, _CODES)
-        code = _extreme(builder, "umax", code, limits[0])
-        code = _extreme(builder, "umin", code, limits[1])
-        builder.store(code, _at(builder, codes, at, _CODES)).align = 1
+    multiplier, low, high, factor = constants
+
+    def by_integers() -> Callable[[Any], Any]:
+        twice = _broadcast(builder, builder.shl(multiplier, _I32(1)), _SUMS)
+        even = _even(builder, builder.bitcast(twice, _PAIRS))
+        limits = [_broadcast(builder, builder.trunc(one, _I8), _CODES) for one in (low, high)]
+
+        def code(sums: Any) -> Any:
+            code = _rounded(builder, _extreme(builder, "smax", sums, _all(_SUMS, 0)), even)
+            code = _extreme(builder, "umin", code, _all(_SUMS, 255))
+            code = _extreme(builder, "umax", builder.trunc(code, _CODES), limits[0])
+            return _extreme(builder, "umin", code, limits[1])
+
+        return code
+
+    def by_floats() -> Callable[[Any], Any]:
+        rounding = FloatRounding(builder, low, high, WIDTH)
+        scale = broadcast(builder, builder.bitcast(factor, FLOAT), rounding.kind)
+        return lambda sums: builder.trunc(rounding.code(sums, scale), _CODES)
+
+    def loop(codes_of: Callable[[Any], Any]) -> None:
+        with cgutils.for_range(builder, steps) as turn:
+            at = builder.mul(turn.index, _I64(WIDTH))
+            code = codes_of(total(at))
+            builder.store(code, _at(builder, codes, at, _CODES)).align = 1
+
+    if not has_fused_floats():
+        loop(by_integers())
+        return
+    with builder.if_else(builder.icmp_signed("!=", factor, _I32(0))) as (then, otherwise):
+        with then:
+            loop(by_floats())
+        with otherwise:
+            loop(by_integers())
 
 
 def _rounded(builder: Any, total: Any, factor: Any) -> Any:

@@ -3,9 +3,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.int8.machine_code.inner_loops.requantize_rows import requantize_rows
+from hexsim.binding.requantize import Requantize
+from hexsim.int8.machine_code.features import has_fused_floats
+from hexsim.int8.machine_code.inner_loops.requantize_rows import (
+    FLOATS,
+    PLAIN,
+    SHIFTED,
+    requantize_rows,
+)
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.panel import COLUMNS
+from hexsim.int8.requantize.rows import row_tail
 from tests.int8 import naive
 from tests.int8.requantize.test_scalar import CASES
 
@@ -13,7 +21,7 @@ from tests.int8.requantize.test_scalar import CASES
 @kernel(
     "void(int32[:,::1],int32[::1],int32[::1],int32[::1],int32[::1],int64,int32,int32,uint8[:,::1])"
 )
-def some_rows(sums, addends, preload, multiplier, shift, shifts, low, high, out):
+def some_rows(sums, addends, preload, multiplier, shift, way, low, high, out):
     requantize_rows(
         sums.shape[0],
         sums.ctypes.data,
@@ -22,7 +30,7 @@ def some_rows(sums, addends, preload, multiplier, shift, shifts, low, high, out)
         preload.ctypes.data,
         multiplier.ctypes.data,
         shift.ctypes.data,
-        shifts,
+        way,
         low,
         high,
         out.ctypes.data,
@@ -55,10 +63,34 @@ def test_equals_twin(cases, added, shifted, limits, gap):
     assert (out[:, COLUMNS:] == 77).all()
 
 
-@pytest.mark.parametrize("shifts", [0, 1])
-def test_ties_go_up(shifts):
+@pytest.mark.skipif(not has_fused_floats(), reason="this CPU does not fuse multiply and add")
+@given(
+    st.lists(st.integers(2**15 + 1, 2**23), min_size=COLUMNS, max_size=COLUMNS),
+    st.lists(st.integers(-(2**31), 2**31 - 1), min_size=3, max_size=3),
+    st.integers(-300, 600),
+    st.tuples(st.integers(0, 255), st.integers(0, 255)),
+)
+@settings(deadline=None)
+def test_floats_equal_twin(multipliers, far, code, limits):
+    """Sums about a code's threshold, and any; multipliers of which floats take all."""
+    multiplier, shift = np.array(multipliers, np.int32) | 1, np.zeros(COLUMNS, np.int32)
+    low, high = sorted(limits)
+    near = -(-(code * 2**31 - 2**30) // multiplier.astype(np.int64))
+    sums = np.array([near, near - 1, *np.tile(far, (COLUMNS, 1)).T]).clip(-(2**31), 2**31 - 1)
+    sums = sums.astype(np.int32)
+    way, bits = row_tail(Requantize(shift, multiplier, shift, low, high))
+    assert way == FLOATS
+    out = np.empty(sums.shape, np.uint8)
+    none = np.zeros(len(sums), np.int32)
+    some_rows(sums, none, shift, bits, shift, way, low, high, out)
+    expected = [naive.requantize(row, multiplier, shift, low, high) for row in sums]
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("way", [PLAIN, SHIFTED])
+def test_ties_go_up(way):
     sums = np.arange(-8, 8, dtype=np.int32).reshape(1, -1)
     half, none = np.full(COLUMNS, 2**30, np.int32), np.zeros(COLUMNS, np.int32)
     out = np.empty((1, COLUMNS), np.uint8)
-    some_rows(sums, none[:1], none, half, none, shifts, 0, 255, out)
+    some_rows(sums, none[:1], none, half, none, way, 0, 255, out)
     np.testing.assert_array_equal(out, np.maximum(np.floor(sums / 2 + 0.5), 0))

@@ -1,0 +1,25 @@
+"""How kernels that requantise rows of channels take a tail (`inner_loops.requantize_rows`)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hexsim.binding.call import Int32
+from hexsim.binding.requantize import Requantize
+from hexsim.int8.machine_code.inner_loops.requantize_rows import FLOATS, PLAIN, SHIFTED
+from hexsim.int8.requantize.factors import factor_bits
+
+
+class RowTail(NamedTuple):
+    """Its way, and what sums are multiplied by: multipliers, or the bits of float factors."""
+
+    way: int
+    multiplier: Int32
+
+
+def row_tail(tail: Requantize) -> RowTail:
+    """Return the quickest way that is exact."""
+    factors = factor_bits(tail)
+    if factors is not None:
+        return RowTail(FLOATS, factors)
+    return RowTail(SHIFTED if tail.shift.any() else PLAIN, tail.multiplier)
