@@ -174,7 +174,8 @@ def decide(
 ) -> None:
     """Choose chip, runtime, quantiser mode and cut: ranked, with reasons, within your limits.
 
-    What is computed is kept: a run that was interrupted goes on where it was.
+    What is computed is kept: a run that was interrupted goes on where it was. Ends with code 1 if
+    no choice is left, which a build may count on.
     """
     from hexsim.cli._progress import status
     from hexsim.container.loading import load_container
@@ -223,6 +224,8 @@ def decide(
         html=lambda: decision_page(decision, lines, command_line()),
     )
     _show(decision, lines, every=work.every)
+    if not decision.ranked:
+        raise typer.Exit(1)
 
 
 def _wording(model: str, chips: Chips, inputs: LabelledInputs, work: Work) -> Wording:

@@ -156,8 +156,8 @@ def _run(words: list[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
 
 
 def test_nothing_within_the_limits_is_an_answer_too(command: Command, tmp_path: Path) -> None:
-    code, out, _ = command(f"{FEW} --modes default --max-ms 0.01 --json d.json")
-    assert code == 0
+    code, out, err = command(f"{FEW} --modes default --max-ms 0.01 --json d.json")
+    assert (code, err) == (1, ""), "a build stops"
     assert "Nothing is within the limits." in out
     assert "over --max-ms 0.01" in out
     document = json.loads((tmp_path / "d.json").read_text())

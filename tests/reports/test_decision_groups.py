@@ -22,3 +22,18 @@ def test_a_limit_is_one_group_from_the_nearest_to_the_furthest() -> None:
 
 def test_each_is_in_one_group() -> None:
     assert sorted(len(one.those) for one in out_groups(OUT)) == [1, 2, 2]
+
+
+def test_what_is_said_of_several_places_is_said_once() -> None:
+    places = (("sd835", "dsp"), ("sd855", "dsp"), ("sd855", "aip (no HTA section)"))
+    chips, stacks = (
+        out_groups(
+            RuledOut("act16", chip, where, f"16 bits, and {where[:3]} of {owner} has 8", limit=False)
+            for chip, where in places
+            for owner in [whose.format(chip)]
+        )
+        for whose in ("chip {}", "stack snpe-1.30")
+    )
+    assert [one.reason for one in chips] == ["16 bits, and the runtime has 8"]
+    assert chips[0].places == ("sd835 dsp", "sd855 dsp", "sd855 aip (no HTA section)")
+    assert [one.reason for one in stacks] == ["16 bits, and the runtime of stack snpe-1.30 has 8"]
