@@ -26,14 +26,18 @@ def test_each_is_in_one_group() -> None:
 
 def test_what_is_said_of_several_places_is_said_once() -> None:
     places = (("sd835", "dsp"), ("sd855", "dsp"), ("sd855", "aip (no HTA section)"))
-    chips, stacks = (
-        out_groups(
-            RuledOut("act16", chip, where, f"16 bits, and {where[:3]} of {owner} has 8", limit=False)
+
+    def reasons(owner: str) -> list[str]:
+        out = [
+            RuledOut("act16", chip, where, _refusal(where, owner.format(chip)), limit=False)
             for chip, where in places
-            for owner in [whose.format(chip)]
-        )
-        for whose in ("chip {}", "stack snpe-1.30")
-    )
-    assert [one.reason for one in chips] == ["16 bits, and the runtime has 8"]
-    assert chips[0].places == ("sd835 dsp", "sd855 dsp", "sd855 aip (no HTA section)")
-    assert [one.reason for one in stacks] == ["16 bits, and the runtime of stack snpe-1.30 has 8"]
+        ]
+        assert out_groups(out)[0].places == ("sd835 dsp", "sd855 dsp", "sd855 aip (no HTA section)")
+        return [group.reason for group in out_groups(out)]
+
+    assert reasons("chip {}") == ["16 bits, and the runtime has 8"]
+    assert reasons("stack snpe-1.30") == ["16 bits, and the runtime of stack snpe-1.30 has 8"]
+
+
+def _refusal(where: str, owner: str) -> str:
+    return f"16 bits, and {where.split()[0]} of {owner} has 8"
