@@ -10,6 +10,9 @@ import numpy as np
 from hexsim.accuracy.metrics import winner
 from hexsim.graph.ir import FloatArray
 
+TOP = 5
+"""So many of the best classes count for top-5."""
+
 
 @dataclass
 class Hits:
@@ -32,9 +35,9 @@ class Hits:
         if right is not None:
             place_float, place_runtime = place(floats, right), place(others, right)
             self.float_top1 += place_float < 1
-            self.float_top5 += place_float < 5
+            self.float_top5 += place_float < TOP
             self.runtime_top1 += place_runtime < 1
-            self.runtime_top5 += place_runtime < 5
+            self.runtime_top5 += place_runtime < TOP
 
     def take(self, other: Hits) -> None:
         """Take in the counts of other inputs."""

@@ -51,6 +51,11 @@ def is_classifier(network: Network) -> bool:
     return math.prod(shape) > 1 and sum(size > 1 for size in shape) == 1
 
 
+def scores_per_item(network: Network) -> int:
+    """How many numbers the first output has for each item."""
+    return math.prod(network.tensors[network.outputs[0]].shape) // batch_size(network)
+
+
 def before_choices(network: Network) -> dict[str, tuple[str, ...]]:
     """Outputs that layers sized by values write, with the floats that these choose from.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from hexsim.accuracy.classification import Hits
+from hexsim.accuracy.classification import TOP, Hits
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.observation import Counted, Feed, Labels, Observer, Totals
 from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
-from hexsim.accuracy.scores import before_choices, is_classifier
+from hexsim.accuracy.scores import before_choices, is_classifier, scores_per_item
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import Network
 from hexsim.graph.shown import Sheet, Shown
@@ -33,6 +33,7 @@ class Validation(Shown):
     `rescaled` has the weights that the runtime rescaled at load, `notes` a sentence for each output
     that is not compared itself. `original` is there where the reference was equalised. Where the
     output is no classifier's and nobody brought labels, `classes` is False: `hits` mean nothing.
+    With no more than five classes `ranked` is False: all of them are among the best five.
     """
 
     hits: Hits
@@ -43,6 +44,7 @@ class Validation(Shown):
     notes: tuple[str, ...] = ()
     original: Original | None = None
     classes: bool = True
+    ranked: bool = True
 
     def sheet(self) -> Sheet:
         """Return a row per tensor, as far as its error is known."""
@@ -112,6 +114,7 @@ def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> 
         tuple(_notes(deployment.network)),
         Original(totals.hits_before, totals.before.sqnr_db) if totals.hits_before.inputs else None,
         classes=labelled or is_classifier(deployment.network),
+        ranked=scores_per_item(deployment.network) > TOP,
     )
 
 

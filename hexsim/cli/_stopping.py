@@ -2,9 +2,10 @@
 
 One line is said, temporary files are removed, and the process is over, whatever it was doing: a
 thread waits for signals and acts, so neither a kernel that runs for long nor code that catches too
-much can be in the way. Codes are those of shells, 128 and the signal's number; a limit on CPU time
-is a mistake of the user (2). A signal that was ignored when the program was called stays ignored,
-as `nohup` wants it. Worker processes end without a word.
+much can be in the way. The line says what is kept for the next run, if anything is. Codes are those
+of shells, 128 and the signal's number; a limit on CPU time is a mistake of the user (2). A signal
+that was ignored when the program was called stays ignored, as `nohup` wants it. Worker processes
+end without a word.
 
 Left out: what comes before `main`, while Python itself starts.
 """
@@ -29,6 +30,21 @@ _SAID = {
 """Signal -> exit code, and what is said."""
 
 _QUIT = b"\0"
+
+_kept: list[str] = []
+"""What is kept where the command is now; read by the thread that waits for signals."""
+
+
+@contextmanager
+def keeping(what: str) -> Iterator[None]:
+    """Say `what`, which tells what is kept, if the program is ended in the block."""
+    from hexsim.graph.names import visible
+
+    _kept.append(visible(f"{what}, and the same command goes on from there"))
+    try:
+        yield
+    finally:
+        _kept.pop()
 
 
 @contextmanager
@@ -96,7 +112,8 @@ def _stop(number: int) -> None:
             child.kill()
         with suppress(OSError):
             clear = b"\r\x1b[2K\x1b[?25h" if os.isatty(2) else b""  # progress, hidden cursors
-            os.write(2, clear + f"hexsim: {said}\n".encode())
+            line = "; ".join(["hexsim: " + said, *_kept[-1:]])
+            os.write(2, clear + os.fsencode(f"{line}\n"))
     finally:
         os._exit(code)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,6 +33,8 @@ from hexsim.cli._words import words
 from hexsim.errors import HexsimError, unknown
 
 if TYPE_CHECKING:
+    from hexsim.graph.ir import Network
+    from hexsim.inputs.source import InputSource
     from hexsim.platform import Platform
     from hexsim.studies.decision import Decision, Limits, Preference
     from hexsim.studies.decision.commands import Wording
@@ -160,6 +163,12 @@ class Work:
         bool, typer.Option("--all", help="Show all choices, and each that is out.")
     ] = False
 
+    def calibration(self, network: Network) -> InputSource | None:
+        """What quantisers are calibrated on, if it is named."""
+        from hexsim.inputs.source import listed
+
+        return None if self.calibration_list is None else listed(self.calibration_list, network)
+
 
 @paged
 @grouped
@@ -174,11 +183,11 @@ def decide(
 ) -> None:
     """Choose chip, runtime, quantiser mode and cut: ranked, with reasons, within your limits.
 
-    What is computed is kept: a run that was interrupted goes on where it was.
+    What is computed is kept: a run that was interrupted goes on where it was. Ends with code 1 if
+    no choice is left, which a build may count on.
     """
     from hexsim.cli._progress import status
     from hexsim.container.loading import load_container
-    from hexsim.inputs.source import listed
     from hexsim.quantization.model import require_float
     from hexsim.reports.decision_data import decision_csv, decision_json
     from hexsim.reports.pages.decision_page import decision_page
@@ -192,15 +201,12 @@ def decide(
     read = load_container(model, input_dims=dims)
     network = require_float(read.model)
     source = inputs.source(network)
-    calibration = None
-    if work.calibration_list is not None:
-        calibration = listed(work.calibration_list, network)
     question = Question(
         source=model,
         read=read,
         inputs=source,
         platforms=platforms,
-        calibration=calibration,
+        calibration=work.calibration(network),
         labels=inputs.classes(source, network),
         runtimes=runtimes,
         modes=modes,
@@ -213,7 +219,7 @@ def decide(
         draws=work.draws,
         input_dims=dims,
     )
-    with status() as progress:
+    with status() as progress, _kept():
         decision = run_decide(question, progress)
     best, wording = decision.ranked[:1], _wording(model, chips, inputs, work)
     lines = commands(best[0], wording) if best else ()
@@ -223,6 +229,16 @@ def decide(
         html=lambda: decision_page(decision, lines, command_line()),
     )
     _show(decision, lines, every=work.every)
+    if not decision.ranked:
+        raise typer.Exit(1)
+
+
+def _kept() -> AbstractContextManager[None]:
+    """What is said where the command is ended while it decides."""
+    from hexsim.cli._stopping import keeping
+    from hexsim.files.kept import keeps
+
+    return keeping("what was computed is kept") if keeps("decide") else nullcontext()
 
 
 def _wording(model: str, chips: Chips, inputs: LabelledInputs, work: Work) -> Wording:

@@ -63,6 +63,7 @@ def run(
 ) -> None:
     """Simulate every point of a space. Killed, it goes on where it was when called again."""
     from hexsim.cli._progress import bar, status
+    from hexsim.cli._stopping import keeping
     from hexsim.files import write_bytes
     from hexsim.reports.text import number
     from hexsim.studies.sweep import engine, table
@@ -84,6 +85,7 @@ def run(
     parts = Parts(output.with_name(f"{output.name}.parts"), points)
     parts.open()
     with (
+        keeping(f"points that are done are kept in '{parts.folder}'"),
         workers.client() as client,
         bar(f"{len(points)} points; dashboard {client.dashboard_link}", len(points)) as shown,
     ):

@@ -35,8 +35,7 @@ class KeptParts:
     """The parts of work called `name`; `made_of` is what they all have in common."""
 
     def __init__(self, name: str, made_of: Iterable[str]) -> None:
-        folder = private_folder(name)
-        self._folder = folder if folder is not None and is_own(folder) else None
+        self._folder = _folder(name)
         self._common = hash_of([program_hash(), *made_of])
 
     def part(self, made_of: Iterable[str], make: Callable[[], Any]) -> Any:
@@ -61,6 +60,11 @@ class KeptParts:
         return self._folder / f"{hash_of([self._common, *made_of])}.json"
 
 
+def keeps(name: str) -> bool:
+    """True if there is a folder for parts of work called `name`."""
+    return _folder(name) is not None
+
+
 def hash_of(texts: Iterable[str | bytes]) -> str:
     """Hash of several texts, each told from its neighbours."""
     digest = hashlib.sha256()
@@ -79,6 +83,11 @@ def program_hash() -> str:
         part for path in paths for part in (str(path.relative_to(_PACKAGE)), path.read_bytes())
     )
     return hash_of([*files, *(f"{name} {version(name)}" for name in _LIBRARIES)])
+
+
+def _folder(name: str) -> Path | None:
+    folder = private_folder(name)
+    return folder if folder is not None and is_own(folder) else None
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """What a decision ruled out, by reason: each with how many it hit, and between which figures.
 
-A reason of a limit has a figure of its own for each choice; those of one limit are one group.
+A reason of a limit has a figure of its own for each choice; those of one limit are one group. A
+reason that names chip and runtime says the same of others: the group names them, not the reason.
 """
 
 from __future__ import annotations
@@ -48,7 +49,15 @@ def out_groups(out: Iterable[RuledOut]) -> tuple[OutGroup, ...]:
 def _split(one: RuledOut) -> tuple[str, str]:
     """The figure of a choice, and the limit that it is beyond; or no figure, and the reason."""
     figure, comma, limit = one.reason.rpartition(", ")
-    return (figure, limit) if one.limit and comma else ("", one.reason)
+    return (figure, limit) if one.limit and comma else ("", _of_any_place(one))
+
+
+def _of_any_place(one: RuledOut) -> str:
+    """The reason without the chip and runtime that the choice is on."""
+    runtime = one.where.split()[0]
+    return one.reason.replace(f"{runtime} of chip {one.chip} ", "the runtime ").replace(
+        f" {runtime} of ", " the runtime of "
+    )
 
 
 def _group(reason: str, those: list[RuledOut]) -> OutGroup:

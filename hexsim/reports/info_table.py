@@ -23,7 +23,7 @@ from hexsim.reports.summary import model_summary
 from hexsim.reports.text import quantity, table
 
 HEADER = ("Id", "Name", "Type", "Inputs", "Outputs", "Out Dims", "Runtimes", "Parameters")
-_FIRST_TO_GO = tuple(map(HEADER.index, ("Outputs", "Inputs", "Runtimes", "Parameters")))
+_FIRST_TO_GO = tuple(map(HEADER.index, ("Outputs", "Inputs", "Parameters", "Runtimes")))
 
 _SECTION_HEADER = (
     *("HTA section for", "layer ids", "first layer", "last layer", "layers", "MACs"),

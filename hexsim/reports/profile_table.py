@@ -40,7 +40,7 @@ _FIRST_TO_GO = tuple(
         "MAC/cycle",
         "live",
         "mJ",
-        *("used", "cycles", "MMAC", "engine", "type"),
+        *("used", "cycles", "MMAC", "type", "share", "engine"),
     )
 )
 _LEFT = frozenset(HEADER.index(name) for name in ("layer", "type", "engine", "bound", "cost model"))

@@ -24,7 +24,8 @@ def tradeoff_table(choices: Sequence[Choice], *, labelled: bool) -> str:
         *(*right, "same as float", "SQNR dB", "at load"),
     )
     rows = [_row(choice, labelled) for choice in choices]
-    text = table(header, rows, left=frozenset({0, 2, len(header) - 1}))
+    going = [header.index(name) for name in ("peak MiB", "init ms", "at load", "MiB")]
+    text = table(header, rows, left=frozenset({0, 2, len(header) - 1}), first_to_go=going)
     refused = [one for one in choices if one.refusal]
     return "\n".join([text, *(f"{one.file} on {one.runtime}: {one.refusal}" for one in refused)])
 

@@ -50,10 +50,10 @@ def _summary(study: Study) -> Iterator[str]:
     yield f"{study.network} on {study.chip} {study.runtime}, {hits.inputs} inputs"
     yield from (f"  {note}" for note in study.notes)
     if study.validation.labelled:
-        for kind, floats, others in (
-            ("top-1", hits.float_top1, hits.runtime_top1),
-            ("top-5", hits.float_top5, hits.runtime_top5),
-        ):
+        kinds = [("top-1", hits.float_top1, hits.runtime_top1)]
+        if study.validation.ranked:
+            kinds.append(("top-5", hits.float_top5, hits.runtime_top5))
+        for kind, floats, others in kinds:
             yield (
                 f"{kind}: float {floats / hits.inputs:.2%}, "
                 f"{study.runtime} {others / hits.inputs:.2%}"
@@ -74,10 +74,8 @@ def _original(found: Original, validation: Validation) -> Iterator[str]:
     """How the runtime compares with the float file as it was given."""
     hits = found.hits
     if validation.labelled:
-        yield (
-            f"float model before equalisation: top-1 {hits.float_top1 / hits.inputs:.2%}, "
-            f"top-5 {hits.float_top5 / hits.inputs:.2%}"
-        )
+        five = f", top-5 {hits.float_top5 / hits.inputs:.2%}" if validation.ranked else ""
+        yield f"float model before equalisation: top-1 {hits.float_top1 / hits.inputs:.2%}{five}"
     winners = f"same winner {hits.same_top1} of {hits.inputs}, " if validation.classes else ""
     yield (
         f"against the float model before equalisation: {winners}SQNR of the outputs "

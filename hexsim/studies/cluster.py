@@ -108,54 +108,51 @@ def in_parts(
     Raises HexsimError if workers die of a part, which holds `what`, or if the scheduler goes; and
     whatever `work` raises.
     """
+    import dask
+    from distributed import KilledWorker, as_completed
+
+    with _with_scheduler():
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": _SHARED}):
+            held = client.submit(_as_it_is, shared, pure=False)  # done again if it gets lost
+        # Parts go to where what they share is, and would leave all others without work at first.
+        client.replicate(held)
+        waiting = iter(parts)
+        ranges = {}
+
+        def submit() -> Iterator[object]:
+            part = next(waiting, None)
+            if part is not None:
+                future = client.submit(work, held, part.start, part.stop, pure=False)
+                ranges[future.key] = part
+                yield future
+
+        at_once = _AHEAD * max(1, threads(client))
+        running = as_completed([future for _ in range(at_once) for future in submit()])
+        for futures in running.batches():
+            done = [(ranges.pop(future.key), future) for future in futures]
+            running.update([future for _ in done for future in submit()])
+            try:
+                found = client.gather(futures)  # asking for each by itself takes as long as for all
+            except KilledWorker:
+                part = next((one for one, future in done if future.status == "error"), done[0][0])
+                raise HexsimError(
+                    f"workers die of the {what} {part.start} to {part.stop - 1}, perhaps for want "
+                    f"of memory; give fewer --workers, and look at those {what} by themselves"
+                ) from None
+            yield from zip((one for one, _ in done), found, strict=True)
+
+
+@contextmanager
+def _with_scheduler() -> Iterator[None]:
+    """Raise HexsimError if the scheduler goes while the block asks it for something."""
     from distributed.comm import CommClosedError
 
     try:
-        yield from _in_parts(client, work, shared, parts, what)
+        yield
     except (CancelledError, CommClosedError):
         raise HexsimError(
             "the scheduler has gone; start it anew, with workers, and call the command again"
         ) from None
-
-
-def _in_parts(
-    client: Client,
-    work: Callable[[Shared, int, int], Found],
-    shared: Shared,
-    parts: Iterable[range],
-    what: str,
-) -> Iterator[tuple[range, Found]]:
-    import dask
-    from distributed import KilledWorker, as_completed
-
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": _SHARED}):
-        held = client.submit(_as_it_is, shared, pure=False)  # a task is done again if it gets lost
-    # Parts go to where what they share is, and would leave all others without work at first.
-    client.replicate(held)
-    waiting = iter(parts)
-    ranges = {}
-
-    def submit() -> Iterator[object]:
-        part = next(waiting, None)
-        if part is not None:
-            future = client.submit(work, held, part.start, part.stop, pure=False)
-            ranges[future.key] = part
-            yield future
-
-    at_once = _AHEAD * max(1, threads(client))
-    running = as_completed([future for _ in range(at_once) for future in submit()])
-    for futures in running.batches():
-        done = [(ranges.pop(future.key), future) for future in futures]
-        running.update([future for _ in done for future in submit()])
-        try:
-            found = client.gather(futures)  # asking for each by itself takes as long as for all
-        except KilledWorker:
-            part = next((one for one, future in done if future.status == "error"), done[0][0])
-            raise HexsimError(
-                f"workers die of the {what} {part.start} to {part.stop - 1}, perhaps for want of "
-                f"memory; give fewer --workers, and look at those {what} by themselves"
-            ) from None
-        yield from zip((one for one, _ in done), found, strict=True)
 
 
 def in_order(found: Iterable[tuple[range, Found]]) -> Iterator[tuple[range, Found]]:

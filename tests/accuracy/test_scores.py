@@ -4,7 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim.accuracy.scores import before_choices, class_scores, is_classifier
+from hexsim.accuracy.scores import (
+    before_choices,
+    class_scores,
+    is_classifier,
+    scores_per_item,
+)
 from hexsim.container import loading
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron, Softmax
@@ -70,6 +75,17 @@ def test_a_classifier_has_one_row_of_scores_for_each_item(
     assert is_classifier(network) is scores
     whole = replace(tensors["y"], dtype="int32")
     assert not is_classifier(replace(network, tensors={**tensors, "y": whole}))
+
+
+@pytest.mark.parametrize(
+    ("taken", "given", "count"), [((1, 8), (1, 5), 5), ((3, 8), (3, 5), 5), ((8, 8), (1, 12), 12)]
+)
+def test_scores_are_counted_for_each_item(
+    taken: tuple[int, ...], given: tuple[int, ...], count: int
+) -> None:
+    layer = Neuron(name="n", inputs=("x",), outputs=("y",), function="tanh")
+    tensors = {"x": Tensor("x", taken), "y": Tensor("y", given)}
+    assert scores_per_item(Network("net", (layer,), tensors, {}, ("x",), ("y",))) == count
 
 
 def test_networks_of_each_kind() -> None:

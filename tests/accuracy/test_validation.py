@@ -12,10 +12,12 @@ from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.passes.resizing import resized
 from tests.accuracy import culprits
+from tests.container.made import with_weights
 from tests.deployed import deployed, planned
 from tests.doors import places
 from tests.doors.examples import SIZED_BY_VALUES, examples
 from tests.doors.places import Place
+from tests.small_networks import Sketch
 
 
 def test_labels_that_are_the_float_winners() -> None:
@@ -29,6 +31,14 @@ def test_labels_that_are_the_float_winners() -> None:
     assert found.hits.runtime_top1 == found.hits.same_top1
     assert done == [1, 2, 3, 4, 5, 6]
     assert found.output_sqnr_db == found.layers[-1].sqnr_db, "the scores are the only output"
+
+
+def test_top_5_means_something_from_six_classes_on() -> None:
+    few = Sketch((1, 4, 4, 3))
+    network = with_weights(few.network(few.dense("in", 5)))
+    feed = {"in": np.ones((1, 4, 4, 3), np.float32)}
+    assert not validate(deployed(network, "cpu"), [feed]).ranked
+    assert validate(deployed(culprits.network(), "cpu"), culprits.inputs(1)).ranked
 
 
 def test_a_float_runtime_is_float() -> None:

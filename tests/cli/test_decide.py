@@ -130,6 +130,24 @@ def test_a_killed_run_goes_on_where_it_was(command: Command, tmp_path: Path, par
     assert (tmp_path / "killed.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
 
 
+def test_who_interrupts_is_told_what_is_kept(tmp_path: Path, parts: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _CHILD, str(parts), *LABELLED.split()],
+        cwd=tmp_path,
+        env=_environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as child:
+        while child.poll() is None and not list(parts.glob("*.json")):
+            time.sleep(0.01)
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate()
+    assert child.returncode == 130
+    assert err.decode() == (
+        "hexsim: interrupted; what was computed is kept, and the same command goes on from there\n"
+    )
+
+
 _CHILD = """
 import sys
 from pathlib import Path
@@ -156,8 +174,8 @@ def _run(words: list[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
 
 
 def test_nothing_within_the_limits_is_an_answer_too(command: Command, tmp_path: Path) -> None:
-    code, out, _ = command(f"{FEW} --modes default --max-ms 0.01 --json d.json")
-    assert code == 0
+    code, out, err = command(f"{FEW} --modes default --max-ms 0.01 --json d.json")
+    assert (code, err) == (1, ""), "a build stops"
     assert "Nothing is within the limits." in out
     assert "over --max-ms 0.01" in out
     document = json.loads((tmp_path / "d.json").read_text())

@@ -34,3 +34,21 @@ def test_tables_fit_a_terminal_of_80_columns(
     for rule in rules:
         assert len(printed[rule]) <= 80
         assert len(printed[rule - 1]) <= 80 >= len(printed[rule + 1])
+
+
+@pytest.mark.parametrize(
+    ("line", "columns"),
+    [
+        ("profile dronet_112", ["layer", "engine", "us", "bound"]),
+        ("info alexnet", ["Id", "Name", "Type", "Runtimes"]),
+        ("tradeoff dronet_112 --chip sd855", ["file", "runtime", "inference", "SQNR"]),
+    ],
+)
+def test_what_matters_most_stays_on_a_page_of_60_columns(
+    line: str, columns: list[str], command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = command(line)[1].splitlines()
+    head = next(one for one in lines if one.strip("| ").startswith(f"{columns[0]} "))
+    assert len(head) <= 60
+    assert [name for name in columns if name not in head] == []

@@ -22,3 +22,22 @@ def test_a_limit_is_one_group_from_the_nearest_to_the_furthest() -> None:
 
 def test_each_is_in_one_group() -> None:
     assert sorted(len(one.those) for one in out_groups(OUT)) == [1, 2, 2]
+
+
+def test_what_is_said_of_several_places_is_said_once() -> None:
+    places = (("sd835", "dsp"), ("sd855", "dsp"), ("sd855", "aip (no HTA section)"))
+
+    def reasons(owner: str) -> list[str]:
+        out = [
+            RuledOut("act16", chip, where, _refusal(where, owner.format(chip)), limit=False)
+            for chip, where in places
+        ]
+        assert out_groups(out)[0].places == ("sd835 dsp", "sd855 dsp", "sd855 aip (no HTA section)")
+        return [group.reason for group in out_groups(out)]
+
+    assert reasons("chip {}") == ["16 bits, and the runtime has 8"]
+    assert reasons("stack snpe-1.30") == ["16 bits, and the runtime of stack snpe-1.30 has 8"]
+
+
+def _refusal(where: str, owner: str) -> str:
+    return f"16 bits, and {where.split()[0]} of {owner} has 8"

@@ -18,6 +18,13 @@ def test_the_summary_has_scores_of_both_sides() -> None:
     assert "top-1" not in validation_text(study(asked=False), every_layer=False)
 
 
+def test_top_5_is_not_told_of_five_classes() -> None:
+    found = study().validation
+    assert found.ranked
+    few = replace(study(), validation=replace(found, ranked=False))
+    assert "top-5" not in validation_text(few, every_layer=False)
+
+
 def test_worst_first_or_network_order() -> None:
     def first_column(every_layer: bool) -> list[str]:
         table = validation_text(study(asked=False), every_layer=every_layer).split("\n\n")[1]

@@ -177,8 +177,17 @@ function ticked({ plot, view }) {
 
 const everything = (chart) => chart.view.reset();
 
+function* within(root) {
+  for (const one of root.querySelectorAll("*")) {
+    yield one;
+    if (one.shadowRoot) yield* within(one.shadowRoot);
+  }
+}
+
 async function draw(figure, place) {
   const views = await Bokeh.embed.embed_item(figure.item, place);
+  // The place itself hears the keys; a stop inside has no name and shows nothing.
+  for (const one of within(place)) if (one.tabIndex === 0) one.tabIndex = -1;
   const view = views.roots ? views.roots[0] : [...views][0];
   const plot = view.model;
   const parts = [...plot.references()];

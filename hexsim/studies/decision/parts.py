@@ -21,6 +21,7 @@ from hexsim.errors import HexsimError
 from hexsim.files.kept import KeptParts, hash_of
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputSource, seeded_source
+from hexsim.int8.machine_code.features import compiled_for
 from hexsim.planning.sections import all_listed, automatic, parse
 from hexsim.platform import Platform
 from hexsim.quantization.model import Model
@@ -67,7 +68,8 @@ class Parts:
 
     def accuracy(self, mode: Mode, place: Place, timed: Timed) -> Accuracy:
         """What the answers of a mode are worth."""
-        key = ("accuracy", repr(mode), timed.values, self._inputs)
+        cpu = repr(compiled_for())  # float sums are added up in an order that depends on it
+        key = ("accuracy", repr(mode), cpu, timed.values, self._inputs)
         found = self._kept.part(key, lambda: self._judge(mode, place, timed))
         return Accuracy(**{**found, "worst": tuple(found["worst"])})
 

@@ -116,6 +116,13 @@ def test_buttons_and_keys_zoom(opened: Open) -> None:
     assert ends(browser)[0] < low
 
 
+def test_tab_goes_from_a_figure_to_its_table(opened: Open) -> None:
+    """Nothing between them takes keys, has no name and shows no frame."""
+    browser = drawn(opened(PAGE))
+    browser.find_element("css selector", ".chart").send_keys("\ue004")
+    assert browser.switch_to.active_element.tag_name == "summary"
+
+
 def test_the_search_fades_other_layers_and_keeps_their_rows_out(opened: Open) -> None:
     browser = drawn(opened(PAGE))
     browser.find_element("id", "search").send_keys("CONV")

@@ -74,6 +74,16 @@ def test_a_second_run_computes_nothing(question: Question, monkeypatch: pytest.M
     assert decide(question) == first
 
 
+def test_answers_of_another_kind_of_cpu_are_computed_anew(
+    question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decide(question)
+    monkeypatch.setattr(parts, "compiled_for", lambda: ("x86_64", "another", "+avx2"))
+    monkeypatch.setattr(parts, "validate", _never)
+    with pytest.raises(AssertionError, match="this is kept"):
+        decide(question)
+
+
 def test_another_limit_takes_what_is_there(
     question: Question, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from hexsim import __version__
 from hexsim.cli._say import report_progress
+from hexsim.cli._stopping import keeping
 from hexsim.cli.snpe.bench import folder, inputs, runs, sheet
 from hexsim.cli.snpe.bench.config import Config, Settings
 from hexsim.cli.snpe.bench.flavours import Flavour, flavours
@@ -96,7 +97,8 @@ class Bench:
         name = f"benchmark_stats_{self.config.name}.csv"
         place, resumed = folder.results_folder(base / self.config.results, self._identity(), name)
         report_progress(f"{'Going on' if resumed else 'Running'} in {place}")
-        results = self._sheet(place, self._input_list(place))
+        with keeping(f"runs that are done are kept in '{place}'"):
+            results = self._sheet(place, self._input_list(place))
         files = write(results)
         for file in reversed(list(files)):
             write_text(place / file, files[file])
