@@ -105,12 +105,18 @@ class Observer(MadeWhereUsed):
 
     def _seats(self, count: int) -> list[Callable[[Counted], Observed]]:
         """So many observers side by side, each of one thread."""
-        one = copy(self)
-        one.twin = copy(self.twin)
-        one.twin.threads = 1
+        one = self._of_one_thread
         if one._original is not None:
             _ = one._given_engine  # made before several ask for it
         return [partial(one._observed, run=run) for run in one.twin.seats(count)]
+
+    @cached_property
+    def _of_one_thread(self) -> Observer:
+        """The same with engines of its own, which it keeps."""
+        one = copy(self)
+        one.twin = copy(self.twin)
+        one.twin.threads = 1
+        return one
 
     def _observed(self, one: Counted, run: Callable[[Feed], Pair]) -> Observed:
         """What one input says if `run` runs both."""
