@@ -53,9 +53,9 @@ def run(
     """Write tensors `names` of all results under `folder`; return the number of results.
 
     `progress` is told the files of each inference before it is waited for, `told` the shape of what
-    is written of tensors that are `sized` by values. `types` are those of the numbers in the files of
-    tensors that the executor gives in another form than float32. Raises HexsimError for input that
-    cannot be read and for a folder that cannot be written, before anything runs if that can be
+    is written of tensors that are `sized` by values. `types` are those of the numbers in the files
+    of tensors that the executor gives in another form than float32. Raises HexsimError for input
+    that cannot be read and for a folder that cannot be written, before anything runs if that can be
     known; no file is ever half written.
     """
     files = _files(names)
