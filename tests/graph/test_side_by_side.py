@@ -139,19 +139,28 @@ def test_an_interrupt_leaves_nothing_behind() -> None:
     main = threading.main_thread().ident
     assert main is not None
 
+    both_there = threading.Barrier(2, timeout=30)  # no thread is to start when it comes
+    awaited = threading.Event()
+
     def work(item: int) -> int:
-        if item == 2:
+        if item < 2:
+            both_there.wait()
+        elif item == 2:
+            awaited.wait()
             signal.pthread_kill(main, signal.SIGINT)
             time.sleep(0.1)
         return item
 
     results = side_by_side(range(100), work, lambda: [work] * 2)
     assert isinstance(results, Generator)
-    with pytest.raises(KeyboardInterrupt):
+    assert [next(results), next(results)] == [0, 1]
+
+    def ask_on() -> None:
+        awaited.set()
         for _ in results:
             pass
-    results.close()  # the interrupt may have come while it was not waited for
-    for one in threading.enumerate():
-        if one.name.startswith("hexsim-seat"):  # it came while this one was started
-            one.join()
+
+    with pytest.raises(KeyboardInterrupt):
+        ask_on()
+    results.close()  # should it have come just before
     assert not seat_threads()
