@@ -236,7 +236,8 @@ def run(
     """Return what `runtime` answers to each of `inputs`, one after another; no time is simulated.
 
     Answers are those of `simulate`, each made when it is asked for, so that any number of inputs
-    fits in memory. `output_tensors` are asked for instead of the network's outputs. Raises
+    fits in memory. Of a list or an array, some inferences may run side by side, a few ahead of what
+    is asked for. `output_tensors` are asked for instead of the network's outputs. Raises
     HexsimError as `simulate` does, before the first answer for whatever is not about an input.
     """
     platform = Platform.load(chip, stack)
@@ -281,15 +282,15 @@ def _deployed(
 
 
 def _answers(deployment: Deployment, inputs: Iterable[Inputs]) -> Iterator[dict[str, FloatArray]]:
-    """Make the executor now, and an answer whenever one is asked for."""
+    """Make the executor now, and an answer whenever one is asked for.
+
+    What an iterator yields may follow from the last answer, so that it is never read ahead.
+    """
     network, executor = deployment.network, deployment.executor()
-    return (
-        {
-            name: _source(network, name, array)
-            for name, array in executor.run(_stored(network, one)).items()
-        }
-        for one in inputs
-    )
+    stored = (_stored(network, one) for one in inputs)
+    known = isinstance(inputs, Sequence | np.ndarray)
+    answers = executor.run_each(stored) if known else map(executor.run, stored)
+    return ({name: _source(network, name, array) for name, array in one.items()} for one in answers)
 
 
 def _circumstances(

@@ -50,8 +50,7 @@ class Agreements:
         if self._is_reference(arithmetic):
             found = agreement(*tee(self._references()), classes=self._classes)
         else:
-            executor = scored.executor()
-            runs = map(executor.run, self._feeds())
+            runs = scored.executor().run_each(self._feeds())
             found = agreement(self._references(), runs, classes=self._classes)
         self._known.append((arithmetic, found))
         return found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hexsim.accuracy.items import scores_of_items
-from hexsim.execution.subnet_executor import SubnetExecutor
+from hexsim.execution.subnet_executor import ListExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.source import InputSource
 
@@ -45,7 +45,7 @@ class Answering:
 
     def __init__(
         self,
-        executor: SubnetExecutor,
+        executor: ListExecutor,
         source: InputSource,
         network: Network,
         names: Sequence[str] | None = None,
@@ -56,16 +56,17 @@ class Answering:
         self._output = network.outputs[0]
         self._files_of_a_line = len(network.inputs)
         self._names = names
-        self._sets = 0
 
-    def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """Return what the executor does."""
-        values, source = self._executor.run(inputs), self._source
-        files, left = source.files[self._sets], source.items - self._sets * source.batch
-        scores = scores_of_items(values[self._output], source.batch)
-        for item, one in zip(range(left), scores, strict=False):
-            line = item // source.items_per_line
-            file = files[line * self._files_of_a_line]
-            self.answers.append(Answer(file, guesses(one, self._names)))
-        self._sets += 1
-        return values
+    def run_each(
+        self, feeds: Iterable[Mapping[str, FloatArray]]
+    ) -> Iterator[dict[str, FloatArray]]:
+        """Yield what the executor does for all sets of the source."""
+        source = self._source
+        for index, values in enumerate(self._executor.run_each(feeds)):
+            files, left = source.files[index], source.items - index * source.batch
+            scores = scores_of_items(values[self._output], source.batch)
+            for item, one in zip(range(left), scores, strict=False):
+                line = item // source.items_per_line
+                file = files[line * self._files_of_a_line]
+                self.answers.append(Answer(file, guesses(one, self._names)))
+            yield values

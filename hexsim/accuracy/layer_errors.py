@@ -102,6 +102,11 @@ class TensorRun:
         self.distances.append(distance)
         self.seen.take(Seen.of(reference, encoding))
 
+    def take(self, other: TensorRun) -> None:
+        """Take in the run of the inputs behind these."""
+        self.distances += other.distances
+        self.seen.take(other.seen)
+
 
 @dataclass
 class TensorStream:

@@ -49,10 +49,9 @@ class OutputJudge:
         `model` is the network judged, or one with the same layers and other parameters.
         """
         tried = _with_floats(scored(model), self.takes - chosen)
-        executor = with_chosen(self.deployment, tried, chosen).executor()
+        runs = with_chosen(self.deployment, tried, chosen).executor().run_each(self.inputs)
         total = Distance()
-        for feed, reference in zip(self.inputs, self._references, strict=True):
-            run = executor.run(feed)
+        for run, reference in zip(runs, self._references, strict=True):
             for name, array in reference.items():
                 if array.dtype.kind == "f":
                     total.add(array, run[name])

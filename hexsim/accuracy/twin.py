@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 from hexsim.deployment import Deployment
+from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.graph.ir import FloatArray
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.planning.plan import Plan
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 Values = dict[str, FloatArray]
+Pair = tuple[Values, Values]
+"""In float and on the runtime."""
 
 
-class _Runs(Protocol):
+class _Runs(SubnetExecutor, Protocol):
     """What a deployment makes to be run."""
 
-    def run(self, inputs: Mapping[str, FloatArray]) -> Values:
-        """The outputs for `inputs`."""
+    def seats(self, count: int) -> Sequence[SubnetExecutor]:
+        """So many that do the same side by side."""
 
 
 class MadeWhereUsed:
@@ -80,12 +83,20 @@ class Twin(MadeWhereUsed):
     def _runtime(self) -> _Runs:
         return self._observed.executor(self.threads)
 
-    def run(self, feed: Mapping[str, FloatArray]) -> tuple[Values, Values]:
+    def run(self, feed: Mapping[str, FloatArray]) -> Pair:
         """Return the values of `tensors` in float and on the runtime, in stored order.
 
         Tensors of the runtime that are codes come as the reals the codes stand for; that holds
         for the network's inputs too, where a fixed-point subnet reads them.
         """
+        return self._pair(feed, self._runtime)
+
+    def seats(self, count: int) -> list[Callable[[Mapping[str, FloatArray]], Pair]]:
+        """So many that do what `run` does, side by side; they share the float network."""
+        _ = self._float  # made before several ask for it
+        return [partial(self._pair, runtime=seat) for seat in self._runtime.seats(count)]
+
+    def _pair(self, feed: Mapping[str, FloatArray], runtime: SubnetExecutor) -> Pair:
         inputs = dict(feed)
         coded = {
             name: self.encodings[name].dequantize(self.encodings[name].quantize(array))
@@ -94,7 +105,7 @@ class Twin(MadeWhereUsed):
         }
         return (
             {**inputs, **self._float.run(feed)},
-            {**inputs, **coded, **self._runtime.run(feed)},
+            {**inputs, **coded, **runtime.run(feed)},
         )
 
 

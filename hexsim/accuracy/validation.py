@@ -69,13 +69,15 @@ def validate(
 
     Each input is a batch of `batch` items; `items` is their number without the padding of the
     last one, by default all are full. `labels` has the right classes of each item. `threads` share
-    the work of a layer, 0 for one per core. `original` is the float network before its weights were
-    equalised, if the deployed one was. Memory is bounded by the activations of one input.
+    the inputs, or the work of a layer; 0 for one per core. `original` is the float network before
+    its weights were equalised, if the deployed one was. Memory is bounded by the activations of an
+    input for each thread.
     """
     observer = Observer(deployment, batch, original, threads)
     totals = Totals(observer.twin)
-    for index, one in enumerate(counted(inputs, batch, items, labels)):
-        totals.take(observer.observe([one]))
+    each = observer.observe_each(counted(inputs, batch, items, labels))
+    for index, one in enumerate(each):
+        totals.take(one)
         progress(index + 1)
     return validation_of(deployment, totals, labelled=labels is not None)
 

@@ -94,7 +94,10 @@ NoFallbackOption = Annotated[
 ThreadsOption = Annotated[
     int,
     typer.Option(
-        "--threads", min=0, max=64, help="Threads per layer; default: one per core, at most four."
+        "--threads",
+        min=0,
+        max=64,
+        help="Threads for a list, or for a layer; default: one per core, at most four.",
     ),
 ]
 InputListOption = Annotated[

@@ -123,6 +123,7 @@ def _validated(
     shared_out: SharedOut,
 ) -> Validation:
     from hexsim.accuracy.validation import validate
+    from hexsim.cli._allocation import keep_large_arrays
     from hexsim.cli._progress import bar
     from hexsim.studies.sharded import validate_sharded
 
@@ -140,6 +141,7 @@ def _validated(
                 original=original,
                 progress=progress,
             )
+    keep_large_arrays()
     with bar("validating", source.sets) as progress:
         return validate(
             deployment,

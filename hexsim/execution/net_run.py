@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hexsim.errors import HexsimError, unknown
-from hexsim.execution.subnet_executor import SubnetExecutor
+from hexsim.execution.subnet_executor import ListExecutor
 from hexsim.files import claim, clean_tree, write_bytes
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.source import InputSource
@@ -41,7 +41,7 @@ def wanted(
 
 
 def run(
-    executor: SubnetExecutor,
+    executor: ListExecutor,
     source: InputSource,
     folder: Path,
     names: Sequence[str],
@@ -52,10 +52,10 @@ def run(
 ) -> int:
     """Write tensors `names` of all results under `folder`; return the number of results.
 
-    `progress` is told the files of each inference before it runs, `told` the shape of what is
-    written of tensors that are `sized` by values. `types` are those of the numbers in the files of
-    tensors that the executor gives in another form than float32. Raises HexsimError for input that
-    cannot be read and for a folder that cannot be written, before anything runs if that can be
+    `progress` is told the files of each inference before it is waited for, `told` the shape of what
+    is written of tensors that are `sized` by values. `types` are those of the numbers in the files
+    of tensors that the executor gives in another form than float32. Raises HexsimError for input
+    that cannot be read and for a folder that cannot be written, before anything runs if that can be
     known; no file is ever half written.
     """
     files = _files(names)
@@ -67,9 +67,10 @@ def run(
         parents=True,
     )
     count = 0
-    for index, feed in enumerate(source.feeds()):
+    each = executor.run_each(source.feeds())
+    for index in range(source.sets):
         progress(source.files[index])
-        values = executor.run(feed)
+        values = next(each)
         left = source.items - index * source.batch
         for result in _lines({name: values[name] for name in names}, source, left, sized):
             for name, array in result.items():

@@ -6,20 +6,36 @@ holds floats and a fixed-point subnet converts at its edges.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from hexsim import budget
 from hexsim.binding import bind
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import kind_of
 from hexsim.execution.mixed_subnet import MixedSubnet
+from hexsim.execution.seats import seats_for
 from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.graph.ir import FloatArray
+from hexsim.graph.side_by_side import side_by_side
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.planning.plan import Plan, PlannedSubnet
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
+
+Values = dict[str, FloatArray]
+
+_LEAST = 1 << 19
+"""Elements of tensors and constants for each subnet from which on a list is dealt out. Measured on
+two cores: of 0.3 million a list gains less than rows do, of 0.8 million more."""
+
+
+class _Run(Protocol):
+    """What a subnet does."""
+
+    def __call__(self, inputs: Mapping[str, FloatArray], /) -> Values:
+        """Return the outputs."""
 
 
 class PlanExecutor:
@@ -27,7 +43,8 @@ class PlanExecutor:
 
     `signed_weights` says whether the kernels of HVX take signed weights (V65 and later); those
     of the tensor engine take the codes as they are.
-    `threads` share the work of a layer, 0 for one per core; values do not depend on it.
+    `threads` share the work of a layer, or a list of inputs, 0 for one per core; values do not
+    depend on it.
     """
 
     def __init__(
@@ -41,17 +58,57 @@ class PlanExecutor:
         elements = sum(tensor.elements for tensor in plan.network.tensors.values())
         budget.require(budget.VALUES, elements, f"an inference of network '{plan.network.name}'")
         self.plan = plan
-        self._steps = [
-            (subnet, _executor(subnet, plan.runtime, model, signed_weights, threads))
+        self.threads = threads
+        self._executors = [
+            _executor(subnet, plan.runtime, model, signed_weights, threads)
             for subnet in plan.subnets
         ]
+        self._single = _Chain(plan, [one.run for one in self._executors])
 
-    def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    def run(self, inputs: Mapping[str, FloatArray]) -> Values:
         """Return the network's outputs for `inputs`, all float32 in stored order."""
+        return self._single.run(inputs)
+
+    def run_each(self, feeds: Iterable[Mapping[str, FloatArray]]) -> Iterator[Values]:
+        """Yield what `run` returns for each of `feeds`, in their order.
+
+        Where that is faster, inferences run side by side; then some feeds are read ahead.
+        """
+        # onnxruntime shares out the rows of a network in floats as well as we could a list.
+        if not any(isinstance(one, IntegerSubnet) for one in self._executors):
+            return map(self.run, feeds)
+        visits = len(self._executors)
+        count = seats_for(self.plan.network, self.threads, least=_LEAST, visits=visits)
+        if count == 1:
+            return map(self.run, feeds)
+        return side_by_side(feeds, self.run, lambda: [one.run for one in self.seats(count)])
+
+    def seats(self, count: int) -> list[SubnetExecutor]:
+        """So many executors of one thread each that may run side by side."""
+        each = [_seated(one, count) for one in self._executors]
+        return [_Chain(self.plan, runs) for runs in zip(*each, strict=True)]
+
+
+class _Chain:
+    """The subnets of a plan one after the other, each by one of `runs`."""
+
+    def __init__(self, plan: Plan, runs: Sequence[_Run]) -> None:
+        self._outputs = plan.network.outputs
+        self._steps = list(zip(plan.subnets, runs, strict=True))
+
+    def run(self, inputs: Mapping[str, FloatArray]) -> Values:
+        """Return the network's outputs."""
         values = dict(inputs)
-        for subnet, executor in self._steps:
-            values.update(executor.run({name: values[name] for name in subnet.inputs}))
-        return {name: values[name] for name in self.plan.network.outputs}
+        for subnet, run in self._steps:
+            values.update(run({name: values[name] for name in subnet.inputs}))
+        return {name: values[name] for name in self._outputs}
+
+
+def _seated(executor: IntegerSubnet | SubnetExecutor, count: int) -> Sequence[_Run]:
+    """The same subnet for each of so many seats; in floats all may use what there is."""
+    if isinstance(executor, IntegerSubnet):
+        return [seat.run_alone for seat in executor.seats(count)]
+    return [executor.run] * count
 
 
 def _executor(

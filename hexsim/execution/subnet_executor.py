@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from hexsim.graph.ir import FloatArray
@@ -13,3 +13,12 @@ class SubnetExecutor(Protocol):
 
     def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return the outputs for `inputs`, arrays in stored order by tensor name."""
+
+
+class ListExecutor(Protocol):
+    """A whole plan made ready to run on a list of inputs."""
+
+    def run_each(
+        self, feeds: Iterable[Mapping[str, FloatArray]]
+    ) -> Iterator[dict[str, FloatArray]]:
+        """Yield the outputs for each of `feeds`, in their order, some of which are read ahead."""

@@ -14,14 +14,14 @@ Left out: buffers in the memory of a GPU, and buffers that are mapped into the D
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
 from hexsim.errors import HexsimError
-from hexsim.execution.subnet_executor import SubnetExecutor
+from hexsim.execution.subnet_executor import ListExecutor
 from hexsim.graph.ir import FloatArray
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
@@ -132,19 +132,25 @@ class Buffered:
     of floats.
     """
 
-    executor: SubnetExecutor
+    executor: ListExecutor
     inputs: Mapping[str, Buffer]
     outputs: Mapping[str, Buffer]
     native: frozenset[str] = field(default=frozenset())
 
-    def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """Return the outputs for `inputs`, both in stored order and as their files hold them."""
+    def run_each(
+        self, feeds: Iterable[Mapping[str, FloatArray]]
+    ) -> Iterator[dict[str, FloatArray]]:
+        """Yield the outputs for each of `feeds`, both in stored order and as their files hold them.
+
+        Some of the feeds are read ahead.
+        """
         put: Callable[[Buffer, FloatArray], FloatArray]
         got: Callable[[Buffer, FloatArray], FloatArray]
         put = Buffer.read if "inputs" in self.native else Buffer.hold
         got = Buffer.write if "outputs" in self.native else Buffer.hold
-        values = self.executor.run({n: put(self.inputs[n], v) for n, v in inputs.items()})
-        return {n: got(self.outputs[n], v) for n, v in values.items()}
+        held = ({n: put(self.inputs[n], v) for n, v in one.items()} for one in feeds)
+        for values in self.executor.run_each(held):
+            yield {n: got(self.outputs[n], v) for n, v in values.items()}
 
     @property
     def output_types(self) -> dict[str, str]:

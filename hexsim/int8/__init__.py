@@ -4,7 +4,9 @@
 says in `step.Step`s what there is to do (`prepared.PreparedCall`); a `programs.program.Program`
 does it. From the top down:
 
-    runner, edges      a subnet from floats to floats
+    runner             a subnet from floats to floats
+    seat, edges        the memory and the program of one of its inferences
+    packed_call        what all its inferences share
     dispatch           who computes a call
     wide               16-bit operands, byte by byte
     fully_connected    a convolution whose pixels are the batch

@@ -43,21 +43,10 @@ from hexsim.onnx_io.node_codes import NodeCodes
 from hexsim.onnx_io.opaque_nodes import add_opaque
 from hexsim.onnx_io.operators import TRANSLATORS
 from hexsim.onnx_io.quantization_nodes import strip
+from hexsim.onnx_io.randomness import RANDOM
 from hexsim.onnx_io.source import OnnxSource, open_source
 from hexsim.onnx_io.user_nodes import add_user_defined
 from hexsim.udl import find
-
-_RANDOM = frozenset(
-    {
-        "Bernoulli",
-        "Multinomial",
-        "RandomNormal",
-        "RandomNormalLike",
-        "RandomUniform",
-        "RandomUniformLike",
-    }
-)
-"""Operators that are not folded although their inputs are known."""
 
 _STEPS = 32
 """Constants computed from others are read at the latest when so many nodes lie behind them."""
@@ -322,7 +311,7 @@ def _require_names(node: Node, net: Importer) -> None:
 
 
 def _folds(node: Node) -> bool:
-    return not node.has_subgraph and node.standard not in _RANDOM
+    return not node.has_subgraph and node.standard not in RANDOM
 
 
 def _fold(node: Node, net: Importer, source: OnnxSource) -> None:

@@ -185,11 +185,12 @@ class _Bench:
         executor = deployment.over(class_scores(deployment.network)).executor()
         engine, hits, distance = FloatEngine(self._reference), Hits(), Distance()
         batch, labels = self._source.batch, self._conditions.labels
-        for index, feed in enumerate(self._source.feeds()):
+        # The list is read twice, so that each side may be as far ahead as it likes.
+        floats = map(engine.run, self._source.feeds())
+        codes = executor.run_each(self._source.feeds())
+        for index, pair in enumerate(zip(floats, codes, strict=True)):
             count = min(batch, self._source.items - index * batch)
-            expected, found = (
-                unpadded(runs.run(feed), batch, count) for runs in (engine, executor)
-            )
+            expected, found = (unpadded(values, batch, count) for values in pair)
             for name, array in expected.items():
                 if array.dtype.kind == "f":
                     distance.add(array, found[name])

@@ -10,13 +10,15 @@ PROGRAM = """
 import re, sys
 from pathlib import Path
 import numpy as np
-from hexsim.cli._allocation import map_large_arrays
+from hexsim.cli._allocation import keep_large_arrays, map_large_arrays
 
 def resident():
     return int(re.search(r"VmRSS:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) >> 10
 
 if "mapped" in sys.argv:
     map_large_arrays()
+if "kept" in sys.argv:
+    keep_large_arrays()
 np.ones(3 << 20)  # 24 MB: from now on glibc would map nothing smaller by itself
 before = resident()
 kept = [(np.ones(1 << 19), np.ones(5000)) for _ in range(20)]  # 4 MB, and something behind it
@@ -35,3 +37,8 @@ def _left(*words: str) -> int:
 def test_large_arrays_leave_nothing_behind() -> None:
     assert _left() > 40
     assert _left("mapped") < 10
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="not glibc")
+def test_a_command_may_keep_them() -> None:
+    assert _left("mapped", "kept") > 40

@@ -15,8 +15,9 @@ from tests.deployed import deployed
 class Doubles:
     """Stands for an executor: y is twice x, z has no batch."""
 
-    def run(self, inputs):
-        return {"y": 2 * inputs["x"], "z": np.float32([1, 2, 3]), "deep/er/y": inputs["x"]}
+    def run_each(self, feeds):
+        for inputs in feeds:
+            yield {"y": 2 * inputs["x"], "z": np.float32([1, 2, 3]), "deep/er/y": inputs["x"]}
 
 
 def _source(batch, items, items_per_line):

@@ -64,14 +64,16 @@ def test_native_sides() -> None:
     encoding = Encoding.from_range(-1.8, 0.5)
 
     class Same:
-        def run(self, inputs):
-            return {"out": inputs["in"]}
+        def run_each(self, feeds):
+            return ({"out": inputs["in"]} for inputs in feeds)
 
     buffer = Buffer(8, True, encoding)
     codes = np.array([0, 89, 200, 255], np.float32)
     through = Buffered(Same(), {"in": buffer}, {"out": buffer}, frozenset({"inputs"}))
-    np.testing.assert_array_equal(through.run({"in": codes})["out"], buffer.read(codes))
+    (found,) = through.run_each([{"in": codes}])
+    np.testing.assert_array_equal(found["out"], buffer.read(codes))
     assert through.output_types == {}
     both = replace(through, native=frozenset({"inputs", "outputs"}))
-    np.testing.assert_array_equal(both.run({"in": codes})["out"], codes)
+    (found,) = both.run_each([{"in": codes}])
+    np.testing.assert_array_equal(found["out"], codes)
     assert both.output_types == {"out": "<u1"}

@@ -2,7 +2,7 @@
 
 A network pays only for the kernels it uses, and only once per machine: compiled code is kept in
 `machine_code.cache`. Kernels release the GIL, check nothing and allocate nothing: the shapes of
-what layers exchange are checked in `hexsim.int8.runner`, the types of arguments in
+what layers exchange are checked in `hexsim.int8.packed_call`, the types of arguments in
 `machine_code.entry.check`. Inside a kernel, loop over a slice instead of indexing with a computed
 start (LLVM then knows no index is negative and vectorises), and copy arrays element by element
 (assigning an array to a slice costs more than a second of compilation).

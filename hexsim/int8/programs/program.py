@@ -6,7 +6,7 @@ together. A plain function between steps ends the table; the next begins behind 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain, groupby
 from typing import Any
 
@@ -50,7 +50,7 @@ class Program:
         self.threads = (threads or default_threads()) if CAN_YIELD else 1
         scratch = max((_scratch_bytes(step) for step in work if isinstance(step, Step)), default=0)
         scratches = [aligned(scratch) for _ in range(self.threads)]
-        self._parts: list[Work] = []
+        self._parts: list[_Table | Callable[[], None]] = []
         for is_step, group in groupby(work, lambda one: isinstance(one, Step)):
             steps: list[Any] = list(group)
             self._parts += [_Table(steps, scratches)] if is_step else steps
@@ -61,10 +61,13 @@ class Program:
             if isinstance(part, _Table):
                 yield from part.owned()
 
-    def run(self) -> None:
-        """Do all work."""
+    def run(self, *, alone: bool = False) -> None:
+        """Do all work, with helpers unless `alone`."""
         for part in self._parts:
-            part()
+            if isinstance(part, _Table):
+                part.run(alone=alone)
+            else:
+                part()
 
 
 class _Table:
@@ -82,9 +85,9 @@ class _Table:
         """All arrays that its steps reach."""
         return self._job.owned()
 
-    def __call__(self) -> None:
-        """Do all rows, with helpers if it is worth it and they have nothing else to do."""
-        if not (self._shared and the_team().lead(self._job)):
+    def run(self, *, alone: bool) -> None:
+        """Do all rows; unless `alone`, with helpers if that is worth it and they are free."""
+        if alone or not (self._shared and the_team().lead(self._job)):
             _run_alone(self._rows.numbers)
 
 

@@ -9,7 +9,7 @@ Code buffers hold inputs as snpe-net-run lets them: each set of inputs in a rang
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,6 @@ from hexsim.texts.json_text import parse_json
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
-    from hexsim.execution.subnet_executor import SubnetExecutor
     from hexsim.graph.ir import FloatArray, Network
     from hexsim.inputs.source import InputSource
 
@@ -57,7 +56,8 @@ class Values:
 
         scores = deployment.over(class_scores(deployment.network))
         buffers = Buffers(input_buffers=user_buffer or None, output_buffers="float")
-        found = list(self._answers(buffers.around(scores), scores.network.outputs[0]))
+        values = buffers.around(scores).run_each(self._source.feeds())
+        found = list(self._answers(values, scores.network.outputs[0]))
         pairs = zip(self._in_float, found, strict=True)
         return Answers(len(found), sum(one == other for one, other in pairs))
 
@@ -67,17 +67,17 @@ class Values:
         from hexsim.onnx_io.float_engine import FloatEngine
 
         network = class_scores(self._network)
-        return list(self._answers(FloatEngine(network), network.outputs[0]))
+        values = map(FloatEngine(network).run, self._source.feeds())
+        return list(self._answers(values, network.outputs[0]))
 
-    def _answers(self, executor: SubnetExecutor, output: str) -> Iterator[int]:
+    def _answers(self, values: Iterable[Mapping[str, FloatArray]], output: str) -> Iterator[int]:
         from hexsim.accuracy.items import scores_of_items, unpadded
         from hexsim.accuracy.metrics import winner
 
         source = self._source
-        for index, feed in enumerate(source.feeds()):
+        for index, one in enumerate(values):
             count = min(source.batch, source.items - index * source.batch)
-            values: Mapping[str, FloatArray] = executor.run(feed)
-            kept = unpadded(values, source.batch, count)[output]
+            kept = unpadded(one, source.batch, count)[output]
             yield from map(winner, scores_of_items(kept, source.batch))
 
 

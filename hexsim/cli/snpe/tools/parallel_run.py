@@ -6,7 +6,7 @@ out is not published; where runtimes compute differently, values depend on it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -27,7 +27,7 @@ from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
-    from hexsim.execution.subnet_executor import SubnetExecutor
+    from hexsim.execution.subnet_executor import ListExecutor, SubnetExecutor
     from hexsim.graph.ir import FloatArray
     from hexsim.platform import Platform
     from hexsim.studies.throughput import Throughput
@@ -64,11 +64,22 @@ class _InTurn:
     """Executors that take one set of inputs each, in turn."""
 
     def __init__(self, executors: Sequence[SubnetExecutor]) -> None:
-        self._turn = cycle(executors)
+        self._executors = executors
 
-    def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """Let the next one run."""
-        return dict(next(self._turn).run(inputs))
+    def run_each(
+        self, feeds: Iterable[Mapping[str, FloatArray]]
+    ) -> Iterator[dict[str, FloatArray]]:
+        """Let the next one run for each of `feeds`."""
+        for executor, feed in zip(cycle(self._executors), feeds, strict=False):
+            yield executor.run(feed)
+
+
+def _executor(deployments: Sequence[Deployment]) -> ListExecutor:
+    """Whoever computes all inputs; where runtimes compute alike, one of them may do it."""
+    first, *others = deployments
+    if all(one.arithmetic == first.arithmetic for one in others):
+        return first.executor()
+    return _InTurn([one.executor() for one in deployments])
 
 
 @grouped
@@ -105,7 +116,7 @@ def parallel_run(
     at_work = [index for index, count in enumerate(counts) if count]
     found = _timed([deployments[i] for i in at_work], profiles, counts)
     say("PSNPE start executing...")
-    executor = _InTurn([one.executor() for one in deployments])
+    executor = _executor(deployments)
     sized = [name for name in names if deployments[0].network.tensors[name].varies]
     run_all(executor, source, output_dir, names, announce, sized, say)
     words = " ".join(runtimes.LONG[choice.runtime] for choice in choices)

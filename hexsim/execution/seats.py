@@ -1,0 +1,41 @@
+"""How many inferences of a list run side by side, a thread each.
+
+Seats are worth it where threads seldom need the interpreter, which has room for one of them: an
+inference is let in and out of every subnet by it. So there is a least amount of work for each time
+that it is needed. A list of networks too small for that runs one after the other.
+
+A list is never dealt out where values depend on what ran before: with layers that users bring,
+whose code may keep what it likes, and with nodes that draw random numbers.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hexsim import budget
+from hexsim.graph.cores import default_threads
+from hexsim.graph.ir import Network
+from hexsim.layers import Opaque, UserDefined
+from hexsim.onnx_io.randomness import draws
+
+
+def seats_for(network: Network, threads: int, *, least: int, visits: int) -> int:
+    """How many inferences may run at once, each on one of `threads` (0: one per core); 1 is none.
+
+    `visits` is how often an inference needs the interpreter, and `least` the elements of tensors
+    and constants that there must be for each of them. What all seats and a waiting result take
+    is within the budget.
+    """
+    tensors = sum(tensor.elements for tensor in network.tensors.values())
+    constants = sum(math.prod(constant.shape) for constant in network.constants.values())
+    if tensors + constants < least * visits or _depends_on_order(network):
+        return 1
+    affordable = int(budget.allowed(budget.VALUES) // max(tensors, 1)) - 1
+    return max(1, min(threads or default_threads(), affordable))
+
+
+def _depends_on_order(network: Network) -> bool:
+    return any(
+        isinstance(layer, UserDefined) or (isinstance(layer, Opaque) and draws(layer))
+        for layer in network.layers
+    )

@@ -1,0 +1,108 @@
+"""Seats of a subnet share what nobody writes, and compute the same."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+from hexsim.int8.machine_code.words import Array
+from hexsim.int8.runner import IntegerSubnet
+from tests.doors.examples import Example, examples
+from tests.doors.places import Place, deployment, feed, model
+from tests.int8.single_layer import subnet_of
+from tests.int8.test_runner import branching_network
+
+DSP = Place("sd855", "dsp")
+
+
+def _reached(arrays: Iterable[Array]) -> dict[tuple[int, int], Array]:
+    """By where they begin and how long they are, each once."""
+    return {(one.ctypes.data, one.nbytes): one for one in arrays if one.nbytes}
+
+
+def _subnets(example: Example) -> list[IntegerSubnet]:
+    executor = deployment(model(example, DSP), DSP).executor(2)
+    return [one for one in executor._executors if isinstance(one, IntegerSubnet)]
+
+
+@pytest.mark.parametrize("example", list(examples()), ids=str)
+def test_what_seats_share_is_never_written(example: Example) -> None:
+    x = feed(example)
+    for subnet in _subnets(example):
+        first, second = subnet.seats(2)
+        places = [_reached(seat.program.owned()) for seat in (first, second)]
+        shared = [places[0][at] for at in places[0].keys() & places[1].keys()]
+        before = [one.tobytes() for one in shared]
+        edges = {name: x[name] for name in first._inputs if name in x}
+        if set(edges) != set(first._inputs):
+            continue  # behind another subnet
+        expected = {name: array.copy() for name, array in subnet.run(edges).items()}
+        other = second.run_alone({name: -array for name, array in edges.items()})
+        again = second.run_alone(edges)
+        assert other.keys() == again.keys() == expected.keys()
+        for name, array in expected.items():
+            np.testing.assert_array_equal(again[name], array)
+        assert [one.tobytes() for one in shared] == before
+
+
+def test_seats_share_their_weights() -> None:
+    subnet = subnet_of(branching_network()[0])
+    first, second = (_reached(seat.program.owned()) for seat in subnet.seats(2))
+    assert first.keys() & second.keys()
+    for one in (seat.codes["a"] for seat in subnet.seats(2)):
+        assert not any(
+            np.shares_memory(one, other.codes["a"])
+            for other in subnet.seats(2)
+            if other.codes["a"] is not one
+        )
+
+
+def test_seats_are_kept() -> None:
+    subnet = subnet_of(branching_network()[0])
+    three = subnet.seats(3)
+    assert subnet.seats(2) == three[:2]
+    assert subnet.seats(3) == three
+
+
+def test_seats_own_all_they_need() -> None:
+    model_, images = branching_network()
+    subnet = subnet_of(model_)
+    expected = subnet.run({"x": images})
+    alive = weakref.ref(subnet)
+    seats = subnet.seats(2)
+    del subnet, model_
+    gc.collect()
+    assert alive() is None
+    churned = [np.full(2 << at, 255, np.uint8) for at in range(6, 20) for _ in range(20)]
+    for seat in seats:
+        for name, array in expected.items():
+            np.testing.assert_array_equal(seat.run_alone({"x": images})[name], array)
+    assert len(churned) == 14 * 20
+
+
+def test_seats_run_side_by_side() -> None:
+    model_, images = branching_network()
+    subnet = subnet_of(model_)
+    feeds = [{"x": np.roll(images, at) * (at + 1) / 8} for at in range(8)]
+    expected = [{n: a.copy() for n, a in subnet.run(one).items()} for one in feeds]
+    wrong: list[int] = []
+
+    def go(number: int) -> None:
+        seat = subnet.seats(4)[number % 2]  # two threads in each
+        for turn in range(200):
+            at = (turn * 3 + number) % 8
+            found = seat.run_alone(feeds[at])
+            if any(not np.array_equal(found[n], a) for n, a in expected[at].items()):
+                wrong.append(at)
+
+    threads = [threading.Thread(target=go, args=(number,)) for number in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not wrong
