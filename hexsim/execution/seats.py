@@ -19,19 +19,32 @@ from hexsim.layers import Opaque, UserDefined
 from hexsim.onnx_io.randomness import draws
 
 
+def is_small(network: Network, *, least: int, visits: int) -> bool:
+    """True if there is less work than `least` elements of tensors and constants for each visit.
+
+    `visits` is how often an inference needs the interpreter.
+    """
+    return _elements(network) + _constants(network) < least * visits
+
+
 def seats_for(network: Network, threads: int, *, least: int, visits: int) -> int:
     """How many inferences may run at once, each on one of `threads` (0: one per core); 1 is none.
 
-    `visits` is how often an inference needs the interpreter, and `least` the elements of tensors
-    and constants that there must be for each of them. What all seats and a waiting result take
-    is within the budget.
+    `least` and `visits` are as for `is_small`. What all seats and a waiting result take is within
+    the budget.
     """
-    tensors = sum(tensor.elements for tensor in network.tensors.values())
-    constants = sum(math.prod(constant.shape) for constant in network.constants.values())
-    if tensors + constants < least * visits or _depends_on_order(network):
+    if is_small(network, least=least, visits=visits) or _depends_on_order(network):
         return 1
-    affordable = int(budget.allowed(budget.VALUES) // max(tensors, 1)) - 1
+    affordable = int(budget.allowed(budget.VALUES) // max(_elements(network), 1)) - 1
     return max(1, min(threads or default_threads(), affordable))
+
+
+def _elements(network: Network) -> int:
+    return sum(tensor.elements for tensor in network.tensors.values())
+
+
+def _constants(network: Network) -> int:
+    return sum(math.prod(constant.shape) for constant in network.constants.values())
 
 
 def _depends_on_order(network: Network) -> bool:

@@ -131,23 +131,29 @@ def test_a_killed_run_goes_on_where_it_was(command: Command, tmp_path: Path, par
 
 
 def test_who_interrupts_is_told_what_is_kept(tmp_path: Path, parts: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", _CHILD, str(parts), *LABELLED.split()],
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED + _CHILD, str(parts), *LABELLED.split()],
         cwd=tmp_path,
         env=_environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    ) as child:
-        while child.poll() is None and not list(parts.glob("*.json")):
-            time.sleep(0.01)
-        child.send_signal(signal.SIGINT)
-        _, err = child.communicate()
-    assert child.returncode == 130
-    assert err.decode() == (
+        capture_output=True,
+    )
+    assert done.returncode == 130
+    assert done.stderr.decode() == (
         "hexsim: interrupted; what was computed is kept, and the same command goes on from there\n"
     )
+    assert list(parts.glob("*.json"))
 
 
+_INTERRUPTED = """
+import signal
+from hexsim.files.kept import KeptParts
+part = KeptParts.part
+def part_and_signal(*given):
+    found = part(*given)
+    signal.raise_signal(signal.SIGINT)
+    return found
+KeptParts.part = part_and_signal
+"""
 _CHILD = """
 import sys
 from pathlib import Path
