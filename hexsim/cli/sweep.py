@@ -75,12 +75,12 @@ def run(
     workers.check()
     table.require_libraries()
     asked = read_space(space)
+    if asked.count > _MOST_POINTS and not yes:
+        raise HexsimError(
+            f"the space of '{space}' has {asked.count} points; make it smaller, or give --yes"
+        )
     with status() as progress:
         points = Points(asked, settings(asked, progress))
-    if len(points) > _MOST_POINTS and not yes:
-        raise HexsimError(
-            f"the space of '{space}' has {len(points)} points; make it smaller, or give --yes"
-        )
     parts = Parts(output.with_name(f"{output.name}.parts"), points)
     parts.open()
     with (
