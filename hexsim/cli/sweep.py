@@ -63,7 +63,7 @@ def run(
 ) -> None:
     """Simulate every point of a space. Killed, it goes on where it was when called again."""
     from hexsim.cli._progress import bar, status
-    from hexsim.files import write_bytes
+    from hexsim.files import alone, write_bytes
     from hexsim.reports.text import number
     from hexsim.studies.sweep import engine, table
     from hexsim.studies.sweep.parts import Parts
@@ -88,7 +88,8 @@ def run(
         bar(f"{len(points)} points; dashboard {client.dashboard_link}", len(points)) as shown,
     ):
         engine.simulate_parts(client, points, parts, shown)
-    write_bytes(output, parts.whole())
+    with alone():  # what is kept goes only when the answer is in its place
+        write_bytes(output, parts.whole())
     parts.remove()
     count = number(len(points), "point")
     say(f"{count} in {output}; look at them with: hexsim sweep show {output}")
@@ -97,7 +98,7 @@ def run(
 def _nothing(swept: Swept, results: Path, best: str | None) -> str:
     """Why no point is left to show."""
     reason = next(filter(None, swept.table["refusal"].to_pylist()), None)
-    if best is None and reason is not None:
+    if best is None:
         return f"all points of '{results}' were refused, the first because {reason}"
     return f"no point of '{results}' satisfies \"{best}\"; ask for less"
 
