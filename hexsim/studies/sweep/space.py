@@ -106,6 +106,16 @@ class Calls(_Table):
     idle_ms: Several[Annotated[float, Field(ge=0)]] = (0.0,)
     inferences: int = Field(default=10, ge=1)
 
+    @model_validator(mode="after")
+    def _closed_loops_never_pause(self) -> Self:
+        if any(self.idle_ms) and (max(self.instances) > 1 or any(self.background)):
+            raise PydanticCustomError(
+                "pause",
+                "expected no idle_ms beside several instances or a background, which make a loop "
+                "of calls without a pause",
+            )
+        return self
+
     @property
     def count(self) -> int:
         """How many workloads that are."""

@@ -33,6 +33,8 @@ EFFICIENCY = '[constants."memory.efficiency"]\n'
         (M + EFFICIENCY + "steps = 1", "key 'constants.memory.efficiency.steps' is 1"),
         (M + EFFICIENCY + "values = [nan]", "space.toml"),
         (M + "[workload]\ninstances = [0]", "key 'workload.instances"),
+        (M + "[workload]\ninstances = [1, 2]\nidle_ms = [0, 5]", "workload' is wrong; expected no"),
+        (M + '[workload]\nbackground = [["audio"]]\nidle_ms = [5]', "a loop of calls without"),
         (M + "= 1", "not valid TOML"),
     ],
 )
