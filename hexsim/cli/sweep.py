@@ -127,8 +127,9 @@ def show(
     outputs = JsonHtml(json=json, html=html)
     outputs.check()
     swept = read(results)
-    figures = [figure(swept, name.strip()) for name in pareto.split(",")]
-    among = satisfying(swept, best) if best else None
+    named = (figure(swept, name.strip()) for name in pareto.split(","))
+    figures = list(dict.fromkeys(named))
+    among = satisfying(swept, best) if best is not None else None
     rows = front(swept, figures, among)
     if not rows:
         raise HexsimError(_nothing(swept, results, best))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import container
+from hexsim import __version__, container
 from hexsim.quantization.model import Model
 from hexsim.studies.sweep.space import read_space
 from hexsim.studies.sweep.table import FORMAT, read
@@ -164,6 +164,7 @@ def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
     table = read(Path("space.parquet")).table
     least = min(table["latency_ms"].to_pylist())
     assert told["front"][0]["latency_ms"] == least
+    assert told["hexsim_version"] == __version__
     assert f"{least:.6g}" in done.out
     (first, *_), parts = told["effects"], told["effects"][0]["alone"]
     assert first["figure"] == "latency_ms"
@@ -175,7 +176,8 @@ def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
 @pytest.mark.usefixtures("answered")
 def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done]) -> None:
     pytest.importorskip("bokeh")
-    line = "sweep show space.parquet --pareto latency,energy,area --json a.json --html page.html"
+    pareto = "--pareto latency,energy,energy_mj,area"
+    line = f"sweep show space.parquet {pareto} --json a.json --html page.html"
     assert command(line).code == 0
     told = json.loads(Path("a.json").read_text())
     assert told["figures"] == ["latency_ms", "energy_mj", "area_mm2"]
@@ -191,6 +193,7 @@ def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done
 def test_bad_questions_are_told_in_a_sentence(refused: Callable[[str], str]) -> None:
     said = {
         "--best latency": "is no condition",
+        "--best ''": "is no condition",
         "--best 'latnecy < 5'": "unknown figure 'latnecy'",
         "--best 'latency_ms < 0'": "no point of",
         "--best 'network < 5'": "unknown figure 'network'",
