@@ -64,7 +64,7 @@ def run(
     """Simulate every point of a space. Killed, it goes on where it was when called again."""
     from hexsim.cli._progress import bar, status
     from hexsim.cli._stopping import keeping
-    from hexsim.files import write_bytes
+    from hexsim.files import alone, write_bytes
     from hexsim.reports.text import number
     from hexsim.studies.sweep import engine, table
     from hexsim.studies.sweep.parts import Parts
@@ -76,12 +76,12 @@ def run(
     workers.check()
     table.require_libraries()
     asked = read_space(space)
+    if asked.count > _MOST_POINTS and not yes:
+        raise HexsimError(
+            f"the space of '{space}' has {asked.count} points; make it smaller, or give --yes"
+        )
     with status() as progress:
         points = Points(asked, settings(asked, progress))
-    if len(points) > _MOST_POINTS and not yes:
-        raise HexsimError(
-            f"the space of '{space}' has {len(points)} points; make it smaller, or give --yes"
-        )
     parts = Parts(output.with_name(f"{output.name}.parts"), points)
     parts.open()
     with (
@@ -90,7 +90,8 @@ def run(
         bar(f"{len(points)} points; dashboard {client.dashboard_link}", len(points)) as shown,
     ):
         engine.simulate_parts(client, points, parts, shown)
-    write_bytes(output, parts.whole())
+    with alone():  # what is kept goes only when the answer is in its place
+        write_bytes(output, parts.whole())
     parts.remove()
     count = number(len(points), "point")
     say(f"{count} in {output}; look at them with: hexsim sweep show {output}")
@@ -99,7 +100,7 @@ def run(
 def _nothing(swept: Swept, results: Path, best: str | None) -> str:
     """Why no point is left to show."""
     reason = next(filter(None, swept.table["refusal"].to_pylist()), None)
-    if best is None and reason is not None:
+    if best is None:
         return f"all points of '{results}' were refused, the first because {reason}"
     return f"no point of '{results}' satisfies \"{best}\"; ask for less"
 
@@ -128,8 +129,9 @@ def show(
     outputs = JsonHtml(json=json, html=html)
     outputs.check()
     swept = read(results)
-    figures = [figure(swept, name.strip()) for name in pareto.split(",")]
-    among = satisfying(swept, best) if best else None
+    named = (figure(swept, name.strip()) for name in pareto.split(","))
+    figures = list(dict.fromkeys(named))
+    among = satisfying(swept, best) if best is not None else None
     rows = front(swept, figures, among)
     if not rows:
         raise HexsimError(_nothing(swept, results, best))

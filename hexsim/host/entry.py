@@ -164,7 +164,8 @@ def way_out(call: Call, dsp_s: float) -> list[EntryPart]:
     size = call.output_bytes
     rpc = _rpc(call)
     parts = [
-        _on_link("rpc_return", _round_trip(rpc, dsp_s) - rpc.job_100us_s / 2),
+        # Times of jobs are measured apart, so a user's may leave less than what the way in took.
+        _on_link("rpc_return", max(0.0, _round_trip(rpc, dsp_s) - rpc.job_100us_s / 2)),
         _on_host("cache_invalidate", size * entry.cache_s_per_byte),
         *_conversion(
             "output_conversion", entry.output_conversion, call, call.output_elements, "cpu"

@@ -129,6 +129,10 @@ class Datasheet(Table):
             node = node.get(step) if isinstance(node, dict) else None
         return _is_quantity(node)
 
+    def is_counted(self, path: str) -> bool:
+        """True if the constant at the dotted `path` is whole; other values are rounded."""
+        return _is_whole(type(self), path)
+
     def restated(self, constants: Mapping[str, Quantity]) -> Self:
         """Return a copy that states other constants, by their dotted paths, which must be known.
 

@@ -35,6 +35,9 @@ def sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:
         return f"{start} is {_shown(first['input'])}; expected {wanted}"
     given = "wrong" if isinstance(first["input"], dict | Quantity) else _shown(first["input"])
     wanted = re.sub(r"^[A-Z]\w+ should (be|have)", "expected", first["msg"])
+    wanted = re.sub(r" after validation, not \d+$", "", wanted)
+    if not key and given == "wrong":
+        return f"{where}: {shortened(wanted, 200)}"
     return f"{start} is {given}; {shortened(wanted, 200)}"
 
 

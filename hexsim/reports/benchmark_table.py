@@ -11,7 +11,7 @@ from hexsim.platforms.measurements import Measurement
 from hexsim.reports.energy_facts import millijoules
 from hexsim.reports.measured import is_outside, measured
 from hexsim.reports.summary import fell_back, summary
-from hexsim.reports.text import table
+from hexsim.reports.text import number, table
 from hexsim.studies.benchmark import SEEDED, Case, Refusal
 from hexsim.studies.uncertainty import Scope, Uncertainty
 from hexsim.timing.simtime import PS_PER_MS
@@ -24,7 +24,7 @@ _SWEPT: dict[Scope, str] = {
     "it; --uncertainty one sweeps the other constants too; shares are of the squared width.",
 }
 _DRAWN = (
-    "9 in 10 draws: 5th and 95th percentile of {} draws of all assumed and calibrated constants at "
+    "9 in 10 draws: 5th and 95th percentile of {} of all assumed and calibrated constants at "
     "once, the same for every network and runtime."
 )
 _ENERGY = (
@@ -59,7 +59,9 @@ def _on_times(cases: Sequence[Case]) -> Iterator[str]:
     if any(measured(c, forward=f) for c in cases for f in (False, True)):
         yield "[x]: measured on the device; its sources are in measured_latency.csv."
     yield from (_SWEPT[case.uncertainty.scope] for case in cases if case.uncertainty)
-    yield from (_DRAWN.format(len(case.drawn.times)) for case in cases if case.drawn)
+    yield from (
+        _DRAWN.format(number(len(case.drawn.times), "draw")) for case in cases if case.drawn
+    )
     if cases:
         yield _ENERGY
     if any(

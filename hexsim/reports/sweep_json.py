@@ -14,7 +14,7 @@ def sweep_json(
 ) -> str:
     """The front with all columns, and the parts of the variance of each figure."""
     told = {
-        "version": swept.version,
+        "hexsim_version": swept.version,
         "space": swept.space.model_dump(mode="json", exclude_none=True),
         "points": swept.table.num_rows,
         "varied": list(swept.varied),

@@ -38,7 +38,7 @@ def front_table(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> st
 
 def effects_table(found: Effects) -> str:
     """Each parameter's part of the variance, then the pairs that add something."""
-    title = f"{found.result}: 95 % of the points over 5 % is {found.spread:.3g}"
+    title = f"{found.result}: {spread_text(found)}"
     if not found.alone:
         return f"{found.result} is the same at all points"
     rows = [(name, f"{part:.1%}") for name, part in found.alone.items()]
@@ -48,6 +48,11 @@ def effects_table(found: Effects) -> str:
         if part >= _SHOWN
     ]
     return f"{title}\n{table(('parameter', 'part of its variance'), [*rows, *pairs])}"
+
+
+def spread_text(found: Effects) -> str:
+    """How far most points lie apart."""
+    return f"nine in ten points lie within a factor of {found.spread:.3g}"
 
 
 def _cell(value: object) -> str:

@@ -7,6 +7,7 @@ jobs of their own until the last inference has ended. Equal inputs give byte-equ
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from hexsim.simulation.inference import Inference
 from hexsim.simulation.phone import Phone
 from hexsim.timing.memory import Traffic
 from hexsim.timing.results import ClientTiming, InferenceTiming, Result, Timeline
-from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, Process
+from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, Environment, Process
 
 _MOST_IDLE_MS = 1e9
 """Eleven days; whatever falls asleep has long done so."""
@@ -134,7 +135,7 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     clients = _clients(phone, workload.background)
     if clients:
         env.process(_watch(phone, workload, finished, jobs))
-    env.run(env.all_of([jobs, *(env.process(client.run(jobs)) for client in clients)]))
+    _run(env, env.all_of([jobs, *(env.process(client.run(jobs)) for client in clients)]), chip)
     levels = phone.recording.end() if phone.recording else ()
     finished.sort(key=lambda inference: (inference.start_ps, inference.job))
     spans = sorted(phone.spans, key=lambda span: (span.t0_ps, span.track, span.t1_ps))
@@ -147,6 +148,19 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
         clients=tuple(client.timing for client in clients),
         release=release(first.plan, stack, stack.profile(first.perf_profile)),
     )
+
+
+def _run(env: Environment, until: simpy.Event, chip: Chip) -> None:
+    """Let time pass until an event; HexsimError if nothing will bring it about any more."""
+    try:
+        env.run(until)
+    except RuntimeError:
+        if until.triggered or env.peek() < math.inf:
+            raise
+        raise HexsimError(
+            f"a part of {chip.name} is so slow that what it does never ends; look for a rate of "
+            "the chip or the stack that is far below all others of its kind"
+        ) from None
 
 
 def clients_alone(

@@ -54,7 +54,9 @@ class DdrRule:
 
     @property
     def stream_bytes_per_second(self) -> float:
-        """What one stream gets if nobody else wants anything."""
+        """What one stream gets if nobody else wants anything; without latency, all of it."""
+        if not self.latency_s:
+            return self.bytes_per_second
         return min(self.bytes_per_second, self.bytes_in_flight / self.latency_s)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from heapq import heappush
 from typing import Any
@@ -9,13 +10,20 @@ from typing import Any
 import simpy
 from simpy.events import NORMAL, EventPriority
 
+from hexsim.errors import HexsimError
+
 PS_PER_SECOND = 10**12
 PS_PER_MS = 10**9
 PS_PER_US = 10**6
 
 
 def seconds_to_ps(seconds: float) -> int:
-    """Return the nearest picosecond."""
+    """Return the nearest picosecond; HexsimError for a time that no number holds."""
+    if not math.isfinite(seconds * PS_PER_SECOND):
+        raise HexsimError(
+            f"something takes {seconds:.3g} seconds, which no clock counts; look for a constant of "
+            "the chip or the stack that is far from all others of its kind"
+        )
     return round(seconds * PS_PER_SECOND)
 
 

@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
-from hexsim import container
+from hexsim import __version__, container
 from hexsim.quantization.model import Model
 from hexsim.studies.sweep.space import read_space
 from hexsim.studies.sweep.table import FORMAT, read
@@ -56,16 +56,17 @@ def asked(folder: Path) -> Path:
     return folder
 
 
-def started(folder: Path, *words: str) -> subprocess.Popen[bytes]:
+def started(folder: Path, *words: str, out: str | None = None) -> subprocess.Popen[bytes]:
     path = os.pathsep.join(filter(None, (str(CHECKOUT), os.environ.get("PYTHONPATH"))))
-    return subprocess.Popen(
-        [sys.executable, "-m", "hexsim", "sweep", *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": path},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    with open(out, "wb") if out else nullcontext(subprocess.PIPE) as stdout:
+        return subprocess.Popen(
+            [sys.executable, "-m", "hexsim", "sweep", *words],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": path},
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
 
 
 @contextmanager
@@ -163,6 +164,7 @@ def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
     table = read(Path("space.parquet")).table
     least = min(table["latency_ms"].to_pylist())
     assert told["front"][0]["latency_ms"] == least
+    assert told["hexsim_version"] == __version__
     assert f"{least:.6g}" in done.out
     (first, *_), parts = told["effects"], told["effects"][0]["alone"]
     assert first["figure"] == "latency_ms"
@@ -174,7 +176,8 @@ def test_the_answer_is_read(command: Callable[[str], Done]) -> None:
 @pytest.mark.usefixtures("answered")
 def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done]) -> None:
     pytest.importorskip("bokeh")
-    line = "sweep show space.parquet --pareto latency,energy,area --json a.json --html page.html"
+    pareto = "--pareto latency,energy,energy_mj,area"
+    line = f"sweep show space.parquet {pareto} --json a.json --html page.html"
     assert command(line).code == 0
     told = json.loads(Path("a.json").read_text())
     assert told["figures"] == ["latency_ms", "energy_mj", "area_mm2"]
@@ -190,6 +193,7 @@ def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done
 def test_bad_questions_are_told_in_a_sentence(refused: Callable[[str], str]) -> None:
     said = {
         "--best latency": "is no condition",
+        "--best ''": "is no condition",
         "--best 'latnecy < 5'": "unknown figure 'latnecy'",
         "--best 'latency_ms < 0'": "no point of",
         "--best 'network < 5'": "unknown figure 'network'",
@@ -246,6 +250,33 @@ def test_another_format_is_told(answered: Path, refused: Callable[[str], str]) -
         metadata = {b"hexsim": json.dumps(told).encode()}
         parquet.write_table(table.replace_schema_metadata(metadata), answered / f"{name}.parquet")
         assert said in refused(f"sweep show {name}.parquet")
+
+
+def test_an_answer_that_another_program_has_cut_is_told(
+    answered: Path, refused: Callable[[str], str]
+) -> None:
+    from pyarrow import parquet
+
+    table = read(answered / "space.parquet").table
+    texts = table["latency_ms"].cast("string")
+    at = table.schema.get_field_index("latency_ms")
+    for name, changed, said in (
+        ("less", table.drop_columns(["network"]), "column 'network' of"),
+        ("constant", table.drop_columns(["memory.efficiency"]), "column 'memory.efficiency' of"),
+        ("texts", table.set_column(at, "latency_ms", texts), "column 'latency_ms' of"),
+        ("none", table.slice(0, 0), "has no points any more"),
+    ):
+        parquet.write_table(changed, answered / f"{name}.parquet")
+        assert said in refused(f"sweep show {name}.parquet --pareto energy")
+
+
+def test_an_answer_that_cannot_be_announced_is_not_lost(folder: Path) -> None:
+    with started(folder, "space.toml", "--workers", "1", out="/dev/full") as process:
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert err.startswith(b"hexsim: cannot print")
+    assert read(folder / "space.parquet").table.num_rows == 80
+    assert not list(folder.glob("*.parts"))
 
 
 def test_the_answer_tells_its_space(answered: Path) -> None:

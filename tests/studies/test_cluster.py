@@ -4,7 +4,7 @@ import random
 import socket
 
 import pytest
-from distributed import Client
+from distributed import Client, LocalCluster
 
 from hexsim.errors import HexsimError
 from hexsim.studies.cluster import in_order, in_parts, ranges, require_libraries, workers
@@ -45,6 +45,33 @@ def test_what_listens_and_is_no_scheduler_is_not_waited_for(
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(HexsimError, match="no scheduler answers"), workers(address, 1):
             pass
+
+
+def test_workers_of_another_version_or_none_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        LocalCluster(
+            n_workers=0,
+            processes=False,
+            protocol="tcp",
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=50,
+        ) as cluster,
+    ):
+        address = cluster.scheduler_address
+        with pytest.raises(HexsimError, match="has no workers; start some"), workers(address, 1):
+            pass
+        cluster.scale(1)
+        cluster.wait_for_workers(1)
+        monkeypatch.setattr("hexsim.studies.cluster.__version__", "0.0.9")
+        monkeypatch.setattr("hexsim.studies.cluster._version", _another_version)
+        told = r"has hexsim 7\.0 and this is 0\.0\.9"
+        with pytest.raises(HexsimError, match=told), workers(address, 1):
+            pass
+
+
+def _another_version() -> str:
+    return "7.0"
 
 
 def test_what_is_missing_is_named_with_its_remedy() -> None:

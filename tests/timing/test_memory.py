@@ -33,6 +33,12 @@ def test_a_stream_that_can_use_the_whole_bandwidth_is_not_limited_by_latency() -
     assert Ddr(simpy.Environment(), rule).alone_ps(4000) == 0
 
 
+def test_without_latency_a_stream_has_the_whole_bandwidth() -> None:
+    rule = DdrRule(bytes_per_second=4e9, latency_s=0.0, bytes_in_flight=1)
+    assert ddr_ends(rule, [(0, 4000)]) == [1_000_000]
+    assert Ddr(simpy.Environment(), rule).alone_ps(4000) == 0
+
+
 def test_streams_share_the_bandwidth_once_it_is_the_limit() -> None:
     rule = DdrRule(bytes_per_second=6e9, latency_s=250e-9, bytes_in_flight=1000)
     assert ddr_ends(rule, [(0, 3000), (0, 3000)]) == [1_000_000, 1_000_000]

@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import math
+
+import pytest
+
+from hexsim.errors import HexsimError
 from hexsim.timing.simtime import Environment, ps_to_clocks, seconds_to_ps
 
 
@@ -20,3 +25,9 @@ def test_an_environment_counts_its_events() -> None:
     for _ in range(3):
         env.timeout(1)
     assert env.scheduled == 3
+
+
+@pytest.mark.parametrize("seconds", [math.inf, math.nan, 1e300])
+def test_a_time_without_a_number_is_refused(seconds: float) -> None:
+    with pytest.raises(HexsimError, match="no clock counts"):
+        seconds_to_ps(seconds)

@@ -28,10 +28,13 @@ from hexsim.platforms.quantity import (
     FlopsPerClock,
     Fraction,
     Hertz,
+    InFlight,
     MacsPerClock,
     Packets,
     Ratio,
     Seconds,
+    SomeBytes,
+    Threads,
 )
 from hexsim.runtimes import RUNTIMES, Runtime
 
@@ -51,7 +54,7 @@ class ClockTable(Table):
 class Hvx(Table):
     """The vector unit of the whole DSP; pipes and ports are what a packet may use."""
 
-    contexts: Count
+    contexts: Threads
     vector_bytes: Bytes
     int8_macs_per_clk: MacsPerClock
     multiply_pipes: Count
@@ -74,7 +77,7 @@ class Dsp(Table):
     name: str
     arch: Arch
     owner: Literal["adsp", "cdsp"]
-    hardware_threads: Count
+    hardware_threads: Threads
     clusters: Count
     multithreading: Multithreading
     issue_clk_per_packet: ClocksPerPacket
@@ -113,7 +116,7 @@ class Memory(Table):
     efficiency: Fraction
     dsp_latency_s: Seconds
     latency_bus_share: Fraction
-    stream_bytes_in_flight: Bytes
+    stream_bytes_in_flight: InFlight
     io_coherence: Literal["none", "one_way"]
 
     def latency_s(self, bus_vote: float) -> float:
@@ -162,7 +165,7 @@ class Hta(Table):
     clocks_hz: ClockTable
     feed_bytes_per_clk: BytesPerClock
     int16_rate: Fraction
-    local_bytes: Bytes
+    local_bytes: SomeBytes
     ddr_port_bytes_per_clk: BytesPerClock
 
     @property

@@ -1,8 +1,8 @@
 """The DSP as always-on: the CPU calls it every period, and both wake for that.
 
-The call is simulated after the silence that the period leaves. Afterwards the DSP stays awake for
-as long as its votes are held; then it loses its power. A client that comes back sooner than that
-keeps it awake, and nobody is woken. Clients are taken not to overlap the call.
+Calls are simulated after the silence that the period leaves, until they repeat. Afterwards the DSP
+stays awake for as long as its votes are held; then it loses its power. A client that comes back
+sooner than that keeps it awake, and nobody is woken. Clients are taken not to overlap the call.
 
 Left out: what the CPU takes asleep.
 """
@@ -27,6 +27,8 @@ from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
 
 _WAKE_UPS = ("cpu_wake", "dsp_wake", "hta_wake")
+_LONGEST = 64
+"""Calls after which the mean of all is taken for the cycle, if none has come back."""
 _END = ("value", "low", "high")
 
 
@@ -100,46 +102,78 @@ def on_dsp(
     residents = Residents(platform, profile.dsp_corner, tuple(clients))
     if residents.keep_awake:
         platform = platform.without_power_collapse()
-    result = _called(plan, platform, period_s, perf_profile)
-    call_s = result.total_ps / PS_PER_SECOND
-    gap_s = period_s - call_s
+    calls = _cycle(plan, platform, period_s, perf_profile)
+    call_s = sum(call.seconds for call in calls) / len(calls)
     asleep_after_s = profile.hold_s + residents.linger_s
-    awake = min(1.0, (call_s + min(gap_s, asleep_after_s)) / period_s + residents.awake_share())
+    lingering_s = sum(min(call.gap_s, asleep_after_s) for call in calls) / len(calls)
+    awake = min(1.0, (call_s + lingering_s) / period_s + residents.awake_share())
     share = _Shares(period_s, call_s, awake, residents.run_share())
-    energy = platform.energy(result, perf_profile)
+    energies = [platform.energy(call.result, perf_profile) for call in calls]
     known = zip(
         _END, rates(platform.chip, profile.dsp_corner), idle_rates(platform.chip), strict=True
     )
-    found = [share.watts(energy, residents, end, rate, idle) for end, rate, idle in known]
+    found = [share.watts(energies, residents, end, rate, idle) for end, rate, idle in known]
     return Alternative(
         where="dsp",
         corner=profile.dsp_corner,
         clock_hz=platform.chip.dsp.clock_hz(profile.dsp_corner),
-        call_ms=result.total_ps / PS_PER_MS,
+        call_ms=call_s * 1e3,
         duty=awake,
         parts=side_by_side(found),
     )
 
 
-def _called(plan: Plan, platform: Platform, period_s: float, perf_profile: str | None) -> Result:
-    """One call after the silence that it leaves in a period."""
-    idle_s = period_s
-    for _ in range(2):
+@dataclass(frozen=True)
+class _Call:
+    """A call, and the silence that follows it."""
+
+    result: Result
+    gap_ps: int
+
+    @property
+    def seconds(self) -> float:
+        """How long the call takes."""
+        return self.result.total_ps / PS_PER_SECOND
+
+    @property
+    def gap_s(self) -> float:
+        """How long the silence is."""
+        return self.gap_ps / PS_PER_SECOND
+
+
+def _cycle(
+    plan: Plan, platform: Platform, period_s: float, perf_profile: str | None
+) -> tuple[_Call, ...]:
+    """The calls that come back for ever: mostly one, after the silence that it leaves.
+
+    A call that waits for waking may last into the next period. The next one then comes late, finds
+    everything awake, and leaves a longer silence: so short periods have calls that alternate.
+    """
+    period_ps = round(period_s * PS_PER_SECOND)
+    calls: list[_Call] = []
+    states: list[tuple[int, int]] = []
+    late_ps, idle_ps = 0, period_ps
+    while (late_ps, idle_ps) not in states and len(calls) < _LONGEST:
+        states.append((late_ps, idle_ps))
+        idle_ms = idle_ps / PS_PER_MS
         result = platform.simulate(
-            Workload.single(plan, perf_profile=perf_profile, idle_ms=idle_s * 1e3)
+            Workload.single(plan, perf_profile=perf_profile, idle_ms=idle_ms)
         )
-        idle_s = max(0.0, period_s - result.total_ps / PS_PER_SECOND)
-    if result.total_ps > period_s * PS_PER_SECOND:
-        raise HexsimError(
-            f"{plan.network.name} takes {result.total_ps / PS_PER_MS:.3g} ms on the DSP of "
-            f"{platform.chip.name}, more than every {period_s * 1e3:g} ms; call it less often"
-        )
-    return result
+        if not idle_ps and result.total_ps > period_ps:
+            raise HexsimError(
+                f"{plan.network.name} takes {result.total_ps / PS_PER_MS:.3g} ms on the DSP of "
+                f"{platform.chip.name}, more than every {period_s * 1e3:g} ms; call it less often"
+            )
+        left_ps = period_ps - late_ps - result.total_ps
+        late_ps, idle_ps = max(0, -left_ps), max(0, left_ps)
+        calls.append(_Call(result, idle_ps))
+    again = states.index((late_ps, idle_ps)) if (late_ps, idle_ps) in states else 0
+    return tuple(calls[again:])
 
 
 @dataclass(frozen=True)
 class _Shares:
-    """How long the DSP works, is awake for the call and altogether."""
+    """How long the DSP works in a call, and is awake altogether, on average."""
 
     period_s: float
     call_s: float
@@ -147,13 +181,20 @@ class _Shares:
     clients: float
 
     def watts(
-        self, energy: Energy, residents: Residents, end: str, rate: Rates, idle: IdleRates
+        self,
+        energies: Sequence[Energy],
+        residents: Residents,
+        end: str,
+        rate: Rates,
+        idle: IdleRates,
     ) -> dict[Part, float]:
-        """Power by part at one end of the constants."""
-        woken = [one.estimate for one in energy.overheads if one.name in _WAKE_UPS]
-        collapsed = any(one.name == "dsp_wake" for one in energy.overheads)
-        wake_j = sum(_joules(one, end) for one in woken) + collapsed * idle.dsp_wake_j
-        inference_j = _joules(energy.estimate, end) - sum(_joules(one, end) for one in woken)
+        """Power by part at one end of the constants, given what each call of a cycle spends."""
+        overheads = [one for energy in energies for one in energy.overheads]
+        woken_j = sum(_joules(one.estimate, end) for one in overheads if one.name in _WAKE_UPS)
+        collapses = sum(one.name == "dsp_wake" for one in overheads)
+        calls_j = sum(_joules(energy.estimate, end) for energy in energies)
+        wake_j = (woken_j + collapses * idle.dsp_wake_j) / len(energies)
+        inference_j = (calls_j - woken_j) / len(energies)
         others = residents.watts(rate, idle)
         awake_w = rate.leakage_w["dsp"] + rate.clock_tree_w["dsp"]
         waiting = max(0.0, self.awake - self.call_s / self.period_s - self.clients)

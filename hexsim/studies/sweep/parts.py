@@ -38,17 +38,26 @@ class Parts:
     points: Points
 
     def open(self) -> None:
-        """Make the folder, or go on with it; HexsimError if it belongs to another sweep."""
+        """Make the folder, or go on with it; HexsimError if it belongs to another sweep.
+
+        Nobody misses one without parts: such a sweep was ended before its first.
+        """
         told = json.dumps({"format": FORMAT, "sweep": self._identity}).encode()
         known = self.folder / _IDENTITY
-        if not self.folder.exists():
+        if not self.folder.exists() or self._has_no_parts():
             self._write(_IDENTITY, told)
         elif not known.is_file() or known.read_bytes() != told:
             raise HexsimError(
                 f"'{self.folder}' holds the parts of another sweep, or something else; remove it "
                 "to begin anew, or give the output another name"
             )
+
+    def _has_no_parts(self) -> bool:
+        """True for a folder in which there is at most the word whose it is."""
+        if not self.folder.is_dir():
+            return False
         clean_tree(self.folder)
+        return {path.name for path in self.folder.iterdir()} <= {_IDENTITY}
 
     def missing(self) -> list[range]:
         """Ranges of points that are not done."""

@@ -65,6 +65,7 @@ class Points:
             path: value_at(how, setting.constants[path], step[path], float(drawn.get(path, 0.0)))
             for path, how in self.space.constants.items()
         }
+        values |= {path: float(round(values[path])) for path in setting.counted}
         return Point(number, setting, self._callings[calling], values)
 
     @cached_property

@@ -7,7 +7,7 @@ cut, which is looked for on the platform as it is stated.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,8 +31,9 @@ from hexsim.studies.sweep.values import ends
 class Setting:
     """A planned network on a platform; `constants` are those that the space varies, as stated.
 
-    `digest` tells the network, as it was given, from others. `loads` are the background loads
-    that the space names, read here, where their files are.
+    Those `counted` are whole numbers: what the space asks for is rounded. `digest` tells the
+    network, as it was given, from others. `loads` are the background loads that the space names,
+    read here, where their files are.
     """
 
     network: str
@@ -42,6 +43,7 @@ class Setting:
     plan: Plan = field(repr=False)
     platform: Platform = field(repr=False)
     constants: Mapping[str, Quantity] = field(repr=False)
+    counted: frozenset[str] = field(repr=False)
     loads: Mapping[str, Background] = field(repr=False)
 
     def platform_with(self, values: Mapping[str, float]) -> Platform:
@@ -77,26 +79,28 @@ def settings(space: Space, progress: Callable[[str], None] = lambda what: None) 
         for platform, constants in zip(platforms, varied, strict=True):
             progress(f"planning {source} on {platform.chip.name}")
             given = GivenModel(source, read, platform, Preparation(quantize=True), progress)
-            for runtime, cut in _ways(space):
+            for runtime, cut in space.ways:
                 deployment = _cut(given.deployment(runtime), cut)
                 plan = deployment.plan.without_values()
+                counted = _counted(platform, constants)
                 found.append(
-                    Setting(source, digest, runtime, cut, plan, platform, constants, loads)
+                    Setting(source, digest, runtime, cut, plan, platform, constants, counted, loads)
                 )
     return found
+
+
+def _counted(platform: Platform, paths: Iterable[str]) -> frozenset[str]:
+    """Those constants of a platform that are whole numbers."""
+    chip, stack = platform.chip, platform.stack
+    return frozenset(
+        path for path in paths if (chip if chip.states(path) else stack).is_counted(path)
+    )
 
 
 def _digest(source: str) -> str:
     """That of the file, or of the name of a built-in network."""
     path = Path(source)
     return hashlib.sha256(path.read_bytes() if path.is_file() else source.encode()).hexdigest()
-
-
-def _ways(space: Space) -> Iterator[tuple[Runtime, Cut]]:
-    """Runtimes with cuts; only aip has a choice of those."""
-    for runtime in space.runtimes:
-        cuts: tuple[Cut, ...] = space.cuts if runtime == "aip" else ("automatic",)
-        yield from ((runtime, cut) for cut in cuts)
 
 
 def _cut(deployment: Deployment, cut: Cut) -> Deployment:

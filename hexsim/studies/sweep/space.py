@@ -26,7 +26,8 @@ Ends of a range that are left out are the bounds that the constant has in its ow
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
@@ -43,6 +44,9 @@ from hexsim.texts.toml_text import parse_toml
 
 Cut = Literal["automatic", "fastest"]
 """Which sections the tensor engine gets: the compiler's, or the fastest of all legal ones."""
+
+_MOST = 2**63 - 1
+"""What the column of numbers holds."""
 
 Item = TypeVar("Item")
 
@@ -102,6 +106,22 @@ class Calls(_Table):
     idle_ms: Several[Annotated[float, Field(ge=0)]] = (0.0,)
     inferences: int = Field(default=10, ge=1)
 
+    @model_validator(mode="after")
+    def _closed_loops_never_pause(self) -> Self:
+        if any(self.idle_ms) and (max(self.instances) > 1 or any(self.background)):
+            raise PydanticCustomError(
+                "pause",
+                "expected no idle_ms beside several instances or a background, which make a loop "
+                "of calls without a pause",
+            )
+        return self
+
+    @property
+    def count(self) -> int:
+        """How many workloads that are."""
+        asked = (self.instances, self.background, self.perf_profiles, self.buffers, self.idle_ms)
+        return math.prod(len(one) for one in asked if one is not None)
+
 
 class Space(_Table):
     """What is simulated: all combinations of all lists. Stacks are each chip's own by default."""
@@ -121,6 +141,30 @@ class Space(_Table):
         if self.draws > 1 and not self.drawn:
             raise PydanticCustomError("draws", "expected a constant with drawn = true to draw")
         return self
+
+    @model_validator(mode="after")
+    def _can_be_counted(self) -> Self:
+        if self.count > _MOST:
+            raise PydanticCustomError(
+                "points",
+                "expected fewer points than {count}, which no numbers reach",
+                {"count": f"{self.count:.3g}"},
+            )
+        return self
+
+    @property
+    def ways(self) -> Iterator[tuple[Runtime, Cut]]:
+        """Runtimes with cuts; only aip has a choice of those."""
+        for runtime in self.runtimes:
+            cuts: tuple[Cut, ...] = self.cuts if runtime == "aip" else ("automatic",)
+            yield from ((runtime, cut) for cut in cuts)
+
+    @property
+    def count(self) -> int:
+        """How many points there are."""
+        places = (self.networks, self.chips, self.stacks or ("its own",), tuple(self.ways))
+        steps = (how.count for how in self.constants.values())
+        return math.prod((*map(len, places), self.workload.count, *steps, self.draws))
 
     @property
     def drawn(self) -> tuple[str, ...]:

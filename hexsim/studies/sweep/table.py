@@ -116,7 +116,8 @@ def read(path: Path) -> Swept:
     remedy = "give a file that hexsim sweep has written"
     try:
         with path.open("rb") as file:
-            table = parquet.read_table(file)
+            # Its threads may outlive the command, and what is freed under them ends the process.
+            table = parquet.read_table(file, use_threads=False, pre_buffer=False)
         told: Mapping[str, Any] = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
     except OSError as error:
         raise HexsimError(
@@ -132,10 +133,23 @@ def read(path: Path) -> Swept:
             f"hexsim reads {FORMAT}; sweep again, or read it with that version"
         )
     try:
-        space = Space.model_validate(told["space"])
+        space, version = Space.model_validate(told["space"]), str(told["version"])
     except (KeyError, ValidationError):
         raise HexsimError(f"'{path}' does not tell its space any more; {remedy}") from None
-    return Swept(table, space, str(told["version"]))
+    _require_whole(table, space, f"'{path}'", remedy)
+    return Swept(table, space, version)
+
+
+def _require_whole(table: pyarrow.Table, space: Space, where: str, remedy: str) -> None:
+    """Raise HexsimError if another program has taken rows or columns away, or changed them."""
+    names = ("point", *PARAMETERS, *space.constants, *RESULTS, "outside_bounds", "refusal")
+    for name in names:
+        if table.column_names.count(name) != 1 or table.schema.field(name).type != _type(name):
+            raise HexsimError(
+                f"column '{name}' of {where} is missing, or not as a sweep writes it; {remedy}"
+            )
+    if not table.num_rows:
+        raise HexsimError(f"{where} has no points any more; {remedy}")
 
 
 def require_libraries() -> None:

@@ -112,3 +112,19 @@ def test_what_does_not_get_done_in_time_is_refused() -> None:
         always_on(words(channels=64, side=96), SD855, 1.0, "dsp")
     with pytest.raises(HexsimError, match="give --every between 1 and"):
         always_on(words(), SD855, float("nan"))
+
+
+def test_a_call_that_makes_the_next_one_late_is_counted_with_it() -> None:
+    """Waking takes longer than the period leaves, so calls that wake and calls that do not take
+    turns; power lies between that of either kind alone.
+    """
+    entry = SD855.stack.entry
+    wake_ms = (entry.dsp_wake.wake_s + entry.cpu_wake.wake_s) * 1e3
+    often, seldom = (always_on(words(), SD855, every, "dsp") for every in (1.0, 1000.0))
+    short_ms, long_ms = (one.alternatives[0].call_ms for one in (often, seldom))
+    assert long_ms == pytest.approx(short_ms + wake_ms, rel=0.01)
+    every_ms = (short_ms + long_ms) / 2 + 0.9
+    between = always_on(words(), SD855, every_ms, "dsp").alternatives[0]
+    assert short_ms < between.call_ms < long_ms
+    assert between.parts["wake-ups"].value > 0
+    assert between.duty <= 1

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 import hexsim
 from hexsim.deployment import deploy
@@ -66,6 +67,33 @@ def test_a_value_that_the_schema_refuses_is_told_in_the_row(space: Callable[[str
     assert "dsp.hvx.contexts" in str(bad["refusal"])
     assert {bad[name] for name in ("latency_ms", "energy_mj", *COUNTERS)} == {None}
     assert good["refusal"] is None
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("memory.ddr_peak_bytes_per_s", 1e-300, "so slow that what it does never ends"),
+        ("load.create_s_per_layer", 1e300, "which no clock counts"),
+        ("memory.stream_bytes_in_flight", 0, "expected greater than 0"),
+        ("dsp.hardware_threads", 1e18, "expected less than or equal to 1024"),
+        ("hta.local_bytes", 1, "expected greater than or equal to 1024"),
+    ],
+)
+def test_what_cannot_be_simulated_is_a_refusal_and_ends_no_sweep(
+    space: Callable[[str], Space], path: str, value: float, said: str
+) -> None:
+    text = f'networks = ["m.dlc"]\n[constants."{path}"]\nvalues = [{value}]'
+    (point,) = points_of(space(text))
+    assert said in str(row(point, 1)["refusal"])
+
+
+@pytest.mark.parametrize("path", ["memory.dsp_latency_s", "entry.rpc.pm_qos.job_1200us_s"])
+def test_what_takes_no_time_can_be_asked(space: Callable[[str], Space], path: str) -> None:
+    text = f'networks = ["m.dlc"]\n[constants."{path}"]\nvalues = [0.0]'
+    (point,) = points_of(space(text))
+    told = row(point, 1)
+    assert told["refusal"] is None
+    assert told["energy_mj"]
 
 
 def test_values_outside_their_bounds_are_marked(space: Callable[[str], Space]) -> None:

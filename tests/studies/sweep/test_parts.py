@@ -1,10 +1,17 @@
 """Parts hold all points once; there are never more than thousands of them."""
 
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hexsim.errors import HexsimError
 from hexsim.studies.cluster import ranges
-from hexsim.studies.sweep.parts import part_points
+from hexsim.studies.sweep.engine import evaluate
+from hexsim.studies.sweep.parts import Parts, part_points
+from hexsim.studies.sweep.points import Points
 
 
 @given(st.integers(1, 10**12))
@@ -18,3 +25,18 @@ def test_parts_are_never_more_than_thousands_nor_tiny(points: int) -> None:
 def test_parts_hold_all_points_once(points: int) -> None:
     held = [number for part in ranges(points, part_points(points)) for number in part]
     assert held == list(range(points))
+
+
+def test_only_a_folder_with_parts_belongs_to_its_sweep(folder: Path, grid: Points) -> None:
+    other = replace(grid, space=grid.space.model_copy(update={"seed": 5}))
+    place = folder / "space.parquet.parts"
+    place.mkdir()
+    for points in (grid, other, grid):
+        Parts(place, points).open()
+    mine = Parts(place, grid)
+    mine.add(range(32), evaluate(grid, 0, 32))
+    mine.open()
+    assert mine.missing()[0].start == 32
+    with pytest.raises(HexsimError, match="holds the parts of another sweep"):
+        Parts(place, other).open()
+    assert mine.missing()[0].start == 32

@@ -1,11 +1,15 @@
 """Points follow from their numbers: all combinations, each once, and draws of a hypercube."""
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from hexsim.studies.sweep.points import Points
+from hexsim.studies.sweep.settings import settings
+from hexsim.studies.sweep.space import Space
+from tests.studies.sweep.conftest import GRID
 
 
 def test_all_combinations_are_there_once(grid: Points) -> None:
@@ -23,6 +27,28 @@ def test_all_combinations_are_there_once(grid: Points) -> None:
     assert len(seen) == 4 * 2 * 2 * 3
     assert set(seen.values()) == {3}
     assert {round(key[-1]) for key in seen} == {10**10, 2 * 10**10, 4 * 10**10}
+
+
+def test_a_space_counts_its_points_before_they_are_ready(space: Callable[[str], Space]) -> None:
+    for text in (
+        GRID,
+        'networks = ["m.dlc"]\nchips = ["sd855"]\nstacks = ["snpe-1.30", "snpe-1.23"]\n'
+        'runtimes = ["dsp", "aip"]\ncuts = ["automatic", "fastest"]\n'
+        '[workload]\ninstances = [1, 2]\nperf_profiles = ["burst", "default", "balanced"]',
+    ):
+        asked = space(text)
+        assert asked.count == len(Points(asked, settings(asked)))
+
+
+def test_what_is_counted_is_told_as_it_is_simulated(space: Callable[[str], Space]) -> None:
+    asked = space(
+        'networks = ["m.dlc"]\n[constants."dsp.hvx.contexts"]\nlow = 1\nhigh = 4\nsteps = 3\n'
+        '[constants."memory.efficiency"]\nvalues = [0.55]'
+    )
+    points = Points(asked, settings(asked))
+    told = [points[number].constants["dsp.hvx.contexts"] for number in range(3)]
+    assert told == [1.0, 2.0, 4.0]
+    assert points[0].constants["memory.efficiency"] == 0.55
 
 
 def test_draws_take_every_part_of_the_range_and_are_those_of_all_others(grid: Points) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from hexsim.reports.pages.figures.chart import GREY, PALETTE, chart, source
 from hexsim.reports.pages.figures.figure import Cell, Figure, Table
+from hexsim.reports.sweep_table import spread_text
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.front import numbers
 from hexsim.studies.sweep.table import Swept
@@ -87,7 +88,7 @@ def effects_figure(found: Effects) -> Figure:
     """Return the part of a figure's variance that goes with each parameter, and with pairs."""
     pairs = {f"{one} with {other}": part for (one, other), part in found.together.items()}
     parts = {**found.alone, **pairs}
-    text = f"95 % of the points over 5 % is {found.spread:.3g}; parts are those of the logarithm."
+    text = f"{spread_text(found).capitalize()}; parts are those of the logarithm."
     table = Table(("parameter", "part of its variance"), list(parts.items()))
     shown = dict(found.alone)
     if not shown:
