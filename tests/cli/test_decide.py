@@ -147,6 +147,7 @@ def test_who_interrupts_is_told_what_is_kept(tmp_path: Path, parts: Path) -> Non
 _INTERRUPTED = """
 import signal
 from hexsim.files.kept import KeptParts
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
 part = KeptParts.part
 def part_and_signal(*given):
     found = part(*given)

@@ -159,6 +159,7 @@ _INTERRUPTED = """
 import signal, threading, time
 from hexsim.graph.side_by_side import side_by_side
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
 both_there = threading.Barrier(2, timeout=30)  # no thread is to start when it comes
 awaited = threading.Event()
 
