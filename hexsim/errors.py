@@ -29,6 +29,14 @@ class HexsimError(Exception):
         super().__init__(_LONG.sub(lambda word: f"{word[0][:_MOST]}...", sentence))
 
 
+class InvalidDataError(ValueError):
+    """What a file or a user gave is wrong, told without its place.
+
+    It is raised on purpose, by whoever finds the mistake. Whoever knows the layer, node or file it
+    is about catches it, and raises a HexsimError that names it. Any other ValueError is a bug.
+    """
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the tail of an 'unknown name' sentence: the nearest known names, or all of them."""
     names, name = sorted(known), str(name)[:_MOST]  # a very long one takes very long to compare

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hexsim.accuracy.labels import count_classes
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Network
 from hexsim.texts.text import read_text
 
@@ -22,7 +22,7 @@ def read_class_names(path: Path, network: Network, batch: int = 1) -> tuple[str,
     classes = count_classes(network, batch)
     try:
         text = read_text(path, "class names", "give one name per line")
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     names = tuple(line.strip() for line in text.rstrip().splitlines())
     if len(names) != classes:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.graph.ir import Network
 from hexsim.inputs.input_list import batch_size
 from hexsim.texts.text import lines, read_text, shortened
@@ -74,7 +74,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """The lines that are not blank, each with words that say where it stands."""
     try:
         text = read_text(path, "label file", "give one integer per line")
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     for number, line in lines(text):
         yield f"label file '{path}', line {number}", line

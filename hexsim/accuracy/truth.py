@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from annotated_types import Gt
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.platforms.refusals import sentence
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text
@@ -67,7 +67,7 @@ def read_truth(path: Path) -> Truth:
     where = f"annotations '{path}'"
     try:
         tree = parse_json(read_text(path, "annotations", "give a JSON file as COCO's"), where)
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     if not isinstance(tree, dict):
         raise HexsimError(f"{where} is no JSON object with images, annotations and categories")

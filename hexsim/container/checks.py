@@ -18,6 +18,7 @@ import numpy as np
 
 from hexsim.container.document import Document, Encodings, StoredArray
 from hexsim.container.hta_records import require_record
+from hexsim.errors import InvalidDataError
 from hexsim.graph import domains
 from hexsim.graph.consistency import told
 from hexsim.graph.ir import MOST_ELEMENTS, Network
@@ -31,7 +32,7 @@ _ACTIVATION_BITS = (8, 16)
 
 
 def check_arrays(document: Document, size: int) -> None:
-    """Raise ValueError unless the arrays are possible and take `size` bytes together."""
+    """Raise InvalidDataError unless the arrays are possible and take `size` bytes together."""
     require_distinct("tensor", (tensor.name for tensor in document.tensors))
     require_distinct("array", (array.name for array in document.arrays))
     for array in document.arrays:
@@ -39,11 +40,13 @@ def check_arrays(document: Document, size: int) -> None:
             _check_array(array, document.encodings)
     described = sum(array.bytes for array in document.arrays)
     if described != size:
-        raise ValueError(f"its arrays take {described} bytes, and it has {size} bytes of weights")
+        raise InvalidDataError(
+            f"its arrays take {described} bytes, and it has {size} bytes of weights"
+        )
 
 
 def check_model(document: Document, network: Network, records: Mapping[str, bytes]) -> None:
-    """Raise ValueError unless network, encodings and sections hold together.
+    """Raise InvalidDataError unless network, encodings and sections hold together.
 
     `records` are the sections by the names of their entries.
     """
@@ -57,7 +60,7 @@ def check_model(document: Document, network: Network, records: Mapping[str, byte
     _check_sections(document, network, records)
     if document.encodings is None:
         if document.hta:
-            raise ValueError("it has HTA sections and no encodings")
+            raise InvalidDataError("it has HTA sections and no encodings")
     else:
         _check_encodings(document.encodings, network)
     with told("its overrides"):
@@ -65,11 +68,11 @@ def check_model(document: Document, network: Network, records: Mapping[str, byte
 
 
 def require_distinct(what: str, names: Iterable[str]) -> None:
-    """Raise ValueError if a name is there twice."""
+    """Raise InvalidDataError if a name is there twice."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"{what} '{name}' is there twice")
+            raise InvalidDataError(f"{what} '{name}' is there twice")
         seen.add(name)
 
 
@@ -77,37 +80,39 @@ def _check_array(array: StoredArray, encodings: Encodings | None) -> None:
     for name in (array.dtype, array.stored):
         _require_type(name)
     if array.elements > MOST_ELEMENTS:
-        raise ValueError(f"shape {list(array.shape)} has more than {MOST_ELEMENTS} elements")
+        raise InvalidDataError(f"shape {list(array.shape)} has more than {MOST_ELEMENTS} elements")
     if len(array.sha256) != 64 or not set(array.sha256) <= set("0123456789abcdef"):
-        raise ValueError(f"its digest is '{array.sha256[:70]}', which is no SHA-256")
+        raise InvalidDataError(f"its digest is '{array.sha256[:70]}', which is no SHA-256")
     encoding = None if encodings is None else encodings.of(array.name)
     half = encodings is not None and encodings.floats.get(array.name) == 16
     codes = None if encodings is None else encodings.of_codes(array.name)
     stored = codes.dtype.name if codes else "float16" if half else array.dtype
     if array.stored != stored:
-        raise ValueError(f"it is stored as {array.stored}; expected {stored}")
+        raise InvalidDataError(f"it is stored as {array.stored}; expected {stored}")
     if (encoding or half) and np.dtype(array.dtype).kind != "f":
-        raise ValueError(f"it has an encoding, and elements of type {array.dtype}")
+        raise InvalidDataError(f"it has an encoding, and elements of type {array.dtype}")
     if array.packing is not None:
         runs = "channel" if isinstance(codes, AxisEncoding) else "tensor"
         if codes is None or codes.bitwidth != 4 or array.packing != runs:
-            raise ValueError(f"it is packed by {array.packing}, which its encoding does not allow")
+            raise InvalidDataError(
+                f"it is packed by {array.packing}, which its encoding does not allow"
+            )
         if 0 in array.shape:
-            raise ValueError("it is packed, and empty")
+            raise InvalidDataError("it is packed, and empty")
     if isinstance(encoding, AxisEncoding):
         channels = array.shape[-1] if array.shape else 0
         if len(encoding.channels) != channels:
-            raise ValueError(f"{len(encoding.channels)} encodings for {channels} channels")
+            raise InvalidDataError(f"{len(encoding.channels)} encodings for {channels} channels")
 
 
 def _require_type(name: str) -> None:
-    """Raise ValueError unless numpy knows an element type by that very name."""
+    """Raise InvalidDataError unless numpy knows an element type by that very name."""
     try:
         known = np.dtype(name)
     except TypeError:
         known = None
     if known is None or known.name != name or known.kind not in _KINDS:
-        raise ValueError(f"elements of the unknown type '{shortened(name)}'")
+        raise InvalidDataError(f"elements of the unknown type '{shortened(name)}'")
 
 
 def _check_encodings(encodings: Encodings, network: Network) -> None:
@@ -122,20 +127,22 @@ def _check_encodings(encodings: Encodings, network: Network) -> None:
             domains.require(encoding)
     for name, encoding in encodings.activations.items():
         if encoding.symmetric or encoding.bitwidth not in _ACTIVATION_BITS:
-            raise ValueError(
+            raise InvalidDataError(
                 f"the encoding of activation '{name}' is not asymmetric of 8 or 16 bits"
             )
         if name in encodings.parameters:
-            raise ValueError(f"'{name}' has an encoding as activation and one as parameter")
+            raise InvalidDataError(f"'{name}' has an encoding as activation and one as parameter")
     for name in encodings.floats:
         if encodings.of(name):
-            raise ValueError(f"'{name}' has an encoding, and is said to stay float")
+            raise InvalidDataError(f"'{name}' has an encoding, and is said to stay float")
 
 
 def _require_known(what: str, given: Mapping[str, object], known: Collection[str]) -> None:
     for name in given:
         if name not in known:
-            raise ValueError(f"the {what} encoding of '{name}' belongs to nothing in the network")
+            raise InvalidDataError(
+                f"the {what} encoding of '{name}' belongs to nothing in the network"
+            )
 
 
 def _check_sections(document: Document, network: Network, records: Mapping[str, bytes]) -> None:
@@ -145,16 +152,16 @@ def _check_sections(document: Document, network: Network, records: Mapping[str, 
     for section in document.hta:
         with told(f"HTA section '{section.entry}'"):
             if section.entry not in records:
-                raise ValueError("there is no such entry")
+                raise InvalidDataError("there is no such entry")
             for name in section.layers:
                 if name not in places:
-                    raise ValueError(f"it has the unknown layer '{name}'")
+                    raise InvalidDataError(f"it has the unknown layer '{name}'")
                 if (section.chip, name) in taken:
-                    raise ValueError(f"layer '{name}' is in two places")
+                    raise InvalidDataError(f"layer '{name}' is in two places")
                 taken.add((section.chip, name))
             at = [places[name] for name in section.layers]
             if not at or at != list(range(at[0], at[0] + len(at))):
-                raise ValueError("its layers are no run of layers of the network")
+                raise InvalidDataError("its layers are no run of layers of the network")
             require_record(records[section.entry], section.chip, section.layers)
     for entry in sorted({*records} - {section.entry for section in document.hta}):
-        raise ValueError(f"the entry '{entry}' belongs to no HTA section")
+        raise InvalidDataError(f"the entry '{entry}' belongs to no HTA section")

@@ -13,6 +13,8 @@ import zlib
 from collections.abc import Sequence
 from typing import BinaryIO
 
+from hexsim.errors import InvalidDataError
+
 PARAMS, MODEL, METADATA = "model.params", "model", "dlc.metadata"
 """Entry names, those of the real container."""
 
@@ -33,27 +35,29 @@ _OUR_MODES = (0o644, _FILE_MODE)
 def read_entries(file: BinaryIO, start: int, end: int) -> dict[str, bytes]:
     """Return the entries by name, without the weights, which are the bytes [start, end).
 
-    Raises ValueError, saying what is not as it should be.
+    Raises InvalidDataError, saying what is not as it should be.
     """
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
         names = [entry.filename for entry in entries]
         if names[:3] != [PARAMS, MODEL, METADATA] or len(set(names)) < len(names):
-            raise ValueError(f"its entries are {_listed(names)}")
+            raise InvalidDataError(f"its entries are {_listed(names)}")
         for name in names[3:]:
             if not name.startswith(HTA_PREFIX):
-                raise ValueError(f"it has the unknown entry '{name[:60]}'")
+                raise InvalidDataError(f"it has the unknown entry '{name[:60]}'")
         at = 0
         for entry in entries:
             if entry.header_offset != at:
-                raise ValueError(f"entry '{entry.filename}' does not follow the one before it")
+                raise InvalidDataError(
+                    f"entry '{entry.filename}' does not follow the one before it"
+                )
             begin = _data_start(file, entry)
             _require_plain(entry)
             at = begin + entry.file_size
             if entry.filename == PARAMS and (begin, at) != (start, end):
-                raise ValueError(f"entry '{PARAMS}' is not where the seal says")
+                raise InvalidDataError(f"entry '{PARAMS}' is not where the seal says")
         if at != archive.start_dir:
-            raise ValueError("there are bytes between its entries and its directory")
+            raise InvalidDataError("there are bytes between its entries and its directory")
         return {name: archive.read(name) for name in names[1:]}
 
 
@@ -67,9 +71,9 @@ def _require_plain(entry: zipfile.ZipInfo) -> None:
     """A file, stored as it is."""
     stored = entry.compress_type == zipfile.ZIP_STORED and entry.compress_size == entry.file_size
     if not stored or entry.flag_bits:
-        raise ValueError(f"entry '{entry.filename}' is compressed, encrypted or flagged")
+        raise InvalidDataError(f"entry '{entry.filename}' is compressed, encrypted or flagged")
     if entry.external_attr >> 16 not in _OUR_MODES or entry.external_attr & 0xFFFF:
-        raise ValueError(f"entry '{entry.filename}' is no plain file")
+        raise InvalidDataError(f"entry '{entry.filename}' is no plain file")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -142,7 +142,7 @@ class Document:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Document:
-        """Read what `to_bytes` wrote; raise ValueError saying what cannot be understood."""
+        """Read what `to_bytes` wrote; raise InvalidDataError saying what cannot be understood."""
         text = decoded(data, f"entry '{MODEL}'")
         document = from_tree(cls, parse_json(text, f"entry '{MODEL}'"))
         assert isinstance(document, Document)

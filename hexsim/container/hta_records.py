@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hexsim.errors import InvalidDataError
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import decoded
 
@@ -23,27 +24,29 @@ _NUMBERS = 4
 
 
 def require_record(record: bytes, chip: str, layers: Sequence[str]) -> None:
-    """Raise ValueError, whose words are a clause, unless `record` is that of such a section."""
+    """InvalidDataError, whose words are a clause, unless `record` is that of such a section."""
     what = "its record"
     tree = parse_json(decoded(record, what), what)
     if not isinstance(tree, dict) or "format" not in tree:
-        raise ValueError(f"{what} is no list of commands")
+        raise InvalidDataError(f"{what} is no list of commands")
     if tree["format"] != _FORMAT:
-        raise ValueError(
+        raise InvalidDataError(
             f"{what} has format {tree['format']}, this hexsim reads {_FORMAT}; quantise the "
             "network again with --enable-hta"
         )
     if tree.get("chip") != chip:
-        raise ValueError(f"{what} is for chip '{tree.get('chip')}', the section for '{chip}'")
+        raise InvalidDataError(f"{what} is for chip '{tree.get('chip')}', the section for '{chip}'")
     parts = tree.get("layers")
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
-        raise ValueError(f"{what} is no list of commands")
+        raise InvalidDataError(f"{what} is no list of commands")
     names = [part.get("layer") for part in parts]
     if names != list(layers):
-        raise ValueError(f"{what} is that of other layers: {_first_difference(names, layers)}")
+        raise InvalidDataError(
+            f"{what} is that of other layers: {_first_difference(names, layers)}"
+        )
     for at, part in enumerate(parts):
         if not _are_commands(part.get("commands"), at) or not _is_count(part.get("array_clocks")):
-            raise ValueError(f"{what} has no possible commands for layer '{layers[at]}'")
+            raise InvalidDataError(f"{what} has no possible commands for layer '{layers[at]}'")
 
 
 def _first_difference(names: Sequence[Any], layers: Sequence[str]) -> str:

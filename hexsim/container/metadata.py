@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from hexsim.errors import InvalidDataError
+
 
 @dataclass(frozen=True)
 class Metadata:
@@ -22,17 +24,17 @@ class Metadata:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Metadata:
-        """Read what `to_bytes` wrote; raise ValueError for a line that is none of ours."""
+        """Read what `to_bytes` wrote; raise InvalidDataError for a line that is none of ours."""
         known = {f.name.replace("_", "-"): f.name for f in fields(cls)}
         values: dict[str, str] = {}
         try:
             lines = data.decode("utf-8").split("\n")
         except UnicodeDecodeError:
-            raise ValueError("its metadata are no text in UTF-8") from None
+            raise InvalidDataError("its metadata are no text in UTF-8") from None
         for number, line in enumerate(lines, start=1):
             key, sign, value = line.partition("=")
             if line and not (sign and key in known and known[key] not in values):
-                raise ValueError(f"line {number} of its metadata is {line[:40]!r}")
+                raise InvalidDataError(f"line {number} of its metadata is {line[:40]!r}")
             if line:
                 values[known[key]] = value
         return cls(**values)

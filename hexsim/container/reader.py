@@ -15,7 +15,7 @@ from hexsim.container.archive import Archive, open_archive
 from hexsim.container.checks import check_arrays, check_model
 from hexsim.container.document import Document, StoredArray
 from hexsim.container.metadata import Metadata
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.imports import ImportReport
 from hexsim.graph.ir import Constant, Network
 from hexsim.layers.user_defined import looked_up
@@ -56,7 +56,7 @@ def read(path: str | Path) -> Container:
         model = _model(replace(document, layers=known), archive)
         check_model(document, model.network, archive.records)
         return Container(model, metadata, document.overrides)
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(
             f"'{path}' is no model: {error}; it was altered, or comes from another version of "
             "hexsim, convert the model again"

@@ -6,13 +6,12 @@ layer type is known; adding one changes nothing here.
 
 Reading is strict, so that a file of another version is refused rather than misread: unknown
 fields, missing fields without default, values of another type and those outside the domain that
-the field declares (hexsim.graph.domains) raise ValueError.
+the field declares (hexsim.graph.domains) raise InvalidDataError.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import dataclasses
 import json
 import math
@@ -20,6 +19,7 @@ import types
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph import domains
 from hexsim.graph.ir import Layer
 from hexsim.layers import TYPES
@@ -63,7 +63,8 @@ def _leaf_or_collection(value: object) -> Any:
 def from_tree(hint: Any, tree: Any, at: str = "") -> Any:
     """Return the value of type `hint` that `tree` describes.
 
-    Raises ValueError if it is none, beginning with the path to the mistake, which `at` is so far.
+    Raises InvalidDataError if it is none, beginning with the path to the mistake, which `at` is so
+    far.
     """
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -94,8 +95,8 @@ def _leaf(hint: Any, tree: Any, at: str) -> Any:
     if hint is bytes:
         try:
             return base64.b64decode(_expect(isinstance(tree, str), words, tree, at), validate=True)
-        except binascii.Error:
-            raise _mistake(at, f"is {_shown(tree)}; expected {words}") from None
+        except ValueError as error:  # binascii.Error, or one of letters beyond ASCII
+            raise _mistake(at, f"is {_shown(tree)}; expected {words}") from error
     fits = isinstance(tree, hint) and isinstance(tree, bool) is (hint is bool)
     return _expect(fits, words, tree, at)
 
@@ -144,7 +145,7 @@ def _dataclass(hint: Any, tree: dict[str, Any], at: str) -> Any:
     }
     try:
         return hint(**values)
-    except ValueError as error:
+    except InvalidDataError as error:
         raise _mistake(at, f"is not possible: {error}") from None
 
 
@@ -180,5 +181,5 @@ def _shown(tree: Any) -> str:
     return shortened(json.dumps(tree))
 
 
-def _mistake(at: str, what: str) -> ValueError:
-    return ValueError(f"{at or 'it'} {what}")
+def _mistake(at: str, what: str) -> InvalidDataError:
+    return InvalidDataError(f"{at or 'it'} {what}")

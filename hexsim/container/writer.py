@@ -15,7 +15,7 @@ from hexsim.container.checks import check_model
 from hexsim.container.directory import METADATA, MODEL
 from hexsim.container.document import Document, StoredArray
 from hexsim.container.metadata import Metadata
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import replacing
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.model import Model
@@ -69,7 +69,7 @@ def _require_readable(document: Document, network: Network, records: Mapping[str
     """Raise HexsimError for what `read` would refuse, while there is no file yet."""
     try:
         check_model(document, network, records)
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(f"network '{network.name}' cannot be written: {error}") from None
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hexsim.errors import InvalidDataError
+
 _VARINT, _EIGHT, _TEXT, _FOUR = 0, 1, 2, 5
 
 Piece = int | memoryview
@@ -15,7 +17,7 @@ Piece = int | memoryview
 def fields(data: memoryview) -> Iterator[tuple[int, Piece]]:
     """Number and value of each field: an integer, or the bytes of anything else.
 
-    Raises ValueError, whose words are a clause, where the bytes are none.
+    Raises InvalidDataError, whose words are a clause, where the bytes are none.
     """
     at = 0
     while at < len(data):
@@ -30,22 +32,22 @@ def fields(data: memoryview) -> Iterator[tuple[int, Piece]]:
         elif kind in (_EIGHT, _FOUR):
             size = 8 if kind == _EIGHT else 4
         else:
-            raise ValueError(f"byte {at} begins no field")
+            raise InvalidDataError(f"byte {at} begins no field")
         if number == 0 or at + size > len(data):
-            raise ValueError("a field goes beyond its end")
+            raise InvalidDataError("a field goes beyond its end")
         yield number, data[at : at + size]
         at += size
 
 
 def varint(data: bytes | memoryview, at: int) -> tuple[int, int]:
-    """The number that begins at byte `at`, and where it ends; ValueError if it does not."""
+    """The number that begins at byte `at`, and where it ends; InvalidDataError if it does not."""
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(data):
-            raise ValueError("it ends within a number")
+            raise InvalidDataError("it ends within a number")
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value, at
-    raise ValueError("a number has too many bytes")
+    raise InvalidDataError("a number has too many bytes")

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph import domains
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def check(network: Network) -> None:
-    """Raise ValueError, naming layer or tensor, for the first thing that does not hold."""
+    """Raise InvalidDataError, naming layer or tensor, for the first thing that does not hold."""
     for tensor in network.tensors.values():
         with told(f"tensor '{tensor.name}'"):
             domains.require(tensor)
@@ -31,62 +32,62 @@ def check(network: Network) -> None:
     for layer in network.layers:
         with told(f"layer '{layer.name}' ({type(layer).__name__})"):
             if layer.name in names:
-                raise ValueError("another layer has that name")
+                raise InvalidDataError("another layer has that name")
             _check_layer(network, layer, written)
         names.add(layer.name)
         written.update(layer.outputs)
     if not network.layers:
-        raise ValueError("it has no layers")
+        raise InvalidDataError("it has no layers")
     for name in network.tensors:
         if name not in written:
-            raise ValueError(f"tensor '{name}' is written by no layer")
+            raise InvalidDataError(f"tensor '{name}' is written by no layer")
 
 
 @contextmanager
 def told(where: str) -> Iterator[None]:
-    """Begin the text of a ValueError with where it was found."""
+    """Begin the text of an InvalidDataError with where it was found."""
     try:
         yield
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
+    except InvalidDataError as error:
+        raise InvalidDataError(f"{where}: {error}") from None
 
 
 def require_layer(layer: Layer, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-    """Return what comes out of `inputs`; ValueError if attributes, inputs or result are wrong.
+    """Return what comes out of `inputs`; InvalidDataError if anything is wrong.
 
     Nothing comes out of something only where an input is empty.
     """
     domains.require(layer)
     least, most = layer.operands
     if not least <= len(inputs) <= most:
-        raise ValueError(f"it has {len(inputs)} inputs and needs {least}")
+        raise InvalidDataError(f"it has {len(inputs)} inputs and needs {least}")
     rank = len(inputs[0]) if inputs else 0
     if layer.ranks is not None and rank not in layer.ranks:
-        raise ValueError(f"its input has {rank} axes and needs {layer.ranks[0]}")
+        raise InvalidDataError(f"its input has {rank} axes and needs {layer.ranks[0]}")
     domains.require_axes(layer, rank)
     outputs = layer.output_shapes(inputs)
     if len(outputs) != len(layer.outputs):
-        raise ValueError(f"it names {len(layer.outputs)} outputs and has {len(outputs)}")
+        raise InvalidDataError(f"it names {len(layer.outputs)} outputs and has {len(outputs)}")
     may_be_empty = least == 0 or any(0 in shape for shape in inputs)
     for shape in outputs:
         if min(shape, default=1) < (0 if may_be_empty else 1):
-            raise ValueError(f"its output would have the shape {list(shape)}")
+            raise InvalidDataError(f"its output would have the shape {list(shape)}")
     return outputs
 
 
 def _check_ends(network: Network) -> None:
     """Inputs and outputs are tensors, and names mean one thing."""
     for name in network.tensors.keys() & network.constants.keys():
-        raise ValueError(f"'{name}' is a tensor and a constant")
+        raise InvalidDataError(f"'{name}' is a tensor and a constant")
     for what, ends in (("input", network.inputs), ("output", network.outputs)):
         for at, name in enumerate(ends):
             if name not in network.tensors:
-                raise ValueError(f"{what} '{name}' is no tensor of the network")
+                raise InvalidDataError(f"{what} '{name}' is no tensor of the network")
             if name in ends[:at]:
-                raise ValueError(f"{what} '{name}' is named twice")
+                raise InvalidDataError(f"{what} '{name}' is named twice")
     for name in network.input_formats:
         if name not in network.inputs:
-            raise ValueError(f"an input format is given for '{name}', which is no input")
+            raise InvalidDataError(f"an input format is given for '{name}', which is no input")
 
 
 def _check_layer(network: Network, layer: Layer, written: Collection[str]) -> None:
@@ -94,21 +95,21 @@ def _check_layer(network: Network, layer: Layer, written: Collection[str]) -> No
     for name in layer.inputs:
         if name not in written and name not in network.constants:
             what = "is written by nothing before it" if name in network.tensors else "is unknown"
-            raise ValueError(f"input '{name}' {what}")
+            raise InvalidDataError(f"input '{name}' {what}")
     for at, name in enumerate(layer.outputs):
         if name not in network.tensors:
-            raise ValueError(f"output '{name}' is no tensor of the network")
+            raise InvalidDataError(f"output '{name}' is no tensor of the network")
         if name in written or name in layer.outputs[:at]:
-            raise ValueError(f"output '{name}' is an input or another layer's output")
+            raise InvalidDataError(f"output '{name}' is an input or another layer's output")
     constants = {}
     for name in (*layer.parameters, *layer.statistics):
         if name not in network.constants:
-            raise ValueError(f"constant '{name}' is unknown")
+            raise InvalidDataError(f"constant '{name}' is unknown")
         constants[name] = network.constants[name].shape
     shapes = network.input_shapes(layer)
     made, stated = require_layer(layer, shapes), network.layer_outputs(layer)
     if made != stated:
-        raise ValueError(
+        raise InvalidDataError(
             f"its output is said to have the shape {_listed(stated)}, and its inputs make "
             f"{_listed(made)}"
         )

@@ -17,6 +17,8 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Interval
 
+from hexsim.errors import InvalidDataError
+
 LARGEST = 2**31 - 1
 """Largest size, count or distance: more than any memory of a phone holds."""
 _LARGEST_FLOAT = 3.4028234663852886e38
@@ -70,18 +72,18 @@ PerAxis = Annotated[tuple[Natural, ...], _ONE_EACH]
 
 
 def require(value: object) -> None:
-    """Raise ValueError for the first field of a dataclass, or of one in it, that is not right."""
+    """InvalidDataError for the first field of a dataclass, or of one in it, that is not right."""
     for path, fault in _faults(value, ""):
-        raise ValueError(f"{path}{fault}")
+        raise InvalidDataError(f"{path}{fault}")
 
 
 def require_axes(value: Any, rank: int) -> None:
-    """Raise ValueError if a field speaks of axes that an operand of `rank` axes does not have."""
+    """InvalidDataError if a field speaks of axes that an operand of `rank` axes does not have."""
     for name, hint in hints(type(value)).items():
         for mark in getattr(hint, "__metadata__", ()):
             given = getattr(value, name)
             if isinstance(mark, OfAxes) and not mark.fits(given, rank):
-                raise ValueError(
+                raise InvalidDataError(
                     f"field '{name}' is {_shown(given)}; expected {mark.words}, which has {rank}"
                 )
 

@@ -29,7 +29,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph import consistency
 from hexsim.graph.domains import Natural
 from hexsim.graph.input_format import PLAIN, InputFormat
@@ -70,7 +70,9 @@ class Tensor:
         if not self.order:
             object.__setattr__(self, "order", tuple(range(len(self.shape))))
         if sorted(self.order) != list(range(len(self.shape))):
-            raise ValueError(f"tensor {self.name}: order {self.order} does not fit {self.shape}")
+            raise InvalidDataError(
+                f"tensor {self.name}: order {self.order} does not fit {self.shape}"
+            )
 
     def fault(self) -> str | None:
         """Say what is wrong with shape or type, if anything."""
@@ -230,7 +232,7 @@ class Layer:
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """Shape rule: stored shapes of the outputs from those of the inputs.
 
-        Raises ValueError for inputs of which it makes nothing.
+        Raises InvalidDataError for inputs of which it makes nothing.
         """
         raise NotImplementedError(type(self).__name__)
 
@@ -244,10 +246,10 @@ class Layer:
         return ()
 
     def require_parameters(self, inputs: Sequence[Shape], shapes: Mapping[str, Shape]) -> None:
-        """Raise ValueError unless its constants, by name, have `shapes` that fit."""
+        """Raise InvalidDataError unless its constants, by name, have `shapes` that fit."""
         for name, shape in self.parameter_shapes(inputs):
             if shapes[name] != shape:
-                raise ValueError(
+                raise InvalidDataError(
                     f"constant '{name}' has the shape {list(shapes[name])}; expected {list(shape)}"
                 )
 
@@ -440,5 +442,5 @@ class Network:
         return dataclasses.replace(self, constants=shapes)
 
     def check(self) -> None:
-        """Raise ValueError unless names, order, attributes, shapes and types all hold together."""
+        """InvalidDataError unless names, order, attributes, shapes and types all hold together."""
         consistency.check(self)

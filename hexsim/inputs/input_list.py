@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.files import require_ordinary
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.texts.text import lines, read_text
@@ -130,7 +130,7 @@ def read_input_list(
     """
     try:
         listed = read_text(path, "input list", "give a list of file names")
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     outputs: dict[str, tuple[str, ...]] = {"#": (), "%": ()}
     found: list[InputLine] = []
@@ -269,7 +269,7 @@ def first_files(path: Path) -> tuple[Path, ...]:
     """
     try:
         listed = read_text(path, "input list", "give a list of file names")
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     firsts = (text.split()[0] for _, text in lines(listed) if text[0] not in "#%")
     found = tuple(Path(word.partition(":=")[2] or word) for word in firsts)

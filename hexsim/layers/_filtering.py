@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Positive
 from hexsim.graph.ir import Layer, NamedShapes, Shape, Sign
 from hexsim.layers._clamp import NO_CLAMP, Clamp
@@ -36,10 +37,10 @@ class Filtering(Layer):
     output_channels: Positive
 
     def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
-        """As the class says; ValueError if the groups do not divide the channels."""
+        """As the class says; InvalidDataError if the groups do not divide the channels."""
         channels = inputs[0][-1]
         if channels % self.groups or self.output_channels % self.groups:
-            raise ValueError(
+            raise InvalidDataError(
                 f"{self.groups} groups do not divide {channels} input channels and "
                 f"{self.output_channels} output channels"
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Natural, Positive
 
 
@@ -45,14 +46,14 @@ class Window:
         """(height, width) of the output, by the ONNX rule.
 
         With `ceil_mode` a last window that would start in the end padding is dropped. Raises
-        ValueError if the window exceeds the padded image.
+        InvalidDataError if the window exceeds the padded image.
         """
         sizes = []
         for axis, size in enumerate((height, width)):
             begin, end = self.pads[axis], self.pads[axis + 2]
             free = size + begin + end - self.reach[axis]
             if free < 0:
-                raise ValueError(
+                raise InvalidDataError(
                     f"its window spans {self.reach[axis]} pixels of an axis that has "
                     f"{size + begin + end} with its pads"
                 )

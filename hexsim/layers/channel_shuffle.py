@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Positive
 from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
@@ -24,7 +25,7 @@ class ChannelShuffle(Layer):
     groups: Positive
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Unchanged; ValueError if the groups do not divide the channels."""
+        """Unchanged; InvalidDataError if the groups do not divide the channels."""
         if inputs[0][-1] % self.groups:
-            raise ValueError(f"{self.groups} groups do not divide {inputs[0][-1]} channels")
+            raise InvalidDataError(f"{self.groups} groups do not divide {inputs[0][-1]} channels")
         return (inputs[0],)

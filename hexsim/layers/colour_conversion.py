@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import INTEGER, NO_HTA_LAYER, Rule, Support
 
@@ -69,7 +70,7 @@ class ColourConversion(Layer):
             height = height // 3 * 2
         shape = (batch, height, width, 3)
         if encoded_shape(self.input_encoding_in, shape) != (*inputs[0][:3], channels):
-            raise ValueError(
+            raise InvalidDataError(
                 f"{inputs[0]} is not the shape of a picture in {self.input_encoding_in}"
             )
         return (shape,)
@@ -78,11 +79,11 @@ class ColourConversion(Layer):
 def encoded_shape(encoding: ConvertedEncoding, picture: Shape) -> Shape:
     """Stored shape of the input that becomes `picture` (batch, height, width, 3).
 
-    Raises ValueError for an nv21 picture of odd height or width.
+    Raises InvalidDataError for an nv21 picture of odd height or width.
     """
     batch, height, width, _ = picture
     if encoding != "nv21":
         return (batch, height, width, 3 if encoding == "rgb" else 4)
     if height % 2 or width % 2:
-        raise ValueError(f"NV21 needs an even height and width, not {height}x{width}")
+        raise InvalidDataError(f"NV21 needs an even height and width, not {height}x{width}")
     return (batch, height // 2 * 3, width, 1)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import LARGEST, Axis
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, HTA, Rule, Support
@@ -51,7 +52,7 @@ class Concat(Layer):
         for other in inputs:
             elsewhere = zip(range(len(shape)), shape, other, strict=False)
             if len(other) != len(shape) or any(a != b for at, a, b in elsewhere if at != self.axis):
-                raise ValueError(
+                raise InvalidDataError(
                     f"operands of the shapes {shape} and {list(other)} cannot be joined along "
                     f"axis {self.axis}"
                 )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Natural
 from hexsim.graph.ir import Network, Shape
 from hexsim.graph.support import EVERYWHERE, GPU, Rule, Support
@@ -65,7 +66,7 @@ class Deconvolution(Filtering):
         batch, height, width, _ = inputs[0]
         window = self.window
         if any(pad >= window.reach[at % 2] for at, pad in enumerate(window.pads)):
-            raise ValueError(f"pads {window.pads} are not smaller than its window's reach")
+            raise InvalidDataError(f"pads {window.pads} are not smaller than its window's reach")
         return ((batch, *self._size(height, width), self.output_channels),)
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Positive
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
@@ -33,11 +34,11 @@ class DepthToSpace(Layer):
     mode: BlockMode = "DCR"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """(N, H * block, W * block, C / block^2); ValueError if the channels do not divide."""
+        """(N, H * block, W * block, C / block^2); InvalidDataError if they do not divide."""
         batch, height, width, channels = inputs[0]
         deep, rest = divmod(channels, self.block**2)
         if rest:
-            raise ValueError(
+            raise InvalidDataError(
                 f"{channels} channels cannot be divided into blocks of {self.block}x{self.block}"
             )
         return ((batch, height * self.block, width * self.block, deep),)

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
-import numpy as np
-
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import LARGEST
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import (
@@ -18,6 +17,7 @@ from hexsim.graph.support import (
     Rule,
     Support,
 )
+from hexsim.layers._broadcast import broadcast
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 
 ElementwiseKind = Literal["sum", "product", "sub", "div", "max", "min"]
@@ -57,12 +57,8 @@ class Elementwise(Layer):
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The broadcast shape."""
         if self.kind == "div" and len(inputs) != 2:
-            raise ValueError(f"a quotient has two operands, not {len(inputs)}")
-        try:
-            return (np.broadcast_shapes(*inputs),)
-        except ValueError:
-            listed = " and ".join(str(list(shape)) for shape in inputs)
-            raise ValueError(f"operands of the shapes {listed} do not broadcast") from None
+            raise InvalidDataError(f"a quotient has two operands, not {len(inputs)}")
+        return (broadcast(*inputs),)
 
     @property
     def support(self) -> Support:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Axis, Natural
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
@@ -28,10 +29,12 @@ class Gather(Layer):
     indices: tuple[Natural, ...]
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The input's shape with as many positions as indices; ValueError if one is beyond it."""
+        """The input's shape with as many positions; InvalidDataError if one is beyond it."""
         shape = list(inputs[0])
         if max(self.indices, default=0) >= shape[self.axis]:
-            raise ValueError(f"position {max(self.indices)} asked of axis {self.axis} of {shape}")
+            raise InvalidDataError(
+                f"position {max(self.indices)} asked of axis {self.axis} of {shape}"
+            )
         shape[self.axis] = len(self.indices)
         return (tuple(shape),)
 

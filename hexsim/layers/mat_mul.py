@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Real
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
+from hexsim.layers._broadcast import broadcast
 from hexsim.layers._clamp import NO_CLAMP, Clamp
 
 
@@ -41,9 +41,9 @@ class MatMul(Layer):
         """(..., M, N)."""
         first, second = inputs
         if min(len(first), len(second)) < 2 or first[-1] != second[-1 if self.transposed else -2]:
-            raise ValueError(f"matrices of the shapes {first} and {second} have no product")
+            raise InvalidDataError(f"matrices of the shapes {first} and {second} have no product")
         columns = second[-2] if self.transposed else second[-1]
-        return ((*np.broadcast_shapes(first[:-2], second[:-2]), first[-2], columns),)
+        return ((*broadcast(first[:-2], second[:-2]), first[-2], columns),)
 
     def macs(self, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
         """K for each element of the result."""

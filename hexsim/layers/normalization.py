@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Axes, Real
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import INTEGER, NO_HTA_LAYER, Rule, Support
@@ -67,7 +68,7 @@ class Normalization(Layer):
                 size in (1, whole)
                 for size, whole in zip(shapes[name][::-1], inputs[0][::-1], strict=False)
             ):
-                raise ValueError(
+                raise InvalidDataError(
                     f"constant '{name}' of the shape {list(shapes[name])} does not broadcast to "
                     f"its operand of the shape {list(inputs[0])}"
                 )

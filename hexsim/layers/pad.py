@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Bound, PerAxis
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
@@ -32,7 +33,9 @@ class Pad(Layer):
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """The input's shape and what is added."""
         if self.mode != "constant" and 0 in inputs[0]:
-            raise ValueError(f"an operand of the shape {list(inputs[0])} has nothing to repeat")
+            raise InvalidDataError(
+                f"an operand of the shape {list(inputs[0])} has nothing to repeat"
+            )
         sizes = zip(self.begins, inputs[0], self.ends, strict=True)
         return (tuple(begin + size + end for begin, size, end in sizes),)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Positive
 from hexsim.graph.ir import Layer, NamedShapes, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
@@ -71,7 +72,7 @@ class Recurrent(Layer):
         steps, batch, _ = inputs[0]
         state = (self.directions, batch, self.hidden)
         if any(shape != state for shape in inputs[1:]):
-            raise ValueError(f"initial states of the shapes {inputs[1:]}, not {state}")
+            raise InvalidDataError(f"initial states of the shapes {inputs[1:]}, not {state}")
         return ((steps, self.directions, batch, self.hidden),)
 
     def variant(self, inputs: Sequence[Shape]) -> str:

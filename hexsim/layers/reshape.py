@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Natural
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, Support
@@ -24,9 +25,9 @@ class Reshape(Layer):
     shape: tuple[Natural, ...]
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The target shape; ValueError if it has another number of elements."""
+        """The target shape; InvalidDataError if it has another number of elements."""
         if math.prod(self.shape) != math.prod(inputs[0]):
-            raise ValueError(f"cannot reshape {list(inputs[0])} to {list(self.shape)}")
+            raise InvalidDataError(f"cannot reshape {list(inputs[0])} to {list(self.shape)}")
         return (self.shape,)
 
     def is_no_op(self, inputs: Sequence[Shape]) -> bool:

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Factor, Positive
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, Support
@@ -79,5 +80,5 @@ class Resize(Layer):
     @property
     def _scales(self) -> tuple[float, float]:
         if self.scales is None:
-            raise ValueError(f"layer '{self.name}' has neither scales nor a size")
+            raise InvalidDataError(f"layer '{self.name}' has neither scales nor a size")
         return self.scales

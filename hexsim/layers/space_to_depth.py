@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Positive
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
@@ -29,11 +30,11 @@ class SpaceToDepth(Layer):
     mode: BlockMode = "DCR"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """(N, H / block, W / block, C * block^2); ValueError if the image does not divide."""
+        """(N, H / block, W / block, C * block^2); InvalidDataError if the image does not divide."""
         batch, height, width, channels = inputs[0]
         block = self.block
         if height % block or width % block:
-            raise ValueError(
+            raise InvalidDataError(
                 f"an image of {height}x{width} cannot be divided into blocks of {block}x{block}"
             )
         return ((batch, height // block, width // block, channels * block**2),)

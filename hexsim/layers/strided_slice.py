@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Natural, Positive
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
@@ -50,14 +51,18 @@ class StridedSlice(Layer):
     parts: tuple[AxisSlice, ...]
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """The input's shape with the sizes of the parts; ValueError if a part reaches beyond it."""
+        """The input's shape with the sizes of the parts; InvalidDataError for one beyond it."""
         shape = list(inputs[0])
         axes = [part.axis for part in self.parts]
         if len(set(axes)) < len(axes) or max(axes, default=-1) >= len(shape):
-            raise ValueError(f"parts of the axes {axes} asked of a tensor of {len(shape)} axes")
+            raise InvalidDataError(
+                f"parts of the axes {axes} asked of a tensor of {len(shape)} axes"
+            )
         for part in self.parts:
             if part.stop > shape[part.axis]:
-                raise ValueError(f"{part.stop} positions asked of axis {part.axis} of {inputs[0]}")
+                raise InvalidDataError(
+                    f"{part.stop} positions asked of axis {part.axis} of {inputs[0]}"
+                )
             shape[part.axis] = part.size
         return (tuple(shape),)
 

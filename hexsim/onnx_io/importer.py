@@ -15,6 +15,7 @@ from copy import copy
 import numpy as np
 
 from hexsim import budget
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.axis_order import Order, channels_last, identity, reshaped, stored_shape
@@ -133,7 +134,7 @@ class Importer:
             raise NotALayerError(f"'{name}' is not constant")
         found = self.known[name]
         if rank is not None and len(found.shape) != rank:
-            raise ValueError(f"'{name}' has {len(found.shape)} axes, not {rank}")
+            raise InvalidDataError(f"'{name}' has {len(found.shape)} axes, not {rank}")
         return found
 
     def integers(self, node: Node, attribute: str, position: int) -> tuple[int, ...] | None:
@@ -141,7 +142,27 @@ class Importer:
         if node.has(attribute):
             return node.integers(attribute)
         name = node.input(position)
-        return tuple(int(n) for n in self.array(name).read().reshape(-1)) if name else None
+        return self.whole_numbers(name) if name else None
+
+    def whole_numbers(self, name: str) -> tuple[int, ...]:
+        """Elements of the known array `name`; no layer of ours if it varies.
+
+        InvalidDataError if they are no integers.
+        """
+        known = self.array(name)
+        if np.dtype(known.dtype).kind not in "iu":
+            raise InvalidDataError(f"'{name}' holds {known.dtype} numbers, not integers")
+        return tuple(int(number) for number in known.read().reshape(-1))
+
+    def number(self, name: str) -> float:
+        """The only element of the known array `name`; no layer of ours if it varies.
+
+        InvalidDataError if it has several elements, or none.
+        """
+        known = self.array(name)
+        if math.prod(known.shape) != 1:
+            raise InvalidDataError(f"'{name}' has the shape {list(known.shape)}, not one element")
+        return float(known.read().item())
 
     def operand_type(self, name: str) -> NodeInput:
         """What is known of a tensor or array before the network runs."""
@@ -225,13 +246,13 @@ class Importer:
     def add(self, layer: Layer, order: Order) -> None:
         """Add a layer with one output, stored in `order`; its dtype is that of its input.
 
-        ValueError if nothing would come out of something, as where a window exceeds its input.
+        InvalidDataError if nothing comes out of something, as where a window exceeds its input.
         """
         shapes = [self._stored_shape(name) for name in layer.inputs]
         (shape,) = layer.output_shapes(shapes)
         least = 0 if any(0 in source for source in shapes) else 1
         if any(size < least for size in shape):
-            raise ValueError(f"its output would have the shape {list(shape)}")
+            raise InvalidDataError(f"its output would have the shape {list(shape)}")
         dtype = next(self.tensors[n].dtype for n in layer.inputs if n in self.tensors)
         self.add_with(layer, [Tensor(layer.output, shape, order, dtype)])
 
@@ -300,7 +321,9 @@ class Importer:
         What had that shape before it was reshaped is taken as it is.
         """
         if math.prod(target) != math.prod(self.source_shape(name)):
-            raise ValueError(f"cannot reshape {list(self.source_shape(name))} to {list(target)}")
+            raise InvalidDataError(
+                f"cannot reshape {list(self.source_shape(name))} to {list(target)}"
+            )
         earlier = self.reshaped_from(name)
         self._same[output] = earlier
         name = next((one for one in earlier if self.source_shape(one) == target), name)
@@ -319,6 +342,8 @@ class Importer:
     def operand(self, name: str, order: Order) -> str:
         """Return `name`, tensor or array, with leading axes of size one added, in `order`."""
         source = self.source_shape(name)
+        if len(source) > len(order):
+            raise InvalidDataError(f"'{name}' has {len(source)} axes, more than {len(order)}")
         full = (1,) * (len(order) - len(source)) + source
         if name in self.known:
             return self.constant(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.node import Node, positive_axis
 from hexsim.onnx_io.node_results import NodeInput
@@ -31,7 +32,7 @@ def most_elements(node: Node, operands: Mapping[str, NodeInput]) -> dict[str, Sh
 
 def _chosen_boxes(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
     """Rows of batch, class and box."""
-    batches, classes, boxes = _shape(inputs, 1)
+    batches, classes, boxes = _shape(inputs, 1, 3)
     most = boxes
     if len(inputs) < 3 or inputs[2] is None:
         most = 0  # the standard's default
@@ -55,7 +56,7 @@ def _distinct(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]
 
 
 def _compressed(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
-    shape, (asked,) = _shape(inputs, 0), _shape(inputs, 1)
+    shape, (asked,) = _shape(inputs, 0), _shape(inputs, 1, 1)
     if not node.has("axis"):
         return [(min(math.prod(shape), asked),)]
     axis = positive_axis(node.integer("axis", 0), len(shape))
@@ -66,9 +67,11 @@ def _all_of_it(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape
     return [_shape(inputs, 0)] * 2
 
 
-def _shape(inputs: Sequence[NodeInput | None], position: int) -> Shape:
+def _shape(inputs: Sequence[NodeInput | None], position: int, rank: int | None = None) -> Shape:
     found = inputs[position]
     assert found is not None, "onnx has checked that it is there"
+    if rank is not None and len(found.shape) != rank:
+        raise InvalidDataError(f"input {position} has {len(found.shape)} axes, not {rank}")
     return found.shape
 
 

@@ -46,7 +46,7 @@ def _linked(node: Node, name: str, codes: NodeCodes, dtype: str, net: Importer) 
     makes = is_linear(node, QUANTIZE) and node.output == name
     if makes or (is_linear(node, DEQUANTIZE) and node.inputs[0] == name):
         kind = integer_type(node, net.known) if makes else dtype
-        return set() if linear_codes(node, net.known, kind, 0) == codes else None
+        return set() if linear_codes(node, net.known, kind, None) == codes else None
     if node.op_type not in (*_MOVERS, "Concat"):
         return None
     data = node.inputs if node.op_type == "Concat" else node.inputs[:1]

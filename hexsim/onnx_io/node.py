@@ -7,7 +7,7 @@ from functools import cached_property
 
 import onnx
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 
 _EXPORT = "export the model again"
 END_BEFORE = "end the network before it (--out-name)"
@@ -23,9 +23,9 @@ class MisfitError(HexsimError):
 
 
 def positive_axis(axis: int, rank: int) -> int:
-    """Return `axis` counted from the front; ValueError if a tensor of `rank` axes lacks it."""
+    """`axis` counted from the front; InvalidDataError if a tensor of `rank` axes lacks it."""
     if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} does not exist among {rank} axes")
+        raise InvalidDataError(f"axis {axis} does not exist among {rank} axes")
     return axis % rank
 
 
@@ -65,12 +65,20 @@ class Node:
 
     @property
     def output(self) -> str:
-        """The first output."""
+        """The first output, which must be there."""
+        if not self.outputs:
+            raise self.error("has no output")
         return self.outputs[0]
 
     def input(self, position: int) -> str:
         """Name of an input, empty if it is omitted."""
         return self.inputs[position] if position < len(self.inputs) else ""
+
+    def required(self, position: int) -> str:
+        """Name of an input that must be there."""
+        if not self.input(position):
+            raise self.error(f"has no input number {position + 1}, which its operator needs")
+        return self.inputs[position]
 
     def integer(self, attribute: str, default: int) -> int:
         """An int attribute."""

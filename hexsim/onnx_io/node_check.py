@@ -11,6 +11,7 @@ import difflib
 import onnx
 
 from hexsim.onnx_io.node import Node
+from hexsim.onnx_io.source import EXTENSIONS
 
 Schema = onnx.defs.OpSchema
 
@@ -18,18 +19,33 @@ _INTERNAL = "__"
 """Attributes that programs keep for themselves begin so."""
 
 
+_CODING = {"QuantizeLinear", "DequantizeLinear"}
+"""Operators of onnxruntime's domain with the inputs of those of the standard."""
+_FIRST_CODING_OPSET = 10
+
+
+def is_of_onnx(node: Node) -> bool:
+    """True if onnx itself knows the operator, in this opset."""
+    domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
+    return bool(onnx.defs.has(node.standard, node.opset, domain))
+
+
 def check(node: Node) -> None:
     """Raise HexsimError, with what its operator asks for, unless the node is one of its own."""
+    if not any(node.outputs):
+        raise node.error("has no output, so that nobody can read what it computes")
     domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
-    try:
-        schema = onnx.defs.get_schema(node.standard, node.opset, domain)
-    except onnx.defs.SchemaError:
+    if domain == EXTENSIONS and node.standard in _CODING:
+        _check_names(node, onnx.defs.get_schema(node.standard, _FIRST_CODING_OPSET), "input")
+        return
+    if not is_of_onnx(node):
         if domain:
             return
         raise node.error(
             f"there is no such operator in opset {node.opset}",
             "export the model with another opset",
-        ) from None
+        )
+    schema = onnx.defs.get_schema(node.standard, node.opset, domain)
     if schema.deprecated:
         raise node.error(
             f"opset {node.opset} has this operator no more", "export the model with an older opset"
@@ -37,6 +53,9 @@ def check(node: Node) -> None:
     _check_names(node, schema, "input")
     _check_names(node, schema, "output")
     _check_attributes(node, schema)
+    parts = node.integer("num_outputs", len(node.outputs))
+    if node.standard == "Split" and parts != len(node.outputs):  # onnx ends the process of it
+        raise node.error(f"num_outputs is {parts}, and it has {len(node.outputs)} outputs")
 
 
 def _check_names(node: Node, schema: Schema, side: str) -> None:
@@ -52,9 +71,17 @@ def _check_names(node: Node, schema: Schema, side: str) -> None:
         if most >= 2**31 - 1:
             wanted = f"at least {least}"
         raise node.error(f"has {len(names)} {side}s, and its operator takes {wanted}")
-    for name, one in zip(names, formal, strict=False):
-        if not name and one.option == Schema.FormalParameterOption.Single:
-            raise node.error(f"leaves out its {side} {one.name}, which its operator needs")
+    for place, name in enumerate(names):
+        parameter = formal[min(place, len(formal) - 1)]
+        if not name and _is_needed(parameter, side):
+            raise node.error(f"leaves out its {side} {parameter.name}, which its operator needs")
+
+
+def _is_needed(parameter: Schema.FormalParameter, side: str) -> bool:
+    """False for what may be left out: what is optional, and any of several outputs."""
+    option = parameter.option
+    several = option == Schema.FormalParameterOption.Variadic and side == "input"
+    return several or option == Schema.FormalParameterOption.Single
 
 
 def _check_attributes(node: Node, schema: Schema) -> None:

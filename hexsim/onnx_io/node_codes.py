@@ -10,11 +10,13 @@ stay what they are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.known import Array, Known
 from hexsim.onnx_io.node import Node, positive_axis
@@ -25,6 +27,8 @@ _INTEGERS = {
     f"{sign}int{bits}": (bits, sign == "") for bits in (4, 8, 16, 32) for sign in ("u", "")
 }
 """Element type -> bits, and whether it has a sign."""
+_MOST_BITS = 16
+"""Of the codes of an activation."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +74,14 @@ def is_linear(node: Node, op_type: str) -> bool:
     return node.standard == op_type and node.proto.domain in _DOMAINS
 
 
-def linear_codes(node: Node, known: Mapping[str, Known], dtype: str, rank: int) -> NodeCodes | None:
+def linear_codes(
+    node: Node, known: Mapping[str, Known], dtype: str, shape: Shape | None
+) -> NodeCodes | None:
     """Codes of a QuantizeLinear or DequantizeLinear node whose integers have type `dtype`.
 
-    None if the node is of a kind that is left out, or its scale and zero point vary.
+    They have `shape`, None where it is not known yet. None if the node is of a kind that is left
+    out, or its scale and zero point vary. InvalidDataError if its axis is not one of `shape`, or
+    has another size than there are scales.
     """
     scale, zero = node.inputs[1], node.input(2)
     supported = dtype in _INTEGERS and not node.integer("block_size", 0)
@@ -83,13 +91,17 @@ def linear_codes(node: Node, known: Mapping[str, Known], dtype: str, rank: int) 
     zeros = np.asarray(known[zero].read()).astype(np.int64).reshape(-1) if zero else 0 * scales
     if len(known[scale].shape) > 1 or not np.all(scales > 0) or not np.isfinite(scales).all():
         return None
-    if len(zeros) != len(scales):
+    if not len(zeros) == len(scales) > 0:
         return None
     bits, signed = _INTEGERS[dtype]
     lowest = -(1 << (bits - 1)) if signed else 0
     axis = None
     if len(scales) > 1:
-        axis = positive_axis(node.integer("axis", 1), rank)
+        axis = node.integer("axis", 1)
+    if axis is not None and shape is not None:
+        axis = positive_axis(axis, len(shape))
+        if shape[axis] != len(scales):
+            raise InvalidDataError(f"{len(scales)} scales for axis {axis} of {list(shape)}")
     return NodeCodes(
         bits,
         tuple(float(one) for one in scales),
@@ -115,7 +127,7 @@ def fake_codes(node: Node, known: Mapping[str, Known]) -> NodeCodes | None:
         return None
     low, high, levels = found
     bits = int(levels).bit_length() - (0 if levels & (levels - 1) else 1)
-    if not low <= 0 <= high or low == high or bits > 16:
+    if not low <= 0 <= high or low == high or bits > _MOST_BITS or math.inf in (-low, high):
         return None
     scale = (high - low) / (levels - 1)
     symmetric = low < 0 and levels % 2 == 1
@@ -141,7 +153,8 @@ def _fake_limits(node: Node, known: Mapping[str, Known]) -> tuple[float, float, 
 
 
 def _tensorflow_levels(node: Node) -> int:
-    return (1 << node.integer("num_bits", 8)) - node.integer("narrow_range", 0)
+    bits = node.integer("num_bits", 8)
+    return (1 << bits) - node.integer("narrow_range", 0) if 0 < bits <= _MOST_BITS else 0
 
 
 def _number(name: str, known: Mapping[str, Known]) -> float | None:

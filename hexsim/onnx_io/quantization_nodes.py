@@ -43,10 +43,10 @@ def strip(node: Node, net: Importer) -> bool:
         return _quantize(node, net) or _left(node, node.inputs[0], net)
     if is_linear(node, DEQUANTIZE):
         return _dequantize(node, net) or _left(node, node.output, net)
-    codes = fake_codes(node, net.known) if node.inputs else None
+    codes = fake_codes(node, net.known)
     if codes is None:
         return False
-    _pass_on(node.inputs[0], codes, node, net)
+    _pass_on(node.required(0), codes, node, net)
     return True
 
 
@@ -54,15 +54,13 @@ def _quantize(node: Node, net: Importer) -> bool:
     source = node.inputs[0]
     if node.output in net.moved:
         return _move(source, net.moved[node.output], node, net)
-    codes = linear_codes(
-        node, net.known, integer_type(node, net.known), len(net.source_shape(source))
-    )
+    dtype, shape = integer_type(node, net.known), net.source_shape(source)
+    codes = linear_codes(node, net.known, dtype, shape)
     readers = net.readers.get(node.output, ())
     if codes is None or not readers or len(readers) != net.uses[node.output]:
         return False
     if source in net.tensors and (codes.axis is not None or _coded_otherwise(source, codes, net)):
         return False
-    dtype, rank = integer_type(node, net.known), len(net.source_shape(source))
     if codes.axis is None and any(not is_linear(reader, DEQUANTIZE) for reader in readers):
         region = moved_region(node.output, codes, dtype, net)
         if not region:
@@ -72,7 +70,7 @@ def _quantize(node: Node, net: Importer) -> bool:
     for reader in readers:
         if not is_linear(reader, DEQUANTIZE) or reader.inputs[0] != node.output:
             return False
-        if linear_codes(reader, net.known, dtype, rank) != codes:
+        if linear_codes(reader, net.known, dtype, shape) != codes:
             return False
     net.stripped[node.output] = (source, codes)
     return True
@@ -85,7 +83,7 @@ def _left(node: Node, floats: str, net: Importer) -> bool:
     edge = not net.readers.get(integers) if quantizes else net.producer(integers) is None
     if edge and integers not in net.known:
         dtype = integer_type(node, net.known) if quantizes else net.dtype(integers)
-        codes = linear_codes(node, net.known, dtype, len(net.source_shape(node.inputs[0])))
+        codes = linear_codes(node, net.known, dtype, net.source_shape(node.inputs[0]))
         if codes is not None and codes.axis is None:
             net.codes.setdefault(floats, codes)
     return False
@@ -115,7 +113,7 @@ def _dequantize(node: Node, net: Importer) -> bool:
     if name not in net.known:
         return False
     known = net.known[name]
-    found = linear_codes(node, net.known, known.dtype, len(known.shape))
+    found = linear_codes(node, net.known, known.dtype, known.shape)
     if found is None:
         return False
     signed = known.dtype.startswith("int")

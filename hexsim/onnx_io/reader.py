@@ -24,7 +24,7 @@ import numpy.typing as npt
 import onnx
 
 from hexsim import budget
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.imports import ImportReport, OpaqueNode
 from hexsim.graph.ir import Network, Tensor
 from hexsim.graph.names import visible
@@ -197,7 +197,9 @@ def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
         except MisfitError as error:
             misfits.append(error)
             continue
-        types[attribute] = {n: (looking.source_shape(n), looking.dtype(n)) for n in node.outputs}
+        types[attribute] = {
+            n: (looking.source_shape(n), looking.dtype(n)) for n in node.outputs if n
+        }
     if not types:
         raise misfits[0]
     if misfits:
@@ -263,35 +265,40 @@ def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
     check(node)
     _require_names(node, net)
     try:
-        if dynamic_tail.joins(node, net):
-            dynamic_tail.add(node, net, source)
-            return
-        if strip(node, net):
+        _add(node, net, source)
+    except InvalidDataError as error:
+        raise node.misfit(str(error)) from error
+
+
+def _add(node: Node, net: Importer, source: OnnxSource) -> None:
+    """Take a node into the network, as what it can be.
+
+    Raises InvalidDataError or HexsimError for a node that contradicts itself or what it reads. Any
+    other exception is a bug: every way in which a file can be wrong is looked for on purpose.
+    """
+    if dynamic_tail.joins(node, net):
+        dynamic_tail.add(node, net, source)
+        return
+    if strip(node, net):
+        net.folded[node.name] = node.op_type
+        return
+    brought = find(node.op_type)
+    if brought is not None:
+        add_user_defined(node, net, brought)
+        return
+    if all(name in net.known for name in filter(None, node.inputs)) and _folds(node):
+        _fold(node, net, source)
+        return
+    translate = None if node.proto.domain not in ("", "ai.onnx") else TRANSLATORS.get(node.standard)
+    try:
+        if translate is None:
+            raise NotALayerError("no layer of ours does what this operator does")
+        translate(node, net)
+        if node.output in net.known:
             net.folded[node.name] = node.op_type
-            return
-        brought = find(node.op_type)
-        if brought is not None:
-            add_user_defined(node, net, brought)
-            return
-        if all(name in net.known for name in filter(None, node.inputs)) and _folds(node):
-            _fold(node, net, source)
-            return
-        translate = (
-            None if node.proto.domain not in ("", "ai.onnx") else TRANSLATORS.get(node.standard)
-        )
-        try:
-            if translate is None:
-                raise NotALayerError("no layer of ours does what this operator does")
-            translate(node, net)
-            if node.output in net.known:
-                net.folded[node.name] = node.op_type
-        except NotALayerError as reason:
-            net.reasons[node.name] = str(reason)
-            _opaque(node, net, source)
-    except ValueError as error:
-        raise node.misfit(str(error)) from None
-    except (ArithmeticError, LookupError, TypeError):
-        raise node.misfit("its attributes and inputs do not fit its operator") from None
+    except NotALayerError as reason:
+        net.reasons[node.name] = str(reason)
+        _opaque(node, net, source)
 
 
 def _require_names(node: Node, net: Importer) -> None:

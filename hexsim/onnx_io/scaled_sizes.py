@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.node import Node
 
@@ -28,7 +29,10 @@ def scales_of(node: Node, values: Mapping[str, npt.NDArray[np.generic]]) -> npt.
         return np.empty(0, np.float32)
     early = node.proto.op_type == "Upsample" or node.opset <= _LAST_WITHOUT_REGION
     found = values.get(node.input(1 if early else 2), node.reals("scales") or ())
-    return np.asarray(found, np.float32).reshape(-1)
+    scales = np.asarray(found, np.float32).reshape(-1)
+    if not np.isfinite(scales).all():
+        raise InvalidDataError(f"scales {scales.tolist()} are not finite")
+    return scales
 
 
 def scaled(shape: Shape, scales: npt.NDArray[np.float32]) -> Shape:

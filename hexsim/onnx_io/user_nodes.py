@@ -13,6 +13,7 @@ from hexsim.onnx_io.axis_order import identity, stored_shape
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node
 from hexsim.onnx_io.operators.elementwise import common_order
+from hexsim.onnx_io.stored_tensors import array_of
 from hexsim.udl import UserLayer
 
 _Kinds = onnx.AttributeProto
@@ -76,7 +77,7 @@ def _attribute(proto: onnx.AttributeProto, node: Node) -> Attribute:
     if kind == _Kinds.STRINGS:
         return Attribute(name, "texts", texts=tuple(map(_text, proto.strings)))
     if kind == _Kinds.TENSOR:
-        array = onnx.numpy_helper.to_array(proto.t)
+        array = array_of(proto.t, name)
         data = array.astype(array.dtype.newbyteorder("<")).tobytes()
         made = Attribute(name, "array", dtype=array.dtype.name, shape=array.shape, data=data)
         if made.fault() is None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import TypedDict
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import ChannelShuffle, DepthToSpace, Permute, Reshape, SpaceToDepth
 from hexsim.passes._moves import Runs, in_place, permuted, view
@@ -170,7 +171,7 @@ def _blocks(chain: _Chain, whole: Runs) -> Iterator[Layer]:
         for layer in made:
             try:
                 (shape,) = layer.output_shapes([source])
-            except ValueError:
+            except InvalidDataError:
                 continue
             if shape == result and chain.runs == permuted(whole, *layer.view(source)):
                 yield layer

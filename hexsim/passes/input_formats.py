@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.graph.input_format import PLAIN, InputEncoding, InputFormat, InputType
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import ColourConversion
@@ -57,7 +57,7 @@ def _converted(network: Network, name: str, encoding: ConvertedEncoding) -> Netw
         )
     try:
         shape = encoded_shape(encoding, tensor.shape)
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(f"input '{name}': {error}; resize it with --input-dim") from None
     picture = replace(tensor, name=_new(f"{name}.bgr", network))
     layer = ColourConversion(

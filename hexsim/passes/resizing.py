@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.graph.consistency import require_layer
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import (
@@ -106,7 +106,7 @@ def _shapes(layer: Layer, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
     """What comes out of `inputs`, or why nothing does."""
     try:
         return require_layer(layer, inputs)
-    except ValueError as error:
+    except InvalidDataError as error:
         raise _misfit(layer, str(error)) from None
 
 

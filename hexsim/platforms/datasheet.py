@@ -22,7 +22,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.platforms.quantity import Quantity
 from hexsim.platforms.refusals import sentence
 from hexsim.texts.text import read_text
@@ -240,7 +240,7 @@ class Shelf(Generic[SheetT]):
 def _read(path: Path) -> Tree:
     try:
         return parse_toml(read_text(path, "datasheet", "give a TOML file"), str(path))
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
 
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.cores import spread
 
 MINIMUM_RANGE = 0.01
@@ -128,7 +129,7 @@ class AxisEncoding:
 
     def __post_init__(self) -> None:
         if not self.channels or not all(channel.symmetric for channel in self.channels):
-            raise ValueError("an axis encoding needs one symmetric encoding per channel")
+            raise InvalidDataError("an axis encoding needs one symmetric encoding per channel")
 
     def fault(self) -> str | None:
         """Say that its channels differ in bits, if so."""

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.graph.shown import Cell, Sheet, Shown
 from hexsim.onnx_io.precision import as_half
@@ -81,9 +81,9 @@ class Model(Shown):
 
     def __post_init__(self) -> None:
         if not self.quantized and (self.activations or self.parameters or self.floats or self.hta):
-            raise ValueError(f"model '{self.name}' has encodings and is said to be in floats")
+            raise InvalidDataError(f"model '{self.name}' has encodings and is said to be in floats")
         if self.float_weights and not self.quantized:
-            raise ValueError(f"model '{self.name}' is in floats, its weights too")
+            raise InvalidDataError(f"model '{self.name}' is in floats, its weights too")
 
     @property
     def name(self) -> str:

@@ -28,7 +28,7 @@ from typing import Any, Literal, get_args
 
 from hexsim import __version__
 from hexsim.deployment import Deployment
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Network
 from hexsim.graph.names import visible
 from hexsim.planning.plan import Plan
@@ -146,7 +146,7 @@ def read_diag_log(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
             parse_json(text, f"log '{path}', line {number}")
             for number, text in lines(read_text(path, "log", remedy))
         ]
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(f"{error}; {remedy}") from None
     head, *rows = found or [{}]
     if not isinstance(head, dict) or (head.get("format"), head.get("version")) != (FORMAT, VERSION):

@@ -14,7 +14,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.shown import Sheet, Shown
 from hexsim.platforms.refusals import sentence
 from hexsim.texts.json_text import parse_json
@@ -141,7 +141,7 @@ def read_results(path: Path) -> ResultsRead:
     except ValidationError as error:
         told = sentence(ResultsRead, error, str(path))
         raise HexsimError(f"{told}; give what --json of hexsim bench or profile wrote") from None
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.graph.ir import Shape
 from hexsim.planning.plan import KernelCall
 from hexsim.studies.probes import KINDS, Sizes
@@ -37,7 +37,7 @@ def kernel_call(kind: str, text: str) -> KernelCall:
     try:
         layer = known.layer(sizes)
         results = layer.output_shapes(operands)
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(f"--shape '{text}': {error}") from None
     if min(results[0]) < 1:
         raise HexsimError(f"--shape '{text}': the window is larger than the image")

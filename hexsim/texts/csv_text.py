@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator
 
+from hexsim.errors import InvalidDataError
+
 
 def parse_csv(
     text: str, where: str, check_header: Callable[[list[str]], None]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield line number and values by column of each row that is not blank, blanks cut off.
 
-    `check_header` judges the names of the columns. Raises ValueError with `where` and the line.
+    `check_header` judges the names of the columns. Raises InvalidDataError, with
+    `where` and the line.
     """
     reader = csv.reader(text.splitlines(keepends=True), strict=True)
     try:
@@ -21,11 +24,11 @@ def parse_csv(
             if not any(field.strip() for field in fields):
                 continue
             if len(fields) != len(header):
-                raise ValueError(
+                raise InvalidDataError(
                     f"{where}, line {reader.line_num}: {len(fields)} values, and the header has "
                     f"{len(header)} columns"
                 )
             values = (field.strip() for field in fields)
             yield reader.line_num, dict(zip(header, values, strict=True))
     except csv.Error as error:
-        raise ValueError(f"{where}, line {reader.line_num}: not CSV ({error})") from None
+        raise InvalidDataError(f"{where}, line {reader.line_num}: not CSV ({error})") from None

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from hexsim.errors import InvalidDataError
 from hexsim.texts.text import shortened
 from hexsim.texts.trees import MOST_LEVELS
 
@@ -47,7 +48,7 @@ class Message:
 
 
 def parse_proto_text(text: str, where: str) -> Message:
-    """Return the message that `text` is; ValueError, naming `where` and the line, if it is none."""
+    """Return the message that `text` is; InvalidDataError, with `where` and the line."""
     return _Parser(text, where).message()
 
 
@@ -147,8 +148,8 @@ class _Parser:
             at = found.end()
         yield "end", "", line
 
-    def _error(self, line: int, what: str) -> ValueError:
-        return ValueError(f"{self._where}, line {line}: {what}")
+    def _error(self, line: int, what: str) -> InvalidDataError:
+        return InvalidDataError(f"{self._where}, line {line}: {what}")
 
 
 def _unquoted(token: str) -> str:

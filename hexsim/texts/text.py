@@ -7,6 +7,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from hexsim.errors import InvalidDataError
+
 MOST_BYTES = 1 << 28
 """A text of 256 MiB is none that somebody wrote."""
 
@@ -16,7 +18,7 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 def read_text(path: Path, what: str, remedy: str) -> str:
     """Return the text in `path`, which messages call `what`, as in "label file".
 
-    Raises ValueError, saying what is wrong and for what is no text the `remedy`.
+    Raises InvalidDataError, saying what is wrong and for what is no text the `remedy`.
     """
     where = f"{what} '{path}'"
     try:
@@ -24,9 +26,11 @@ def read_text(path: Path, what: str, remedy: str) -> str:
         data = b"" if fault else path.read_bytes()
     except (OSError, ValueError) as error:  # the latter for names that no file can have
         reason = error.strerror if isinstance(error, OSError) else None
-        raise ValueError(f"cannot read {where}: {reason or 'no file has such a name'}") from None
+        raise InvalidDataError(
+            f"cannot read {where}: {reason or 'no file has such a name'}"
+        ) from None
     if fault:
-        raise ValueError(f"cannot read {where}: {fault}; {remedy}")
+        raise InvalidDataError(f"cannot read {where}: {fault}; {remedy}")
     return decoded(data, where, f"; {remedy}")
 
 
@@ -43,16 +47,16 @@ def _no_text(path: Path) -> str | None:
 
 
 def decoded(data: bytes, where: str, remedy: str = "") -> str:
-    """Return UTF-8 `data` as text, or raise ValueError naming the line, and ending in `remedy`."""
+    """Return UTF-8 `data` as text; InvalidDataError naming the line, and ending in `remedy`."""
     try:
         text = data.decode("utf-8-sig")
         at = text.find("\0")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{where} is no text in UTF-8 (line {line}){remedy}") from None
+        raise InvalidDataError(f"{where} is no text in UTF-8 (line {line}){remedy}") from None
     if at >= 0:
         line = text.count("\n", 0, at) + 1
-        raise ValueError(f"{where} is no text (line {line} holds a NUL){remedy}")
+        raise InvalidDataError(f"{where} is no text (line {line} holds a NUL){remedy}")
     return text
 
 

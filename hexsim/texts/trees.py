@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from hexsim.errors import InvalidDataError
+
 MOST_LEVELS = 64
 """How deep tables and lists may be nested."""
 _MOST_DIGITS, _MOST_BITS = 40, 128
@@ -16,21 +18,25 @@ def whole_number(digits: str) -> float:
 
 
 def require_plain(tree: Any, where: str) -> None:
-    """Raise ValueError, naming `where` and the key, for NaN, infinity, and what is too deep."""
+    """InvalidDataError, naming `where` and the key, for NaN, infinity, and what is too deep."""
     pending: list[tuple[Any, str, int]] = [(tree, "", 0)]
     while pending:
         node, path, level = pending.pop()
         if level > MOST_LEVELS:
-            raise ValueError(f"{where}: {_key(path)} is nested more than {MOST_LEVELS} levels deep")
+            raise InvalidDataError(
+                f"{where}: {_key(path)} is nested more than {MOST_LEVELS} levels deep"
+            )
         if isinstance(node, dict):
             pending += ((item, f"{path}.{key}", level + 1) for key, item in node.items())
         elif isinstance(node, list):
             pending += ((item, f"{path}[{at}]", level + 1) for at, item in enumerate(node))
         elif isinstance(node, float) and not math.isfinite(node):
             what = "NaN" if math.isnan(node) else "infinite, or too large a number"
-            raise ValueError(f"{where}: {_key(path)} is {what}; give a finite one")
+            raise InvalidDataError(f"{where}: {_key(path)} is {what}; give a finite one")
         elif isinstance(node, int) and node.bit_length() > _MOST_BITS:
-            raise ValueError(f"{where}: {_key(path)} is too large a number; give a finite one")
+            raise InvalidDataError(
+                f"{where}: {_key(path)} is too large a number; give a finite one"
+            )
 
 
 def _key(path: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, unknown
 
 Shape = tuple[int, ...]
 Array = npt.NDArray[Any]
@@ -79,9 +79,11 @@ class Cost:
         for name in ("cycles", "operations"):
             number = getattr(self, name)
             if not isinstance(number, Real) or not 0 <= float(number) < _MOST_WORK:
-                raise ValueError(f"{name} is {number!r}; expected a number from zero on")
+                raise InvalidDataError(f"{name} is {number!r}; expected a number from zero on")
         if self.threads is not None and self.threads < 1:
-            raise ValueError(f"threads is {self.threads!r}; expected a whole number from 1 on")
+            raise InvalidDataError(
+                f"threads is {self.threads!r}; expected a whole number from 1 on"
+            )
 
 
 CostRule = Cost | Callable[[Node], Cost]

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.texts.text import read_text
 from hexsim.udl.calling import exception_text, line_in, where
 from hexsim.udl.definition import UserLayer
@@ -83,7 +83,7 @@ def _run(path: Path) -> ModuleType:
     """Run a file as a module that nobody can import by accident."""
     try:
         text = read_text(path, "user-defined layers", "give a Python file")
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     name = f"hexsim_udl_{path.stem}"
     module = ModuleType(name)

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import require_ordinary
 from hexsim.frameworks.wire import fields, varint
 from hexsim.graph.names import visible
@@ -66,7 +66,7 @@ def read_blobs(path: Path) -> Blobs:
         raise HexsimError(f"cannot read '{path}': {reason}") from None
     try:
         found = {name: blobs for name, blobs in _layers(memoryview(data)) if blobs}
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(
             f"'{path}' is no caffemodel, or a damaged one ({error}); download it again"
         ) from None
@@ -102,13 +102,15 @@ def _blob(content: memoryview, layer: str) -> Blob:
     if shape is None:
         shape = tuple(old.get(number, 1) for number in _OLD_SHAPE) if old else None
     if not pieces or len(pieces) > 1:
-        raise ValueError(f"a blob of layer '{layer}' holds no single or double numbers")
+        raise InvalidDataError(f"a blob of layer '{layer}' holds no single or double numbers")
     ((dtype, data),) = pieces.items()
     size = sum(map(len, data))
     count, rest = divmod(size, np.dtype(dtype).itemsize)
     shape = (count,) if shape is None else shape
     if rest or math.prod(shape) != count or len(shape) > _LONGEST:
-        raise ValueError(f"a blob of layer '{layer}' holds {count} numbers for shape {list(shape)}")
+        raise InvalidDataError(
+            f"a blob of layer '{layer}' holds {count} numbers for shape {list(shape)}"
+        )
     return Blob(shape, dtype, tuple(data))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hexsim import budget
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.frameworks.caffe.parameters import Parameters
 from hexsim.texts.proto_text import parse_proto_text
 from hexsim.texts.text import read_text
@@ -75,7 +75,7 @@ def read_description(
     try:
         text = read_text(path, "prototxt", "give the description of a network, or a model file")
         net = Parameters(parse_proto_text(text, label), label)
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     net.text("name")
     shapes = _declared(net)

@@ -15,6 +15,7 @@ import onnx
 from hexsim.discovery import joined
 from hexsim.onnx_io.file_graph import FileGraph, constants_first, named
 from hexsim.onnx_io.node import Node
+from hexsim.onnx_io.node_check import check, is_of_onnx
 from hexsim.onnx_io.source import OnnxSource
 from hexsim.udl import find
 
@@ -36,6 +37,8 @@ def expanded(
     whole = FileGraph(graph, named(graph.node, source, taken), source.opset)
     for node in whole.nodes:
         expand = None if find(node.op_type) else EXPANSIONS.get(node.op_type)
+        if expand is not None and is_of_onnx(node):
+            check(node)
         parts = None if expand is None else expand(node, whole)
         if parts is None:
             nodes.append(node)

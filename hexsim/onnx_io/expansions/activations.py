@@ -38,21 +38,21 @@ def quick_gelu(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """QuickGelu is x * sigmoid(alpha * x)."""
     parts = Parts(node)
     alpha = parts.constant(node.real("alpha", 1.702))
-    gate = parts.add("Sigmoid", [parts.add("Mul", [node.inputs[0], alpha])])
-    return parts.finish(parts.add("Mul", [node.inputs[0], gate]))
+    gate = parts.add("Sigmoid", [parts.add("Mul", [node.required(0), alpha])])
+    return parts.finish(parts.add("Mul", [node.required(0), gate]))
 
 
 def bias_add(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """BiasAdd is the sum of all its inputs."""
-    parts, total = Parts(node), node.inputs[0]
-    for name in filter(None, node.inputs[1:]):
+    parts, total = Parts(node), node.required(0)
+    for name in (node.required(1), *filter(None, node.inputs[2:])):
         total = parts.add("Add", [total, name])
     return parts.finish(total)
 
 
 def _biased(node: Node, parts: Parts) -> str:
     bias = node.input(1)
-    return parts.add("Add", [node.inputs[0], bias]) if bias else node.inputs[0]
+    return parts.add("Add", [node.required(0), bias]) if bias else node.required(0)
 
 
 def _half_of_one_plus(x: str, gate: str, parts: Parts) -> Sequence[onnx.NodeProto]:

@@ -31,7 +31,7 @@ def attention(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """Attention: one product makes queries, keys and values of its input."""
     if not _is_plain(node, (4, 6)) or node.has("qkv_hidden_sizes"):
         return None
-    return _of_one(node, graph, Parts(node), node.inputs[0], node.inputs[1], (2, 3, 5))
+    return _of_one(node, graph, Parts(node), node.required(0), node.required(1), (2, 3, 5))
 
 
 def quantized_attention(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
@@ -114,7 +114,7 @@ def _hiding(mask: str, node: Node, graph: FileGraph, parts: Parts) -> str | None
     if not mask:
         return ""
     writer = graph.producers.get(mask)
-    if writer is not None and writer.op_type == _EMBEDDING and mask == writer.outputs[1]:
+    if writer is not None and writer.op_type == _EMBEDDING and writer.outputs[1:2] == (mask,):
         mask = writer.input(7)  # its lengths are those of this mask
     elif _rank(mask, graph) != 2:
         return None

@@ -18,12 +18,12 @@ def dynamic_quantize_lstm(node: Node, graph: FileGraph) -> Sequence[onnx.NodePro
     """LSTM in floats; codes are (directions, inputs, gates), with a scale of one or two axes."""
     parts, inputs = Parts(node), list(node.inputs[:8])
     for position, scale in _WEIGHTS:
-        if graph.rank(node.inputs[scale]) not in (1, 2):
+        if graph.rank(node.required(scale)) not in (1, 2):
             return None
-        real = parts.add("Cast", [node.inputs[position]], to=onnx.TensorProto.FLOAT)
-        zero = parts.add("Cast", [node.inputs[scale + 1]], to=onnx.TensorProto.FLOAT)
+        real = parts.add("Cast", [node.required(position)], to=onnx.TensorProto.FLOAT)
+        zero = parts.add("Cast", [node.required(scale + 1)], to=onnx.TensorProto.FLOAT)
         real = parts.add("Sub", [real, _spread(zero, parts)])
-        real = parts.add("Mul", [real, _spread(node.inputs[scale], parts)])
+        real = parts.add("Mul", [real, _spread(node.required(scale), parts)])
         inputs[position] = parts.add("Transpose", [real], perm=[0, 2, 1])
     while not inputs[-1]:
         inputs.pop()

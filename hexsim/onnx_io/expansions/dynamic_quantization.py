@@ -34,33 +34,33 @@ def dynamic_quantize_linear(node: Node, graph: FileGraph) -> Sequence[onnx.NodeP
     parts = Parts(node)
     parts.constant(1.0, output=scale)
     parts.constant(0.0, output=zero)
-    return parts.finish(parts.add("Identity", [node.inputs[0]]))
+    return parts.finish(parts.add("Identity", [node.required(0)]))
 
 
 def integer_product(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """ConvInteger and MatMulInteger of such floats are Conv and MatMul of floats."""
-    quantize = graph.producers.get(node.inputs[0])
+    quantize = graph.producers.get(node.required(0))
     if quantize is None or not _hands_on_floats(quantize, graph):
         return None
     parts = Parts(node)
-    weight = parts.add("Cast", [node.inputs[1]], to=onnx.TensorProto.FLOAT)
+    weight = parts.add("Cast", [node.required(1)], to=onnx.TensorProto.FLOAT)
     if node.input(3):
         zero = parts.add("Cast", [node.input(3)], to=onnx.TensorProto.FLOAT)
-        rank = graph.rank(node.inputs[1])
+        rank = graph.rank(node.required(1))
         if node.standard == "ConvInteger" and graph.rank(node.input(3)) != 0:
             if rank is None:
                 return None
             shape = parts.constant([-1, *(1,) * (rank - 1)], "int64")
             zero = parts.add("Reshape", [zero, shape])
         weight = parts.add("Sub", [weight, zero])
-    return parts.finish(parts.copy(_PRODUCTS[node.standard], [node.inputs[0], weight]))
+    return parts.finish(parts.copy(_PRODUCTS[node.standard], [node.required(0), weight]))
 
 
 def dynamic_quantize_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """DynamicQuantizeMatMul is a product with dequantised weights, and a sum with its bias."""
     parts = Parts(node)
     weight = dequantized(node, (1, 2, 3), graph, parts)
-    result = parts.add("MatMul", [node.inputs[0], weight])
+    result = parts.add("MatMul", [node.required(0), weight])
     return parts.finish(parts.add("Add", [result, node.input(4)]) if node.input(4) else result)
 
 
@@ -74,9 +74,9 @@ def matmul_to_float(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
 
 def real_codes(node: Node, places: Sequence[int], graph: FileGraph, parts: Parts) -> str:
     """The floats of an activation whose codes, scale and zero point are inputs at `places`."""
-    writer = graph.producers.get(node.inputs[places[0]])
+    writer = graph.producers.get(node.required(places[0]))
     if writer is not None and _hands_on_floats(writer, graph):
-        return node.inputs[places[0]]
+        return node.required(places[0])
     return dequantized(node, places, graph, parts)
 
 

@@ -25,6 +25,8 @@ def embed_layer_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] |
     ids, segments, words, positions, kinds, scale, shift, mask, places = (
         node.input(position) for position in range(9)
     )
+    for position in (0, 2, 3, 5):  # all but segments, shift, mask and places
+        node.required(position)
     counted = len(node.outputs) > _LENGTHS and node.outputs[_LENGTHS]
     if counted and not mask and (graph.readers.get(counted) or counted in graph.outputs):
         return None

@@ -50,7 +50,8 @@ def fused_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | Non
     if node.integer("transBatchA", 0) or node.integer("transBatchB", 0):
         return None
     parts, operands = Parts(node), []
-    for name, flag in zip(node.inputs, ("transA", "transB"), strict=True):
+    pair = node.required(0), node.required(1)
+    for name, flag in zip(pair, ("transA", "transB"), strict=True):
         rank = graph.rank(name)
         if not node.integer(flag, 0):
             operands.append(name)

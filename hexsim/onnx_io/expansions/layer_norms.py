@@ -33,7 +33,7 @@ def skip_layer_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | 
         return None
     parts = Parts(node)
     x = _sum_of(node, (0, 1, 4), parts)
-    result = layer_norm(x, node.inputs[2], node.input(3), node, parts, graph.opset)
+    result = layer_norm(x, node.required(2), node.input(3), node, parts, graph.opset)
     parts.hand_out(x, _SUM)
     return parts.finish(result)
 
@@ -45,7 +45,7 @@ def skip_root_mean_square_norm(node: Node, graph: FileGraph) -> Sequence[onnx.No
     parts = Parts(node)
     x = _sum_of(node, (0, 1, 3), parts)
     epsilon = node.real("epsilon", _EPSILON)
-    result = _scaled(x, node.inputs[2], "", epsilon, parts, graph.opset)
+    result = _scaled(x, node.required(2), "", epsilon, parts, graph.opset)
     parts.hand_out(x, _SUM)
     return parts.finish(result)
 
@@ -55,7 +55,7 @@ def root_mean_square_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodePro
     if any(node.outputs[1:]) or node.integer("axis", -1) != -1:
         return None
     parts = Parts(node)
-    x, scale = node.inputs[:2]
+    x, scale = node.required(0), node.required(1)
     return parts.finish(_scaled(x, scale, "", node.real("epsilon", 1e-5), parts, graph.opset))
 
 
@@ -68,8 +68,8 @@ def _scaled(x: str, scale: str, shift: str, epsilon: float, parts: Parts, opset:
 
 
 def _sum_of(node: Node, positions: Sequence[int], parts: Parts) -> str:
-    first, *others = (name for position in positions if (name := node.input(position)))
-    for name in others:
+    first = node.required(positions[0])
+    for name in filter(None, map(node.input, positions[1:])):
         first = parts.add("Add", [first, name])
     return first
 

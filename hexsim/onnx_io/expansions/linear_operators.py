@@ -21,7 +21,7 @@ def qlinear_conv(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     parts = Parts(node)
     inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=0)]
     if node.input(8):
-        scale = parts.add("Mul", [node.inputs[1], node.inputs[4]])
+        scale = parts.add("Mul", [node.required(1), node.required(4)])
         inputs.append(_dequantized([node.input(8), scale], parts, axis=0))
     return _coded(parts.copy("Conv", inputs), node, 6, parts)
 
@@ -29,7 +29,7 @@ def qlinear_conv(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
 def qlinear_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """QLinearMatMul; a scale for each column of the right side is one per channel."""
     parts = Parts(node)
-    rank = graph.rank(node.inputs[3]) or 2
+    rank = graph.rank(node.required(3)) or 2
     inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=rank - 1)]
     return _coded(parts.add("MatMul", inputs), node, 6, parts)
 
@@ -40,7 +40,7 @@ def qgemm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     axis = 0 if node.integer("transB", 0) else 1
     inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=axis)]
     if node.input(6):
-        scale = parts.add("Mul", [node.inputs[1], node.inputs[4]])
+        scale = parts.add("Mul", [node.required(1), node.required(4)])
         inputs.append(_dequantized([node.input(6), scale], parts, axis=0))
     result = parts.copy("Gemm", inputs)
     return _coded(result, node, 7, parts) if node.input(7) else parts.finish(result)

@@ -24,27 +24,27 @@ _SUM_AXES_ARE_INPUTS = 13
 def l1_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """The sum of absolute values."""
     parts = Parts(node)
-    return parts.finish(_sum(node, graph, parts, parts.add("Abs", [node.inputs[0]])))
+    return parts.finish(_sum(node, graph, parts, parts.add("Abs", [node.required(0)])))
 
 
 def l2_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """The root of the sum of squares."""
     parts = Parts(node)
-    squares = parts.add("Mul", [node.inputs[0], node.inputs[0]])
+    squares = parts.add("Mul", [node.required(0), node.required(0)])
     return parts.finish(parts.add("Sqrt", [_sum(node, graph, parts, squares)]))
 
 
 def log_sum(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
     """The logarithm of the sum."""
     parts = Parts(node)
-    return parts.finish(parts.add("Log", [_sum(node, graph, parts, node.inputs[0])]))
+    return parts.finish(parts.add("Log", [_sum(node, graph, parts, node.required(0))]))
 
 
 def log_sum_exp(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
     """The largest number, plus the logarithm of the sum of exponentials of what is below it."""
     if not node.integer("keepdims", 1):
         return None  # the largest number would be wanted with and without its axes
-    parts, x = Parts(node), node.inputs[0]
+    parts, x = Parts(node), node.required(0)
     if graph.opset >= _AXES_ARE_INPUTS:
         largest = parts.add("ReduceMax", [x, *node.inputs[1:]], **_flags(node))
     else:
@@ -59,7 +59,7 @@ def _sum(node: Node, graph: FileGraph, parts: Parts, x: str) -> str:
     if graph.opset >= _AXES_ARE_INPUTS:
         return parts.add("ReduceSum", [x, *node.inputs[1:]], **_flags(node))
     axes = node.integers("axes")
-    if axes is None or graph.opset < _SUM_AXES_ARE_INPUTS:
+    if not axes or graph.opset < _SUM_AXES_ARE_INPUTS:
         return parts.add("ReduceSum", [x], keepdims=node.integer("keepdims", 1), **_axes(node))
     given = parts.constant(axes, "int64")
     return parts.add("ReduceSum", [x, given], keepdims=node.integer("keepdims", 1))
@@ -67,7 +67,7 @@ def _sum(node: Node, graph: FileGraph, parts: Parts, x: str) -> str:
 
 def _axes(node: Node) -> dict[str, Any]:
     axes = node.integers("axes")
-    return {} if axes is None else {"axes": list(axes)}
+    return {"axes": list(axes)} if axes else {}
 
 
 def _flags(node: Node) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 A file says in its table TRANSLATORS which operators of the standard domain it translates.
 
 A translator takes the node and the network being built. It raises NotALayerError, before adding
-anything, if this form of the operator is no layer of ours; ValueError if the node contradicts its
-inputs. Where an operator changed between opsets, its translator knows the forms since opset 7.
+anything, if this form of the operator is no layer of ours; InvalidDataError if the node contradicts
+its inputs. Any other exception is a bug of the translator. Where an operator changed between
+opsets, its translator knows the forms since opset 7.
 """
 
 from __future__ import annotations

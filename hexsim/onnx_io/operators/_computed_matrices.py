@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.layers import Elementwise, MatMul, Permute
 from hexsim.onnx_io.axis_order import identity
@@ -34,7 +35,7 @@ def product(
     ]
     inner = full[0][-2 if turned[0] else -1], full[1][-1 if turned[1] else -2]
     if inner[0] != inner[1]:
-        raise ValueError(f"{list(shapes[0])} does not fit {list(shapes[1])}")
+        raise InvalidDataError(f"{list(shapes[0])} does not fit {list(shapes[1])}")
     left = matrix_operand(net, node, 0, full[0], turned[0])
     right, transposed = _as_stored(net, names[1]) if not turned[1] else (names[1], True)
     if right == names[1]:

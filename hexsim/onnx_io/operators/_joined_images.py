@@ -6,6 +6,7 @@ images, whose first axis is then the depth; of several, the depth is the second 
 
 from __future__ import annotations
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Layer, Shape
 from hexsim.layers import (
     AxisSlice,
@@ -62,7 +63,7 @@ class JoinedImages:
         taps, step, apart = window.kernel[0], window.strides[0], window.dilations[0]
         count = (self.depth - window.reach[0]) // step + 1
         if count < 1:
-            raise ValueError(f"a depth of {self.depth} is less than the window")
+            raise InvalidDataError(f"a depth of {self.depth} is less than the window")
         parts = [
             AxisSlice(self._axis, tap * apart, tap * apart + (count - 1) * step + 1, step)
             for tap in range(taps)

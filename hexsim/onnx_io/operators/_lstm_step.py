@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Layer, Shape
 from hexsim.layers import AxisSlice, Elementwise, FullyConnected, Neuron, StridedSlice
 from hexsim.layers.elementwise import ElementwiseKind
@@ -87,6 +88,8 @@ class LstmStep:
         if not name:
             return None
         known, count = self._net.array(name), 4 * self._units
+        if known.shape != (1, 2 * count):
+            raise InvalidDataError(f"bias {list(known.shape)} does not fit {self._units} units")
 
         def both() -> Array:
             array = known.read()[0]

@@ -18,6 +18,7 @@ from functools import wraps
 import numpy as np
 import onnx
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.layers import Reshape, Window
 from hexsim.onnx_io.axis_order import channels_last
@@ -95,7 +96,7 @@ def pooling(translate: Translate, node: Node, net: Importer) -> None:
     batch, _, depth, height, width = net.source_shape(node.input(0))
     kernel = node.integers("kernel_shape") or ()
     if len(kernel) != _AXES - 2:
-        raise ValueError(f"kernel_shape {list(kernel)} does not fit a volume")
+        raise InvalidDataError(f"kernel_shape {list(kernel)} does not fit a volume")
     over, along = _part(node, _IMAGE), _part(node, _DEPTH)
     if kernel == (depth, height, width) and _is_alone(node):
         pooling_all(translate, _part(node, (), kernel=(depth * height, width)), net)
@@ -127,10 +128,12 @@ def pooling_all(translate: Translate, node: Node, net: Importer) -> None:
 def _weight(node: Node, net: Importer) -> Known:
     weight = net.array(node.input(1))
     if len(weight.shape) != _AXES:
-        raise ValueError(f"the weight has shape {list(weight.shape)}, expected five axes")
+        raise InvalidDataError(f"the weight has shape {list(weight.shape)}, expected five axes")
     kernel = node.integers("kernel_shape") or weight.shape[2:]
     if kernel != weight.shape[2:]:
-        raise ValueError(f"kernel_shape {list(kernel)} does not fit weight {list(weight.shape)}")
+        raise InvalidDataError(
+            f"kernel_shape {list(kernel)} does not fit weight {list(weight.shape)}"
+        )
     return weight
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hexsim.errors import InvalidDataError
 from hexsim.layers import Window
 from hexsim.onnx_io.node import Node, NotALayerError
 
@@ -20,9 +21,9 @@ def read_window(node: Node, kernel: tuple[int, int], size: tuple[int, int]) -> W
 
 
 def require_positive(*pairs: tuple[int, int]) -> None:
-    """Raise ValueError unless kernel, strides and dilations, in any order, are at least 1."""
+    """Raise InvalidDataError unless kernel, strides and dilations, in any order, are at least 1."""
     if any(min(one) < 1 for one in pairs):
-        raise ValueError("kernel, strides and dilations must be at least 1")
+        raise InvalidDataError("kernel, strides and dilations must be at least 1")
 
 
 def read_pads(node: Node) -> tuple[int, int, int, int]:
@@ -34,7 +35,7 @@ def read_pads(node: Node) -> tuple[int, int, int, int]:
     if mode == "VALID":
         return 0, 0, 0, 0
     if mode != "NOTSET":
-        raise ValueError(f"attribute auto_pad has the unknown value '{mode}'")
+        raise InvalidDataError(f"attribute auto_pad has the unknown value '{mode}'")
     if min(pads) < 0:
         raise NotALayerError("negative pads")
     top, left, bottom, right = pads

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from hexsim.errors import InvalidDataError
 from hexsim.layers import NO_CLAMP, RELU, Clamp, Neuron, Prelu
 from hexsim.layers.neuron import NeuronFunction
 from hexsim.onnx_io.axis_order import channels_last
@@ -86,8 +87,10 @@ def power(node: Node, net: Importer) -> None:
 def prelu(node: Node, net: Importer) -> None:
     """PRelu with one constant slope per channel, or one for all."""
     data = net.tensor(node.input(0))
+    rank, axes = len(data.shape), len(net.source_shape(node.input(1)))
+    if axes > rank:
+        raise InvalidDataError(f"its slope has {axes} axes, and its input {rank}")
     slope = net.array(node.input(1))
-    rank = len(data.shape)
     full = (1,) * (rank - len(slope.shape)) + slope.shape
     channels = data.source_shape[1] if rank > 1 else 1
     if rank < 2 or math.prod(full) not in (1, channels) or full[1] != math.prod(full):
@@ -116,7 +119,7 @@ def _require_real(node: Node, net: Importer) -> None:
 def _bound(node: Node, net: Importer, name: str, position: int, default: float) -> float:
     value = node.real(name, default)
     if node.input(position):
-        value = net.array(node.input(position)).read().item()
+        value = net.number(node.input(position))
     return math.copysign(math.inf, value) if abs(value) >= _UNBOUNDED else float(value)
 
 

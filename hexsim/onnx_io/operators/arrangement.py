@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.layers import Concat, Permute
 from hexsim.onnx_io.axis_order import transposed
@@ -37,13 +38,15 @@ def cast(node: Node, net: Importer) -> None:
 def reshape(node: Node, net: Importer) -> None:
     """Reshape to a constant shape; zeros copy a size, one -1 takes what is left."""
     source = net.tensor(node.input(0)).source_shape
-    wanted = [int(size) for size in net.array(node.input(1)).read().reshape(-1)]
+    wanted = [*net.whole_numbers(node.input(1))]
     if not node.integer("allowzero", 0):
+        if 0 in wanted[len(source) :]:
+            raise InvalidDataError(f"cannot reshape {list(source)} to {wanted}")
         wanted = [source[axis] if size == 0 else size for axis, size in enumerate(wanted)]
     if -1 in wanted:
         rest = math.prod(size for size in wanted if size != -1)
         if wanted.count(-1) > 1 or not rest or math.prod(source) % rest:
-            raise ValueError(f"cannot reshape {list(source)} to {wanted}")
+            raise InvalidDataError(f"cannot reshape {list(source)} to {wanted}")
         wanted[wanted.index(-1)] = math.prod(source) // rest
     _reshape(node, net, tuple(wanted))
 
@@ -66,7 +69,7 @@ def squeeze(node: Node, net: Importer) -> None:
         else {positive_axis(axis, len(source)) for axis in axes}
     )
     if any(source[axis] != 1 for axis in gone):
-        raise ValueError(f"cannot squeeze the axes {sorted(gone)} of {list(source)}")
+        raise InvalidDataError(f"cannot squeeze the axes {sorted(gone)} of {list(source)}")
     _reshape(node, net, tuple(size for axis, size in enumerate(source) if axis not in gone))
 
 
@@ -77,7 +80,7 @@ def unsqueeze(node: Node, net: Importer) -> None:
     rank = len(net.source_shape(node.input(0))) + len(axes)
     new = {positive_axis(axis, rank) for axis in axes}
     if len(new) != len(axes):
-        raise ValueError(f"axes {list(axes)} name an axis twice")
+        raise InvalidDataError(f"axes {list(axes)} name an axis twice")
     _reshape(node, net, tuple(1 if axis in new else next(sizes) for axis in range(rank)))
 
 
@@ -87,7 +90,7 @@ def transpose(node: Node, net: Importer) -> None:
     rank = len(data.shape)
     permutation = node.integers("perm") or tuple(reversed(range(rank)))
     if sorted(permutation) != list(range(rank)):
-        raise ValueError(f"perm {list(permutation)} does not fit {rank} axes")
+        raise InvalidDataError(f"perm {list(permutation)} does not fit {rank} axes")
     order, stored = transposed(data.order, permutation)
     layer = Permute(name=node.name, inputs=(data.name,), outputs=(node.output,), permutation=stored)
     net.add(layer, order)
@@ -104,7 +107,7 @@ def concat(node: Node, net: Importer) -> None:
         or len({(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}) > 1
     ):
         listed = ", ".join(str(list(shape)) for shape in shapes)
-        raise ValueError(f"cannot join {listed} along axis {axis}")
+        raise InvalidDataError(f"cannot join {listed} along axis {axis}")
     net.add(
         Concat(
             name=node.name,

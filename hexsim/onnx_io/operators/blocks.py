@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from hexsim.errors import InvalidDataError
 from hexsim.layers import DepthToSpace, SpaceToDepth
 from hexsim.layers.depth_to_space import BlockMode
 from hexsim.onnx_io.axis_order import channels_last
@@ -29,14 +30,14 @@ def _blocks(node: Node, net: Importer, layer: type[DepthToSpace] | type[SpaceToD
 def _mode(node: Node) -> BlockMode:
     mode = node.text("mode", "DCR")
     if mode not in ("DCR", "CRD"):
-        raise ValueError(f"attribute mode has the unknown value '{mode}'")
+        raise InvalidDataError(f"attribute mode has the unknown value '{mode}'")
     return "CRD" if mode == "CRD" else "DCR"
 
 
 def _block(node: Node) -> int:
     block = node.integer("blocksize", 1)
     if block < 1:
-        raise ValueError("blocksize must be at least 1")
+        raise InvalidDataError("blocksize must be at least 1")
     return block
 
 

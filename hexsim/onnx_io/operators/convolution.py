@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Tensor
 from hexsim.layers import Convolution, Deconvolution, Window
 from hexsim.onnx_io.axis_order import channels_last
@@ -97,18 +98,20 @@ def _operands(node: Node, net: Importer) -> tuple[Tensor, Known, int]:
     weight = net.array(node.input(1))
     full = with_height(weight.shape)
     if len(full) != 4:
-        raise ValueError(f"the weight has shape {list(weight.shape)}, expected four axes")
+        raise InvalidDataError(f"the weight has shape {list(weight.shape)}, expected four axes")
     kernel = node.integers("kernel_shape") or full[2:]
     if kernel != full[2:]:
-        raise ValueError(f"kernel_shape {list(kernel)} does not fit weight {list(weight.shape)}")
+        raise InvalidDataError(
+            f"kernel_shape {list(kernel)} does not fit weight {list(weight.shape)}"
+        )
     groups = node.integer("group", 1)
     if groups < 1:
-        raise ValueError(f"group is {groups}, and must be at least 1")
+        raise InvalidDataError(f"group is {groups}, and must be at least 1")
     return data, weight, groups
 
 
-def _misfit(weight: Known, groups: int, channels: int) -> ValueError:
-    return ValueError(
+def _misfit(weight: Known, groups: int, channels: int) -> InvalidDataError:
+    return InvalidDataError(
         f"weight {list(weight.shape)} with group {groups} does not fit {channels} channels"
     )
 

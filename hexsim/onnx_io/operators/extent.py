@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from hexsim.errors import InvalidDataError
 from hexsim.layers import AxisSlice, Gather, Pad, StridedSlice, Tile
 from hexsim.layers.pad import PadMode
 from hexsim.onnx_io.importer import Importer
@@ -21,7 +22,9 @@ def slice_(node: Node, net: Importer) -> None:
     steps = net.integers(node, "steps", 4) or (1,) * len(starts)
     axes = range(len(starts)) if given is None else given
     if not len(starts) == len(stops) == len(axes) == len(steps):
-        raise ValueError("starts, ends, axes and steps differ in length")
+        raise InvalidDataError("starts, ends, axes and steps differ in length")
+    if 0 in steps:
+        raise InvalidDataError("a step is 0")
     parts, backwards = [], []
     for axis, start, stop, step in zip(axes, starts, stops, steps, strict=True):
         place = positive_axis(axis, len(source))
@@ -51,7 +54,7 @@ def split(node: Node, net: Importer) -> None:
     axis = positive_axis(node.integer("axis", 0), len(source))
     sizes = net.integers(node, "split", 1) or _equal(source[axis], len(node.outputs))
     if len(sizes) != len(node.outputs) or sum(sizes) != source[axis]:
-        raise ValueError(
+        raise InvalidDataError(
             f"axis {axis} of size {source[axis]} cannot be split into {list(sizes)} "
             f"for {len(node.outputs)} outputs"
         )
@@ -70,16 +73,16 @@ def pad(node: Node, net: Importer) -> None:
     data = net.tensor(node.input(0))
     rank = len(data.shape)
     value_name, axes_name = node.input(2), node.input(3)
-    value = float(net.array(value_name).read().item()) if value_name else node.real("value", 0.0)
+    value = net.number(value_name) if value_name else node.real("value", 0.0)
     written = node.text("mode", "constant")
     if written not in _PAD_MODES:
-        raise ValueError(f"attribute mode has the unknown value '{written}'")
+        raise InvalidDataError(f"attribute mode has the unknown value '{written}'")
     if data.dtype != "float32" or not math.isfinite(value):
         raise NotALayerError("is not float32, or adds what is no number")
     pads = net.integers(node, "pads", 1) or ()
-    axes = net.array(axes_name).read().reshape(-1).tolist() if axes_name else range(rank)
+    axes = net.whole_numbers(axes_name) if axes_name else range(rank)
     if len(pads) != 2 * len(axes):
-        raise ValueError(f"{len(pads)} pads for {len(axes)} axes")
+        raise InvalidDataError(f"{len(pads)} pads for {len(axes)} axes")
     begins, ends, name = [0] * rank, [0] * rank, data.name
     cuts = []
     for axis, begin, end in zip(axes, pads, pads[len(axes) :], strict=False):
@@ -108,21 +111,21 @@ def pad(node: Node, net: Importer) -> None:
 def tile(node: Node, net: Importer) -> None:
     """Tile by constant repeats."""
     data = net.tensor(node.input(0))
-    repeats = net.array(node.input(1)).read().reshape(-1).tolist()
+    repeats = net.whole_numbers(node.input(1))
     if len(repeats) != len(data.shape):
-        raise ValueError(f"{len(repeats)} repeats for {len(data.shape)} axes")
+        raise InvalidDataError(f"{len(repeats)} repeats for {len(data.shape)} axes")
     _repeat(node.name, data.name, repeats, node.output, net)
 
 
 def expand(node: Node, net: Importer) -> None:
     """Expand: axes are put in front, and those of size one repeated."""
     data = net.tensor(node.input(0))
-    wanted = net.array(node.input(1)).read().reshape(-1).tolist()
+    wanted = [*net.whole_numbers(node.input(1))]
     rank = max(len(wanted), len(data.shape))
     full = (1,) * (rank - len(data.shape)) + data.source_shape
     wanted = [1] * (rank - len(wanted)) + wanted
     if any(have != 1 and want not in (1, have) for have, want in zip(full, wanted, strict=True)):
-        raise ValueError(f"cannot expand {list(data.source_shape)} to {wanted}")
+        raise InvalidDataError(f"cannot expand {list(data.source_shape)} to {wanted}")
     name = data.name
     if rank > len(data.shape):
         name = net.unique(f"{node.output}.{rank}d")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from hexsim.errors import InvalidDataError
 from hexsim.layers import AxisSlice, Gather, StridedSlice
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node, NotALayerError, positive_axis
@@ -14,11 +15,11 @@ def gather(node: Node, net: Importer) -> None:
     data, indices = net.tensor(node.input(0)), net.array(node.input(1))
     source = data.source_shape
     axis = positive_axis(node.integer("axis", 0), len(source))
-    places = [int(at) for at in indices.read().reshape(-1)]
+    places = [*net.whole_numbers(indices.name)]
     if not places:
         raise NotALayerError("takes nothing")
     if not all(-source[axis] <= at < source[axis] for at in places):
-        raise ValueError(f"positions {min(places)} to {max(places)} of {source[axis]}")
+        raise InvalidDataError(f"positions {min(places)} to {max(places)} of {source[axis]}")
     places = [at % source[axis] for at in places]
     target = (*source[:axis], *indices.shape, *source[axis + 1 :])
     taken = (*source[:axis], math.prod(indices.shape), *source[axis + 1 :])

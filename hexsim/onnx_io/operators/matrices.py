@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from hexsim.errors import InvalidDataError
 from hexsim.layers import FullyConnected
 from hexsim.onnx_io.axis_order import identity
 from hexsim.onnx_io.importer import Importer
@@ -22,7 +23,7 @@ def gemm(node: Node, net: Importer) -> None:
     data, matrix = node.inputs[:2]
     alpha, beta, added = node.real("alpha", 1.0), node.real("beta", 1.0), node.input(2)
     if any(len(net.source_shape(name)) != 2 for name in (data, matrix)):
-        raise ValueError("its operands are not matrices")
+        raise InvalidDataError("its operands are not matrices")
     turned = bool(node.integer("transA", 0)), bool(node.integer("transB", 0))
     weighted = _applies_weights(node, net)
     in_layer = weighted and _is_bias(net, added, matrix, turned[1])
@@ -51,7 +52,9 @@ def _weighted(
     swap = turned[1]
     inputs, outputs = matrix.shape[::-1] if swap else matrix.shape
     if data.source_shape[0 if turned[0] else 1] != inputs:
-        raise ValueError(f"matrix {list(matrix.shape)} does not fit {list(data.source_shape)}")
+        raise InvalidDataError(
+            f"matrix {list(matrix.shape)} does not fit {list(data.source_shape)}"
+        )
 
     def weight(array: Array) -> Array:
         oriented = array.T if swap else array
@@ -82,7 +85,7 @@ def matmul(node: Node, net: Importer) -> None:
     shape = data.source_shape
     inputs, outputs = matrix.shape
     if shape[-1] != inputs:
-        raise ValueError(f"matrix {list(matrix.shape)} does not fit {shape[-1]} inputs")
+        raise InvalidDataError(f"matrix {list(matrix.shape)} does not fit {shape[-1]} inputs")
     rows, result = net.source_order(data.name), node.output
     if len(shape) > 2:
         rows, result = net.unique(f"{node.name}.rows"), net.unique(f"{node.name}.result")

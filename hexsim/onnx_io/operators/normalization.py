@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hexsim.errors import InvalidDataError
 from hexsim.layers import BatchNorm, LocalResponseNorm, Softmax
 from hexsim.onnx_io.axis_order import channels_last
 from hexsim.onnx_io.importer import Importer
@@ -24,7 +25,9 @@ def batch_normalization(node: Node, net: Importer) -> None:
     if node.integer("spatial", 1) == 0 or not channels:
         raise NotALayerError("not per channel")
     if any(array.shape != channels for array in (gamma, beta, mean, variance)):
-        raise ValueError(f"its parameters must have the shape {list(channels)} of the channels")
+        raise InvalidDataError(
+            f"its parameters must have the shape {list(channels)} of the channels"
+        )
     epsilon = node.real("epsilon", 1e-5)
 
     def scale() -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Tensor
 from hexsim.layers import Pooling, Window
 from hexsim.onnx_io.axis_order import channels_last
@@ -26,7 +27,7 @@ def windowed(kind: Kind) -> Callable[[Node, Importer], None]:
             raise NotALayerError("indices are used")
         kernel = node.integers("kernel_shape") or ()
         if len(kernel) != 2:
-            raise ValueError(f"kernel_shape {list(kernel)} does not fit an image")
+            raise InvalidDataError(f"kernel_shape {list(kernel)} does not fit an image")
         height, width = data.source_shape[2:]
         window = read_window(node, (kernel[0], kernel[1]), (height, width))
         if kind == "average" and window.dilations != (1, 1):

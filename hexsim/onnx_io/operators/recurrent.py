@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.layers import AxisSlice, Concat, Recurrent, StridedSlice
 from hexsim.layers.recurrent import GATES, Cell, Direction, State
@@ -47,7 +48,7 @@ def recurrent(cell: Cell) -> Callable[[Node, Importer], None]:
             or recurrence.shape != (directions, rows, hidden)
             or directions != (2 if direction == "bidirectional" else 1)
         ):
-            raise ValueError(
+            raise InvalidDataError(
                 f"weights {list(weight.shape)} and {list(recurrence.shape)} do not fit "
                 f"{size} inputs"
             )
@@ -86,13 +87,13 @@ def recurrent(cell: Cell) -> Callable[[Node, Importer], None]:
 def _direction(node: Node) -> Direction:
     found = node.text("direction", "forward")
     if found not in _DIRECTIONS:
-        raise ValueError(f"attribute direction has the unknown value '{found}'")
+        raise InvalidDataError(f"attribute direction has the unknown value '{found}'")
     return _DIRECTIONS[found]
 
 
 def _require_usual_form(node: Node, net: Importer, cell: Cell, steps: int) -> None:
     """Raise NotALayerError for a form that is left out."""
-    given = tuple(one.decode().lower() for one in node.strings("activations"))
+    given = tuple(one.decode("utf-8", "replace").lower() for one in node.strings("activations"))
     usual = _ACTIVATIONS[cell]
     if given not in ((), usual, usual * 2):
         raise NotALayerError("other activations")
@@ -117,7 +118,7 @@ def _bias(node: Node, net: Importer, directions: int, rows: int) -> str | None:
         return None
     known = net.array(node.input(3))
     if known.shape != (directions, 2 * rows):
-        raise ValueError(f"bias {list(known.shape)} does not fit {rows} gates")
+        raise InvalidDataError(f"bias {list(known.shape)} does not fit {rows} gates")
 
     def stacked(array: Array) -> Array:
         return array.reshape(directions, 2, rows).transpose(1, 0, 2).reshape(2, -1)
@@ -134,7 +135,9 @@ def _states(node: Node, net: Importer, shape: Shape) -> tuple[tuple[State, ...],
         if not name or (name in net.known and _is_zero(net.known[name])):
             continue
         if net.source_shape(name) != shape:
-            raise ValueError(f"initial state {list(net.source_shape(name))} is not {list(shape)}")
+            raise InvalidDataError(
+                f"initial state {list(net.source_shape(name))} is not {list(shape)}"
+            )
         kinds.append(kind)
         names.append(net.as_is(name) if name in net.known else net.source_order(name))
     return tuple(kinds), names

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal, TypeVar, get_args
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Tensor
 from hexsim.layers import Resize
 from hexsim.layers.resize import CoordinateMode, NearestMode
@@ -71,8 +73,8 @@ def _scales(node: Node, net: Importer, position: int) -> tuple[float, ...]:
     if found is None:
         name = node.input(position)
         found = tuple(float(x) for x in net.array(name).read().reshape(-1)) if name else ()
-    if not found or min(found) <= 0:
-        raise ValueError("neither sizes nor positive scales are given")
+    if not found or not all(0 < scale < math.inf for scale in found):
+        raise InvalidDataError("neither sizes nor positive, finite scales are given")
     return _of_all_axes(node, found, (1.0,) * 4)
 
 
@@ -82,7 +84,7 @@ def _of_all_axes(
     """Numbers for four axes, where `axes` (opset 18) says of which the given ones are."""
     axes = node.integers("axes") or range(4)
     if len(given) != len(axes):
-        raise ValueError(f"{len(given)} sizes or scales for {len(axes)} axes")
+        raise InvalidDataError(f"{len(given)} sizes or scales for {len(axes)} axes")
     result = list(others)
     for axis, number in zip(axes, given, strict=True):
         result[positive_axis(axis, 4)] = number

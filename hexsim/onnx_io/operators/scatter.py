@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.layers import AxisSlice, Concat, StridedSlice
 from hexsim.onnx_io.axis_order import Order, stored_shape
@@ -20,8 +21,8 @@ def scatter_nd(node: Node, net: Importer) -> None:
     if node.text("reduction", "none") != "none":
         raise NotALayerError("combines what it writes with what is there")
     data, updates = node.input(0), net.tensor(node.input(2)).name
-    source, indices = net.source_shape(data), net.array(node.input(1)).read()
-    lows, sizes = _block(indices)
+    source, indices = net.source_shape(data), net.array(node.input(1))
+    lows, sizes = _block(np.reshape(net.whole_numbers(indices.name), indices.shape), source)
     block = (*sizes, *source[len(sizes) :])
     cut = [axis for axis, size in enumerate(block) if size != source[axis]]
     if not cut:
@@ -50,11 +51,19 @@ def scatter_nd(node: Node, net: Importer) -> None:
     net.add(layer, order)
 
 
-def _block(indices: Array) -> tuple[Shape, Shape]:
-    """Where a block begins and how large it is along the leading axes, if positions are one's."""
-    rows = indices.reshape(-1, indices.shape[-1])
+def _block(indices: Array, written: Shape) -> tuple[Shape, Shape]:
+    """Where a block begins and how large it is along the leading axes, if positions are one's.
+
+    `written` is the shape of what is written over; InvalidDataError for a position outside it.
+    """
+    count = indices.shape[-1] if indices.shape else 0
+    if not 1 <= count <= len(written):
+        raise InvalidDataError(f"positions along {count} of {len(written)} axes")
+    rows = indices.reshape(-1, count)
     if not rows.size or rows.min() < 0:
         raise NotALayerError("writes nothing, or counts from the end")
+    if (rows.max(axis=0) >= written[:count]).any():
+        raise InvalidDataError(f"positions {rows.max(axis=0).tolist()} of {list(written[:count])}")
     lows, sizes = rows.min(axis=0), np.ptp(rows, axis=0) + 1
     if np.prod(sizes, dtype=np.int64) != len(rows):
         raise NotALayerError("writes no block")

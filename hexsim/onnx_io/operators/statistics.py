@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import onnx
 
+from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Tensor
 from hexsim.layers import Elementwise, Neuron, Normalization, Reshape
 from hexsim.layers.elementwise import ElementwiseKind
@@ -56,7 +57,9 @@ def instance_normalization(node: Node, net: Importer) -> None:
     rank, channels = len(data.shape), data.source_shape[1:2]
     scale, shift = (net.array(name) for name in node.inputs[1:3])
     if any(known.shape != channels for known in (scale, shift)):
-        raise ValueError(f"its parameters must have the shape {list(channels)} of the channels")
+        raise InvalidDataError(
+            f"its parameters must have the shape {list(channels)} of the channels"
+        )
     whole = _in_channels(data, net)
     if whole is not None:
         result = net.unique(f"{node.name}.whole")
@@ -81,6 +84,7 @@ def _in_channels(data: Tensor, net: Importer) -> Tensor | None:
             rank > 2
             and before.order == channels_last(rank)
             and before.source_shape[0] == batch
+            and groups
             and before.source_shape[1] % groups == 0
         ):
             return before
@@ -98,12 +102,14 @@ def mean_variance_normalization(node: Node, net: Importer) -> None:
 def group_normalization(node: Node, net: Importer) -> None:
     """GroupNormalization: the channels become groups of channels, which are normalised."""
     data = net.tensor(node.input(0))
+    if len(data.shape) < 2:
+        raise InvalidDataError(f"its input of {len(data.shape)} axes has no channels")
     groups, channels = node.integer("num_groups", 1), data.source_shape[1]
-    if channels % groups:
-        raise ValueError(f"{groups} groups do not divide {channels} channels")
+    if groups < 1 or channels % groups:
+        raise InvalidDataError(f"{groups} groups do not divide {channels} channels")
     scale, shift = (net.array(name) for name in node.inputs[1:3])
     if any(known.shape != (channels,) for known in (scale, shift)):
-        raise ValueError(f"its parameters are not those of {channels} channels")
+        raise InvalidDataError(f"its parameters are not those of {channels} channels")
     _normalize_groups(node, net, data, groups, (scale, shift), node.output)
 
 

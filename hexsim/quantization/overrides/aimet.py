@@ -17,7 +17,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.quantization.overrides.aimet_listed import listed_section
 from hexsim.quantization.overrides.aimet_named import named_section
 from hexsim.quantization.overrides.override import Overrides
@@ -59,7 +59,7 @@ def _document(path: Path, where: str) -> dict[str, Any]:
     try:
         text = read_text(path, "overrides", "give the JSON file that AIMET exports")
         document = parse_json(text, where)
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     if not isinstance(document, dict):
         raise HexsimError(f"{where} is no JSON object with the sections of an encodings file")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hexsim.container.loading import is_builtin
-from hexsim.errors import HexsimError, nearest, unknown
+from hexsim.errors import HexsimError, InvalidDataError, nearest, unknown
 from hexsim.platform import Platform
 from hexsim.platforms.measurements import Measurement
 from hexsim.quantization.model import Model
@@ -66,7 +66,7 @@ def _records(source: Path) -> Iterator[tuple[int, Record]]:
     try:
         text = read_text(source, "measured rows", "save them as CSV")
         yield from parse_csv(text, str(source), lambda header: _check_header(header, where))
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
 
 

@@ -25,7 +25,7 @@ class Kind:
 
     Inputs are `n` x `c`, or images `h` x `w` x `c`, `inputs` of them alike, if `operands` does not
     say otherwise. `layer` raises
-    ValueError, in words for the user, for sizes that are none. Operands have `operand_bits`.
+    InvalidDataError, in words for the user, for sizes that are none. Operands have `operand_bits`.
     """
 
     pattern: str

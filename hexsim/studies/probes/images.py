@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hexsim.errors import InvalidDataError
 from hexsim.layers import ColourConversion, LocalResponseNorm, Pooling, Resize
 from hexsim.layers.colour_conversion import ConvertedEncoding
 from hexsim.studies.probes._kind import IMAGE, WINDOW, Kind, Kinds, Sizes, window
@@ -25,7 +26,7 @@ def _resize(sizes: Sizes) -> Resize:
 
 def _lrn(sizes: Sizes) -> LocalResponseNorm:
     if sizes["size"] > _LARGEST_NORM:
-        raise ValueError(f"lrn takes windows of up to {_LARGEST_NORM} channels")
+        raise InvalidDataError(f"lrn takes windows of up to {_LARGEST_NORM} channels")
     return LocalResponseNorm(
         name="lrn",
         inputs=("in",),

@@ -34,7 +34,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.platforms.refusals import sentence
 from hexsim.platforms.stacks import BufferType
 from hexsim.runtimes import Runtime
@@ -179,5 +179,5 @@ def read_space(path: Path) -> Space:
         return Space.model_validate(parse_toml(text, str(path)))
     except ValidationError as error:
         raise HexsimError(sentence(Space, error, str(path))) from None
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None

@@ -13,7 +13,7 @@ from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 
 from hexsim.cli.snpe.log import Level
 from hexsim.cli.snpe.net_run_options import PROFILES
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text, shortened
 
@@ -109,7 +109,7 @@ def read_config(path: Path) -> Config:
     try:
         text = read_text(path, "config", "give the JSON config of snpe_bench.py")
         tree = parse_json(text, f"config '{path}'")
-    except ValueError as error:
+    except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     return _Reader(path, text, tree).config()
 
