@@ -88,6 +88,8 @@ def run(line: str) -> tuple[Effect, str]:
             hexsim_main()
         except SystemExit as done:
             code = done.code or 0
+            if done.__cause__ is not None:  # a fault of hexsim
+                return "failed", "".join(traceback.format_exception(done.__cause__))
         except Exception:  # a command may raise nothing else, so whatever it is has failed
             return "failed", traceback.format_exc()
     said = err.getvalue().strip()

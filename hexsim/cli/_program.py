@@ -1,10 +1,13 @@
-"""Runs a program to its end: whatever its user can mend is one sentence and exit code 2."""
+"""Runs a program to its end: whatever its user can mend is one sentence and exit code 2.
+
+What is left is a fault of the program, which says so and ends with exit code 70.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
+from hexsim.cli import _own_faults
 from hexsim.cli._say import remark
 from hexsim.cli._streams import forgiving_streams
 from hexsim.cli._system import of_the_system
@@ -15,10 +18,18 @@ from hexsim.graph.names import visible
 def run_program(name: str, words: Sequence[str]) -> None:
     """Run `hexsim`, or the SNPE tool of that name; it ends with SystemExit."""
     with forgiving_streams():
-        code, sentence = _ended(name, words)
+        fault: Exception | None = None
+        try:
+            code, sentence = _ended(name, words)
+        except Exception as error:
+            fault = error
+            sentence, trace = _own_faults.told(error)
+            code = _own_faults.EXIT_CODE
         if sentence is not None:
             remark(f"{name}: {visible(sentence)}")
-    sys.exit(code)
+        if fault is not None and trace:
+            remark(trace)
+    raise SystemExit(code) from fault
 
 
 def _ended(name: str, words: Sequence[str]) -> tuple[str | int | None, str | None]:

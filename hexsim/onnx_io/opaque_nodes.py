@@ -25,6 +25,8 @@ def add_opaque(node: Node, net: Importer, types: Mapping[str, tuple[Shape, str]]
     given = [net.source_shape(name) if name else None for name in node.inputs]
     work = operator_work(node, given, [shape for shape, _ in types.values()])
     order = _free_order(node, given, net)
+    if order is not None and any(len(shape) != len(order) for shape, _ in types.values()):
+        order = None  # a single number with more axes than the result
     outputs = []
     for name, (shape, dtype) in types.items():
         stored = order or identity(len(shape))

@@ -55,7 +55,7 @@ def file_of(number: int) -> bytes:
 def judge(data: bytes) -> str:
     """The sentence by which a file was refused, or nothing: then it gave an answer.
 
-    Anything else that it raises is a fault.
+    Anything else that it raises is a fault, and so is a command that ends with exit code 70.
     """
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         path = Path("m.onnx")

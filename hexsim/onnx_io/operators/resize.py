@@ -74,7 +74,7 @@ def _scales(node: Node, net: Importer, position: int) -> tuple[float, ...]:
         name = node.input(position)
         found = tuple(float(x) for x in net.array(name).read().reshape(-1)) if name else ()
     if not found or not all(0 < scale < math.inf for scale in found):
-        raise InvalidDataError("neither sizes nor positive, finite scales are given")
+        raise InvalidDataError("neither sizes nor positive scales are given")
     return _of_all_axes(node, found, (1.0,) * 4)
 
 
