@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from hexsim.texts.names import visible
+
 
 @dataclass(frozen=True)
 class Metadata:
@@ -22,7 +24,10 @@ class Metadata:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Metadata:
-        """Read what `to_bytes` wrote; raise ValueError for a line that is none of ours."""
+        """Read what `to_bytes` wrote, values as they may be shown.
+
+        Raises ValueError for a line that is none of ours.
+        """
         known = {f.name.replace("_", "-"): f.name for f in fields(cls)}
         values: dict[str, str] = {}
         try:
@@ -34,5 +39,5 @@ class Metadata:
             if line and not (sign and key in known and known[key] not in values):
                 raise ValueError(f"line {number} of its metadata is {line[:40]!r}")
             if line:
-                values[known[key]] = value
+                values[known[key]] = visible(value)
         return cls(**values)

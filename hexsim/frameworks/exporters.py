@@ -18,7 +18,7 @@ import onnx
 
 from hexsim import budget
 from hexsim.errors import HexsimError
-from hexsim.graph.names import visible
+from hexsim.texts.names import visible
 from hexsim.texts.text import shortened
 
 _MOST = 160
