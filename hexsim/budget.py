@@ -29,6 +29,8 @@ class Limit:
 
 TENSOR = Limit(1 << 28, "elements in a tensor")
 """A picture of 1080 x 1920 pixels has half of them with 64 channels."""
+PICTURE = Limit(89_478_485, "pixels in a picture")
+"""A quarter of a GiB of red, green and blue; Pillow itself warns of more."""
 CONSTANTS = Limit(1 << 28, "elements in constants that nodes compute")
 """All such constants of a file together; VGG-19 with its weights made by nodes has half of them."""
 VALUES = Limit(1 << 28, "elements to compute with at once")
@@ -40,6 +42,10 @@ somewhat more than 4 GiB at most.
 """
 NODES = Limit(20_000, "nodes")
 """With those of subgraphs, and of functions wherever they are called."""
+ENDS = Limit(10_000, "inputs and outputs")
+"""Of a network. A language model with its cache has some hundreds."""
+NAMES = Limit(1_000_000, "names of tensors, attributes and axes")
+"""Fifty for each node of the largest network."""
 KERNEL_CALLS = Limit(250_000, "kernel calls to simulate")
 """Inferences times the calls of each: some minutes."""
 CALLS = Limit(1_000_000, "calls of networks")

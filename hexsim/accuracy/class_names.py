@@ -11,6 +11,7 @@ from pathlib import Path
 from hexsim.accuracy.labels import count_classes
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Network
+from hexsim.texts.names import visible
 from hexsim.texts.text import read_text
 
 
@@ -24,7 +25,7 @@ def read_class_names(path: Path, network: Network, batch: int = 1) -> tuple[str,
         text = read_text(path, "class names", "give one name per line")
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
-    names = tuple(line.strip() for line in text.rstrip().splitlines())
+    names = tuple(visible(line.strip()) for line in text.rstrip().splitlines())
     if len(names) != classes:
         raise HexsimError(
             f"class names '{path}' has {len(names)} names for the {classes} classes of output "

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Gt
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.platforms.refusals import sentence
 from hexsim.texts.json_text import parse_json
+from hexsim.texts.names import visible
 from hexsim.texts.text import read_text
 
 Positive = Annotated[float, Gt(0)]
@@ -46,7 +47,7 @@ class Category(BaseModel):
     """A class of objects."""
 
     id: int
-    name: str = ""
+    name: Annotated[str, AfterValidator(visible)] = ""
 
 
 class Truth(BaseModel):
@@ -62,11 +63,17 @@ def stem(name: str) -> str:
     return "_".join(Path(name).stem.replace(":=", " ").split())
 
 
+def _tree(path: Path, where: str) -> Any:
+    """What the file says, its texts as they are written: pictures are found by their names."""
+    text = read_text(path, "annotations", "give a JSON file as COCO's")
+    return parse_json(text, where, as_written=True)
+
+
 def read_truth(path: Path) -> Truth:
     """Read the annotations at `path`; raise HexsimError naming the first mistake in them."""
     where = f"annotations '{path}'"
     try:
-        tree = parse_json(read_text(path, "annotations", "give a JSON file as COCO's"), where)
+        tree = _tree(path, where)
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     if not isinstance(tree, dict):

@@ -12,7 +12,7 @@ from hexsim.cli._say import remark
 from hexsim.cli._streams import forgiving_streams
 from hexsim.cli._system import of_the_system
 from hexsim.errors import HexsimError
-from hexsim.graph.names import visible
+from hexsim.texts.names import visible
 
 
 def run_program(name: str, words: Sequence[str]) -> None:

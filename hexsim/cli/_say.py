@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 
-from hexsim.graph.names import visible
+from hexsim.texts.names import visible
 
 
 def say(text: str) -> None:

@@ -38,7 +38,7 @@ _kept: list[str] = []
 @contextmanager
 def keeping(what: str) -> Iterator[None]:
     """Say `what`, which tells what is kept, if the program is ended in the block."""
-    from hexsim.graph.names import visible
+    from hexsim.texts.names import visible
 
     _kept.append(visible(f"{what}, and the same command goes on from there"))
     try:

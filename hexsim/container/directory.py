@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from hexsim.errors import InvalidDataError
+from hexsim.texts.names import visible
 
 PARAMS, MODEL, METADATA = "model.params", "model", "dlc.metadata"
 """Entry names, those of the real container."""
@@ -44,13 +45,11 @@ def read_entries(file: BinaryIO, start: int, end: int) -> dict[str, bytes]:
             raise InvalidDataError(f"its entries are {_listed(names)}")
         for name in names[3:]:
             if not name.startswith(HTA_PREFIX):
-                raise InvalidDataError(f"it has the unknown entry '{name[:60]}'")
+                raise InvalidDataError(f"it has the unknown entry '{visible(name[:60])}'")
         at = 0
         for entry in entries:
             if entry.header_offset != at:
-                raise InvalidDataError(
-                    f"entry '{entry.filename}' does not follow the one before it"
-                )
+                raise InvalidDataError(f"{_named(entry)} does not follow the one before it")
             begin = _data_start(file, entry)
             _require_plain(entry)
             at = begin + entry.file_size
@@ -58,7 +57,11 @@ def read_entries(file: BinaryIO, start: int, end: int) -> dict[str, bytes]:
                 raise InvalidDataError(f"entry '{PARAMS}' is not where the seal says")
         if at != archive.start_dir:
             raise InvalidDataError("there are bytes between its entries and its directory")
-        return {name: archive.read(name) for name in names[1:]}
+        return {visible(name): archive.read(name) for name in names[1:]}
+
+
+def _named(entry: zipfile.ZipInfo) -> str:
+    return f"entry '{visible(entry.filename)}'"
 
 
 def _data_start(file: BinaryIO, entry: zipfile.ZipInfo) -> int:
@@ -71,9 +74,9 @@ def _require_plain(entry: zipfile.ZipInfo) -> None:
     """A file, stored as it is."""
     stored = entry.compress_type == zipfile.ZIP_STORED and entry.compress_size == entry.file_size
     if not stored or entry.flag_bits:
-        raise InvalidDataError(f"entry '{entry.filename}' is compressed, encrypted or flagged")
+        raise InvalidDataError(f"{_named(entry)} is compressed, encrypted or flagged")
     if entry.external_attr >> 16 not in _OUR_MODES or entry.external_attr & 0xFFFF:
-        raise InvalidDataError(f"entry '{entry.filename}' is no plain file")
+        raise InvalidDataError(f"{_named(entry)} is no plain file")
 
 
 def _listed(names: Sequence[str]) -> str:

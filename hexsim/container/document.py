@@ -6,9 +6,11 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from hexsim import budget
 from hexsim.container.directory import HTA_PREFIX, MODEL
 from hexsim.container.trees import from_tree, to_tree
 from hexsim.graph.domains import Natural
@@ -144,9 +146,19 @@ class Document:
     def from_bytes(cls, data: bytes) -> Document:
         """Read what `to_bytes` wrote; raise InvalidDataError saying what cannot be understood."""
         text = decoded(data, f"entry '{MODEL}'")
-        document = from_tree(cls, parse_json(text, f"entry '{MODEL}'"))
+        tree = parse_json(text, f"entry '{MODEL}'")
+        _require_few_ends(tree)
+        document = from_tree(cls, tree)
         assert isinstance(document, Document)
         return document
+
+
+def _require_few_ends(tree: Any) -> None:
+    """Raise HexsimError for more inputs or outputs than a network may have."""
+    if isinstance(tree, dict):
+        ends = (tree.get("inputs"), tree.get("outputs"))
+        count = sum(len(names) for names in ends if isinstance(names, list))
+        budget.require(budget.ENDS, count, f"entry '{MODEL}'")
 
 
 def _stored(sections: tuple[HtaSection, ...]) -> Iterator[StoredSection]:

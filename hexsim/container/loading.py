@@ -15,12 +15,12 @@ from hexsim.container import Container, Metadata
 from hexsim.errors import HexsimError, nearest
 from hexsim.files import is_there, require_ordinary
 from hexsim.graph.imports import ImportReport, settled
-from hexsim.graph.names import visible
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.stripped import followed, from_nodes
 from hexsim.quantization.overrides.targets import require_this_network
+from hexsim.texts.names import visible
 
 if TYPE_CHECKING:
     from onnx import ModelProto

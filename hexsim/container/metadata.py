@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from hexsim.errors import InvalidDataError
+from hexsim.texts.names import visible
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,10 @@ class Metadata:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Metadata:
-        """Read what `to_bytes` wrote; raise InvalidDataError for a line that is none of ours."""
+        """Read what `to_bytes` wrote, values as they may be shown.
+
+        Raises InvalidDataError for a line that is none of ours.
+        """
         known = {f.name.replace("_", "-"): f.name for f in fields(cls)}
         values: dict[str, str] = {}
         try:
@@ -36,5 +40,5 @@ class Metadata:
             if line and not (sign and key in known and known[key] not in values):
                 raise InvalidDataError(f"line {number} of its metadata is {line[:40]!r}")
             if line:
-                values[known[key]] = value
+                values[known[key]] = visible(value)
         return cls(**values)

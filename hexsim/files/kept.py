@@ -95,7 +95,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     try:
         if not path.is_file():
             return None
-        found = parse_json(path.read_text("utf-8"), str(path))
+        found = parse_json(path.read_text("utf-8"), str(path), as_written=True)
     except (OSError, ValueError, HexsimError):
         return None
     return found if isinstance(found, dict) and "part" in found else None

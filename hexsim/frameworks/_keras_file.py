@@ -1,27 +1,35 @@
 """A program of its own: exports the Keras file argv[1] to ONNX of opset argv[2] in argv[3].
 
-A file whose layers hold Python code is refused: to read them is to run what they hold.
+The file ends in .keras for Keras' own format and in .h5 for HDF5, by which Keras chooses how to
+read it, and so does the check. A file whose layers hold Python code is refused: to read them is to
+run what they hold.
 """
 
 import json
+import os
 import runpy
 import sys
 import zipfile
 from tempfile import TemporaryDirectory
 from typing import Any
 
-_CODE = frozenset({"Lambda", "__lambda__", "TorchModuleWrapper"})
-"""Classes of parts that hold code."""
+_CODE = frozenset({"Lambda", "__lambda__", "TorchModuleWrapper", "TFSMLayer", "function"})
+"""Classes of parts that hold code, or name a function or a file to take it from."""
+_OWN = ("keras", "tensorflow.keras")
+"""Modules from which parts may come, with those within them."""
+_OUTSIDE = frozenset({"config", "saving", "utils", "export", "file_utils", "io_utils"})
+"""Modules of Keras that have functions for other things than networks."""
+_MOST_BYTES = 1 << 28
+"""Bytes of a description."""
 
 
 def main(source: str, opset: str, target: str) -> None:
     """Export `source` to `target`."""
-    found = sorted(_CODE.intersection(_classes(_config(source))))
-    if found:
-        raise SystemExit(f"parts of type {', '.join(found)} are Python code, which is not run")
-    import tensorflow
+    require_no_code(_config(source))
+    os.environ["KERAS_BACKEND"] = "tensorflow"
+    import keras
 
-    model = tensorflow.keras.models.load_model(source, compile=False)
+    model = keras.models.load_model(source, compile=False, safe_mode=True)
     with TemporaryDirectory(prefix="hexsim-") as folder:
         model.export(folder, verbose=False)
         words = ["--saved-model", folder, "--opset", opset, "--output", target]
@@ -31,8 +39,10 @@ def main(source: str, opset: str, target: str) -> None:
 
 def _config(source: str) -> Any:
     """The description of the network, which is JSON in both formats."""
-    if zipfile.is_zipfile(source):
+    if source.endswith(".keras"):
         with zipfile.ZipFile(source) as archive:
+            if archive.getinfo("config.json").file_size > _MOST_BYTES:
+                raise SystemExit("its description has too many bytes")
             return json.loads(archive.read("config.json"))
     import h5py
 
@@ -42,13 +52,25 @@ def _config(source: str) -> Any:
         return json.loads(file.attrs["model_config"])
 
 
-def _classes(config: Any) -> set[str]:
-    """All names of classes in a description."""
-    inner = config.values() if isinstance(config, dict) else config
-    if not isinstance(config, (dict, list)):
-        return set()
-    own = {config["class_name"]} if isinstance(config, dict) and "class_name" in config else set()
-    return own.union(*map(_classes, inner))
+def require_no_code(config: Any) -> None:
+    """End with a sentence if a description has a part that is code, or is none of Keras."""
+    pending = [config]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            kind, module = node.get("class_name"), node.get("module")
+            if kind in _CODE:
+                raise SystemExit(f"parts of type {kind} are Python code, which is not run")
+            if isinstance(module, str) and not _is_own(module):
+                raise SystemExit(f"it has parts of module {module[:60]}, which is none of layers")
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node
+
+
+def _is_own(module: str) -> bool:
+    is_within = any(module == own or module.startswith(f"{own}.") for own in _OWN)
+    return is_within and _OUTSIDE.isdisjoint(module.split("."))
 
 
 if __name__ == "__main__":

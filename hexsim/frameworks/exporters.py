@@ -6,10 +6,12 @@ imported here. What they need is an extra of hexsim, and named if it is missing.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +20,7 @@ import onnx
 
 from hexsim import budget
 from hexsim.errors import HexsimError
-from hexsim.graph.names import visible
+from hexsim.texts.names import visible
 from hexsim.texts.text import shortened
 
 _MOST = 160
@@ -29,13 +31,15 @@ _MOST = 160
 class Exporter:
     """What brings files of one kind to ONNX: `command` is what Python runs, with its arguments.
 
-    `modules` must be installed, which the extra of hexsim does.
+    `modules` must be installed, which the extra of hexsim does, and those of `floors` in that
+    version or a later one.
     """
 
     name: str
     extra: str
     modules: tuple[str, ...]
     command: tuple[str, ...]
+    floors: tuple[tuple[str, str], ...] = ()
 
     def require(self, path: Path, what: str) -> None:
         """Raise HexsimError unless all is installed that the file at `path` needs."""
@@ -44,6 +48,12 @@ class Exporter:
                 f"'{path}' is {what}, which {self.name} brings to ONNX; pip install "
                 f"'hexsim[{self.extra}]'"
             )
+        for name, floor in self.floors:
+            if _numbers(version(name)) < _numbers(floor):
+                raise HexsimError(
+                    f"'{path}' is {what}, and {name} {version(name)} may run what it "
+                    f"holds; pip install '{name}>={floor}'"
+                )
 
     def run(self, path: Path, arguments: Sequence[str], target: str) -> onnx.ModelProto:
         """Export the file at `path`; `target` is the argument before the name of the result.
@@ -83,3 +93,8 @@ class Exporter:
         lines = done.stdout.decode("utf-8", "replace").splitlines()
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return shortened(visible(last), _MOST)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Major and minor number of a version."""
+    return tuple(int(number) for number in re.findall(r"\d+", text.partition("+")[0])[:2])

@@ -12,6 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
+from hexsim.frameworks.archives import HDF5, hdf5_starts
 from hexsim.frameworks.wire import varint
 
 Framework = Literal[
@@ -51,10 +52,10 @@ _PICKLE = FileKind(
     "a Python pickle, as PyTorch writes, and to read it is to run what it holds",
     "save the network with torch.export.save",
 )
+_HDF5 = FileKind("a Keras model (HDF5)", _ITSELF, "keras")
 _XML = FileKind("an XML file", "OpenVINO's hold no network by themselves, give the ONNX file")
 _KINDS: tuple[tuple[int, bytes, FileKind], ...] = (
     (4, b"TFL3", FileKind("a TensorFlow Lite model", _ITSELF, "tflite")),
-    (0, b"\x89HDF\r\n", FileKind("a Keras model (HDF5)", _ITSELF, "keras")),
     (0, b"GGUF", FileKind("a GGUF model", "export the network it was made of to ONNX")),
     (0, b"\x80\x02", _PICKLE),
     (0, b"\x80\x04", FileKind("a Python pickle", "export the model in it to ONNX")),
@@ -93,6 +94,8 @@ def file_kind(data: bytes) -> FileKind | None:
     """Say what a file is that begins with `data`; None if nobody knows, as for ONNX."""
     if data.startswith(_ZIP):
         return _archive(BytesIO(data))
+    if any(data.startswith(HDF5, start) for start in hdf5_starts(len(data))):
+        return _HDF5
     for offset, magic, known in _KINDS:
         if data[offset : offset + len(magic)] == magic:
             return known

@@ -10,18 +10,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hexsim.errors import HexsimError
+from hexsim.frameworks.archives import require_plain_archive
 from hexsim.frameworks.exporters import Exporter
 from hexsim.frameworks.foreign import Foreign
+from hexsim.frameworks.torch_archives import require_no_code
 
 _SCRIPT = str(Path(__file__).parent / "_torch_script.py")
 _PROGRAM = str(Path(__file__).parent / "_torch_program.py")
 _NAME = "PyTorch's exporter"
-SCRIPT = Exporter(_NAME, "pytorch", ("torch", "onnxscript"), (_SCRIPT,))
-PROGRAM = Exporter(_NAME, "pytorch", ("torch", "onnxscript"), (_PROGRAM,))
+_FLOORS = (("torch", "2.9"),)
+"""Before, unpickling tensors only was no promise (CVE-2025-32434, in 2.5 and earlier)."""
+SCRIPT = Exporter(_NAME, "pytorch", ("torch", "onnxscript"), (_SCRIPT,), _FLOORS)
+PROGRAM = Exporter(_NAME, "pytorch", ("torch", "onnxscript"), (_PROGRAM,), _FLOORS)
 
 
 def read_program(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
     """Read a program that torch.export.save has written."""
+    require_no_code(path)
     PROGRAM.require(path, "an exported program of PyTorch")
     model = PROGRAM.run(path, [str(path)], "")
     return Foreign(model, input_dims=dims, output_names=ends)
@@ -34,6 +39,7 @@ def read_script(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[st
             f"'{path}' is a TorchScript module, which does not say what its inputs look like; give "
             "each with --input-dim NAME 1,3,224,224, in order"
         )
+    require_plain_archive(path)
     SCRIPT.require(path, "a TorchScript module")
     shapes = json.dumps({name: list(shape) for name, shape in dims.items()})
     return Foreign(SCRIPT.run(path, [str(path), shapes], ""), output_names=ends)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from hexsim.errors import HexsimError
+from hexsim.frameworks.archives import is_hdf5_alone
 from hexsim.frameworks.exporters import Exporter
 from hexsim.frameworks.foreign import Foreign
 from hexsim.frameworks.real_ends import with_real_ends
@@ -20,13 +22,15 @@ OPSET = 13
 _DEFAULT_SIGNATURE = b"\x0a\x0fserving_default\x12"
 """How an entry of protobuf's map of signatures begins, whose key is the name."""
 _MODULES = ("tf2onnx", "tensorflow")
-_ALL_MODULES = (*_MODULES, "h5py")
+_ALL_MODULES = (*_MODULES, "keras", "h5py")
 _COMMAND = ("-m", "tf2onnx.convert", "--opset", str(OPSET))
 TFLITE = Exporter("tf2onnx", "tflite", _MODULES, _COMMAND)
 TENSORFLOW = Exporter("tf2onnx", "tensorflow", _ALL_MODULES, _COMMAND)
+_FLOORS = (("keras", "3.12"),)
+"""Before, a file could run code in spite of the safe mode (CVE-2025-9905 for HDF5, and others)."""
 _KERAS_FILE = str(Path(__file__).parent / "_keras_file.py")
 # -P: its folder has a module of the name of TensorFlow, which is this one.
-KERAS = Exporter("Keras with tf2onnx", "tensorflow", _ALL_MODULES, ("-P", _KERAS_FILE))
+KERAS = Exporter("Keras with tf2onnx", "tensorflow", _ALL_MODULES, ("-P", _KERAS_FILE), _FLOORS)
 
 
 def read_tflite(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
@@ -51,8 +55,12 @@ def read_saved_model(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequen
 
 def read_keras(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
     """Read a file of Keras, in its own format or HDF5; what is Python code in it is refused."""
+    ending = ".h5" if is_hdf5_alone(path) else ".keras"
     KERAS.require(path, "a Keras model")
-    model = KERAS.run(path, [str(path), str(OPSET)], "")
+    with TemporaryDirectory(prefix="hexsim-") as folder:
+        source = Path(folder) / f"model{ending}"  # Keras goes by the ending
+        source.symlink_to(path.resolve())
+        model = KERAS.run(path, [str(source), str(OPSET)], "")
     return Foreign(model, input_dims=dims, output_names=ends)
 
 

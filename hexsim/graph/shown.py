@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from hexsim.errors import HexsimError
-from hexsim.graph.names import visible
+from hexsim.texts.names import visible
 
 MOST_ROWS = 200
 """Rows that are drawn; a notebook keeps all that it draws."""

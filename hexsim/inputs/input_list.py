@@ -27,6 +27,7 @@ import numpy as np
 from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.files import require_ordinary
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.texts.names import visible
 from hexsim.texts.text import lines, read_text
 
 
@@ -161,7 +162,7 @@ def read_input_list(
 def _outputs(path: Path, line: int, text: str, network: Network) -> tuple[str, ...]:
     """Names behind # (layers) or % (tensors)."""
     text = text.strip()
-    names = tuple(text[1:].split())
+    names = tuple(map(visible, text[1:].split()))
     kind = "layer" if text[0] == "#" else "tensor"
     known = {la.name for la in network.layers} if kind == "layer" else set(network.tensors)
     for name in names:
@@ -174,7 +175,7 @@ def _files(path: Path, line: int, words: list[str], network: Network) -> dict[st
     """Input name -> file, in the order of the network's inputs."""
     if any(":=" in word for word in words):
         pairs = [word.split(":=", 1) for word in words if ":=" in word]
-        given = {name: Path(file) for name, file in pairs}
+        given = {visible(name): Path(file) for name, file in pairs}
         for name in given:
             if name not in network.inputs:
                 raise _error(path, line, str(unknown("input", name, network.inputs)))

@@ -21,6 +21,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.files import require_ordinary
 from hexsim.graph.ir import FloatArray
@@ -31,6 +32,9 @@ SUFFIXES = frozenset(
     {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 )
 """Files with these endings are pictures, in any case; others are left alone."""
+
+_FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
+"""What they may be, whatever their ending: for others Pillow may start programs (Ghostscript)."""
 
 
 @dataclass(frozen=True)
@@ -128,12 +132,18 @@ def pixels_of(
     if not file.is_file():
         raise HexsimError(f"cannot read picture '{file}': it is a folder, a pipe or a device")
     try:
-        with Image.open(file) as opened:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the budget decides
+            opened = Image.open(file, formats=_FORMATS)
+        with opened:
+            budget.require(budget.PICTURE, opened.width * opened.height, f"picture '{file}'")
             image = ImageOps.exif_transpose(opened).convert("L" if channels == 1 else "RGB")
+    except HexsimError:
+        raise
     except Exception as error:  # a decoder for each kind of file, and each has its own
         reason = str(error).strip().split("\n")[0]
         if isinstance(error, UnidentifiedImageError) or not reason:
-            reason = "it is none of the kinds that Pillow knows, or damaged"
+            reason = f"it is none of {', '.join(_FORMATS)}, or damaged"
         raise HexsimError(f"cannot read picture '{file}': {reason}") from None
     part = kept(image.size, height, width, how)
     resized = image.resize((width, height), Image.Resampling.BILINEAR, part)

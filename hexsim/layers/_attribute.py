@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hexsim.graph.domains import Natural
-from hexsim.graph.names import visible
+from hexsim.texts.names import visible
 
 Kind = Literal["int", "float", "text", "ints", "floats", "texts", "array"]
 _NUMBERS = "biuf"

@@ -118,5 +118,5 @@ def _maker(
                 f"weight tensor '{name}' is made by {BUILT_IN}; load the network by its name"
             )
         return weights[name]
-    path = external_file(tensor, name, source.folder, source.label)
+    path = external_file(tensor, name, source.path, source.label)
     return lambda: read_external(tensor, name, path)

@@ -27,7 +27,6 @@ from hexsim import budget
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.imports import ImportReport, OpaqueNode
 from hexsim.graph.ir import Network, Tensor
-from hexsim.graph.names import visible
 from hexsim.layers import Opaque
 from hexsim.onnx_io import dynamic_tail
 from hexsim.onnx_io import node_results as inference
@@ -46,6 +45,7 @@ from hexsim.onnx_io.quantization_nodes import strip
 from hexsim.onnx_io.randomness import RANDOM
 from hexsim.onnx_io.source import OnnxSource, open_source
 from hexsim.onnx_io.user_nodes import add_user_defined
+from hexsim.texts.names import visible
 from hexsim.udl import find
 
 _STEPS = 32

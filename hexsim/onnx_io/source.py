@@ -18,11 +18,13 @@ import onnx.inliner
 
 from hexsim.errors import HexsimError
 from hexsim.frameworks.file_kinds import file_kind
+from hexsim.onnx_io.counts import require_counts
 from hexsim.onnx_io.halves import has_halves, in_singles
 from hexsim.onnx_io.old_opsets import OLDEST_OPSET, to_oldest_opset
 from hexsim.onnx_io.versions import require_readable
 from hexsim.onnx_io.visible_names import with_visible_names
 from hexsim.onnx_io.well_formed import require_well_formed
+from hexsim.texts.names import visible
 
 EXTENSIONS = "com.microsoft"
 """A domain that is always known: some forms of standard nodes exist there in every opset."""
@@ -32,7 +34,7 @@ _LARGEST = 2**31 - 1
 
 @dataclass(frozen=True)
 class OnnxSource:
-    """A checked model: `label` names it in messages, `folder` is where external data lies.
+    """A checked model: `label` names it in messages, external data lies beside its file `path`.
 
     `was_half` is true if the file spoke of halves.
     """
@@ -40,7 +42,7 @@ class OnnxSource:
     label: str
     graph: onnx.GraphProto
     opsets: Mapping[str, int]
-    folder: Path | None
+    path: Path | None
     ir_version: int
     was_half: bool = False
 
@@ -57,10 +59,9 @@ def open_source(model: onnx.ModelProto | str | Path) -> OnnxSource:
     cannot be read.
     """
     if isinstance(model, onnx.ModelProto):
-        shown = with_visible_names(model)
-        return _source(shown, f"model '{shown.graph.name}'", None)
+        return _source(model, f"model '{visible(str(model.graph.name))}'", None)
     path = Path(model)
-    return _source(with_visible_names(_load(path)), f"'{path}'", path.parent)
+    return _source(_load(path), f"'{path}'", path)
 
 
 def _load(path: Path) -> onnx.ModelProto:
@@ -96,18 +97,20 @@ def _no_model(label: str) -> str:
     return f"{label} is not an ONNX model or is truncated; export or download it again"
 
 
-def _source(model: onnx.ModelProto, label: str, folder: Path | None) -> OnnxSource:
+def _source(model: onnx.ModelProto, label: str, path: Path | None) -> OnnxSource:
     if not _is_whole(model):
         raise HexsimError(_no_model(label))
     if not model.graph.node:
         raise HexsimError(f"{label} holds a graph without nodes; there is nothing to run")
+    require_counts(model, label)
+    model = with_visible_names(model)
     require_readable(model, label)
     require_well_formed(model, label)
     if len(model.functions):
         model = _inlined(model, label)
     opsets = {_domain(item.domain): item.version for item in model.opset_import}
     opsets.setdefault(EXTENSIONS, 1)
-    source = OnnxSource(label, model.graph, opsets, folder, model.ir_version)
+    source = OnnxSource(label, model.graph, opsets, path, model.ir_version)
     if source.opset < OLDEST_OPSET:
         graph = to_oldest_opset(model, label).graph
         source = dataclasses.replace(source, graph=graph, opsets={**opsets, "": OLDEST_OPSET})

@@ -79,10 +79,11 @@ def array_of(tensor: onnx.TensorProto, name: str) -> Array:
         ) from None
 
 
-def external_file(tensor: onnx.TensorProto, name: str, folder: Path | None, label: str) -> Path:
-    """The file beside the model that holds `tensor`.
+def external_file(tensor: onnx.TensorProto, name: str, model: Path | None, label: str) -> Path:
+    """The file beside the file `model` that holds `tensor`.
 
-    Raises HexsimError if there is none, if it lies elsewhere, or if it is too short.
+    Raises HexsimError if there is none, if it lies elsewhere, also by symbolic links, or if it is
+    too short.
     """
     location = _entries(tensor).get("location", "")
     inside = PurePosixPath(location)
@@ -91,12 +92,27 @@ def external_file(tensor: onnx.TensorProto, name: str, folder: Path | None, labe
             f"{label} keeps weight tensor '{name}' in '{location}', which is not in its folder; "
             "put the weights beside the model and export it with a relative location"
         )
-    if folder is None or not (folder / location).is_file():
+    if model is None or not (model.parent / location).is_file():
         raise HexsimError(
             f"{label} keeps weight tensor '{name}' in the file '{location}', which is not beside it"
         )
-    _extent(tensor, name, folder / location)
-    return folder / location
+    path = model.parent / location
+    if not _is_beside(path, model):
+        raise HexsimError(
+            f"{label} keeps weight tensor '{name}' in '{location}', a symbolic link to "
+            f"'{path.resolve()}', which is not in its folder; put the weights themselves there"
+        )
+    _extent(tensor, name, path)
+    return path
+
+
+def _is_beside(path: Path, model: Path) -> bool:
+    """True if `path` is in the folder of `model`, once links are followed.
+
+    A cache of downloads links both: then the files behind the links lie in one folder.
+    """
+    real = path.resolve()
+    return any(map(real.is_relative_to, (model.parent.resolve(), model.resolve().parent)))
 
 
 def read_external(tensor: onnx.TensorProto, name: str, path: Path) -> Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import onnx
 
 from hexsim.graph.ir import Tensor
-from hexsim.graph.names import visible
 from hexsim.layers import UserDefined
 from hexsim.layers._attribute import Attribute
 from hexsim.layers.user_defined import MOST_INPUTS
@@ -14,6 +13,7 @@ from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node
 from hexsim.onnx_io.operators.elementwise import common_order
 from hexsim.onnx_io.stored_tensors import array_of
+from hexsim.texts.names import visible
 from hexsim.udl import UserLayer
 
 _Kinds = onnx.AttributeProto

@@ -8,7 +8,7 @@ from typing import Any
 
 import onnx
 
-from hexsim.graph.names import visible
+from hexsim.texts.names import visible
 
 _NO_NAMES = frozenset({"doc_string", "metadata_props", "external_data"})
 """Texts that nobody shows, and where weights lie, which is for the file system."""

@@ -5,11 +5,11 @@ Rules
 2. A node has an operator and an output; an attribute has a name that no other has, and the kind of
    value that it says.
 3. Inputs, initialisers and opsets are there once. No tensor is sparse.
-4. Subgraphs nest, and nodes count, no further than the budget.
+4. Subgraphs nest no deeper than `DEEPEST`.
 5. Functions call no function that calls them, and those that nodes call exist.
 
-Left out: whether nodes fit their operators (`hexsim.onnx_io.node_results`), and what tensors hold
-(`hexsim.onnx_io.stored_tensors`).
+Left out: how much there is (`hexsim.onnx_io.counts`), whether nodes fit their operators
+(`hexsim.onnx_io.node_results`), and what tensors hold (`hexsim.onnx_io.stored_tensors`).
 """
 
 from __future__ import annotations
@@ -44,11 +44,10 @@ Function = tuple[str, str]
 def require_well_formed(model: onnx.ModelProto, label: str) -> None:
     """Raise HexsimError, naming the file by `label` and the culprit, unless `model` keeps all."""
     _check_opsets(model, label)
-    nodes = _check_graph(model.graph, label, 0)
+    _check_graph(model.graph, label, 0)
     for function in model.functions:
         _check_texts(label, (function.domain, function.name, *function.input, *function.output))
-        nodes += _check_nodes(function.node, label, 0)
-    budget.require(budget.NODES, nodes, label)
+        _check_nodes(function.node, label, 0)
     if model.functions:
         _check_functions(model, label)
 
@@ -66,8 +65,8 @@ def _check_opsets(model: onnx.ModelProto, label: str) -> None:
     _check_once(domains, label, "states the version of operator set '{}'")
 
 
-def _check_graph(graph: onnx.GraphProto, label: str, depth: int) -> int:
-    """Check a graph with all within it, and return the number of nodes."""
+def _check_graph(graph: onnx.GraphProto, label: str, depth: int) -> None:
+    """Check a graph with all within it."""
     if depth > DEEPEST:
         raise HexsimError(
             f"{label} nests subgraphs deeper than {DEEPEST} levels; export it with less of control "
@@ -90,17 +89,15 @@ def _check_graph(graph: onnx.GraphProto, label: str, depth: int) -> int:
     for value in values:
         dims = value.type.tensor_type.shape.dim
         _check_texts(label, (dim.dim_param for dim in dims))
-    return _check_nodes(graph.node, label, depth)
+    _check_nodes(graph.node, label, depth)
 
 
-def _check_nodes(nodes: Sequence[onnx.NodeProto], label: str, depth: int) -> int:
-    count = len(nodes)
+def _check_nodes(nodes: Sequence[onnx.NodeProto], label: str, depth: int) -> None:
     for node in nodes:
         _check_texts(label, (node.name, node.op_type, node.domain, *node.input, *node.output))
         _check_node(node, label)
         for graph in subgraphs(node):
-            count += _check_graph(graph, label, depth + 1)
-    return count
+            _check_graph(graph, label, depth + 1)
 
 
 def _check_node(node: onnx.NodeProto, label: str) -> None:

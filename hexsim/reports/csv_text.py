@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hexsim.graph.names import visible
+from hexsim.texts.names import visible
 
 _FORMULA = ("=", "+", "-", "@")
 """What makes a spreadsheet compute a cell. Source: OWASP, "CSV Injection"."""

@@ -30,7 +30,6 @@ from hexsim import __version__
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Network
-from hexsim.graph.names import visible
 from hexsim.planning.plan import Plan
 from hexsim.platforms.stacks import BufferType
 from hexsim.reports.csv_text import csv_text
@@ -168,8 +167,8 @@ def diag_text(head: Mapping[str, Any], rows: Sequence[Row], created: str) -> str
     text = [
         f"Log File Created: {created}",
         "Time Scale: 1e-06",
-        f"Software library version: {visible(str(head.get('stack', '')))}, simulated by hexsim "
-        f"v{visible(str(head.get('hexsim', '')))}",
+        f"Software library version: {head.get('stack', '')}, simulated by hexsim "
+        f"v{head.get('hexsim', '')}",
         "",
         "Dnn Runtime Load/Deserialize/Create/De-Init Statistics:",
         "-" * 50,
@@ -188,7 +187,7 @@ def diag_text(head: Mapping[str, Any], rows: Sequence[Row], created: str) -> str
         text += [f"{row.id}: {row.us} us : {row.runtime}" for row in layers]
     if converted := [row for row in rows if row.block == "convert"]:
         text += ["", "Convert Times:", "-" * 15]
-        text += [f"{row.type}: {visible(row.name)}: {row.us} us" for row in converted]
+        text += [f"{row.type}: {row.name}: {row.us} us" for row in converted]
     return "\n".join(text)
 
 
@@ -218,7 +217,7 @@ def _rounded(ps: int) -> int:
 
 def _us(row: Row) -> str:
     unit = "NONE" if row.name in _NONE and not row.us else "us"
-    return f"{visible(row.name)}: {row.us} {unit}"
+    return f"{row.name}: {row.us} {unit}"
 
 
 def _is_row(row: object) -> bool:

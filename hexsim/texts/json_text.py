@@ -1,4 +1,7 @@
-"""JSON, strictly: no key twice, no NaN, no number beyond those of a computer, not too deep."""
+"""JSON, strictly: no key twice, no NaN, no number beyond those of a computer, not too deep.
+
+Texts in it are names of something, as a rule, and come as they may be shown (hexsim.texts.names).
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,20 @@ from collections import Counter
 from typing import Any
 
 from hexsim.errors import InvalidDataError
-from hexsim.texts.trees import MOST_LEVELS, require_plain, whole_number
+from hexsim.texts.names import visible
+from hexsim.texts.trees import MOST_LEVELS, require_plain, require_small, shown, whole_number
 
 
-def parse_json(text: str, where: str) -> Any:
-    """Return what `text` says; raises InvalidDataError beginning with `where`, with line or key."""
+def parse_json(text: str, where: str, *, as_written: bool = False) -> Any:
+    """Return what `text` says, its texts visible, or `as_written` where they name files.
+
+    Raises InvalidDataError beginning with `where`, with line or key.
+    """
+    require_small(text, where)
 
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if not as_written:
+            pairs = [(visible(name), value) for name, value in pairs]
         found = dict(pairs)
         if len(found) < len(pairs):  # `json` itself would keep the last and say nothing
             counts = Counter(name for name, _ in pairs)
@@ -29,4 +39,4 @@ def parse_json(text: str, where: str) -> Any:
     except RecursionError:
         raise InvalidDataError(f"{where} is nested more than {MOST_LEVELS} levels deep") from None
     require_plain(tree, where)
-    return tree
+    return tree if as_written else shown(tree)

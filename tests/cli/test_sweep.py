@@ -317,3 +317,17 @@ def test_a_scheduler_that_dies_is_a_sentence_and_loses_nothing(folder: Path) -> 
     kept = list(parts.glob("*.parquet"))
     assert kept
     assert all(read(part).table.num_rows == 32 for part in kept)
+
+
+@pytest.mark.parametrize(
+    "held", [b"[" * 100_000 + b"]" * 100_000, b"{}" * 9, b"\xff", b"[" + b"{}," * 3_000_000 + b"1]"]
+)
+def test_metadata_that_others_have_written(
+    folder: Path, refused: Callable[[str], str], held: bytes
+) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    table = pyarrow.table({"point": [1]}).replace_schema_metadata({b"hexsim": held})
+    parquet.write_table(table, folder / "deep.parquet")
+    assert "is no Parquet file, or damaged" in refused("sweep show deep.parquet")

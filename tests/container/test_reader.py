@@ -19,6 +19,7 @@ from hexsim.layers import Elementwise, Opaque
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 from tests.container.made import assert_same, models, small_network, with_encodings
+from tests.fuzz.containers import opened, sealed
 
 
 @settings(max_examples=40, deadline=None)
@@ -172,3 +173,13 @@ def test_contents_of_another_version_are_one_sentence(
     with pytest.raises(HexsimError, match="another version of hexsim") as caught:
         container.read(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_network_of_very_many_inputs_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    container.write(tmp_path / "m.dlc", Model(small_network()))
+    parts = opened(tmp_path / "m.dlc")
+    parts.model["inputs"] = [f"in{number}" for number in range(10_001)]
+    sealed(parts, tmp_path / "m.dlc")
+    words = "entry 'model' asks for 10002, and the budget is 10000 inputs and outputs"
+    with pytest.raises(HexsimError, match=words):
+        container.read(tmp_path / "m.dlc")

@@ -145,3 +145,45 @@ def test_without_pillow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(HexsimError, match=r"pip install 'hexsim\[images\]'"):
         pictures(folder, network(1, 4, 6, 3), Preprocessing())
+
+
+def test_a_postscript_by_the_name_of_a_picture_starts_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pillow would take it for EPS, and start Ghostscript."""
+    ran: list[object] = []
+    monkeypatch.setattr("PIL.EpsImagePlugin.Ghostscript", lambda *given, **more: ran.append(given))
+    head = "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 6 4\n%%EndComments\nshowpage\n%%EOF\n"
+    (tmp_path / "a.png").write_text(head)
+    with Image.open(tmp_path / "a.png") as taken:
+        assert taken.format == "EPS"
+    source = pictures(tmp_path, network(1, 4, 6, 3), Preprocessing())
+    words = "it is none of BMP, GIF, JPEG, PNG, PPM, TIFF, WEBP, or damaged"
+    with pytest.raises(HexsimError, match=words):
+        list(source.feeds())
+    assert not ran
+
+
+@pytest.mark.parametrize("kind", ["bmp", "gif", "jpeg", "mpo", "pgm", "png", "ppm", "tiff", "webp"])
+def test_pictures_of_all_kinds_are_read_whatever_their_ending(kind: str, tmp_path: Path) -> None:
+    grey = np.full((4, 6), 90, np.uint8)
+    kinds = {"pgm": "ppm"}
+    Image.fromarray(grey).save(tmp_path / "a.jpg", kinds.get(kind, kind))
+    (feed,) = pictures(tmp_path, network(1, 4, 6, 1), Preprocessing()).feeds()
+    np.testing.assert_allclose(feed["in"][0, ..., 0], grey, atol=2)
+
+
+def test_a_picture_of_many_pixels_is_refused_before_it_is_decoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    """12 000 x 12 000 pixels, whose data are missing: nobody gets as far as to miss them."""
+    header = b"P6 12000 12000 255\n"
+    (tmp_path / "a.ppm").write_bytes(header)
+    source = pictures(tmp_path, network(1, 4, 6, 3), Preprocessing())
+    words = "a.ppm' asks for 1.44e[+]08, and the budget is 8.95e[+]07 pixels in a picture"
+    with pytest.raises(HexsimError, match=words):
+        list(source.feeds())
+    assert not recwarn.list
+    monkeypatch.setenv("HEXSIM_BUDGET", "2")
+    with pytest.raises(HexsimError, match="cannot read picture"):
+        list(source.feeds())

@@ -1,5 +1,6 @@
 """Data of tensors: as many as the shape says, and in the folder of the model."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,7 @@ def test_types_that_are_no_real_numbers(kind: int, words: str) -> None:
 @pytest.mark.parametrize("location", ["../w", "/etc/passwd", "a/../../w", "a\0b"])
 def test_data_elsewhere_are_not_read(location: str, tmp_path: Path) -> None:
     with pytest.raises(HexsimError, match="which is not in its folder"):
-        external_file(_external(location), "w", tmp_path, "'m'")
+        external_file(_external(location), "w", tmp_path / "m.onnx", "'m'")
 
 
 @pytest.mark.parametrize(
@@ -82,11 +83,39 @@ def test_data_elsewhere_are_not_read(location: str, tmp_path: Path) -> None:
 def test_data_that_are_not_there(entries: dict[str, str], words: str, tmp_path: Path) -> None:
     (tmp_path / "w").write_bytes(bytes(16))
     with pytest.raises(HexsimError, match=words):
-        external_file(_external("w", **entries), "w", tmp_path, "'m'")
+        external_file(_external("w", **entries), "w", tmp_path / "m.onnx", "'m'")
 
 
 def test_data_beside_the_model(tmp_path: Path) -> None:
     (tmp_path / "w").write_bytes(np.arange(4, dtype=np.float32).tobytes())
     tensor = _external("w", offset="4", length="12")
-    path = external_file(tensor, "w", tmp_path, "'m'")
+    path = external_file(tensor, "w", tmp_path / "m.onnx", "'m'")
     assert read_external(tensor, "w", path).tolist() == [1, 2, 3]
+
+
+def test_a_link_does_not_lead_out_of_the_folder(tmp_path: Path) -> None:
+    model = tmp_path / "models/m.onnx"
+    (model.parent / "inner").mkdir(parents=True)
+    (tmp_path / "secret").write_bytes(bytes(12))
+    (model.parent / "inner/own").write_bytes(bytes(12))
+    (model.parent / "w").symlink_to("../secret")
+    (model.parent / "folder").symlink_to("..")
+    (model.parent / "near").symlink_to("inner/own")
+    for location in ("w", "folder/secret"):
+        words = f"'{location}', a symbolic link to '{tmp_path.resolve()}/secret', which is not in"
+        with pytest.raises(HexsimError, match=re.escape(words)):
+            external_file(_external(location), "w", model, "'m'")
+    assert external_file(_external("near"), "w", model, "'m'") == model.parent / "near"
+
+
+def test_a_cache_may_link_the_model_and_its_weights_to_files_that_lie_together(
+    tmp_path: Path,
+) -> None:
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots/1"
+    blobs.mkdir()
+    snapshot.mkdir(parents=True)
+    for name in ("m.onnx", "w"):
+        (blobs / f"hash of {name}").write_bytes(bytes(12))
+        (snapshot / name).symlink_to(f"../../blobs/hash of {name}")
+    found = external_file(_external("w"), "w", snapshot / "m.onnx", "'m'")
+    assert read_external(_external("w"), "w", found).tolist() == [0, 0, 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,61 @@ def test_json_that_is_refused(text: str, words: str) -> None:
 def test_toml_that_is_refused(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         parse_toml(text, "f")
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["a" + ".a" * 64, "a . a" + "\t.\ta" * 63, '"a\\"b"' + ".'c'" * 64, "é" + ".é-1" * 64],
+)
+@pytest.mark.parametrize("form", ["{} = 1", "x = 1\n[{}]", "[[{}]]", "x = {{ {} = 1 }}"])
+def test_a_key_of_many_parts_is_refused_before_it_is_read(key: str, form: str) -> None:
+    """`tomllib` takes memory that grows with the square of the parts: 6 GB for 50 000."""
+    with pytest.raises(ValueError, match=r"^f, line \d: a key is nested more than 64 levels"):
+        parse_toml(form.format(key), "f")
+
+
+def test_texts_that_only_look_like_long_keys_are_found_quickly() -> None:
+    for text in ("x" * 100_000, '"' * 10_000, "a " * 50_000, ("a." * 63 + " = ") * 500):
+        with pytest.raises(ValueError, match="not valid TOML"):
+            parse_toml(text, "f")
+    assert parse_toml("a.b.c = 1.5\n# a.b.c", "f") == {"a": {"b": {"c": 1.5}}}
+
+
+def test_a_toml_text_of_megabytes_is_refused() -> None:
+    with pytest.raises(ValueError, match="f has 4194305 characters, more than 4194304"):
+        parse_toml("#" * ((1 << 22) + 1), "f")
+
+
+@pytest.mark.parametrize("unit", ["{}", '{"a":1}', "[]", "1"])
+def test_json_of_very_many_values_is_refused_before_it_is_read(unit: str) -> None:
+    text = "[" + f"{unit}," * (1 << 23) + "1]"
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"f has about \d+ values, more than 8388608"):
+            parse_json(text, "f")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1e6
+
+
+def test_texts_are_visible_unless_they_name_files() -> None:
+    text = r'{"a\u001b": ["b\ud800", {"c\n": "d"}], "\u202e": "e\u202e"}'
+    assert parse_json(text, "f") == {
+        r"a\x1b": [r"b\ud800", {r"c\n": "d"}], r"\u202e": r"e\u202e"
+    }  # fmt: skip
+    assert parse_json(r'"\ud800"', "f") == r"\ud800"
+    assert parse_json(text, "f", as_written=True)["a\x1b"][0] == "b\ud800"
+    toml = '"a\\u001b" = ["b\\n", { "c\\n" = "d" }]'
+    assert parse_toml(toml, "f") == {r"a\x1b": [r"b\n", {r"c\n": "d"}]}
+    assert parse_toml(toml, "f", as_written=True) == {"a\x1b": ["b\n", {"c\n": "d"}]}
+
+
+def test_keys_that_are_shown_alike_are_one_key() -> None:
+    with pytest.raises(ValueError, match="is there twice"):
+        parse_json(r'{"\u001b": 1, "\\x1b": 2}', "f")
+    with pytest.raises(ValueError, match="is there twice"):
+        parse_toml('"\\u001b" = 1\n"\\\\x1b" = 2', "f")
 
 
 def test_plain_trees_are_read_as_they_are() -> None:

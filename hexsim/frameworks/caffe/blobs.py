@@ -20,7 +20,7 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import require_ordinary
 from hexsim.frameworks.wire import fields, varint
-from hexsim.graph.names import visible
+from hexsim.texts.names import visible
 
 _LARGEST = 2**31 - 1
 """Bytes of a protobuf message."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from hexsim.errors import HexsimError, nearest
-from hexsim.graph.names import visible
+from hexsim.texts.names import visible
 from hexsim.texts.proto_text import Message, Scalar
 from hexsim.texts.text import shortened
 

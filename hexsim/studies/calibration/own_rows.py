@@ -21,6 +21,7 @@ from hexsim.platforms.measurements import Measurement
 from hexsim.quantization.model import Model
 from hexsim.runtimes import RUNTIMES
 from hexsim.texts.csv_text import parse_csv
+from hexsim.texts.names import visible
 from hexsim.texts.text import read_text, shortened
 
 COLUMNS = tuple(
@@ -65,7 +66,8 @@ def _records(source: Path) -> Iterator[tuple[int, Record]]:
     where = f"{source}, line 1"
     try:
         text = read_text(source, "measured rows", "save them as CSV")
-        yield from parse_csv(text, str(source), lambda header: _check_header(header, where))
+        for line, row in parse_csv(text, str(source), lambda header: _check_header(header, where)):
+            yield line, {key: row[key] if key == "model" else visible(row[key]) for key in row}
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
 
@@ -111,7 +113,7 @@ class _Row:
             chip=platform.chip.name,
             runtime=runtime,
             stack=platform.stack.name,
-            network=record.get("network") or Path(model).stem,
+            network=record.get("network") or visible(Path(model).stem),
             network_variant=record.get("network_variant", ""),
             model=model,
             input_nhwc=shape,

@@ -25,6 +25,7 @@ from hexsim.studies.cuts import Prices, search
 from hexsim.studies.cuts.times import LayerTimes
 from hexsim.studies.sweep.space import Calls, Cut, Space
 from hexsim.studies.sweep.values import ends
+from hexsim.texts.names import visible
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def settings(space: Space, progress: Callable[[str], None] = lambda what: None) 
         _require_calls(space.workload, platform)
     found = []
     for source in space.networks:
-        read, digest = load_container(source), _digest(source)
+        read, digest, name = load_container(source), _digest(source), visible(source)
         for platform, constants in zip(platforms, varied, strict=True):
             progress(f"planning {source} on {platform.chip.name}")
             given = GivenModel(source, read, platform, Preparation(quantize=True), progress)
@@ -84,7 +85,7 @@ def settings(space: Space, progress: Callable[[str], None] = lambda what: None) 
                 plan = deployment.plan.without_values()
                 counted = _counted(platform, constants)
                 found.append(
-                    Setting(source, digest, runtime, cut, plan, platform, constants, counted, loads)
+                    Setting(name, digest, runtime, cut, plan, platform, constants, counted, loads)
                 )
     return found
 

@@ -176,7 +176,7 @@ def read_space(path: Path) -> Space:
     """Read the file of a space; HexsimError naming file, key and what was expected."""
     try:
         text = read_text(path, "space", "give a TOML file that says what to sweep")
-        return Space.model_validate(parse_toml(text, str(path)))
+        return Space.model_validate(parse_toml(text, str(path), as_written=True))
     except ValidationError as error:
         raise HexsimError(sentence(Space, error, str(path))) from None
     except InvalidDataError as error:

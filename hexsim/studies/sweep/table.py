@@ -18,6 +18,9 @@ from hexsim.errors import HexsimError
 from hexsim.studies import cluster
 from hexsim.studies.sweep.evaluation import RESULTS, Row
 from hexsim.studies.sweep.space import Space
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.names import visible
+from hexsim.texts.text import decoded
 
 if TYPE_CHECKING:
     import pyarrow
@@ -118,7 +121,8 @@ def read(path: Path) -> Swept:
         with path.open("rb") as file:
             # Its threads may outlive the command, and what is freed under them ends the process.
             table = parquet.read_table(file, use_threads=False, pre_buffer=False)
-        told: Mapping[str, Any] = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
+        held = decoded((table.schema.metadata or {}).get(_KEY, b"{}"), "its metadata")
+        told: Mapping[str, Any] = parse_json(held, "its metadata")
     except OSError as error:
         raise HexsimError(
             f"cannot read '{path}': {error.strerror or 'damaged'}; {remedy}"
@@ -137,7 +141,20 @@ def read(path: Path) -> Swept:
     except (KeyError, ValidationError):
         raise HexsimError(f"'{path}' does not tell its space any more; {remedy}") from None
     _require_whole(table, space, f"'{path}'", remedy)
-    return Swept(table, space, version)
+    return Swept(_with_visible_texts(table), space, version)
+
+
+def _with_visible_texts(table: pyarrow.Table) -> pyarrow.Table:
+    """The table with every text as it may be shown; what is no UTF-8 is refused by Arrow."""
+    import pyarrow
+
+    for name in _TEXTS:
+        texts = table[name].to_pylist()
+        if not all(text is None or text.isprintable() for text in texts):
+            shown = [None if text is None else visible(text) for text in texts]
+            at = table.column_names.index(name)
+            table = table.set_column(at, table.field(at), pyarrow.array(shown, _type(name)))
+    return table
 
 
 def _require_whole(table: pyarrow.Table, space: Space, where: str, remedy: str) -> None:

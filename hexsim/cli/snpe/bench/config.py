@@ -15,6 +15,7 @@ from hexsim.cli.snpe.log import Level
 from hexsim.cli.snpe.net_run_options import PROFILES
 from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.texts.json_text import parse_json
+from hexsim.texts.names import visible
 from hexsim.texts.text import read_text, shortened
 
 Measurement = Literal["timing", "mem"]
@@ -108,7 +109,7 @@ def read_config(path: Path) -> Config:
     """Read the config at `path`; raise HexsimError naming the key that is wrong."""
     try:
         text = read_text(path, "config", "give the JSON config of snpe_bench.py")
-        tree = parse_json(text, f"config '{path}'")
+        tree = parse_json(text, f"config '{path}'", as_written=True)  # paths
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     return _Reader(path, text, tree).config()
@@ -174,7 +175,7 @@ class _Reader:
                 self._fail(f"Missing value for Model:{key}")
         listed = None if random else Path(self._word(model, "InputList"))
         return {
-            "model_name": self._word(model, "Name"),
+            "model_name": visible(self._word(model, "Name")),
             "dlc": Path(self._word(model, "Dlc")),
             "input_list": listed,
             "data": () if random else tuple(map(Path, self._words(model, "Data"))),

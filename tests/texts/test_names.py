@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.graph.names import visible
+from hexsim.texts.names import visible
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,163 @@
+"""Whether an exported program of PyTorch (.pt2) holds code, asked before PyTorch reads it.
+
+PyTorch may unpickle parts of such a file, load libraries that are in it, evaluate the sizes that it
+states, and call what its nodes name. Files that torch.export.save writes need none of that but
+tensors in pickles of a few known classes, and operators of `torch.ops`.
+
+1. No entry is compiled code, or an object that is neither a tensor nor a number.
+2. A pickle makes tensors, their storages and collections, and calls nothing else.
+3. A node calls an operator of `torch.ops`, or an operation on sizes.
+4. A size is an expression of names, numbers, operators and functions of sympy.
+
+Left out: TorchScript, which PyTorch reads without Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import pickletools
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from hexsim.errors import HexsimError
+from hexsim.frameworks.archives import require_plain_archive
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.names import visible
+from hexsim.texts.text import MOST_BYTES, decoded, shortened
+
+_COMPILED = re.compile(r"(^|/)data/aotinductor/|\.(so|dll|dylib|pyd|o|cubin|cpp|py|pyc)$")
+_OBJECTS = re.compile(r"(^|/)(custom|opaque)_obj_\d+$")
+_MODEL = re.compile(r"(^|/)models/")
+"""Where descriptions are of networks, whatever they are called."""
+_ARCHIVE = b"PK\x03\x04"
+_LONGEST = 10_000
+"""Characters of an expression; that of a size has some tens."""
+_MAKES = re.compile(
+    r"collections OrderedDict"
+    r"|torch(\.storage)? [A-Z]\w*Storage"
+    r"|torch (Size|device|dtype|Tensor|bfloat16|float\d+|int\d+|uint\d+|bool|complex\d+)"
+    r"|torch\._utils _rebuild_(tensor|tensor_v2|parameter)"
+    r"|torch\.nn\.parameter Parameter"
+    r"|torch\.serialization _get_layout"
+)
+"""Module and name of what a pickle may make."""
+_UNSEEN = frozenset({"STACK_GLOBAL", "INST", "OBJ", "EXT1", "EXT2", "EXT4"})
+"""Opcodes by which a pickle names what does not stand beside them; PyTorch writes none."""
+_TARGET = re.compile(
+    r"torch\.ops\.(?!__)\w+\.\w+(\.\w+)?"
+    r"|(_operator|operator)\.(add|and_|eq|floordiv|ge|getitem|gt|le|lt|mod|mul|ne|neg|not_|or_|pos"
+    r"|pow|sub|truediv)"
+    r"|math\.(ceil|floor|trunc|sqrt|cos|cosh|sin|sinh|tan|tanh|acos|asin|atan|log2)"
+    r"|torch\._?sym_\w+"
+)
+"""What a node may call."""
+_SAFE = (
+    *(ast.Expression, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.operator, ast.unaryop),
+    *(ast.boolop, ast.cmpop, ast.Load, ast.IfExp),
+)
+_METHODS = ("size", "stride", "storage_offset")
+"""What a guard on sizes asks of a tensor."""
+
+
+def require_no_code(path: Path) -> None:
+    """Raise HexsimError unless the program at `path` is data: no pickle of more than tensors."""
+    require_plain_archive(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            fault = next(_faults(archive), None)
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError):
+        fault = "it is damaged"
+    if fault is not None:
+        raise HexsimError(
+            f"'{path}' is an exported program of PyTorch, and to read it might be to run what it "
+            f"holds: {fault}; save the network again with torch.export.save"
+        )
+
+
+def _faults(archive: zipfile.ZipFile) -> Iterator[str]:
+    for entry in archive.infolist():
+        name = entry.filename
+        if _COMPILED.search(name):
+            yield f"entry '{name}' is code"
+        elif _OBJECTS.search(name):
+            yield f"entry '{name}' is a pickled object"
+        elif name.endswith(".json") or _MODEL.search(name):
+            for fault in _faults_of_description(_content(archive, entry)):
+                yield f"entry '{name}' {fault}"
+        elif name.endswith(".pt"):
+            with archive.open(entry) as held:
+                for fault in _faults_of_tensors(held):
+                    yield f"entry '{name}' {fault}"
+
+
+def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    if entry.file_size > MOST_BYTES:
+        raise ValueError("too large for a description")
+    return archive.read(entry)
+
+
+def _faults_of_description(data: bytes) -> Iterator[str]:
+    """What a JSON text says that is more than data."""
+    pending = [parse_json(decoded(data, "it"), "it", as_written=True)]
+    while pending:
+        node = pending.pop()
+        pending += node.values() if isinstance(node, dict) else node
+        pending = [item for item in pending if isinstance(item, dict | list)]
+        if not isinstance(node, dict):
+            continue
+        if node.get("use_pickle"):
+            yield "speaks of pickled tensors"
+        target = node.get("target")
+        if isinstance(target, str) and not _TARGET.fullmatch(target):
+            yield f"calls '{shortened(visible(target))}'"
+        guards = node.get("guards_code")
+        for text in (node.get("expr_str"), *(guards if isinstance(guards, list) else ())):
+            if isinstance(text, str) and not _is_expression(text):
+                yield f"has the size '{shortened(visible(text))}'"
+
+
+def _is_expression(text: str) -> bool:
+    """True for an expression whose value can be found without running anything else."""
+    try:
+        return len(text) < _LONGEST and all(map(_is_part, ast.walk(ast.parse(text, mode="eval"))))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def _is_part(node: ast.AST) -> bool:
+    match node:
+        case ast.Constant(value=value):
+            return isinstance(value, int | float) or (
+                isinstance(value, str) and value.isidentifier() and not value.startswith("_")
+            )
+        case ast.Name(id=name):
+            return not name.startswith("_")
+        case ast.Call(func=ast.Name(id=name), keywords=[]):
+            return name[:1].isupper()  # as functions of sympy are; those of Python are not
+        case ast.Call(func=ast.Attribute(), keywords=[]):
+            return True
+        case ast.Attribute(attr=name):
+            return name in _METHODS
+        case ast.Subscript():
+            return True
+    return isinstance(node, _SAFE)
+
+
+def _faults_of_tensors(held: IO[bytes]) -> Iterator[str]:
+    """What a file of torch.save makes besides tensors."""
+    if held.read(len(_ARCHIVE)) != _ARCHIVE:
+        yield "is a Python pickle"
+        return
+    held.seek(0)
+    with zipfile.ZipFile(held) as archive:
+        for entry in archive.infolist():
+            if not entry.filename.lower().endswith(".pkl"):
+                continue
+            for opcode, argument, _ in pickletools.genops(_content(archive, entry)):
+                if opcode.name in _UNSEEN:
+                    yield "holds a pickle of another form than PyTorch writes"
+                if opcode.name == "GLOBAL" and not _MAKES.fullmatch(str(argument)):
+                    yield f"holds a pickle that calls '{shortened(visible(str(argument)))}'"

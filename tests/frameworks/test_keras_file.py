@@ -1,0 +1,144 @@
+"""A Keras file is checked as Keras will read it, and read in its safe mode.
+
+Neither Keras nor h5py need be installed: stand-ins take their places.
+"""
+
+import contextlib
+import json
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hexsim.container.loading import load
+from hexsim.errors import HexsimError
+from hexsim.frameworks import _keras_file, tensorflow
+from hexsim.frameworks.archives import HDF5
+from hexsim.frameworks.exporters import Exporter
+from tests.frameworks.test_archives import archive
+
+DENSE = {"class_name": "Dense", "module": "keras.layers", "config": {"units": 3}}
+LAMBDA = {"class_name": "Lambda", "config": {"function": ["4wEAAAA=", None, None]}}
+GOOD = [
+    DENSE,
+    {"class_name": "Functional", "module": "keras.src.models.functional"},
+    {"module": None},
+]
+BAD = [
+    LAMBDA,
+    {"class_name": "__lambda__"},
+    {"class_name": "function", "module": "builtins", "config": "exec"},
+    {"class_name": "TFSMLayer", "config": {"filepath": "elsewhere"}},
+    {"class_name": "system", "module": "os"},
+    {"class_name": "get_file", "module": "keras.utils"},
+    {"class_name": "enable_unsafe_deserialization", "module": "keras.config"},
+    {"class_name": "x", "module": "kerasx"},
+]
+
+
+@pytest.mark.parametrize("part", GOOD)
+def test_layers_are_no_code(part: dict[str, Any]) -> None:
+    _keras_file.require_no_code({"config": {"layers": [part]}})
+
+
+@pytest.mark.parametrize("part", BAD)
+def test_parts_that_are_code_are_refused(part: dict[str, Any]) -> None:
+    with pytest.raises(SystemExit, match=r"which is not run|which is none of layers"):
+        _keras_file.require_no_code({"config": {"layers": [DENSE, {"inner": [part]}]}})
+
+
+@pytest.fixture
+def keras(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Stand-ins for Keras and h5py, and what is asked of Keras."""
+    asked: list[Any] = []
+
+    class Model:
+        def export(self, folder: str, verbose: bool) -> None:
+            raise SystemExit("done")
+
+    def load_model(source: str, **named: Any) -> Model:
+        asked.append((source, named))
+        return Model()
+
+    @contextlib.contextmanager
+    def opened(source: str, mode: str) -> Iterator[Any]:
+        yield types.SimpleNamespace(attrs={"model_config": Path(f"{source}.json").read_text()})
+
+    found: Any = types.ModuleType("keras")
+    found.models = types.SimpleNamespace(load_model=load_model)
+    h5py: Any = types.ModuleType("h5py")
+    h5py.File = opened
+    monkeypatch.setitem(sys.modules, "keras", found)
+    monkeypatch.setitem(sys.modules, "h5py", h5py)
+    return asked
+
+
+@pytest.mark.parametrize("ending", ["h5", "keras"])
+def test_the_check_reads_what_keras_reads(ending: str, tmp_path: Path, keras: list[Any]) -> None:
+    """HDF5 with an archive behind it that has another, harmless description."""
+    config = {"h5": LAMBDA, "keras": DENSE}
+    source = tmp_path / f"m.{ending}"
+    source.write_bytes(HDF5 + bytes(600) + archive(("config.json", json.dumps(DENSE).encode())))
+    Path(f"{source}.json").write_text(json.dumps(config["h5"]))
+    if ending == "h5":
+        with pytest.raises(SystemExit, match="parts of type Lambda are Python code"):
+            _keras_file.main(str(source), "13", "m.onnx")
+        assert not keras
+    else:
+        with pytest.raises(SystemExit, match="done"):
+            _keras_file.main(str(source), "13", "m.onnx")
+        assert keras == [(str(source), {"compile": False, "safe_mode": True})]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "ending"),
+    [
+        ("m.keras", HDF5 + bytes(99), ".h5"),
+        ("m.onnx", bytes(512) + HDF5 + bytes(99), ".h5"),
+        ("m.h5", archive(("config.json", b"{}"), ("model.weights.h5", b"")), ".keras"),
+    ],
+)
+def test_keras_is_told_the_format_by_the_ending(
+    name: str, content: bytes, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[tuple[str, bytes]] = []
+
+    def run(self: Exporter, path: Path, words: list[str], target: str) -> None:
+        said.append((Path(words[0]).suffix, Path(words[0]).read_bytes()))
+        raise HexsimError("enough")
+
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(content)
+    monkeypatch.setattr(Exporter, "require", lambda *given: None)
+    monkeypatch.setattr(Exporter, "run", run)
+    with pytest.raises(HexsimError, match="enough"):
+        load(name)
+    assert said == [(ending, content)]
+
+
+def test_two_formats_at_once_are_refused_before_keras_starts(tmp_path: Path) -> None:
+    (tmp_path / "m.h5").write_bytes(HDF5 + bytes(600) + archive(("config.json", b"{}")))
+    with pytest.raises(HexsimError, match="is HDF5 and a ZIP archive at once"):
+        load(tmp_path / "m.h5")
+
+
+@pytest.mark.parametrize(
+    ("installed", "words"),
+    [
+        ("3.11.3", r"keras 3.11.3 may run what it holds; pip install 'keras>=3.12'"),
+        ("3.9", "3.9 may"),
+    ],
+)
+def test_versions_that_run_what_a_file_holds_are_refused(
+    installed: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hexsim.frameworks.exporters.find_spec", lambda name: True)
+    monkeypatch.setattr("hexsim.frameworks.exporters.version", lambda name: installed)
+    with pytest.raises(HexsimError, match=words):
+        tensorflow.KERAS.require(Path("m.h5"), "a Keras model")
+    for fine in ("3.12", "3.12.0rc1", "3.13.1", "4.0", "10.1+cpu"):
+        monkeypatch.setattr("hexsim.frameworks.exporters.version", lambda name, fine=fine: fine)
+        tensorflow.KERAS.require(Path("m.h5"), "a Keras model")
