@@ -23,7 +23,7 @@ PROGRAM = Exporter(_NAME, "pytorch", ("torch", "onnxscript"), (_PROGRAM,))
 def read_program(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
     """Read a program that torch.export.save has written."""
     PROGRAM.require(path, "an exported program of PyTorch")
-    model = PROGRAM.run(path, [str(path)], "")
+    model = PROGRAM.run(path, [str(path.absolute())], "")
     return Foreign(model, input_dims=dims, output_names=ends)
 
 
@@ -36,4 +36,4 @@ def read_script(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[st
         )
     SCRIPT.require(path, "a TorchScript module")
     shapes = json.dumps({name: list(shape) for name, shape in dims.items()})
-    return Foreign(SCRIPT.run(path, [str(path), shapes], ""), output_names=ends)
+    return Foreign(SCRIPT.run(path, [str(path.absolute()), shapes], ""), output_names=ends)

@@ -25,14 +25,13 @@ _COMMAND = ("-m", "tf2onnx.convert", "--opset", str(OPSET))
 TFLITE = Exporter("tf2onnx", "tflite", _MODULES, _COMMAND)
 TENSORFLOW = Exporter("tf2onnx", "tensorflow", _ALL_MODULES, _COMMAND)
 _KERAS_FILE = str(Path(__file__).parent / "_keras_file.py")
-# -P: its folder has a module of the name of TensorFlow, which is this one.
-KERAS = Exporter("Keras with tf2onnx", "tensorflow", _ALL_MODULES, ("-P", _KERAS_FILE))
+KERAS = Exporter("Keras with tf2onnx", "tensorflow", _ALL_MODULES, (_KERAS_FILE,))
 
 
 def read_tflite(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
     """Read a .tflite file; `dims` and `ends` are left to the reader of ONNX."""
     TFLITE.require(path, "a TensorFlow Lite model")
-    model = TFLITE.run(path, ["--tflite", str(path)], "--output")
+    model = TFLITE.run(path, ["--tflite", str(path.absolute())], "--output")
     return Foreign(with_real_ends(model), input_dims=dims, output_names=ends)
 
 
@@ -42,7 +41,7 @@ def read_saved_model(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequen
     Without one of that name its first signature is taken.
     """
     TENSORFLOW.require(path, "a TensorFlow SavedModel")
-    words = ["--saved-model", str(path)]
+    words = ["--saved-model", str(path.absolute())]
     if _DEFAULT_SIGNATURE in (path / "saved_model.pb").read_bytes():
         words += ["--signature_def", "serving_default"]
     model = TENSORFLOW.run(path, words, "--output")
@@ -52,7 +51,7 @@ def read_saved_model(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequen
 def read_keras(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
     """Read a file of Keras, in its own format or HDF5; what is Python code in it is refused."""
     KERAS.require(path, "a Keras model")
-    model = KERAS.run(path, [str(path), str(OPSET)], "")
+    model = KERAS.run(path, [str(path.absolute()), str(OPSET)], "")
     return Foreign(model, input_dims=dims, output_names=ends)
 
 
@@ -84,7 +83,14 @@ def _read_graph(
         if not set(name).isdisjoint(",[]"):
             raise HexsimError(f"'{name}' is no name of a tensor of TensorFlow")
     TENSORFLOW.require(path, what)
-    words = [option, str(path), "--inputs", ",".join(inputs), "--outputs", ",".join(outputs)]
+    words = [
+        option,
+        str(path.absolute()),
+        "--inputs",
+        ",".join(inputs),
+        "--outputs",
+        ",".join(outputs),
+    ]
     return Foreign(TENSORFLOW.run(path, words, "--output"))
 
 
