@@ -108,8 +108,6 @@ def _stop(number: int) -> None:
     code, said = _SAID[signal.Signals(number)]
     try:
         _of_loaded("hexsim.files.temporaries", "abandon")
-        for child in _of_loaded("multiprocessing", "active_children") or ():
-            child.kill()
         with suppress(OSError):
             clear = b"\r\x1b[2K\x1b[?25h" if os.isatty(2) else b""  # progress, hidden cursors
             line = "; ".join(["hexsim: " + said, *_kept[-1:]])

@@ -13,7 +13,7 @@ import typer
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from hexsim.studies.pool import Pool
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,11 @@ class Workers:
 
     scheduler: Annotated[
         str | None,
-        typer.Option("--scheduler", help="Address of a running dask scheduler: tcp://host:8786."),
+        typer.Option(
+            "--scheduler",
+            help="Address of a running dask scheduler: tcp://host:8786. Whoever reaches that "
+            "scheduler runs code as you; protect it with TLS, by dask's own configuration.",
+        ),
     ] = None
     workers: Annotated[
         int | None,
@@ -42,14 +46,13 @@ class Workers:
             )
 
     @contextmanager
-    def client(self) -> Iterator[Client]:
-        """Yield a client of them; HexsimError if dask is missing, or nobody answers."""
-        from hexsim.studies.cluster import require_libraries, workers
+    def pool(self) -> Iterator[Pool]:
+        """Yield them; HexsimError if dask is missing for a scheduler, or nobody answers."""
+        from hexsim.studies.pool import workers
 
         self.check()
-        require_libraries("workers need", "distributed")
-        with workers(self.scheduler, self.workers or os.cpu_count() or 1) as client:
-            yield client
+        with workers(self.scheduler, self.workers or os.cpu_count() or 1) as pool:
+            yield pool
 
 
 @dataclass(frozen=True)

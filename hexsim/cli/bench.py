@@ -26,12 +26,11 @@ from hexsim.cli._workers import Workers
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from distributed import Client
-
     from hexsim.cli._progress import Line
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
     from hexsim.studies.benchmark import Case, Refusal
+    from hexsim.studies.pool import Pool
 
 ModelsOption = Annotated[
     list[str] | None,
@@ -97,8 +96,8 @@ class Scope(Workers, Inputs):
         return self.source if self.given else None
 
     @contextmanager
-    def sharing(self) -> Iterator[Client | None]:
-        """Yield a client of the workers that share draws; None if there are none to share."""
+    def sharing(self) -> Iterator[Pool | None]:
+        """Yield the workers that share draws; None if there are none to share."""
         if not self.named:
             yield None
             return
@@ -107,8 +106,8 @@ class Scope(Workers, Inputs):
                 "--workers and --scheduler share out draws; give --uncertainty joint too, or leave "
                 "them out"
             )
-        with self.client() as client:
-            yield client
+        with self.pool() as pool:
+            yield pool
 
 
 @paged
@@ -143,13 +142,13 @@ def bench(
     platform = power.of(hardware.platform())
     runtimes = parse_runtimes(runtime)
     names, chosen = model or DEFAULT_MODELS, runtimes or platform.runtimes
-    with scope.sharing() as client, status() as progress:
+    with scope.sharing() as pool, status() as progress:
         conditions = circumstances.conditions(
             platform,
             power,
             sweep="everything" if scope.uncertainty == "one" else "tensor engine",
             draws=scope.joint_draws,
-            client=client,
+            pool=pool,
             accuracy=not scope.timing_only,
             inputs=scope.evaluation(),
             input_dims=parse_input_dims(input_dim),

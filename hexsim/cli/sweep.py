@@ -86,10 +86,10 @@ def run(
     parts.open()
     with (
         keeping(f"points that are done are kept in '{parts.folder}'"),
-        workers.client() as client,
-        bar(f"{len(points)} points; dashboard {client.dashboard_link}", len(points)) as shown,
+        workers.pool() as pool,
+        bar(f"{len(points)} points; {pool.description}", len(points)) as shown,
     ):
-        engine.simulate_parts(client, points, parts, shown)
+        engine.simulate_parts(pool, points, parts, shown)
     with alone():  # what is kept goes only when the answer is in its place
         write_bytes(output, parts.whole())
     parts.remove()

@@ -129,11 +129,11 @@ def _validated(
 
     if shared_out.asked:
         with (
-            shared_out.client() as client,
-            bar(f"validating; dashboard {client.dashboard_link}", source.sets) as progress,
+            shared_out.pool() as pool,
+            bar(f"validating; {pool.description}", source.sets) as progress,
         ):
             return validate_sharded(
-                client,
+                pool,
                 deployment,
                 source,
                 labels=classes,

@@ -1,14 +1,14 @@
 """Runs the exporters of other frameworks, each in a process of its own.
 
 Frameworks print, take long, and end the process that gave them a damaged file. So none of them is
-imported here. What they need is an extra of hexsim, and named if it is missing.
+imported here. What they need is an extra of hexsim, and named if it is missing. They work in an
+empty folder, and import nothing from the current one.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import onnx
 
-from hexsim import budget
+from hexsim import budget, isolation
 from hexsim.errors import HexsimError
 from hexsim.texts.names import visible
 from hexsim.texts.text import shortened
@@ -29,7 +29,8 @@ _MOST = 160
 
 @dataclass(frozen=True)
 class Exporter:
-    """What brings files of one kind to ONNX: `command` is what Python runs, with its arguments.
+    """What brings files of one kind to ONNX: `command` is what Python runs, a file or
+    a module behind "-m", with its arguments.
 
     `modules` must be installed, which the extra of hexsim does, and those of `floors` in that
     version or a later one.
@@ -58,12 +59,13 @@ class Exporter:
     def run(self, path: Path, arguments: Sequence[str], target: str) -> onnx.ModelProto:
         """Export the file at `path`; `target` is the argument before the name of the result.
 
+        Files in `arguments` are named from the root, since the exporter works in another folder.
         Raises HexsimError if nothing comes of it, or it takes longer than the budget.
         """
         with TemporaryDirectory(prefix="hexsim-") as folder:
             result = Path(folder) / "exported.onnx"
             words = [*self.command, *arguments, *filter(None, [target]), str(result)]
-            said = self._said(path, [sys.executable, *words])
+            said = self._said(path, words, folder)
             model = onnx.ModelProto()
             try:
                 model.ParseFromString(result.read_bytes())
@@ -75,12 +77,14 @@ class Exporter:
                 ) from None
         return model
 
-    def _said(self, path: Path, words: Sequence[str]) -> str:
-        """Run a command, and return the last line that it printed."""
+    def _said(self, path: Path, words: Sequence[str], folder: str) -> str:
+        """Run Python in `folder`, and return the last line that it printed."""
         seconds = budget.allowed(budget.EXPORT)
         try:
             done = subprocess.run(
-                words,
+                isolation.python(*words),
+                cwd=folder,
+                env=isolation.environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

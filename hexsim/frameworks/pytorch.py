@@ -28,7 +28,7 @@ def read_program(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[s
     """Read a program that torch.export.save has written."""
     require_no_code(path)
     PROGRAM.require(path, "an exported program of PyTorch")
-    model = PROGRAM.run(path, [str(path)], "")
+    model = PROGRAM.run(path, [str(path.absolute())], "")
     return Foreign(model, input_dims=dims, output_names=ends)
 
 
@@ -42,4 +42,4 @@ def read_script(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[st
     require_plain_archive(path)
     SCRIPT.require(path, "a TorchScript module")
     shapes = json.dumps({name: list(shape) for name, shape in dims.items()})
-    return Foreign(SCRIPT.run(path, [str(path), shapes], ""), output_names=ends)
+    return Foreign(SCRIPT.run(path, [str(path.absolute()), shapes], ""), output_names=ends)

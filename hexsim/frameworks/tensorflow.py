@@ -29,14 +29,13 @@ TENSORFLOW = Exporter("tf2onnx", "tensorflow", _ALL_MODULES, _COMMAND)
 _FLOORS = (("keras", "3.12"),)
 """Before, a file could run code in spite of the safe mode (CVE-2025-9905 for HDF5, and others)."""
 _KERAS_FILE = str(Path(__file__).parent / "_keras_file.py")
-# -P: its folder has a module of the name of TensorFlow, which is this one.
-KERAS = Exporter("Keras with tf2onnx", "tensorflow", _ALL_MODULES, ("-P", _KERAS_FILE), _FLOORS)
+KERAS = Exporter("Keras with tf2onnx", "tensorflow", _ALL_MODULES, (_KERAS_FILE,), _FLOORS)
 
 
 def read_tflite(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequence[str]) -> Foreign:
     """Read a .tflite file; `dims` and `ends` are left to the reader of ONNX."""
     TFLITE.require(path, "a TensorFlow Lite model")
-    model = TFLITE.run(path, ["--tflite", str(path)], "--output")
+    model = TFLITE.run(path, ["--tflite", str(path.absolute())], "--output")
     return Foreign(with_real_ends(model), input_dims=dims, output_names=ends)
 
 
@@ -46,7 +45,7 @@ def read_saved_model(path: Path, dims: Mapping[str, Sequence[int]], ends: Sequen
     Without one of that name its first signature is taken.
     """
     TENSORFLOW.require(path, "a TensorFlow SavedModel")
-    words = ["--saved-model", str(path)]
+    words = ["--saved-model", str(path.absolute())]
     if _DEFAULT_SIGNATURE in (path / "saved_model.pb").read_bytes():
         words += ["--signature_def", "serving_default"]
     model = TENSORFLOW.run(path, words, "--output")
@@ -92,7 +91,14 @@ def _read_graph(
         if not set(name).isdisjoint(",[]"):
             raise HexsimError(f"'{name}' is no name of a tensor of TensorFlow")
     TENSORFLOW.require(path, what)
-    words = [option, str(path), "--inputs", ",".join(inputs), "--outputs", ",".join(outputs)]
+    words = [
+        option,
+        str(path.absolute()),
+        "--inputs",
+        ",".join(inputs),
+        "--outputs",
+        ",".join(outputs),
+    ]
     return Foreign(TENSORFLOW.run(path, words, "--output"))
 
 

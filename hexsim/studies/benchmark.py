@@ -34,7 +34,7 @@ from hexsim.studies.uncertainty import Scope, Uncertainty, sweep
 from hexsim.timing.results import Result
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from hexsim.studies.pool import Pool
 
 SEEDED = "seeded inputs"
 """What answers are compared on where the user names no inputs."""
@@ -107,7 +107,7 @@ class BenchmarkConditions:
     """What all cases of one benchmark share.
 
     `sweep` gives times an interval: everything, or only those of the tensor engine (None: none).
-    `draws` is how often all constants are drawn at once, 0 for not, and `client` has workers that
+    `draws` is how often all constants are drawn at once, 0 for not, and `pool` has workers that
     share them (None: all here). `inputs` makes those on which
     answers are compared, and what is quantised here or at load is calibrated; None: seeded ones.
     """
@@ -118,7 +118,7 @@ class BenchmarkConditions:
     preparation: Preparation = field(default_factory=Preparation)
     sweep: Scope | None = None
     draws: int = 0
-    client: Client | None = None
+    pool: Pool | None = None
     accuracy: bool = True
     inputs: Callable[[Network], InputSource] | None = None
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -184,11 +184,11 @@ Drawing = Callable[[Workload], Drawn]
 
 def _drawing(platform: Platform, conditions: BenchmarkConditions) -> Drawing | None:
     """What times a workload on the drawn platforms, the same for all cases; None without draws."""
-    count, client = conditions.draws, conditions.client
+    count, pool = conditions.draws, conditions.pool
     if not count:
         return None
-    if client is not None:
-        return partial(drawn_by, client, platform, count)
+    if pool is not None:
+        return partial(drawn_by, pool, platform, count)
     platforms = draws(platform, count)
     return lambda workload: drawn(platforms, lambda changed: changed.simulate(workload))
 

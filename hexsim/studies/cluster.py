@@ -1,76 +1,42 @@
-"""Work shared among workers: processes of this machine, or a cluster of the user's.
+"""Workers that are a dask cluster of the user's, reached through its scheduler.
 
-A part of the work is sent to a worker as two numbers, and what all parts share goes to each worker
-once. A worker that dies is replaced, and its part is given to another. Whoever asks for parts must
-not depend on who did what, or when.
+This alone opens a connection, to the address that the user names. Whoever reaches the scheduler
+runs code as the user, here and where the workers are, unless dask's own configuration asks for TLS.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from hexsim import __version__
 from hexsim.errors import HexsimError
+from hexsim.studies.pool import Found, Shared, deadly
 
 if TYPE_CHECKING:
     from distributed import Client
-
-Shared = TypeVar("Shared")
-Found = TypeVar("Found")
 
 _PATIENCE_S = 15
 """Seconds that a scheduler has to answer."""
 _AHEAD = 3
 """Parts that wait at each worker, so that none is ever without work."""
-_KEEPS_MEMORY = {"MALLOC_TRIM_THRESHOLD_": 1 << 30, "MALLOC_MMAP_THRESHOLD_": 1 << 25}
-"""A worker's variables. As dask sets them, memory goes back to the system after each array, and a
-picture of MobileNetV2 has 20 000 page faults (measured: 1.3 times the time)."""
 _SHARED = "1GiB"
 """Up to here the scheduler takes what is shared without a warning: the weights of a network."""
 
 
-def require_libraries(what: str, *names: str) -> None:
-    """Raise HexsimError unless modules are installed, those that `what` needs."""
-    try:
-        for name in names:
-            importlib.import_module(name)
-    except ImportError as error:
-        why = f"{error.name} is missing" if error.name else str(error)
-        raise HexsimError(
-            f"{what} {' and '.join(names)} ({why}); install what they need with: pip install "
-            "'hexsim[sweep]'"
-        ) from None
-
-
 @contextmanager
-def workers(scheduler: str | None, count: int) -> Iterator[Client]:
-    """Yield a client of the scheduler at an address or, without one, of `count` own processes.
+def cluster(scheduler: str) -> Iterator[Cluster]:
+    """Yield the workers of the scheduler at an address.
 
     Raises HexsimError if nobody answers, or if workers have another hexsim.
     """
-    import dask
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
-    if scheduler is None:
-        with (
-            dask.config.set({"distributed.nanny.pre-spawn-environ": _KEEPS_MEMORY}),
-            LocalCluster(
-                n_workers=count,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-            ) as cluster,
-            Client(cluster) as client,
-        ):
-            yield client
-        return
     for name in ("distributed", "distributed.client"):  # the second does not ask the first
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
@@ -83,7 +49,7 @@ def workers(scheduler: str | None, count: int) -> Iterator[Client]:
         ) from None
     with client:
         _require_equals(client)
-        yield client
+        yield Cluster(client)
 
 
 async def _shake_hands(address: str) -> None:
@@ -96,50 +62,66 @@ async def _shake_hands(address: str) -> None:
     await comm.close()
 
 
-def in_parts(
-    client: Client,
-    work: Callable[[Shared, int, int], Found],
-    shared: Shared,
-    parts: Iterable[range],
-    what: str,
-) -> Iterator[tuple[range, Found]]:
-    """Yield each part with what `work` finds of it, given its ends, as soon as it is found.
+class Cluster:
+    """A pool (`hexsim.studies.pool`) of a scheduler's workers."""
 
-    Raises HexsimError if workers die of a part, which holds `what`, or if the scheduler goes; and
-    whatever `work` raises.
-    """
-    import dask
-    from distributed import KilledWorker, as_completed
+    def __init__(self, client: Client) -> None:
+        self._client = client
 
-    with _with_scheduler():
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": _SHARED}):
-            held = client.submit(_as_it_is, shared, pure=False)  # done again if it gets lost
-        # Parts go to where what they share is, and would leave all others without work at first.
-        client.replicate(held)
-        waiting = iter(parts)
-        ranges = {}
+    @property
+    def description(self) -> str:
+        """Where its dashboard is."""
+        return f"dashboard {self._client.dashboard_link}"
 
-        def submit() -> Iterator[object]:
-            part = next(waiting, None)
-            if part is not None:
-                future = client.submit(work, held, part.start, part.stop, pure=False)
-                ranges[future.key] = part
-                yield future
+    @property
+    def workers(self) -> int:
+        """How many there are now."""
+        return len(self._client.nthreads())
 
-        at_once = _AHEAD * max(1, threads(client))
-        running = as_completed([future for _ in range(at_once) for future in submit()])
-        for futures in running.batches():
-            done = [(ranges.pop(future.key), future) for future in futures]
-            running.update([future for _ in done for future in submit()])
-            try:
-                found = client.gather(futures)  # asking for each by itself takes as long as for all
-            except KilledWorker:
-                part = next((one for one, future in done if future.status == "error"), done[0][0])
-                raise HexsimError(
-                    f"workers die of the {what} {part.start} to {part.stop - 1}, perhaps for want "
-                    f"of memory; give fewer --workers, and look at those {what} by themselves"
-                ) from None
-            yield from zip((one for one, _ in done), found, strict=True)
+    @property
+    def threads(self) -> int:
+        """How many parts all of them can do at the same time."""
+        return sum(self._client.nthreads().values())
+
+    def in_parts(
+        self,
+        work: Callable[[Shared, int, int], Found],
+        shared: Shared,
+        parts: Iterable[range],
+        what: str,
+    ) -> Iterator[tuple[range, Found]]:
+        """Yield parts and what is found of them, as `hexsim.studies.pool.Pool` says."""
+        import dask
+        from distributed import KilledWorker, as_completed
+
+        with _with_scheduler():
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": _SHARED}):
+                # Submitted, it is done again if it gets lost.
+                held = self._client.submit(_as_it_is, shared, pure=False)
+            # Parts go to where what they share is, which would leave all others without work.
+            self._client.replicate(held)
+            waiting = iter(parts)
+            ranges = {}
+
+            def submit() -> Iterator[object]:
+                part = next(waiting, None)
+                if part is not None:
+                    future = self._client.submit(work, held, part.start, part.stop, pure=False)
+                    ranges[future.key] = part
+                    yield future
+
+            at_once = _AHEAD * max(1, self.threads)
+            running = as_completed([future for _ in range(at_once) for future in submit()])
+            for futures in running.batches():
+                done = [(ranges.pop(future.key), future) for future in futures]
+                running.update([future for _ in done for future in submit()])
+                try:
+                    # Asking for each by itself takes as long as for all.
+                    found = self._client.gather(futures)
+                except KilledWorker:
+                    failed = (one for one, future in done if future.status == "error")
+                    raise deadly(what, next(failed, done[0][0])) from None
+                yield from zip((one for one, _ in done), found, strict=True)
 
 
 @contextmanager
@@ -155,24 +137,16 @@ def _with_scheduler() -> Iterator[None]:
         ) from None
 
 
-def in_order(found: Iterable[tuple[range, Found]]) -> Iterator[tuple[range, Found]]:
-    """Yield parts that come as they are found in the order of their numbers, from 0 on."""
-    early, next_one = {}, 0
-    for part, one in found:
-        early[part.start] = part, one
-        while next_one in early:
-            yield early[next_one]
-            next_one = early.pop(next_one)[0].stop
-
-
-def ranges(count: int, size: int) -> Iterator[range]:
-    """Cut `count` things into parts of a size."""
-    return (range(first, min(first + size, count)) for first in range(0, count, size))
-
-
-def threads(client: Client) -> int:
-    """How many parts all workers can do at the same time."""
-    return sum(client.nthreads().values())
+def threads_of_worker() -> int:
+    """How many parts the worker that this runs in does at once; 1 in a process of our own."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return 1
+    try:
+        found: int = distributed.get_worker().state.nthreads
+    except ValueError:  # this is no worker of dask
+        return 1
+    return found
 
 
 def _as_it_is(shared: Shared) -> Shared:

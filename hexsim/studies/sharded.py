@@ -10,17 +10,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hexsim.accuracy.observation import Labels, Observed, Observer, Totals
 from hexsim.accuracy.validation import Validation, counted, validation_of
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputSource
-from hexsim.studies.cluster import in_order, in_parts, ranges
-
-if TYPE_CHECKING:
-    from distributed import Client
+from hexsim.studies.cluster import threads_of_worker
+from hexsim.studies.pool import Pool, in_order, ranges
 
 _LARGEST = 32
 """Inputs of a part at most: a second's work of a small network, which is what a death costs."""
@@ -40,7 +37,7 @@ class _Asked:
 
 
 def validate_sharded(
-    client: Client,
+    pool: Pool,
     deployment: Deployment,
     inputs: InputSource,
     *,
@@ -49,16 +46,16 @@ def validate_sharded(
     original: Network | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Validation:
-    """What `hexsim.accuracy.validation.validate` says, found by the workers of `client`.
+    """What `hexsim.accuracy.validation.validate` says, found by the workers of `pool`.
 
     `threads` of a worker share the work of a layer, 0 for as many as the worker has. Raises
     HexsimError if an input cannot be read where a worker runs, or if workers die of some.
     """
     observer = Observer(deployment, inputs.batch, original, threads)
     asked = _Asked(observer, inputs.absolute(), labels)
-    size = part_size(inputs.sets, max(1, len(client.nthreads())))
+    size = part_size(inputs.sets, max(1, pool.workers))
     totals = Totals(observer.twin)
-    found = in_parts(client, _observe, asked, ranges(inputs.sets, size), "inputs")
+    found = pool.in_parts(_observe, asked, ranges(inputs.sets, size), "inputs")
     for part, observed in in_order(found):
         totals.take(observed)
         progress(part.stop)
@@ -72,10 +69,8 @@ def part_size(inputs: int, workers: int) -> int:
 
 def _observe(asked: _Asked, first: int, stop: int) -> Observed:
     """What a worker does."""
-    from distributed import get_worker
-
     observer, inputs = asked.observer, asked.inputs
     feeds = inputs.feeds(first, stop)
     with _ONE_AT_A_TIME:
-        observer.twin.threads = observer.twin.threads or get_worker().state.nthreads
+        observer.twin.threads = observer.twin.threads or threads_of_worker()
         return observer.observe(counted(feeds, inputs.batch, inputs.items, asked.labels, first))

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from hexsim.platform import Platform
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.cluster import in_order, in_parts, ranges, threads
 from hexsim.studies.draws import Drawn, drawn, draws
+from hexsim.studies.pool import Pool, in_order, ranges
 from hexsim.studies.uncertainty import Times
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 _LARGEST = 50
 """Draws of a part at most: some seconds, which is what a worker's death costs."""
@@ -33,15 +29,15 @@ class _Asked:
     count: int
 
 
-def drawn_by(client: Client, platform: Platform, count: int, workload: Workload) -> Drawn:
-    """Simulate a workload on `count` drawn platforms, by the workers of `client`.
+def drawn_by(pool: Pool, platform: Platform, count: int, workload: Workload) -> Drawn:
+    """Simulate a workload on `count` drawn platforms, by the workers of a pool.
 
     Raises HexsimError if workers die of some draws.
     """
     jobs = tuple(replace(job, plan=job.plan.without_values()) for job in workload.jobs)
     asked = _Asked(platform, replace(workload, jobs=jobs), count)
-    size = min(_LARGEST, max(1, count // (_PARTS * max(1, threads(client)))))
-    found = in_parts(client, _timed, asked, ranges(count, size), "draws")
+    size = min(_LARGEST, max(1, count // (_PARTS * max(1, pool.threads))))
+    found = pool.in_parts(_timed, asked, ranges(count, size), "draws")
     return Drawn(tuple(chain.from_iterable(times for _, times in in_order(found))))
 
 

@@ -1,11 +1,11 @@
-"""Points simulated by workers (`hexsim.studies.cluster`); it does not matter by which."""
+"""Points simulated by workers (`hexsim.studies.pool`); it does not matter by which."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hexsim.studies.cluster import in_parts
+from hexsim.studies.pool import Pool
 from hexsim.studies.sweep.evaluation import row
 from hexsim.studies.sweep.parts import Parts
 from hexsim.studies.sweep.points import Points
@@ -13,7 +13,6 @@ from hexsim.studies.sweep.table import table_of
 
 if TYPE_CHECKING:
     import pyarrow
-    from distributed import Client
 
 
 def evaluate(points: Points, first: int, stop: int) -> pyarrow.Table:
@@ -23,7 +22,7 @@ def evaluate(points: Points, first: int, stop: int) -> pyarrow.Table:
 
 
 def simulate_parts(
-    client: Client, points: Points, parts: Parts, progress: Callable[[int], None]
+    pool: Pool, points: Points, parts: Parts, progress: Callable[[int], None]
 ) -> None:
     """Simulate all parts that are missing, and keep each as soon as it is done.
 
@@ -32,7 +31,7 @@ def simulate_parts(
     missing = parts.missing()
     done = len(points) - sum(map(len, missing))
     progress(done)
-    for part, table in in_parts(client, evaluate, points, missing, "points"):
+    for part, table in pool.in_parts(evaluate, points, missing, "points"):
         parts.add(part, table)
         done += len(part)
         progress(done)

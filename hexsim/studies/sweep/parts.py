@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from hexsim import __version__
 from hexsim.errors import HexsimError
 from hexsim.files import alone, clean_tree, write_bytes
-from hexsim.studies.cluster import ranges
+from hexsim.studies.pool import ranges
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.table import FORMAT, as_bytes, read
 

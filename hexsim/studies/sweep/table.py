@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from hexsim.errors import HexsimError
-from hexsim.studies import cluster
+from hexsim.studies import pool
 from hexsim.studies.sweep.evaluation import RESULTS, Row
 from hexsim.studies.sweep.space import Space
 from hexsim.texts.json_text import parse_json
@@ -171,4 +171,4 @@ def _require_whole(table: pyarrow.Table, space: Space, where: str, remedy: str) 
 
 def require_libraries() -> None:
     """Raise HexsimError unless what sweeps need is installed."""
-    cluster.require_libraries("sweeps need", "distributed", "pyarrow")
+    pool.require_libraries("sweeps need", "pyarrow")

@@ -1,0 +1,219 @@
+"""Workers that are processes of this machine (`hexsim.studies.worker`), without any socket.
+
+Each has two pipes of its own, and nobody else can reach it. Everything that is sent goes through
+them: there is no name in the file system, no port, and no process between.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import count as numbers
+from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
+from os import dup, rmdir
+from tempfile import mkdtemp
+
+from hexsim import isolation
+from hexsim.errors import HexsimError
+from hexsim.studies.pool import KEEPS_MEMORY, Found, Shared, deadly
+from hexsim.studies.worker import READY, Answer, Part, Share
+
+_AHEAD = 2
+"""Parts that a worker has: one that it does, and one that waits, so that it is never without."""
+_DEATHS = 4
+"""So many workers die of a part, or at their start one after another, before it is a mistake."""
+_PATIENCE_S = 5
+"""Seconds that a worker has to end by itself, which it does when its pipe ends."""
+
+
+@contextmanager
+def processes(count: int) -> Iterator[Processes]:
+    """Yield `count` worker processes, which end with the block."""
+    pool = Processes(count)
+    try:
+        pool.start()
+        yield pool
+    finally:
+        pool.close()
+
+
+@dataclass
+class _Worker:
+    """A process, the ends of its pipes, and the parts that it has not answered."""
+
+    process: subprocess.Popen[bytes]
+    asked: Connection
+    answers: Connection
+    folder: str
+    ready: bool = False
+    waiting: deque[range] = field(default_factory=deque)
+
+    @classmethod
+    def started(cls) -> _Worker:
+        """A new one, in an empty folder of its own."""
+        folder = mkdtemp(prefix="hexsim-")
+        process = subprocess.Popen(
+            isolation.python("-m", "hexsim.studies.worker"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env=isolation.environment(**{name: str(size) for name, size in KEEPS_MEMORY.items()}),
+            start_new_session=True,  # Ctrl-C is the parent's business
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with process.stdin, process.stdout:  # the connections have these pipes from here on
+            asked = Connection(dup(process.stdin.fileno()), readable=False)
+            answers = Connection(dup(process.stdout.fileno()), writable=False)
+        return cls(process, asked, answers, folder)
+
+    def send(self, told: bytes | memoryview) -> None:
+        """Send what is pickled; that a worker is dead is seen at the other pipe."""
+        with suppress(OSError):
+            self.asked.send_bytes(told)
+
+    def answer(self) -> Answer | None:
+        """What comes next; None if the worker is dead."""
+        try:
+            received: Answer = self.answers.recv()
+        except (EOFError, OSError):
+            return None
+        return received
+
+    def close(self) -> None:
+        """Let it end by itself, and else kill it."""
+        self.asked.close()
+        self.answers.close()
+        try:
+            self.process.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        with suppress(OSError):
+            rmdir(self.folder)
+
+
+class Processes:
+    """A pool (`hexsim.studies.pool`) of processes of this machine, one thread each."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._all: list[_Worker] = []
+        self._calls = numbers()
+        self._failed_starts = 0
+
+    @property
+    def description(self) -> str:
+        """How many they are."""
+        return f"{self._count} worker process{'es' if self._count > 1 else ''}"
+
+    @property
+    def workers(self) -> int:
+        """How many they are."""
+        return self._count
+
+    @property
+    def threads(self) -> int:
+        """How many they are: each does one part at a time."""
+        return self._count
+
+    @property
+    def pids(self) -> list[int]:
+        """The numbers by which the system knows those that live now."""
+        return [worker.process.pid for worker in self._all]
+
+    def start(self) -> None:
+        """Start all."""
+        while len(self._all) < self._count:
+            self._all.append(_Worker.started())
+
+    def close(self) -> None:
+        """End all."""
+        for worker in self._all:
+            with suppress(OSError):
+                worker.asked.close()  # all begin to end
+        while self._all:
+            self._all.pop().close()
+
+    def in_parts(
+        self,
+        work: Callable[[Shared, int, int], Found],
+        shared: Shared,
+        parts: Iterable[range],
+        what: str,
+    ) -> Iterator[tuple[range, Found]]:
+        """Yield parts and what is found of them, as `hexsim.studies.pool.Pool` says."""
+        call = next(self._calls)
+        share = ForkingPickler.dumps(Share(work, shared))
+        waiting = _Again(parts)
+        for worker in self._all:
+            worker.waiting.clear()  # of a call that somebody let go of; its answers are let go too
+            worker.send(share)
+            _give(worker, waiting, call)
+        deaths: Counter[int] = Counter()
+        while any(worker.waiting for worker in self._all):
+            ready = wait([worker.answers for worker in self._all])
+            for worker in [one for one in self._all if one.answers in ready]:
+                answer = worker.answer()
+                if answer is None:
+                    if worker.waiting:
+                        deadly_part = worker.waiting[0]
+                        deaths[deadly_part.start] += worker.ready
+                        if deaths[deadly_part.start] >= _DEATHS:
+                            raise deadly(what, deadly_part)
+                    waiting.again(worker.waiting)
+                    new = self._replace(worker)
+                    new.send(share)
+                    _give(new, waiting, call)
+                elif answer == READY:
+                    worker.ready, self._failed_starts = True, 0
+                elif answer.call == call:
+                    part = worker.waiting.popleft()
+                    assert part.start == answer.first, "a worker answers in the order of its parts"
+                    _give(worker, waiting, call)
+                    if answer.raised is not None:
+                        raise answer.raised
+                    yield part, answer.found
+
+    def _replace(self, dead: _Worker) -> _Worker:
+        """Start another one in the place of a dead one; HexsimError if none ever starts."""
+        dead.close()
+        if not dead.ready:
+            self._failed_starts += 1
+            if self._failed_starts >= _DEATHS:
+                code = dead.process.returncode
+                raise HexsimError(
+                    f"worker processes end as they start (exit code {code}), perhaps for want of "
+                    "memory; give fewer --workers"
+                )
+        new = _Worker.started()
+        self._all[self._all.index(dead)] = new
+        return new
+
+
+class _Again:
+    """Parts that nobody has yet; those that come back are the next."""
+
+    def __init__(self, parts: Iterable[range]) -> None:
+        self._parts = iter(parts)
+        self._back: deque[range] = deque()
+
+    def again(self, parts: Iterable[range]) -> None:
+        """Take parts back."""
+        self._back.extend(parts)
+
+    def next(self) -> range | None:
+        """The next one, if any is left."""
+        return self._back.popleft() if self._back else next(self._parts, None)
+
+
+def _give(worker: _Worker, waiting: _Again, call: int) -> None:
+    """Give a worker as many parts as it may have."""
+    while len(worker.waiting) < _AHEAD and (part := waiting.next()) is not None:
+        worker.waiting.append(part)
+        worker.send(ForkingPickler.dumps(Part(call, part.start, part.stop)))
