@@ -1,7 +1,8 @@
-"""A process that dies when it asks for a socket of a network, whoever in it asks.
+"""A process that dies when it asks for a socket of a network or listens, whoever in it asks.
 
 The kernel holds the filter (seccomp), so that it also sees the threads of compiled libraries,
-which no hook of Python's sees. Sockets within the machine (AF_UNIX) are allowed: they call nobody.
+which no hook of Python's sees, and all processes that are started. Sockets within the machine
+(AF_UNIX) are allowed, since they call nobody, but none may listen.
 Run as a program, it takes command lines of hexsim from standard input and runs one after another.
 """
 
@@ -15,6 +16,7 @@ import struct
 import sys
 
 _SOCKET_CALL = {"x86_64": 41, "aarch64": 198}
+_LISTEN_CALL = {"x86_64": 50, "aarch64": 201}
 _LOAD, _JUMP_IF_EQUAL, _RETURN = 0x20, 0x15, 0x06
 _CALL, _FIRST_ARGUMENT = 0, 16  # bytes into struct seccomp_data (linux/seccomp.h)
 _ALLOW, _KILL_PROCESS = 0x7FFF0000, 0x80000000
@@ -31,6 +33,7 @@ def forbid_network() -> None:
     """Install the filter in this process and all it starts; it cannot be taken back."""
     instructions = (
         (_LOAD, 0, 0, _CALL),
+        (_JUMP_IF_EQUAL, 4, 0, _LISTEN_CALL[platform.machine()]),
         (_JUMP_IF_EQUAL, 0, 2, _SOCKET_CALL[platform.machine()]),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
         (_JUMP_IF_EQUAL, 0, 1, socket.AF_UNIX),
@@ -61,5 +64,7 @@ if __name__ == "__main__":
     forbid_network()
     if sys.argv[1:] == ["call"]:
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    if sys.argv[1:] == ["listen"]:
+        socket.socket(socket.AF_UNIX).listen()
     for line in sys.stdin:
         print(_run(line), line, end="", flush=True)

@@ -1,4 +1,4 @@
-"""No command opens a connection, or leaves anything outside its outputs and its cache."""
+"""No command opens a connection, listens, or leaves anything outside its outputs and its cache."""
 
 import os
 import signal
@@ -38,13 +38,16 @@ partition m.dlc --chip sd865
 roofline m.dlc --chip sd865 -o roofline.png
 throughput m.dlc --chip sd865 --duration-ms 5
 kernel conv --shape 8x8x32:32:3x3
+sweep space.toml --workers 2
+validate m.dlc --runtime dsp --input-list list.txt --workers 2 --json shared.json
+bench --model m.onnx --runtime dsp --timing-only --uncertainty joint --draws 4 --workers 2
 """
 WRITTEN = {
     "dronet.onnx", "float.dlc", "m.dlc", "out_cpu", "out_gpu", "out_dsp", "validation.json",
     "tradeoff.json", "decide.json", "bench.json", "bench.csv", "bench.trace", "roofline.png",
-    "page.html", "report.html",
+    "page.html", "report.html", "space.parquet", "shared.json",
 }  # fmt: skip
-GIVEN = {"m.onnx", "list.txt", "x.raw", "home", "temporary"}
+GIVEN = {"m.onnx", "space.toml", "list.txt", "x.raw", "home", "temporary"}
 
 
 def _sandboxed(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -76,11 +79,13 @@ def model(tmp_path: Path) -> Path:
     onnx.save(make_model(nodes, {"x": [1, 3, 8, 8]}, ["y"], weights), tmp_path / "m.onnx")
     rng.standard_normal((1, 8, 8, 3)).astype(np.float32).tofile(tmp_path / "x.raw")
     (tmp_path / "list.txt").write_text("x.raw\n")
+    (tmp_path / "space.toml").write_text('networks = ["m.onnx"]\nchips = ["sd835", "sd855"]\n')
     return tmp_path
 
 
-def test_the_sandbox_sees_a_call(tmp_path: Path) -> None:
-    assert _sandboxed(tmp_path, "call").returncode == -signal.SIGSYS
+@pytest.mark.parametrize("what", ["call", "listen"])
+def test_the_sandbox_sees_it(tmp_path: Path, what: str) -> None:
+    assert _sandboxed(tmp_path, what).returncode == -signal.SIGSYS
 
 
 def test_no_command_calls_anybody_or_writes_elsewhere(model: Path) -> None:

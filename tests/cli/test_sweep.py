@@ -7,13 +7,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
 from hexsim import __version__, container
 from hexsim.quantization.model import Model
+from hexsim.studies.cluster import Cluster
+from hexsim.studies.pool import Pool
+from hexsim.studies.processes import processes
 from hexsim.studies.sweep.space import read_space
 from hexsim.studies.sweep.table import FORMAT, read
 from tests.cli.conftest import Done
@@ -124,9 +127,33 @@ def test_a_killed_sweep_goes_on_where_it_was(folder: Path, whole: bytes) -> None
     assert kept
 
 
-def test_a_killed_worker_loses_nothing(folder: Path, whole: bytes) -> None:
+@contextmanager
+def own_processes() -> Iterator[tuple[Pool, Callable[[], int]]]:
+    """Workers of this machine, and what tells the number of one of their processes."""
+    with processes(2) as pool:
+        yield pool, lambda: pool.pids[0]
+
+
+@contextmanager
+def processes_of_dask() -> Iterator[tuple[Pool, Callable[[], int]]]:
+    """The same of a cluster."""
     import distributed
 
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as found,
+        distributed.Client(found) as client,
+    ):
+        yield Cluster(client), lambda: next(iter(client.run(os.getpid).values()))
+
+
+@pytest.mark.parametrize("who", [own_processes, processes_of_dask])
+def test_a_killed_worker_loses_nothing(
+    folder: Path,
+    whole: bytes,
+    who: Callable[[], AbstractContextManager[tuple[Pool, Callable[[], int]]]],
+) -> None:
     from hexsim.studies.sweep.engine import simulate_parts
     from hexsim.studies.sweep.parts import Parts
     from hexsim.studies.sweep.points import Points
@@ -138,20 +165,15 @@ def test_a_killed_worker_loses_nothing(folder: Path, whole: bytes) -> None:
     points = Points(space, settings(space))
     parts = Parts(folder / "other.parts", points)
     parts.open()
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with who() as (pool, pid):
         killed = []
 
         def kill_one(done: int) -> None:
             if not killed:
-                killed.append(next(iter(client.run(os.getpid).values())))
+                killed.append(pid())
                 os.kill(killed[0], signal.SIGKILL)
 
-        simulate_parts(client, points, parts, kill_one)
+        simulate_parts(pool, points, parts, kill_one)
     assert killed
     assert parts.whole() == whole
 
@@ -298,6 +320,23 @@ def test_points_that_are_all_refused_say_why(
 def test_workers_of_a_scheduler_give_the_same_file(folder: Path, whole: bytes) -> None:
     with cluster_of_ones_own() as (address, _):
         assert swept(folder, "--scheduler", address) == whole
+
+
+@pytest.mark.parametrize("scheduler", [False, True], ids=["own", "scheduler"])
+def test_ctrl_c_says_one_sentence_and_keeps_what_is_done(folder: Path, scheduler: bool) -> None:
+    (folder / "long.toml").write_text(SPACE.replace("draws = 20", "draws = 20000"))
+    with cluster_of_ones_own() if scheduler else nullcontext(("", None)) as (address, _):
+        words = ["--scheduler", address] if scheduler else ["--workers", "2"]
+        with started(folder, "long.toml", *words) as process:
+            parts = folder / "long.parquet.parts"
+            while process.poll() is None and not list(parts.glob("*.parquet")):
+                time.sleep(0.005)
+            os.killpg(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (130, b"")
+    assert err.startswith(b"hexsim: interrupted; points that are done are kept in ")
+    assert err.count(b"\n") == 1
+    assert list(parts.glob("*.parquet"))
 
 
 def test_a_scheduler_that_dies_is_a_sentence_and_loses_nothing(folder: Path) -> None:

@@ -117,11 +117,14 @@ def test_a_scheduler_of_ones_own(command: Command, tmp_path: Path) -> None:
     assert "NaN values" in err
 
 
-def test_workers_need_dask(refused: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_alone_needs_dask(
+    command: Command, refused: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    said = refused("validate q.dlc --distributed")
-    assert "workers need distributed (distributed is missing); install" in said
+    said = refused("validate q.dlc --scheduler tcp://127.0.0.1:9")
+    assert "--scheduler needs distributed (distributed is missing); install" in said
     assert "'hexsim[sweep]'" in said
+    assert command("validate q.dlc --workers 1")[0] == 0
 
 
 def test_the_chip_chooses_the_kernels(command: Command, tmp_path: Path) -> None:

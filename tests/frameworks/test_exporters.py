@@ -1,5 +1,6 @@
 """Exporters are other programs: missing, failing, slow, or silent, they end in a sentence."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import onnx
@@ -13,12 +14,18 @@ from hexsim.frameworks.exporters import Exporter
 FILE = Path("m.tflite")
 
 
-def exporter(program: str, *modules: str) -> Exporter:
-    """Python that runs `program`; its arguments begin behind "-c"."""
-    return Exporter("the exporter", "tflite", modules, ("-c", program))
+@pytest.fixture
+def exporter(tmp_path: Path) -> Callable[..., Exporter]:
+    """What makes an exporter of the words of a program, whose arguments are from 1 on."""
+
+    def made(program: str, *modules: str) -> Exporter:
+        (tmp_path / "program.py").write_text(program)
+        return Exporter("the exporter", "tflite", modules, (str(tmp_path / "program.py"),))
+
+    return made
 
 
-def test_what_it_writes_is_read(tmp_path: Path) -> None:
+def test_what_it_writes_is_read(exporter: Callable[..., Exporter], tmp_path: Path) -> None:
     model = helper.make_model(helper.make_graph([], "g", [], []))
     onnx.save(model, tmp_path / "made.onnx")
     program = "import sys, shutil; assert sys.argv[2] == '--to'; shutil.copy(*sys.argv[1:4:2])"
@@ -35,19 +42,23 @@ def test_what_it_writes_is_read(tmp_path: Path) -> None:
         ("import sys; open(sys.argv[-1], 'wb').write(b'\\xff')", "makes no ONNX model"),
     ],
 )
-def test_what_fails_is_one_sentence(program: str, words: str) -> None:
+def test_what_fails_is_one_sentence(
+    exporter: Callable[..., Exporter], program: str, words: str
+) -> None:
     with pytest.raises(HexsimError, match=words) as caught:
         exporter(program).run(FILE, [], "--to")
     assert str(caught.value).isprintable()
 
 
-def test_it_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_has_a_budget(
+    exporter: Callable[..., Exporter], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HEXSIM_BUDGET", "0.0005")
     with pytest.raises(HexsimError, match=r"is not done with .* seconds in an exporter"):
         exporter("import time; time.sleep(60)").run(FILE, [], "--to")
 
 
-def test_what_is_missing_is_named() -> None:
+def test_what_is_missing_is_named(exporter: Callable[..., Exporter]) -> None:
     with pytest.raises(HexsimError, match=r"is a thing, .*pip install 'hexsim\[tflite\]'"):
         exporter("pass", "no_such_module").require(FILE, "a thing")
 

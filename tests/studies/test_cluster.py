@@ -1,27 +1,13 @@
-"""Work in parts: their order, and what is missing."""
+"""Workers of a scheduler of the user's: who answers there, and what is sent."""
 
-import random
 import socket
 
 import pytest
 from distributed import Client, LocalCluster
 
 from hexsim.errors import HexsimError
-from hexsim.studies.cluster import in_order, in_parts, ranges, require_libraries, workers
-
-
-def test_parts_are_yielded_in_order_as_soon_as_they_can_be() -> None:
-    parts = list(ranges(23, 4))
-    assert [number for part in parts for number in part] == list(range(23))
-    for seed in range(5):
-        given = random.Random(seed).sample(parts, len(parts))
-        taken = []
-        for part, found in in_order((part, sum(part)) for part in given):
-            assert found == sum(part)
-            taken.append(part)
-        assert taken == parts
-    (first, *_) = in_order((part, None) for part in parts[:1])
-    assert first == (parts[0], None)
+from hexsim.studies.cluster import Cluster
+from hexsim.studies.pool import ranges, workers
 
 
 def _slice(shared: bytes, first: int, stop: int) -> bytes:
@@ -30,9 +16,15 @@ def _slice(shared: bytes, first: int, stop: int) -> bytes:
 
 def test_what_is_shared_may_be_large_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
     shared = bytes(range(256)) * (1 << 16)
-    with workers(None, 1) as client:
-        found = dict(in_parts(client, _slice, shared, ranges(len(shared), 1 << 22), "bytes"))
-        assert isinstance(client, Client)
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as local,
+        Client(local) as client,
+    ):
+        pool = Cluster(client)
+        found = dict(pool.in_parts(_slice, shared, ranges(len(shared), 1 << 22), "bytes"))
+        assert (pool.workers, pool.threads) == (1, 1)
     assert b"".join(found[part] for part in sorted(found, key=lambda part: part.start)) == shared
     assert not [one for one in recwarn if "large" in str(one.message)]
 
@@ -72,11 +64,3 @@ def test_workers_of_another_version_or_none_are_told(monkeypatch: pytest.MonkeyP
 
 def _another_version() -> str:
     return "7.0"
-
-
-def test_what_is_missing_is_named_with_its_remedy() -> None:
-    require_libraries("workers need", "distributed")
-    with pytest.raises(
-        HexsimError, match=r"need distributed and gone \(gone is missing\); .*sweep"
-    ):
-        require_libraries("workers need", "distributed", "gone")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from distributed import Client
 
 from hexsim.accuracy.validation import Validation, validate
 from hexsim.deployment import Deployment
@@ -18,15 +17,15 @@ from hexsim.inputs.source import InMemory, InputSource, listed, seeded
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
-from hexsim.studies.cluster import workers
+from hexsim.studies.processes import Processes, processes
 from hexsim.studies.sharded import validate_sharded
 from tests.accuracy import culprits
 from tests.deployed import deployed
 
 
 @pytest.fixture(scope="module", params=[1, 2])
-def client(request: pytest.FixtureRequest) -> Iterator[Client]:
-    with workers(None, request.param) as found:
+def pool(request: pytest.FixtureRequest) -> Iterator[Processes]:
+    with processes(request.param) as found:
         yield found
 
 
@@ -46,12 +45,12 @@ def pairs(model: Model) -> tuple[Model, InputSource]:
 
 
 @pytest.mark.parametrize("runtime", ["dsp", "gpu", "cpu"])
-def test_every_figure_is_equal(client: Client, runtime: Runtime) -> None:
+def test_every_figure_is_equal(pool: Processes, runtime: Runtime) -> None:
     model, feeds = culprits.quantized("outlier"), culprits.inputs(9)
     deployment, source = deployed(model, runtime, "sd855"), seeded(feeds, model.network)
     labels = [(index, 9 - index) for index in range(9)]
     done: list[int] = []
-    found = validate_sharded(client, deployment, source, labels=labels, progress=done.append)
+    found = validate_sharded(pool, deployment, source, labels=labels, progress=done.append)
     expected = single(deployment, source, labels=labels)
     assert repr(asdict(found)) == repr(asdict(expected))
     assert found.hits.inputs == 9
@@ -59,43 +58,43 @@ def test_every_figure_is_equal(client: Client, runtime: Runtime) -> None:
     assert done[-1] == 9
 
 
-def test_batches_labels_and_the_network_before_equalisation(client: Client) -> None:
+def test_batches_labels_and_the_network_before_equalisation(pool: Processes) -> None:
     model, source = pairs(culprits.quantized())
     original = replace(culprits.network("outlier"), tensors=model.network.tensors)
     labels = [(index,) for index in range(9)]
     deployment = deployed(model)
-    found = validate_sharded(client, deployment, source, labels=labels, original=original)
+    found = validate_sharded(pool, deployment, source, labels=labels, original=original)
     expected = single(deployment, source, labels=labels, original=original)
     assert found.original is not None
     assert repr(asdict(found)) == repr(asdict(expected))
     assert found.original.hits.inputs == 9
 
 
-def test_a_float_model_is_quantized_once_and_here(client: Client) -> None:
+def test_a_float_model_is_quantized_once_and_here(pool: Processes) -> None:
     deployment = deployed(culprits.network(), "dsp", "sd855")
     source = seeded(culprits.inputs(3), deployment.network)
-    found = validate_sharded(client, deployment, source)
+    found = validate_sharded(pool, deployment, source)
     assert repr(found) == repr(single(deployment, source))
     assert not found.labelled
 
 
-def test_a_worker_that_dies_loses_nothing(client: Client) -> None:
+def test_a_worker_that_dies_loses_nothing(pool: Processes) -> None:
     model = culprits.quantized()
     deployment, source = deployed(model), seeded(culprits.inputs(40), model.network)
     killed: list[int] = []
 
     def kill_one(done: int) -> None:
         if not killed:
-            killed.append(next(iter(client.run(os.getpid).values())))
+            killed.append(pool.pids[0])
             os.kill(killed[0], signal.SIGKILL)
 
-    found = validate_sharded(client, deployment, source, progress=kill_one)
+    found = validate_sharded(pool, deployment, source, progress=kill_one)
     assert killed
     assert repr(found) == repr(single(deployment, source))
 
 
 def test_an_input_that_cannot_be_read_is_told_as_in_one_process(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pool: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     model = culprits.quantized()
@@ -104,8 +103,8 @@ def test_an_input_that_cannot_be_read_is_told_as_in_one_process(
     Path("list.txt").write_text("0.raw\n1.raw\n2.raw\n")
     source = listed(Path("list.txt"), model.network)
     deployment = deployed(model)
-    found = validate_sharded(client, deployment, source)
+    found = validate_sharded(pool, deployment, source)
     assert repr(found) == repr(single(deployment, source)), "the workers are in another folder"
     Path("1.raw").unlink()
     with pytest.raises(HexsimError, match=r"list 'list.txt', line 2: cannot read '.*1.raw'"):
-        validate_sharded(client, deployment, source)
+        validate_sharded(pool, deployment, source)

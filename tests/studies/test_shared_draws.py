@@ -4,15 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.importorskip("distributed")
-
-from distributed import Client
-
 from hexsim.container.loading import load
 from hexsim.platform import Platform
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.cluster import workers
 from hexsim.studies.draws import drawn, draws
+from hexsim.studies.processes import Processes, processes
 from hexsim.studies.shared_draws import drawn_by
 from tests.deployed import deployed
 
@@ -21,8 +17,8 @@ COUNT = 11
 
 
 @pytest.fixture(scope="module", params=[1, 2])
-def client(request: pytest.FixtureRequest) -> Iterator[Client]:
-    with workers(None, request.param) as found:
+def pool(request: pytest.FixtureRequest) -> Iterator[Processes]:
+    with processes(request.param) as found:
         yield found
 
 
@@ -32,10 +28,10 @@ def work(runtime: str, chip: str) -> tuple[Platform, Workload]:
 
 
 @pytest.mark.parametrize(("runtime", "chip"), [("dsp", "sd855"), ("htp", "sd8gen3")])
-def test_times_are_equal(client: Client, runtime: str, chip: str) -> None:
+def test_times_are_equal(pool: Processes, runtime: str, chip: str) -> None:
     platform, workload = work(runtime, chip)
     expected = drawn(draws(platform, COUNT), lambda changed: changed.simulate(workload))
-    assert drawn_by(client, platform, COUNT, workload) == expected
+    assert drawn_by(pool, platform, COUNT, workload) == expected
     assert len(set(expected.times)) == COUNT
 
 

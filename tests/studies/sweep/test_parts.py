@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.errors import HexsimError
-from hexsim.studies.cluster import ranges
+from hexsim.studies.pool import ranges
 from hexsim.studies.sweep.engine import evaluate
 from hexsim.studies.sweep.parts import Parts, part_points
 from hexsim.studies.sweep.points import Points
