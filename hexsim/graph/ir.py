@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from hexsim.errors import HexsimError
 from hexsim.graph import consistency
+from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.domains import Natural
 from hexsim.graph.input_format import PLAIN, InputFormat
 from hexsim.graph.support import UNDECLARED, Rule, Support
@@ -321,7 +322,8 @@ class Network:
 
     `inputs` and `outputs` are tensor names in the order of the ONNX file. `tensors` holds every
     activation, `constants` every array known beforehand; the two sets of names are disjoint.
-    `input_formats` has the inputs that do not arrive as plain floats.
+    `input_formats` has the inputs that do not arrive as plain floats, `coded_ends` the inputs and
+    outputs that are codes in the ONNX file.
     """
 
     name: str
@@ -331,6 +333,7 @@ class Network:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
+    coded_ends: Mapping[str, CodedEnd] = field(default_factory=dict)
 
     @cached_property
     def producers(self) -> Mapping[str, Layer]:
