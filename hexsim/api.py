@@ -30,7 +30,7 @@ from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.shown import Sheet, Shown
 from hexsim.inputs.seeded import seeded_calibration
-from hexsim.inputs.stored import stored_inputs
+from hexsim.inputs.stored import file_output, stored_inputs
 from hexsim.memory import Footprint
 from hexsim.platform import Platform
 from hexsim.platforms.background import load as load_background
@@ -92,7 +92,8 @@ class Simulation(Shown):
 
     `memory` is what it needs of memory, `memory.peak_bytes` in all. `energy.millijoules` is what
     it spends, between `energy.low` and `energy.high`. `outputs` maps ONNX output names to float32
-    arrays in the ONNX file's axis order. `overrides` tells what became of each that was given.
+    arrays in the ONNX file's axis order; what the file has as codes is codes of its type.
+    `overrides` tells what became of each that was given.
     """
 
     timing: Result
@@ -290,7 +291,9 @@ def _answers(deployment: Deployment, inputs: Iterable[Inputs]) -> Iterator[dict[
     stored = (_stored(network, one) for one in inputs)
     known = isinstance(inputs, Sequence | np.ndarray)
     answers = executor.run_each(stored) if known else map(executor.run, stored)
-    return ({name: _source(network, name, array) for name, array in one.items()} for one in answers)
+    return (
+        {name: file_output(network, name, array) for name, array in one.items()} for one in answers
+    )
 
 
 def _circumstances(
@@ -323,8 +326,3 @@ def _stored(network: Network, inputs: Inputs) -> dict[str, FloatArray]:
     if isinstance(inputs, Mapping):
         return stored_inputs(network, {n: np.asarray(a) for n, a in inputs.items()})
     return stored_inputs(network, {network.inputs[0]: np.asarray(inputs)})
-
-
-def _source(network: Network, name: str, array: FloatArray) -> FloatArray:
-    source: FloatArray = np.asarray(network.tensors[name].to_source(array), order="C")
-    return source

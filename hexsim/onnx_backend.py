@@ -30,7 +30,7 @@ from hexsim.container.loading import load
 from hexsim.deployment import Deployment, deploy
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import Layer, Network
-from hexsim.inputs.stored import stored_inputs
+from hexsim.inputs.stored import file_output, stored_inputs
 from hexsim.layers import Opaque
 from hexsim.platform import Platform
 from hexsim.quantization.model import Model
@@ -67,7 +67,7 @@ class Prepared(BackendRep):
         values = deployment.executor().run(_stored(network, feeds))
         types = {value.name: value.type.tensor_type for value in self._model.graph.output}
         return tuple(
-            _as_declared(network.tensors[name].to_source(values[name]), types[name].elem_type)
+            _as_declared(file_output(network, name, values[name]), types[name].elem_type)
             for name in network.outputs
         )
 

@@ -13,6 +13,7 @@ import numpy as np
 from hexsim import budget
 from hexsim.container.directory import HTA_PREFIX, MODEL
 from hexsim.container.trees import from_tree, to_tree
+from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.domains import Natural
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Tensor
@@ -106,6 +107,7 @@ class Document:
     overrides: Overrides = NO_OVERRIDES
     input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
     hta: tuple[StoredSection, ...] = ()
+    coded_ends: Mapping[str, CodedEnd] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -136,6 +138,7 @@ class Document:
             overrides,
             network.input_formats,
             tuple(_stored(model.hta)) if model.quantized else (),
+            network.coded_ends,
         )
 
     def to_bytes(self) -> bytes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hexsim.graph import domains
-from hexsim.graph.input_format import PLAIN, InputFormat
+from hexsim.graph.input_format import PLAIN
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import Clamp, Elementwise, Neuron, Opaque, Window
 from hexsim.layers.colour_conversion import CONVERTED
@@ -83,15 +83,17 @@ def _data(index: int, tensor: Tensor, model: Model) -> LayerInfo:
         outputs=(tensor.name,),
         shapes=(tensor.shape,),
         runtimes="".join(LETTERS) if tensor.dtype == "float32" else "C",
-        attributes=_input_attributes(model.network.input_format(tensor.name)),
+        attributes=_input_attributes(model.network, tensor.name),
         encodings=_encodings({"output": tensor.name}, model),
         origins=_origins({"output": tensor.name}, model),
         floats=_floats({"output": tensor.name}, model),
     )
 
 
-def _input_attributes(form: InputFormat) -> dict[str, str]:
-    told = {"input_preprocessing": "passthrough"}
+def _input_attributes(network: Network, name: str) -> dict[str, str]:
+    told, form = {"input_preprocessing": "passthrough"}, network.input_format(name)
+    if name in network.coded_ends:
+        told["codes in the ONNX file"] = str(network.coded_ends[name])
     if form != PLAIN:
         told |= {
             "input_type": form.type,

@@ -101,6 +101,7 @@ def _network(document: Document, constants: Mapping[str, Constant]) -> Network:
         inputs=document.inputs,
         outputs=document.outputs,
         input_formats=document.input_formats,
+        coded_ends=document.coded_ends,
     )
 
 

@@ -88,6 +88,11 @@ def _check_ends(network: Network) -> None:
     for name in network.input_formats:
         if name not in network.inputs:
             raise InvalidDataError(f"an input format is given for '{name}', which is no input")
+    for name, end in network.coded_ends.items():
+        if name not in network.tensors or network.tensors[name].dtype != "float32":
+            raise InvalidDataError(f"codes are said of '{name}', which is no tensor of float32")
+        if fault := end.fault():
+            raise InvalidDataError(f"'{name}' has {fault}")
 
 
 def _check_layer(network: Network, layer: Layer, written: Collection[str]) -> None:

@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph import consistency
+from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.domains import Natural
 from hexsim.graph.input_format import PLAIN, InputFormat
 from hexsim.graph.support import UNDECLARED, Rule, Support
@@ -323,7 +324,8 @@ class Network:
 
     `inputs` and `outputs` are tensor names in the order of the ONNX file. `tensors` holds every
     activation, `constants` every array known beforehand; the two sets of names are disjoint.
-    `input_formats` has the inputs that do not arrive as plain floats.
+    `input_formats` has the inputs that do not arrive as plain floats, `coded_ends` the inputs and
+    outputs that are codes in the ONNX file.
     """
 
     name: str
@@ -333,6 +335,7 @@ class Network:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
+    coded_ends: Mapping[str, CodedEnd] = field(default_factory=dict)
 
     @cached_property
     def producers(self) -> Mapping[str, Layer]:

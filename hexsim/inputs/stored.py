@@ -1,8 +1,13 @@
-"""A user's arrays, in ONNX axis order, become the network's inputs, in stored order."""
+"""A user's arrays, in ONNX axis order, become the network's inputs, in stored order, and back.
+
+Of an input that is codes in the ONNX file, integers of the file's type are codes, and floats are
+real numbers. Such an output is returned as codes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +33,13 @@ def stored_inputs(
     return {name: _stored(network, name, np.asarray(arrays[name])) for name in network.inputs}
 
 
+def file_output(network: Network, name: str, array: FloatArray) -> npt.NDArray[Any]:
+    """Return a tensor of the network in ONNX axis order, as codes if they are in the file."""
+    source = np.asarray(network.tensors[name].to_source(array), order="C")
+    end = network.coded_ends.get(name)
+    return source if end is None else end.codes(source)
+
+
 def _stored(network: Network, name: str, array: npt.NDArray[np.generic]) -> FloatArray:
     tensor = network.tensors[name]
     if array.dtype.kind not in "fiub":
@@ -36,6 +48,14 @@ def _stored(network: Network, name: str, array: npt.NDArray[np.generic]) -> Floa
         raise HexsimError(
             f"input '{name}' has shape {_shape(array.shape)}, "
             f"the model expects {_shape(tensor.source_shape)}"
+        )
+    end = network.coded_ends.get(name)
+    if end is not None and array.dtype == end.type:
+        array = end.real(array)
+    elif end is not None and array.dtype.kind != "f":
+        raise HexsimError(
+            f"input '{name}' has dtype {array.dtype}; give codes ({end.type}, as the file has "
+            "them) or real numbers (float32)"
         )
     values = array.astype(tensor.dtype, copy=False)
     with np.errstate(over="ignore"):  # doubles beyond the range of singles are infinite there

@@ -16,6 +16,7 @@ import numpy as np
 
 from hexsim import budget
 from hexsim.errors import InvalidDataError
+from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.axis_order import Order, channels_last, identity, reshaped, stored_shape
@@ -38,7 +39,9 @@ class Importer:
     the nodes that read it, `writers` that which writes it. `codes` is what nodes of the file said
     about integers, by the tensor or array they said it of, and `stripped` the same by the names of
     integers that nobody needs any more; `moved` are names of integers that are floats here, until
-    they are dequantised. `tails` are nodes whose results are as large as values decide, and what
+    they are dequantised, and `moved_types` what they are in the file. `ends` are the outputs of the
+    network, `coded_ends` those of its ends that are codes in the file; inputs that may be such are
+    `judged` once. `tails` are nodes whose results are as large as values decide, and what
     follows of them. `nodes` counts those of the file, `labels` are their names, `folded` those
     of which nothing is left with their operators, `reasons` say why others are opaque, and `notes`
     are sentences on what was changed. `fitting` is the only branch of an If that fits the shapes
@@ -58,6 +61,10 @@ class Importer:
         self.codes: dict[str, NodeCodes] = {}
         self.stripped: dict[str, tuple[str, NodeCodes]] = {}
         self.moved: dict[str, NodeCodes] = {}
+        self.moved_types: dict[str, str] = {}
+        self.ends: frozenset[str] = frozenset()
+        self.coded_ends: dict[str, CodedEnd] = {}
+        self.judged: set[str] = set()
         self.tails = DynamicTails()
         self.tensors: dict[str, Tensor] = {}
         self._producers: dict[str, Layer] = {}
@@ -79,6 +86,8 @@ class Importer:
         other.tensors.update(self.tensors)
         other.stripped.update(self.stripped)
         other.moved.update(self.moved)
+        other.moved_types.update(self.moved_types)
+        other.judged |= {*self.tensors}
         other._constants.update(self._constants)
         other._names |= self._names
         other._stored, other._folded = self._stored, self._folded
@@ -360,8 +369,15 @@ class Importer:
 
     def network(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Network:
         """Return what has been built."""
+        coded = {n: end for n, end in self.coded_ends.items() if n in (*inputs, *outputs)}
         return Network(
-            name, tuple(self._layers), self.tensors, self._constants, inputs, outputs
+            name,
+            tuple(self._layers),
+            self.tensors,
+            self._constants,
+            inputs,
+            outputs,
+            coded_ends=coded,
         ).with_layers(self._layers)
 
     def _stored_shape(self, name: str) -> Shape:

@@ -9,20 +9,23 @@ The network stays float:
 3. A DequantizeLinear of a known array is a known array: the float weight or bias.
 4. What nodes in between only move is moved as floats (`moved_codes`).
 5. Nodes that quantise and dequantise at once are treated as such a pair, or pass a weight on.
-6. One at the edge of the network, whose integers are an input or an output of it, stays, and still
-   says how its floats are coded.
+6. Integers that are an input or an output of the network, and codes of one kind to all nodes around
+   them, become real numbers there; the network remembers that the file has codes (`CodedEnd`).
+7. Any other node at the edge of the network stays, and still says how its floats are coded.
 Anything else (integer operators, varying scales, codes per channel of an activation) stays as it
 is in the file.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
+from typing import cast
 
+from hexsim.graph.coded_end import CodedEnd, CodeType
 from hexsim.layers import NO_CLAMP, RELU, Clamp, Neuron
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.known import Array, Known
-from hexsim.onnx_io.moved_codes import moved_region
+from hexsim.onnx_io.moved_codes import END_TYPES, Region, is_coded_input, real_values
 from hexsim.onnx_io.node import Node
 from hexsim.onnx_io.node_codes import (
     DEQUANTIZE,
@@ -38,7 +41,14 @@ _SIX = 6.0
 
 
 def strip(node: Node, net: Importer) -> bool:
-    """Take `node` out of the network, if it is one that can be; tell whether it was."""
+    """Take `node` out of the network, if it is one that can be; tell whether it was.
+
+    Whatever node comes first to an input that holds codes, the input becomes real before.
+    """
+    for name in node.inputs:
+        if name not in net.judged and is_coded_input(name, net):
+            net.judged.add(name)
+            _make_real(name, net)
     if is_linear(node, QUANTIZE):
         return _quantize(node, net) or _left(node, node.inputs[0], net)
     if is_linear(node, DEQUANTIZE):
@@ -56,17 +66,15 @@ def _quantize(node: Node, net: Importer) -> bool:
         return _move(source, net.moved[node.output], node, net)
     dtype, shape = integer_type(node, net.known), net.source_shape(source)
     codes = linear_codes(node, net.known, dtype, shape)
-    readers = net.readers.get(node.output, ())
-    if codes is None or not readers or len(readers) != net.uses[node.output]:
+    readers, is_end = net.readers.get(node.output, ()), node.output in net.ends
+    if codes is None or len(readers) + is_end != net.uses[node.output] or not (readers or is_end):
         return False
     if source in net.tensors and (codes.axis is not None or _coded_otherwise(source, codes, net)):
         return False
-    if codes.axis is None and any(not is_linear(reader, DEQUANTIZE) for reader in readers):
-        region = moved_region(node.output, codes, dtype, net)
-        if not region:
-            return False
-        net.moved.update(dict.fromkeys(region, codes))
-        return _move(source, codes, node, net)
+    if codes.axis is None and (is_end or not all(is_linear(one, DEQUANTIZE) for one in readers)):
+        region = Region(node.output, codes, dtype, net)
+        _remember(region, dtype, net)
+        return bool(region.names) and _move(source, codes, node, net)
     for reader in readers:
         if not is_linear(reader, DEQUANTIZE) or reader.inputs[0] != node.output:
             return False
@@ -74,6 +82,30 @@ def _quantize(node: Node, net: Importer) -> bool:
             return False
     net.stripped[node.output] = (source, codes)
     return True
+
+
+def _make_real(name: str, net: Importer) -> None:
+    """Let an input of codes be real, if all around it take them as codes of one kind (rule 6)."""
+    tensor = net.tensors[name]
+    region = Region(name, None, tensor.dtype, net)
+    if region.names:
+        _remember(region, tensor.dtype, net)
+        net.tensors[name] = replace(tensor, dtype="float32")
+
+
+def _remember(region: Region, dtype: str, net: Importer) -> None:
+    """Let the integers of a region be floats, and say which ends of the network they are."""
+    if region.codes is None:
+        return
+    net.moved.update(dict.fromkeys(region.names, region.codes))
+    net.moved_types.update(dict.fromkeys(region.names, dtype))
+    if dtype not in END_TYPES:
+        return
+    (scale,), (offset,) = region.codes.scales, region.codes.offsets
+    lowest = -(1 << (region.codes.bits - 1)) if dtype.startswith("int") else 0
+    end = CodedEnd(cast(CodeType, dtype), scale, lowest - offset)
+    inputs = {name for name in region.names if is_coded_input(name, net)}
+    net.coded_ends.update(dict.fromkeys(inputs | (region.names & net.ends), end))
 
 
 def _left(node: Node, floats: str, net: Importer) -> bool:
@@ -120,7 +152,7 @@ def _dequantize(node: Node, net: Importer) -> bool:
     dtype = net.known[node.inputs[1]].dtype
 
     def real() -> Array:
-        return _real(known.read(), found, signed=signed).astype(dtype)
+        return real_values(known.read(), found, signed=signed).astype(dtype)
 
     net.known[node.output] = Known(node.output, known.shape, dtype, real)
     net.codes[node.output] = found
@@ -159,14 +191,3 @@ def _may_be_negative(name: str, net: Importer) -> bool:
     if layer.sign == "as inputs":
         return any(_may_be_negative(one, net) for one in layer.inputs)
     return layer.sign == "signed"
-
-
-def _real(integers: Array, codes: NodeCodes, *, signed: bool) -> Array:
-    """The real values of stored integers."""
-    shape = [1] * integers.ndim
-    if codes.axis is not None:
-        shape[codes.axis] = len(codes.scales)
-    lowest = -(1 << (codes.bits - 1)) if signed else 0
-    offsets = np.array([offset - lowest for offset in codes.offsets]).reshape(shape)
-    scales = np.array(codes.scales).reshape(shape)
-    return np.asarray((integers.astype(np.int64) + offsets) * scales).reshape(integers.shape)

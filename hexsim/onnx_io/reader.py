@@ -36,6 +36,7 @@ from hexsim.onnx_io.expansions import expanded
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.input_shapes import bind_input_shapes
 from hexsim.onnx_io.known import Array, Known, dtype_name, initializers, known_tensor
+from hexsim.onnx_io.moved_codes import with_real_constants
 from hexsim.onnx_io.node import MisfitError, Node, NotALayerError, outer_names
 from hexsim.onnx_io.node_check import check
 from hexsim.onnx_io.node_codes import NodeCodes
@@ -110,6 +111,7 @@ def read_with_codes(
             budget.require_shape(shapes[value.name], what)
             net.add_input(_input(source, value, shapes[value.name]))
     net.known.update(_given(source, input_values or {}))
+    net.ends = frozenset(value.name for value in source.graph.output)
     expanded = _read_graph(source.graph, net, source)
     outputs = tuple(value.name for value in source.graph.output)
     dynamic_tail.finish(net, source, outputs)
@@ -139,6 +141,10 @@ def _report(
     notes = list(net.notes)
     if source.was_half:
         notes.insert(0, "the file holds halves, which are read as singles")
+    notes += [
+        f"'{name}' is codes in the file ({end}), and real numbers in the network"
+        for name, end in network.coded_ends.items()
+    ]
     if net.codes:
         notes.append(f"the file's own encodings of {len(net.codes)} tensors are taken")
     return ImportReport(
@@ -282,6 +288,7 @@ def _add(node: Node, net: Importer, source: OnnxSource) -> None:
     if strip(node, net):
         net.folded[node.name] = node.op_type
         return
+    node = with_real_constants(node, net)
     brought = find(node.op_type)
     if brought is not None:
         add_user_defined(node, net, brought)
