@@ -40,7 +40,9 @@ from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.source import InputSource, listed
 from hexsim.inputs.stored import stored_inputs
 from hexsim.platform import Platform
-from hexsim.studies.cluster import in_parts, ranges, workers
+from hexsim.studies.cluster import Cluster
+from hexsim.studies.pool import Pool, ranges
+from hexsim.studies.processes import Processes, processes
 from hexsim.studies.sharded import part_size, validate_sharded
 from hexsim.studies.sweep import engine
 from hexsim.studies.sweep.parts import Parts, part_points
@@ -50,7 +52,6 @@ from hexsim.studies.sweep.table import as_bytes
 
 if TYPE_CHECKING:
     import pyarrow
-    from distributed import Client
 
 PAGE = DOCS / "scale.md"
 NETWORK = "mobilenet_v2"
@@ -71,18 +72,24 @@ class Worker:
     peak_bytes: int
 
 
-def one_worker(run: Callable[[Client, int], object], count: int) -> Worker:
+def one_worker(run: Callable[[Pool, int], object], count: int) -> Worker:
     """Let a new worker do one thing, and then few and many, which tells what one more costs."""
     began = time.perf_counter()
-    with workers(None, 1) as client:
-        run(client, 1)
+    with processes(1) as pool:
+        run(pool, 1)
         started = time.perf_counter() - began
-        few, many = (seconds(partial(run, client, things)) for things in (count // 4, count))
-        (held,) = client.run(_peak_bytes).values()
+        few, many = (seconds(partial(run, pool, things)) for things in (count // 4, count))
+        held = _peak_bytes(pool)
     return Worker(started, (many - few) / (count - count // 4), held)
 
 
-def _peak_bytes() -> int:
+def _peak_bytes(pool: Processes) -> int:
+    """The most memory that the only worker of a pool has held."""
+    (peak,) = dict(pool.in_parts(_own_peak, None, ranges(1, 1), "things")).values()
+    return peak
+
+
+def _own_peak(shared: None, first: int, stop: int) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
@@ -92,9 +99,9 @@ def point_cost(count: int) -> Cost:
     points = Points(asked, settings(asked))
     table = engine.evaluate(points, 0, count)
 
-    def run(client: Client, things: int) -> None:
+    def run(pool: Pool, things: int) -> None:
         pieces = ranges(things, part_points(things))
-        for _ in in_parts(client, engine.evaluate, points, pieces, "points"):
+        for _ in pool.in_parts(engine.evaluate, points, pieces, "points"):
             pass
 
     keeping_s, joining_s = parts_cost(points, table)
@@ -133,8 +140,8 @@ def picture_cost(count: int, folder: Path) -> Cost:
     deployment = quantised(folder)
     source = pictures(count, deployment, folder)
 
-    def run(client: Client, things: int) -> None:
-        validate_sharded(client, deployment, pictures(things, deployment, folder))
+    def run(pool: Pool, things: int) -> None:
+        validate_sharded(pool, deployment, pictures(things, deployment, folder))
 
     worker = one_worker(run, count)
     observer = Observer(deployment, source.batch, None, 1)
@@ -190,9 +197,9 @@ def values_s(folder: Path) -> dict[str, float]:
 
 def engine_rate(parts: int) -> float:
     """Parts that do nothing, per second."""
-    with workers(None, 2) as client:
+    with processes(2) as pool:
         for count in (16, parts):
-            took = seconds(partial(_drain, client, _nothing, None, count))
+            took = seconds(partial(_drain, pool, _nothing, None, count))
     return parts / took
 
 
@@ -206,13 +213,14 @@ def asleep(number: int, part_s: float) -> float:
         ) as cluster,
         Client(cluster) as client,
     ):
-        _drain(client, _nothing, part_s, number)
-        took = seconds(lambda: _drain(client, _sleep, part_s, _EACH * number))
+        pool = Cluster(client)
+        _drain(pool, _nothing, part_s, number)
+        took = seconds(lambda: _drain(pool, _sleep, part_s, _EACH * number))
         return _EACH * part_s / took
 
 
-def _drain(client: Client, work: Callable[[Any, int, int], None], shared: Any, parts: int) -> None:
-    for _ in in_parts(client, work, shared, ranges(parts, 1), "parts"):
+def _drain(pool: Pool, work: Callable[[Any, int, int], None], shared: Any, parts: int) -> None:
+    for _ in pool.in_parts(work, shared, ranges(parts, 1), "parts"):
         pass
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from benchmarks.pages import DOCS, with_block
 from hexsim.files import write_text
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.cluster import workers
+from hexsim.studies.processes import processes
 from hexsim.studies.sweep import engine
 from hexsim.studies.sweep.evaluation import row
 from hexsim.studies.sweep.parts import Parts, part_points
@@ -88,13 +88,13 @@ def rows(points: Points) -> None:
 
 def by_workers(stack: ExitStack, number: int) -> Turn:
     """Workers who stay."""
-    client = stack.enter_context(workers(None, number))
+    pool = stack.enter_context(processes(number))
 
     def turn(points: Points) -> None:
         with tempfile.TemporaryDirectory() as folder:
             parts = Parts(Path(folder) / "parts", points)
             parts.open()
-            engine.simulate_parts(client, points, parts, lambda done: None)
+            engine.simulate_parts(pool, points, parts, lambda done: None)
 
     return turn
 

@@ -48,7 +48,7 @@ class Workers:
     @contextmanager
     def pool(self) -> Iterator[Pool]:
         """Yield them; HexsimError if dask is missing for a scheduler, or nobody answers."""
-        from hexsim.studies.pool import workers
+        from hexsim.studies.workers import workers
 
         self.check()
         with workers(self.scheduler, self.workers or os.cpu_count() or 1) as pool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 from hexsim.errors import HexsimError
@@ -50,26 +49,6 @@ class Pool(Protocol):
         `work` is a function of a module. Raises HexsimError if workers die of a part, which holds
         `what`, or if all of them are gone; and whatever `work` raises.
         """
-
-
-@contextmanager
-def workers(scheduler: str | None, count: int) -> Iterator[Pool]:
-    """Yield the workers of a scheduler at an address or, without one, `count` own processes.
-
-    Raises HexsimError if dask is missing for a scheduler, if nobody answers, or if workers have
-    another hexsim.
-    """
-    if scheduler is None:
-        from hexsim.studies.processes import processes
-
-        with processes(count) as pool:
-            yield pool
-        return
-    require_libraries("--scheduler needs", "distributed")
-    from hexsim.studies.cluster import cluster
-
-    with cluster(scheduler) as pool:
-        yield pool
 
 
 def require_libraries(what: str, *names: str) -> None:

@@ -121,7 +121,8 @@ def _send(answers: Connection, answer: Answer) -> None:
         if answer.raised is not None:
             ForkingPickler.loads(told)  # some exceptions cannot be made anew from what they hold
     except Exception as error:
-        plain = RuntimeError(f"{type(error).__name__}: {answer.raised or error}")
+        cause = answer.raised or error
+        plain = RuntimeError(f"{type(cause).__name__}: {cause}")
         told = ForkingPickler.dumps(Answer(answer.call, answer.first, None, plain))
     answers.send_bytes(told)
 

@@ -43,7 +43,6 @@ def test_a_file_holds_no_definition() -> None:
     [
         ({"places": (1, 2)}, "its 1 inputs are at the places [1, 2]"),
         ({"places": (2**31 - 1,)}, "it has an input at the place 2147483647 of at most 65536"),
-        ({"source": "a\nb"}, "characters that are not printed"),
         ({"attributes": (Attribute("b", "float"),)}, "attribute 'b' has 0 values, not one"),
         ({"attributes": (Attribute("b", "array", dtype="O", shape=(1,), data=b"12345678"),)},
          "attribute 'b' does not hold the array that it says"),

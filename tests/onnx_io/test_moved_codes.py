@@ -1,4 +1,4 @@
-"""Nodes on codes are the same nodes on real numbers, up to the inputs and outputs of the network."""
+"""Nodes on codes are the same nodes on real numbers, up to the network's inputs and outputs."""
 
 from collections.abc import Sequence
 from pathlib import Path

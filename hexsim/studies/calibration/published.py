@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import get_context
 from typing import Literal
 
 import numpy as np
@@ -115,7 +116,7 @@ def left_out(
     """
     names = [name for name in dict.fromkeys(map(group, rows)) if name is not None]
     parts = [[group(row) == name for row in rows] for name in names]
-    with ProcessPoolExecutor() as pool:
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
         times = pool.map(_refit, parts, [rows] * len(parts), [best] * len(parts))
         left = [[row for row, out in zip(rows, part, strict=True) if out] for part in parts]
         found: dict[Measurement, float | None] = dict.fromkeys(rows)
@@ -126,7 +127,7 @@ def left_out(
 
 def trades(rows: Sequence[Measurement], best: Fit) -> tuple[Trade, ...]:
     """Every assumed constant that moves `rows` by more than 1 %, the largest first."""
-    with ProcessPoolExecutor() as pool:
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
         assumed = bounded("assumed")
         found = pool.map(_trade, assumed, [rows] * len(assumed), [best] * len(assumed))
         return tuple(sorted((one for one in found if one), key=lambda trade: -trade.largest))
