@@ -168,7 +168,10 @@ def _pass_on(source: str, codes: NodeCodes, node: Node, net: Importer) -> None:
         return
     tensor = net.tensor(source)
     clamp = _lost_clamp(source, codes, net)
-    net.codes.setdefault(source if clamp == NO_CLAMP else node.output, codes)
+    if clamp == NO_CLAMP:
+        net.codes.setdefault(source, codes)
+    if clamp != NO_CLAMP or (node.output in net.ends and net.producer(source) is None):
+        net.codes.setdefault(node.output, codes)  # a clamp that stays is quantised by itself
     layer = Neuron(
         name=node.name, inputs=(source,), outputs=(node.output,), function="clamp", clamp=clamp
     )
