@@ -13,4 +13,5 @@ def test_another_system_is_told(
     with pytest.raises(SystemExit) as ended:
         start(name, ["--version"])
     assert ended.value.code == 2
-    assert capsys.readouterr().err == f"{name}: hexsim runs on Linux; on Windows, use it inside WSL\n"
+    sentence = "hexsim runs on Linux; on Windows, use it inside WSL"
+    assert capsys.readouterr().err == f"{name}: {sentence}\n"
