@@ -13,6 +13,8 @@ def start(name: str, words: list[str]) -> None:
 
     `hexsim` has all commands; any other name is that of an SNPE tool.
     """
+    if sys.platform != "linux":
+        _end(name, 2, "hexsim runs on Linux; on Windows, use it inside WSL")
     try:
         from hexsim.cli._allocation import map_large_arrays
         from hexsim.cli._system import open_what_was_closed, short_of_memory
