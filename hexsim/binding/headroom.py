@@ -72,6 +72,8 @@ def fitting_weights(
     fitting = fitting_steps(steps[doubtful], sums, output, of_channels, fraction_bits)
     grows = fitting > steps[doubtful]
     channels, fitting = doubtful[grows], fitting[grows]
+    if not channels.size:
+        return weights
     anew = rounded(_distances(weights, channels) * (steps[channels] / fitting))
     codes, of_codes = weights.codes.copy(), weights.steps.copy()
     codes.reshape(-1, codes.shape[-1])[:, channels] = anew + weights.zero_point
