@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hexsim.binding.call import BoundCall, Codes, Int32, Operand
-from hexsim.binding.headroom import fitting_factor
+from hexsim.binding.headroom import fitting_factor, largest_distance
 from hexsim.binding.quotient import BoundQuotient, bind_quotient
 from hexsim.binding.requantize import Requantize, common_scale, requantize, rescale_table
 from hexsim.binding.source import Binders, Source
+from hexsim.binding.sums import requantize_sums
 from hexsim.errors import HexsimError
 from hexsim.layers import Elementwise
 
@@ -94,7 +95,14 @@ def _bind_product(layer: Elementwise, inputs: tuple[Operand, ...], output: Opera
         layer=layer.name,
         inputs=inputs,
         output=output,
-        tail=requantize(step, output.encoding, layer.clamp, fraction_bits=fraction_bits),
+        tail=requantize_sums(
+            layer.name,
+            step,
+            math.prod(largest_distance(x) for x in inputs),
+            output.encoding,
+            layer.clamp,
+            fraction_bits,
+        ),
     )
 
 

@@ -8,12 +8,14 @@ A constant whose step is too small for the accumulator is coded anew (hexsim.bin
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall
-from hexsim.binding.headroom import fitting_factor
-from hexsim.binding.requantize import Requantize, requantize
+from hexsim.binding.headroom import fitting_factor, largest_distance
+from hexsim.binding.requantize import Requantize
 from hexsim.binding.source import Binders, Source
+from hexsim.binding.sums import requantize_sums
 from hexsim.errors import HexsimError
 from hexsim.layers import MatMul
 
@@ -43,11 +45,13 @@ def bind_mat_mul(layer: MatMul, source: Source) -> BoundMatMul:
         inputs=factors,
         output=output,
         transposed=layer.transposed,
-        tail=requantize(
+        tail=requantize_sums(
+            layer.name,
             layer.alpha * factors[0].delta * factors[1].delta,
+            inputs[0].shape[-1] * math.prod(largest_distance(x) for x in factors),
             output.encoding,
             layer.clamp,
-            fraction_bits=fraction_bits,
+            fraction_bits,
         ),
     )
 

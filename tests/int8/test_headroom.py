@@ -8,15 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hexsim.errors import HexsimError
 from hexsim.layers import (
     BatchNorm,
     Convolution,
     Deconvolution,
     Elementwise,
     FullyConnected,
+    LocalResponseNorm,
     MatMul,
     Normalization,
+    Pooling,
     Recurrent,
+    Reduce,
+    Resize,
     Window,
 )
 from hexsim.onnx_io.float_engine import FloatEngine
@@ -164,6 +169,43 @@ def test_constant_factors(kind, bits):
     found, real = judged(layer, feeds, {"k": constant}, {}, encodings)
     assert np.abs(found - real).max() <= 0.5 + 2.0**-8
     assert set(found.ravel()) == {encodings["y"].zero_point}
+
+
+POOL = Pooling(
+    name="layer", inputs=("x",), outputs=("y",), kind="average", window=Window((2, 2), (1, 1))
+)
+SUM = Reduce(name="layer", inputs=("x",), outputs=("y",), kind="sum", axes=(1, 2))
+PRODUCT = Elementwise(name="layer", inputs=("x", "z"), outputs=("y",), kind="product")
+MATRICES = MatMul(name="layer", inputs=("x", "z"), outputs=("y",), transposed=True)
+RESIZE = Resize(name="layer", inputs=("x",), outputs=("y",), kind="bilinear", size=(9, 7))
+NORM = LocalResponseNorm(
+    name="layer", inputs=("x",), outputs=("y",), size=3, alpha=1e-2, beta=0.75, bias=1.0
+)
+
+
+def of_computed(layer, bits, reach):
+    """Inputs of up to 2 * `reach` into an output from -2 to 1: the codes, and what is real."""
+    (feeds, encodings), two = around(bits), len(layer.inputs) == 2
+    names = layer.inputs if two else ("x",)
+    for name in names:
+        encodings[name] = Encoding.from_range(-reach, 2 * reach, bits, minimum_range=reach)
+        feeds[name] = feeds["x"] * reach if name == "x" else feeds["x"]
+    return judged(layer, feeds, {}, {}, encodings)
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+@pytest.mark.parametrize("reach", [1e-5, 1e-7, 1e-12])
+@pytest.mark.parametrize("layer", [POOL, SUM, PRODUCT, MATRICES, RESIZE, NORM], ids=type)
+def test_sums_of_computed_operands_that_hardly_move_the_output(layer, reach, bits):
+    found, real = of_computed(layer, bits, reach)
+    assert np.abs(found - real).max() <= 1
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_an_output_that_is_too_coarse_for_its_sums_is_refused(bits):
+    """The sums reach some codes, but not in a unit that leaves room for the zero point."""
+    with pytest.raises(HexsimError, match=r"layer 'layer': its output has steps of .* too"):
+        of_computed(RESIZE, bits, 1e-2 if bits == 8 else 1e-4)
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru", "rnn"])
