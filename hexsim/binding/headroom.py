@@ -26,6 +26,7 @@ Only what a kernel multiplies by changes; the encoding of the weights stays what
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -95,13 +96,14 @@ def fitting_factor(
     `scale` multiplies the sum. Factors that are all computed are returned as they are.
     """
     places = [place for place, factor in enumerate(factors) if factor.codes is not None]
-    step = scale * float(np.prod([factor.delta for factor in factors]))
-    sums = count * float(np.prod([largest_distance(factor) for factor in factors]))
+    step = scale * math.prod(factor.delta for factor in factors)
+    sums = count * math.prod(largest_distance(factor) for factor in factors)
     (fitting,) = fitting_steps(np.array([step]), sums, output, None, fraction_bits)
     if not places or fitting == step:
         return factors
     place = places[0]
-    anew = _coded_anew(factors[place], fitting / step)
+    others = scale * math.prod(factor.delta for n, factor in enumerate(factors) if n != place)
+    anew = _coded_anew(factors[place], fitting / others)
     return (*factors[:place], anew, *factors[place + 1 :])
 
 
@@ -110,18 +112,12 @@ def largest_distance(x: Operand) -> int:
     return max(x.zero_point, x.encoding.steps - x.zero_point)
 
 
-def _coded_anew(constant: Operand, growth: float) -> Operand:
+def _coded_anew(constant: Operand, delta: float) -> Operand:
+    """A constant in steps of `delta`, with the zero point that it has."""
     assert constant.codes is not None
     encoding, zero_point = constant.encoding, constant.zero_point
     distances = constant.codes.astype(np.float64) - zero_point
-    codes = rounded(distances / growth) + zero_point
-    return replace(
-        constant,
-        codes=codes.astype(encoding.dtype),
-        encoding=replace(
-            encoding,
-            min=encoding.min * growth,
-            max=encoding.max * growth,
-            delta=encoding.delta * growth,
-        ),
-    )
+    codes = rounded(distances * (constant.delta / delta)) + zero_point
+    ends = -delta * zero_point, delta * (encoding.steps - zero_point)
+    coded = replace(encoding, min=ends[0], max=ends[1], delta=delta)
+    return replace(constant, codes=codes.astype(encoding.dtype), encoding=coded)
