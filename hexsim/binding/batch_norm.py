@@ -1,7 +1,8 @@
 """BatchNorm that no convolution absorbed: a signed 16-bit factor and a shift per channel.
 
 factor = round(scale / step), step = largest |scale| / 32767; acc = preload + factor * (x - zx),
-where the preload holds the shift at the accumulator's step delta_x * step.
+where the preload holds the shift at the accumulator's step delta_x * step. A channel whose shift
+does not fit the accumulator in that step has a larger one (hexsim.binding.headroom).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall
+from hexsim.binding.headroom import fitting_steps, largest_distance
 from hexsim.binding.requantize import Requantize, requantize, rounded
 from hexsim.binding.source import Binders, Source
 from hexsim.layers import BatchNorm
@@ -30,15 +32,18 @@ class BoundBatchNorm(BoundCall):
 def bind_batch_norm(layer: BatchNorm, source: Source) -> BoundBatchNorm:
     """Turn a batch norm into integers."""
     inputs, output = source.ends(layer)
+    (x,) = inputs
     scale, shift = source.real(layer.scale), source.real(layer.shift)
     step = (float(np.abs(scale).max()) or 1.0) / _S16_LIMIT
-    steps = np.full(scale.shape, inputs[0].delta * step)
+    steps = np.full(scale.shape, x.delta * step)
+    sums = largest_distance(x) * np.abs(rounded(scale / step))
+    fitting = fitting_steps(steps, sums, output.encoding, shift, x.bits - 8)
     return BoundBatchNorm(
         layer=layer.name,
         inputs=inputs,
         output=output,
-        factors=rounded(scale / step).astype(np.int16),
-        tail=requantize(steps, output.encoding, layer.clamp, shift, inputs[0].bits - 8),
+        factors=rounded(scale / (step * (fitting / steps))).astype(np.int16),
+        tail=requantize(fitting, output.encoding, layer.clamp, shift, x.bits - 8),
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hexsim.binding.call import BoundCall, Operand
-from hexsim.binding.requantize import Requantize, requantize
+from hexsim.binding.call import BoundCall
+from hexsim.binding.products import bind_products
+from hexsim.binding.requantize import Requantize
 from hexsim.binding.source import Binders, Source
-from hexsim.binding.weights import Weights, bind_weights
-from hexsim.layers import Convolution, Weighted, Window
+from hexsim.binding.weights import Weights
+from hexsim.layers import Convolution, Window
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,7 +29,7 @@ class BoundConvolution(BoundCall):
 def bind_convolution(layer: Convolution, source: Source) -> BoundConvolution:
     """Turn a convolution into integers."""
     inputs, output = source.ends(layer)
-    weights = bind_weights(layer.weight, layer, source)
+    weights, tail = bind_products(layer, inputs[0], output, source)
     return BoundConvolution(
         layer=layer.name,
         inputs=inputs,
@@ -36,20 +37,7 @@ def bind_convolution(layer: Convolution, source: Source) -> BoundConvolution:
         weights=weights,
         window=layer.window,
         groups=layer.groups,
-        tail=requantize_products(layer, inputs[0], weights, output, source),
-    )
-
-
-def requantize_products(
-    layer: Weighted, x: Operand, weights: Weights, output: Operand, source: Source
-) -> Requantize:
-    """Return the constants for sums of products of `x` and `weights`, one per output channel."""
-    return requantize(
-        x.delta * weights.steps,
-        output.encoding,
-        layer.clamp,
-        None if layer.bias is None else source.real(layer.bias),
-        fraction_bits=x.bits - 8 + weights.bits - 8,
+        tail=tail,
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall
-from hexsim.binding.convolution import requantize_products
+from hexsim.binding.products import bind_products
 from hexsim.binding.requantize import Requantize
 from hexsim.binding.source import Binders, Source
-from hexsim.binding.weights import Weights, bind_weights
+from hexsim.binding.weights import Weights
 from hexsim.layers import Deconvolution, Phases, Window
 
 
@@ -30,7 +30,7 @@ class BoundDeconvolution(BoundCall):
 def bind_deconvolution(layer: Deconvolution, source: Source) -> BoundDeconvolution:
     """Turn a deconvolution into integers."""
     inputs, output = source.ends(layer)
-    weights = bind_weights(layer.weight, layer, source)
+    weights, tail = bind_products(layer, inputs[0], output, source)
     return BoundDeconvolution(
         layer=layer.name,
         inputs=inputs,
@@ -39,7 +39,7 @@ def bind_deconvolution(layer: Deconvolution, source: Source) -> BoundDeconvoluti
         window=layer.window,
         groups=layer.groups,
         phases=layer.phases(*inputs[0].shape[1:3]),
-        tail=requantize_products(layer, inputs[0], weights, output, source),
+        tail=tail,
     )
 
 

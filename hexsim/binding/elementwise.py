@@ -5,7 +5,8 @@ k = round(delta / coarsest * 2^14), with 2^20 for 16-bit codes, negative if it i
 `coarsest` is the largest step of the operands and the output. acc = preload + sum of k * (x - zx),
 requantised once however many operands there are.
 Product: acc = preload + product of (x - zx), at most three operands, which is what int32 holds;
-each operand of 16 bits adds eight fraction bits.
+each operand of 16 bits adds eight fraction bits. A constant whose step is too small for the
+accumulator is coded anew (hexsim.binding.headroom).
 Quotient: hexsim.binding.quotient.
 Maximum and minimum: operands are rescaled to the output's encoding and compared as codes.
 """
@@ -16,10 +17,12 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from hexsim.binding.call import BoundCall, Codes, Int32
+from hexsim.binding.call import BoundCall, Codes, Int32, Operand
+from hexsim.binding.headroom import fitting_factor, largest_distance
 from hexsim.binding.quotient import BoundQuotient, bind_quotient
 from hexsim.binding.requantize import Requantize, common_scale, requantize, rescale_table
 from hexsim.binding.source import Binders, Source
+from hexsim.binding.sums import requantize_sums
 from hexsim.errors import HexsimError
 from hexsim.layers import Elementwise
 
@@ -65,25 +68,14 @@ def bind_elementwise(
             kind=layer.kind,
             tables=tuple(rescale_table(x, output.encoding, layer.clamp) for x in inputs),
         )
-    deltas = [x.delta for x in inputs]
     if layer.kind == "product":
         if len(inputs) > _MOST_FACTORS:
             raise HexsimError(
                 f"layer '{layer.name}' multiplies {len(inputs)} operands; the integer kernel "
                 f"takes {_MOST_FACTORS} at most, so split it into several products"
             )
-        return BoundProduct(
-            layer=layer.name,
-            inputs=inputs,
-            output=output,
-            tail=requantize(
-                math.prod(deltas),
-                output.encoding,
-                layer.clamp,
-                fraction_bits=sum(x.bits - 8 for x in inputs),
-            ),
-        )
-    factors, step = common_scale(deltas, output.encoding, output.bits)
+        return _bind_product(layer, inputs, output)
+    factors, step = common_scale([x.delta for x in inputs], output.encoding, output.bits)
     if layer.kind == "sub":
         factors[1:] *= -1
     return BoundSum(
@@ -92,6 +84,25 @@ def bind_elementwise(
         output=output,
         factors=factors,
         tail=requantize(step, output.encoding, layer.clamp, fraction_bits=output.bits - 8),
+    )
+
+
+def _bind_product(layer: Elementwise, inputs: tuple[Operand, ...], output: Operand) -> BoundProduct:
+    fraction_bits = sum(x.bits - 8 for x in inputs)
+    inputs = fitting_factor(inputs, 1, 1.0, output.encoding, fraction_bits)
+    step = math.prod(x.delta for x in inputs)
+    return BoundProduct(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        tail=requantize_sums(
+            layer.name,
+            step,
+            math.prod(largest_distance(x) for x in inputs),
+            output.encoding,
+            layer.clamp,
+            fraction_bits,
+        ),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall
-from hexsim.binding.requantize import Requantize, requantize
+from hexsim.binding.products import bind_products
+from hexsim.binding.requantize import Requantize
 from hexsim.binding.source import Binders, Source
-from hexsim.binding.weights import Weights, bind_weights
+from hexsim.binding.weights import Weights
 from hexsim.layers import FullyConnected
 
 
@@ -22,19 +23,13 @@ class BoundFullyConnected(BoundCall):
 def bind_fully_connected(layer: FullyConnected, source: Source) -> BoundFullyConnected:
     """Turn a fully connected layer into integers."""
     inputs, output = source.ends(layer)
-    weights = bind_weights(layer.weight, layer, source)
+    weights, tail = bind_products(layer, inputs[0], output, source)
     return BoundFullyConnected(
         layer=layer.name,
         inputs=inputs,
         output=output,
         weights=weights,
-        tail=requantize(
-            inputs[0].delta * weights.steps,
-            output.encoding,
-            layer.clamp,
-            None if layer.bias is None else source.real(layer.bias),
-            fraction_bits=inputs[0].bits - 8 + weights.bits - 8,
-        ),
+        tail=tail,
     )
 
 

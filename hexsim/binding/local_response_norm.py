@@ -18,8 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall, Int32
-from hexsim.binding.requantize import Requantize, requantize, rounded
+from hexsim.binding.headroom import largest_distance
+from hexsim.binding.requantize import Requantize, rounded
 from hexsim.binding.source import Binders, Source
+from hexsim.binding.sums import requantize_sums
 from hexsim.errors import HexsimError
 from hexsim.layers import LocalResponseNorm
 
@@ -50,14 +52,17 @@ def bind_local_response_norm(layer: LocalResponseNorm, source: Source) -> BoundL
     weight = layer.alpha / layer.size * x.delta**2
     knots = power_knots(layer.size * x.encoding.steps**2).astype(np.float64)
     relative = (1 + weight / layer.bias * knots) ** -layer.beta
+    powers = rounded(relative * (1 << POWER_BITS)).astype(np.int32)
     return BoundLocalResponseNorm(
         layer=layer.name,
         inputs=inputs,
         output=output,
         size=layer.size,
-        powers=rounded(relative * (1 << POWER_BITS)).astype(np.int32),
-        tail=requantize(
+        powers=powers,
+        tail=requantize_sums(
+            layer.name,
             x.delta * layer.bias**-layer.beta * 2.0**-POWER_BITS,
+            largest_distance(x) * int(powers.max()),
             output.encoding,
             fraction_bits=x.bits - 8,
         ),

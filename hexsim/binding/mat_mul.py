@@ -3,15 +3,19 @@
 8 bits:  acc = preload + sum of (a - za) * (b - zb)     wraps modulo 2^32
 16 bits: A = preload + sum of (a - za) * (b - zb)       in 64 bits, sixteen of them fraction bits
 step = alpha * delta_a * delta_b
+A constant whose step is too small for the accumulator is coded anew (hexsim.binding.headroom).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from hexsim.binding.call import BoundCall
-from hexsim.binding.requantize import Requantize, requantize
+from hexsim.binding.headroom import fitting_factor, largest_distance
+from hexsim.binding.requantize import Requantize
 from hexsim.binding.source import Binders, Source
+from hexsim.binding.sums import requantize_sums
 from hexsim.errors import HexsimError
 from hexsim.layers import MatMul
 
@@ -32,16 +36,22 @@ def bind_mat_mul(layer: MatMul, source: Source) -> BoundMatMul:
             f"layer '{layer.name}' multiplies its product by {layer.alpha:g}; the integer kernel "
             "takes factors above zero, run the layer on the cpu"
         )
+    fraction_bits = sum(x.bits - 8 for x in inputs)
+    factors = fitting_factor(
+        inputs, inputs[0].shape[-1], layer.alpha, output.encoding, fraction_bits
+    )
     return BoundMatMul(
         layer=layer.name,
-        inputs=inputs,
+        inputs=factors,
         output=output,
         transposed=layer.transposed,
-        tail=requantize(
-            layer.alpha * inputs[0].delta * inputs[1].delta,
+        tail=requantize_sums(
+            layer.name,
+            layer.alpha * factors[0].delta * factors[1].delta,
+            inputs[0].shape[-1] * math.prod(largest_distance(x) for x in factors),
             output.encoding,
             layer.clamp,
-            fraction_bits=sum(x.bits - 8 for x in inputs),
+            fraction_bits,
         ),
     )
 

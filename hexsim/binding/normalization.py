@@ -12,17 +12,20 @@ T    = (d * r + 2^(s - 1)) >> s, and 0 where W = 0
 A    = preload + k * T, requantised with 16 fraction bits
 
 T is d / sqrt(W) with 20 fraction bits; k = round(scale / unit) with unit = largest |scale| / 32767.
-The step of the input cancels but for epsilon.
+The step of the input cancels but for epsilon. If a shift does not fit the sum, unit is larger
+(hexsim.binding.headroom).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.binding.call import BoundCall, Real
+from hexsim.binding.call import BoundCall, Operand, Real
+from hexsim.binding.headroom import fitting_steps
 from hexsim.binding.requantize import Requantize, requantize, rounded
 from hexsim.binding.source import Binders, Source
 from hexsim.errors import HexsimError
@@ -70,8 +73,9 @@ def bind_normalization(layer: Normalization, source: Source) -> BoundNormalizati
     scale, shift = _or(layer.scale, 1.0, source), _or(layer.shift, 0.0, source)
     spread = np.broadcast_shapes(scale.shape, shift.shape)
     unit = (float(np.abs(scale).max()) or 1.0) / _S16_LIMIT
-    factors = np.broadcast_to(rounded(scale / unit), spread)
     bias = np.broadcast_to(shift, spread).reshape(-1)
+    unit = _fitting_unit(unit, count, output, bias)
+    factors = np.broadcast_to(rounded(scale / unit), spread)
     squares = 1 if layer.kind == "length" else count**2
     epsilon = layer.epsilon * squares / x.delta**2
     return BoundNormalization(
@@ -91,6 +95,17 @@ def bind_normalization(layer: Normalization, source: Source) -> BoundNormalizati
             FRACTION_BITS,
         ),
     )
+
+
+def _fitting_unit(unit: float, count: int, output: Operand, bias: Real) -> float:
+    """Return the unit of the factors, a larger one if a shift does not fit the sum in it.
+
+    A normalised value is at most the root of the number of elements that share its statistic.
+    """
+    sums = _S16_LIMIT * (math.sqrt(count) + 1) * 2.0**NORMAL_BITS
+    steps = np.full(bias.shape, unit * 2.0**-NORMAL_BITS)
+    fitting = fitting_steps(steps, sums, output.encoding, bias, FRACTION_BITS)
+    return unit * float((fitting / steps).max())
 
 
 def _or(name: str | None, value: float, source: Source) -> Real:

@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall, Codes, Int32
-from hexsim.binding.requantize import Requantize, requantize, rescale_table
+from hexsim.binding.headroom import largest_distance
+from hexsim.binding.requantize import Requantize, rescale_table
 from hexsim.binding.source import Binders, Source
+from hexsim.binding.sums import requantize_sums
 from hexsim.graph.ir import Shape
 from hexsim.layers import Pooling, Window
 
@@ -57,8 +59,12 @@ def bind_pooling(layer: Pooling, source: Source) -> BoundMaxPool | BoundAverageP
         inputs=inputs,
         output=output,
         window=layer.window,
-        tail=requantize(
-            inputs[0].delta / distinct, output.encoding, fraction_bits=inputs[0].bits - 8
+        tail=requantize_sums(
+            layer.name,
+            inputs[0].delta / distinct,
+            distinct * largest_distance(inputs[0]),
+            output.encoding,
+            fraction_bits=inputs[0].bits - 8,
         ),
         tail_of=entry.reshape(counts.shape).astype(np.int32),
     )

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hexsim.binding.call import BoundCall, Codes
-from hexsim.binding.requantize import Requantize, requantize, rescale_table
+from hexsim.binding.headroom import largest_distance
+from hexsim.binding.requantize import Requantize, rescale_table
 from hexsim.binding.source import Binders, Source
+from hexsim.binding.sums import requantize_sums
 from hexsim.errors import HexsimError
 from hexsim.layers import Reduce
 
@@ -61,8 +63,10 @@ def bind_reduce(layer: Reduce, source: Source) -> BoundReduceSum | BoundReduceEx
         inputs=inputs,
         output=output,
         axes=layer.axes,
-        tail=requantize(
+        tail=requantize_sums(
+            layer.name,
             inputs[0].delta / (count if layer.kind == "mean" else 1),
+            count * largest_distance(inputs[0]),
             output.encoding,
             fraction_bits=inputs[0].bits - 8,
         ),

@@ -36,7 +36,7 @@ from hexsim.binding.call import Codes, Int32, Int64, Operand, Real
 from hexsim.layers import NO_CLAMP, Clamp
 from hexsim.quantization.encodings import Encoding
 
-_INT32_MIN, _INT32_MAX = -(1 << 31), (1 << 31) - 1
+INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
 
 FACTOR_BITS = {8: 14, 16: 20}
 """Fraction bits of the factors that bring codes to a common scale, by the width of the codes. Our
@@ -63,8 +63,8 @@ class Requantize:
         shift, fraction = self.shift.astype(np.int64), self.fraction_bits
         whole = accumulator >> fraction
         rest = (accumulator - (whole << fraction)) * self.multiplier
-        wide = np.clip(whole, _INT32_MIN, _INT32_MAX) << shift
-        wide = np.clip(wide, _INT32_MIN, _INT32_MAX)
+        wide = np.clip(whole, INT32_MIN, INT32_MAX) << shift
+        wide = np.clip(wide, INT32_MIN, INT32_MAX)
         down = fraction + 16 - shift
         more = rest >> np.maximum(down, 0) << np.maximum(-down, 0)
         code = (wide * self.multiplier + (more << 16) + (1 << 30)) >> 31
@@ -87,7 +87,7 @@ def requantize(
     scale = step / output.delta
     whole = np.ldexp(scale, fraction_bits)
     shift = np.clip(np.frexp(whole)[1], 0, 31).astype(np.int32)
-    multiplier = np.clip(rounded(np.ldexp(whole, 31 - shift)), 1, _INT32_MAX)
+    multiplier = np.clip(rounded(np.ldexp(whole, 31 - shift)), 1, INT32_MAX)
     preload = rounded(output.zero_point / scale)
     if bias is not None:
         preload = preload + rounded(bias / step)
@@ -153,5 +153,5 @@ def saturated(x: Real, fraction_bits: int = 0) -> Int32 | Int64:
     """Integers held in the range of int32, or of int64 in which an int32 has fraction bits."""
     unit = 1 << fraction_bits
     if not fraction_bits:
-        return np.clip(x, _INT32_MIN, _INT32_MAX).astype(np.int32)
-    return np.clip(x, _INT32_MIN * unit, _INT32_MAX * unit).astype(np.int64)
+        return np.clip(x, INT32_MIN, INT32_MAX).astype(np.int32)
+    return np.clip(x, INT32_MIN * unit, INT32_MAX * unit).astype(np.int64)

@@ -18,8 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.binding.call import BoundCall, Codes, Int32
-from hexsim.binding.requantize import Requantize, requantize, rescale_table, rounded
+from hexsim.binding.headroom import largest_distance
+from hexsim.binding.requantize import Requantize, rescale_table, rounded
 from hexsim.binding.source import Binders, Source
+from hexsim.binding.sums import requantize_sums
 from hexsim.layers import Resize
 
 WEIGHT_BITS = 9
@@ -71,8 +73,10 @@ def bind_resize(layer: Resize, source: Source) -> BoundNearest | BoundBilinear:
         output=output,
         rows=_between(rows, size[0]),
         columns=_between(columns, size[1]),
-        tail=requantize(
+        tail=requantize_sums(
+            layer.name,
             inputs[0].delta * 4.0**-WEIGHT_BITS,
+            largest_distance(inputs[0]) * 4**WEIGHT_BITS,
             output.encoding,
             fraction_bits=inputs[0].bits - 8,
         ),

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from hexsim.graph.input_format import InputFormat
-from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
+from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Shape, Tensor
 from hexsim.layers import (
     ArgExtremum,
     AxisSlice,
@@ -53,23 +53,27 @@ from hexsim.layers._attribute import Attribute
 from hexsim.layers.neuron import NeuronFunction
 from hexsim.onnx_io.reader import read
 from hexsim.passes import optimize
+from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.udl import use_layers
 from tests import own_layers
 
 SHAPES: tuple[Shape, ...] = ((), (5,), (3, 5), (2, 3, 5), (1, 6, 7, 8), (1, 2, 3, 4, 5))
 """Stored shapes of rank 0 to 5."""
 IMAGE: Shape = (1, 6, 7, 8)
+DEAD_CHANNEL = "of 1 groups with a dead channel"
+"""Name of a convolution one channel of which has a step too small for its bias."""
 SIZED_BY_VALUES = "sized by values"
 """Name of the example whose output is as large as values decide."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A network around one layer of type `of`."""
+    """A network around one layer of type `of`; encodings that are `given` come from elsewhere."""
 
     of: type[Layer]
     name: str
     network: Network
+    given: dict[str, AxisEncoding] = field(default_factory=dict)
 
     @property
     def rank(self) -> int:
@@ -81,6 +85,7 @@ class Example:
 
 def examples() -> Iterator[Example]:
     """All of them."""
+    yield from _with_a_dead_channel()
     yield from _weighted()
     yield from _of_images()
     yield from _of_any_rank()
@@ -110,6 +115,34 @@ def _weighted() -> Iterator[Example]:
         layer = partial(FullyConnected, weight="w", bias="b", output_channels=7)
         constants = {"w": (math.prod(shape[1:]), 7), "b": (7,)}
         yield _example(layer, _times(shape), shape, constants)
+
+
+def _with_a_dead_channel() -> Iterator[Example]:
+    """Weights of zero in a step that is far too small for the channel's bias."""
+    for example in list(_weighted()):
+        weight = example.network.constants["w"].value().copy()
+        weight[..., 1] = 0
+        of_channels = [Encoding.symmetric_of(2.0)] * weight.shape[-1]
+        of_channels[1] = Encoding.symmetric_of(1e-9)
+        given = {"w": AxisEncoding(tuple(of_channels))}
+        network = with_constants(example.network, {"w": weight})
+        yield Example(example.of, f"{example.name} with a dead channel".strip(), network, given)
+    dead = {"s": np.full(8, 1e-12, np.float32)}
+    shapes = {"s": (8,), "t": (8,)}
+    of_images = partial(BatchNorm, scale="s", shift="t")
+    example = _example(of_images, "of dead channels", IMAGE, shapes)
+    yield replace(example, network=with_constants(example.network, dead))
+    of_pixels = partial(
+        Normalization, kind="deviation", axes=(3,), epsilon=1e-3, scale="s", shift="t"
+    )
+    example = _example(of_pixels, "of dead channels", IMAGE, shapes)
+    yield replace(example, network=with_constants(example.network, dead))
+
+
+def with_constants(network: Network, arrays: dict[str, FloatArray]) -> Network:
+    """The network with other values of some constants."""
+    changed = {name: Constant(name, array.shape, array) for name, array in arrays.items()}
+    return replace(network, constants={**network.constants, **changed})
 
 
 def _of_images() -> Iterator[Example]:

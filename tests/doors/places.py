@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -54,6 +55,7 @@ def feed(example: Example) -> dict[str, FloatArray]:
 def model(example: Example, place: Place) -> Model:
     """Quantised, with all sections that compile for aip."""
     coded = quantize(example.network, [feed(example)])
+    coded = replace(coded, parameters={**coded.parameters, **example.given})
     return prepared(coded, platform(place.chip), place.runtime)
 
 

@@ -23,13 +23,13 @@ from hexsim.reports.benchmark_json import _accuracy
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from hexsim.timing.simtime import PS_PER_US
 from tests.cli.conftest import Done
-from tests.doors.examples import SIZED_BY_VALUES, Example, examples
+from tests.doors.examples import DEAD_CHANNEL, SIZED_BY_VALUES, Example, examples
 from tests.doors.places import PLACES, STACK, Place, deployment, feed, model
 
 LISTED = sorted(examples(), key=lambda example: example.rank == 4)
 ONE_OF_EACH = list({example.of: example for example in LISTED}.values())
-ONE_OF_EACH += [example for example in LISTED if example.name == SIZED_BY_VALUES]
-"""An example of each layer type, an image where there is one, and what values size."""
+ONE_OF_EACH += [example for example in LISTED if example.name in (SIZED_BY_VALUES, DEAD_CHANNEL)]
+"""An example of each layer type, an image where there is one, what values size, a dead channel."""
 
 Command = Callable[[str], Done]
 

@@ -1,9 +1,10 @@
 """Per-channel ("axis") weights: each output channel has a symmetric encoding of its own.
 
 A channel needs no fixed minimum range, since scaling it down by a constant is harmless, but it
-needs one: batch-norm folding leaves dead channels with weights of 1e-12 and less, and a step that
-small makes the channel's bias and zero point overflow the accumulator. So no channel gets a step
-below 2^-12 of the one the whole tensor would have. Weights below half of that step become zero.
+needs one: batch-norm folding leaves dead channels with weights of 1e-12 and less. So no channel
+gets a step below 2^-12 of the one the whole tensor would have. Weights below half of that step
+become zero. Where a step is still too small for bias and zero point in the accumulator, kernels
+take a larger one (hexsim.binding.headroom).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from hexsim.quantization.rules.symmetric import Symmetric
 
 SPREAD = 4096
 """Largest ratio between the steps of a tensor and of its channels (our choice: the multiplier of
-such a channel keeps the precision of an 8-bit code, and biases stay inside int32; assumed)."""
+such a channel keeps the precision of an 8-bit code; assumed)."""
 
 
 def axis_encoding(

@@ -55,8 +55,13 @@ def test_the_enhanced_search_runs_in_every_channel(bits: int) -> None:
     assert isinstance(axis.channels[0], Encoding)
 
 
-def test_a_dead_channel_still_gives_its_bias() -> None:
-    """With steps near 1e-14 the bias would not fit the accumulator."""
+@pytest.mark.parametrize(("reach", "weight"), [(1.0, 1.0), (0.005, 0.001)])
+def test_a_dead_channel_still_gives_its_bias(reach: float, weight: float) -> None:
+    """With steps near 1e-14 the bias would not fit the accumulator.
+
+    Of small inputs and weights it does not in steps of this rule either, and kernels take larger
+    ones.
+    """
     layer = Convolution(
         name="conv",
         inputs=("x",),
@@ -66,7 +71,10 @@ def test_a_dead_channel_still_gives_its_bias() -> None:
         window=Window((1, 1)),
         output_channels=2,
     )
-    arrays = {"w": np.array([[[[1.0, 1e-12]]]], np.float32), "b": np.array([0.0, 0.5], np.float32)}
+    arrays = {
+        "w": np.array([[[[weight, 1e-12]]]], np.float32),
+        "b": np.array([0.0, 0.5], np.float32),
+    }
     network = Network(
         "dead",
         (layer,),
@@ -75,9 +83,9 @@ def test_a_dead_channel_still_gives_its_bias() -> None:
         ("x",),
         ("y",),
     )
-    feed = {"x": np.linspace(-1, 1, 16, dtype=np.float32).reshape(1, 4, 4, 1)}
+    feed = {"x": np.linspace(-reach, reach, 16, dtype=np.float32).reshape(1, 4, 4, 1)}
     quantized = quantize(network, [feed], QuantizationOptions(axis_weights=True))
     output = deployed(quantized).executor().run(feed)["y"]
     step = quantized.activations["y"].delta
     np.testing.assert_allclose(output[..., 1], 0.5, atol=step)
-    np.testing.assert_allclose(output[..., 0], feed["x"][..., 0], atol=2 * step)
+    np.testing.assert_allclose(output[..., 0], weight * feed["x"][..., 0], atol=2 * step)
