@@ -86,7 +86,7 @@ class InputList:
         missing = tensor.elements - sum(item.size for item in items)
         items += items[-1:] * (missing // max(1, items[-1].size))
         joined = np.concatenate(items).reshape(tensor.shape)
-        return joined.astype(tensor.dtype, copy=False)  # type: ignore[return-value]
+        return joined.astype(tensor.dtype, copy=False)
 
     def _values(self, network: Network, name: str, line: InputLine) -> npt.NDArray[np.generic]:
         path = line.files[name]

@@ -1,8 +1,10 @@
 """The numbers of one raw file: their type, what may be wrong with them, how to write them instead.
 
 A file holds float32 numbers, or those of a type that its reader was told; an NV21 picture is bytes.
-Files that SNPE made know no 64-bit integers (in .dlc files none were seen wider than int32). So a file of an input's own numbers may hold 32 bits for each of 64, which its size tells; but not
-where a network takes a batch, of which a file of that size might be a part.
+
+Files that SNPE made know no 64-bit integers (none wider than int32 were seen in .dlc files). So a
+file of an input's own numbers may hold 32 bits for each of 64, which its size tells; but not where
+a network takes a batch, of which a file of that size might be a part.
 """
 
 from __future__ import annotations

@@ -95,13 +95,13 @@ def as_bytes(field: FloatArray) -> FloatArray:
 
 def _whole(
     field: FloatArray, dtype: str, positions: int | None, rng: np.random.Generator
-) -> npt.NDArray[np.generic]:
-    """Whole numbers that `dtype` has, of the shape of `field`: positions, bytes, or 0 and 1."""
+) -> FloatArray:
+    """Whole numbers of type `dtype` and the shape of `field`: positions, bytes, or 0 and 1."""
     low, high = limits(dtype)
     if positions is None and dtype in ("uint8", "int8"):
-        return as_bytes(field) + low
+        return (as_bytes(field) + low).astype(dtype)
     most = 1 if positions is None else min(positions - 1, high)
-    return rng.integers(0, max(0, most), field.shape, endpoint=True)
+    return rng.integers(0, max(0, most), field.shape, endpoint=True).astype(dtype)
 
 
 def _field(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:

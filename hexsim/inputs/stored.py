@@ -67,7 +67,7 @@ def values_of(network: Network, name: str, array: npt.NDArray[np.generic]) -> Fl
         finite = values.dtype.kind != "f" or np.isfinite(values.astype(np.float32)).all()
     if not finite:
         raise HexsimError(f"input '{name}' holds NaN or infinite values")
-    return values  # type: ignore[return-value]
+    return values
 
 
 def _stored(network: Network, name: str, array: npt.NDArray[np.generic]) -> FloatArray:
