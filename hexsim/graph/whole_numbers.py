@@ -56,7 +56,7 @@ def allowed(dtype: str) -> str:
     if dtype == "bool":
         return "a bool input takes 0 and 1"
     low, high = limits(dtype)
-    article = "an" if dtype.startswith("int") or dtype == "uint8" else "a"
+    article = "an" if dtype.startswith("int") else "a"
     return f"{article} {dtype} input takes whole numbers from {low} to {high}"
 
 
