@@ -112,7 +112,8 @@ class Session:
     ) -> None:
         model = container if isinstance(container, Model) else load(container)
         platform = Platform.load(chip, stack)
-        at_load = AtLoad(model.network, platform, overrides=model.own_overrides)
+        overrides = model.own_overrides
+        at_load = AtLoad(model.network, platform, overrides=overrides, required=False)
         deployment = deploy(
             model, platform, runtime.ours, cpu_fallback=cpu_fallback, at_load=at_load
         )

@@ -165,9 +165,9 @@ def test_right_numbers_come_through(
         (command, "run m.dlc --runtime dsp --threads 2 -o out", "floats"),
         (tool, run, "floats"),
         (tool, f"{run} --userbuffer_floatN 16 --userbuffer_floatN_output 32", "floats"),
-        (tool, f"{run} {dsp} --userbuffer_auto", "floats"),
+        (tool, f"{run} {dsp} --userbuffer_auto --userbuffer_float_output", "floats"),
         (tool, own, "own"),
-        (tool, f"{own} {dsp} --userbuffer_auto", "own"),
+        (tool, f"{own} {dsp} --userbuffer_auto --userbuffer_float_output", "own"),
         (tool, f"{own} --userbuffer_floatN 16 --userbuffer_floatN_output 32", "own"),
     ):
         (tmp_path / "list.txt").write_text(f"{file}.raw\n")
@@ -218,3 +218,44 @@ def test_bytes_of_booleans_are_0_and_1(tool: Command, tmp_path: Path) -> None:
     code, _, err = tool(f"{TOOLS[0]} --use_native_input_files")
     assert code != 0
     assert "holds 2 at index [3], but a bool input takes 0 and 1; write such numbers" in err
+
+
+@pytest.mark.parametrize("dtype", RIGHT)
+def test_files_of_integers_that_come_out(dtype: str, tool: Command, tmp_path: Path) -> None:
+    model = onnx_model(dtype)
+    model.graph.node[0].CopyFrom(helper.make_node("Identity", ["x"], ["y"]))
+    model.graph.output[0].type.CopyFrom(model.graph.input[0].type)
+    hexsim.save(hexsim.load(model), tmp_path / "m.dlc")
+    numbers = np.array(RIGHT[dtype]).astype(dtype)
+    numbers.tofile(tmp_path / "x.raw")
+    (tmp_path / "list.txt").write_text("x.raw\n")
+    native = f"{TOOLS[0]} --use_native_input_files"
+    assert tool(native).code == 0
+    written = tmp_path / "out/Result_0/y.raw"
+    assert np.fromfile(written, "<f4").tolist() == numbers.astype(np.float32).tolist()
+    for buffers in ("", "--userbuffer_auto", "--userbuffer_floatN 16"):
+        assert tool(f"{native} --use_native_output_files {buffers}").code == 0
+        assert written.read_bytes() == numbers.tobytes(), buffers
+
+
+def test_codes_of_a_session_are_those_of_the_file() -> None:
+    """Bytes for an input whose file quantises them: 3 is 1.5 there, floats are real numbers."""
+    model = helper.make_model(
+        helper.make_graph(
+            [helper.make_node("DequantizeLinear", ["x", "s", "z"], ["y"])],
+            "g",
+            [helper.make_tensor_value_info("x", TensorProto.UINT8, (1, 3))],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, 3))],
+            [
+                onnx.numpy_helper.from_array(np.float32(0.5), "s"),
+                onnx.numpy_helper.from_array(np.uint8(0), "z"),
+            ],
+        ),
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=8,
+    )
+    session = Session(hexsim.load(model))
+    for given in (np.uint8([[0, 3, 255]]), np.float32([[0, 1.5, 127.5]])):
+        assert session.execute({"x": given})["y"].tolist() == [[0, 1.5, 127.5]]
+    with pytest.raises(HexsimError, match="'x' has dtype int64; give codes"):
+        session.execute({"x": np.int64([[0, 3, 300]])})
