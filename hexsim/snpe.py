@@ -29,6 +29,7 @@ from hexsim.deployment import AtLoad, deploy
 from hexsim.errors import HexsimError, unknown
 from hexsim.files import write_bytes
 from hexsim.graph.ir import FloatArray, Shape
+from hexsim.inputs.stored import values_of
 from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.reports.diag_log import Level, simulated_log
@@ -111,7 +112,8 @@ class Session:
     ) -> None:
         model = container if isinstance(container, Model) else load(container)
         platform = Platform.load(chip, stack)
-        at_load = AtLoad(model.network, platform, overrides=model.own_overrides)
+        overrides = model.own_overrides
+        at_load = AtLoad(model.network, platform, overrides=overrides, required=False)
         deployment = deploy(
             model, platform, runtime.ours, cpu_fallback=cpu_fallback, at_load=at_load
         )
@@ -143,7 +145,10 @@ class Session:
         return self._deployment.network.tensors[name].shape
 
     def execute(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, FloatArray]:
-        """Return the outputs for inputs by name; flat arrays are taken for their shape."""
+        """Return the outputs for inputs by name; flat arrays are taken for their shape.
+
+        Integers of a coded input's own type are codes, as in `hexsim.run`.
+        """
         for name in inputs:
             if name not in self.input_names:
                 raise unknown("input", name, self.input_names)
@@ -172,10 +177,11 @@ class Session:
             raise HexsimError(
                 f"input '{name}' is missing; give all of {', '.join(self.input_names)}"
             )
-        array, shape = np.asarray(inputs[name], np.float32), self.dimensions(name)
+        array, shape = np.asarray(inputs[name]), self.dimensions(name)
         if array.shape != shape and array.shape != (int(np.prod(shape)),):
             raise HexsimError(
                 f"input '{name}' has the shape {list(array.shape)}; expected {list(shape)}, or all "
                 "of it in one row"
             )
-        return np.ascontiguousarray(array.reshape(shape))
+        values = values_of(self._deployment.network, name, array)
+        return np.ascontiguousarray(values.reshape(shape))

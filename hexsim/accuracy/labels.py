@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.graph.ir import Network
-from hexsim.inputs.input_list import batch_size
+from hexsim.inputs.batches import batch_size
 from hexsim.texts.text import lines, read_text, shortened
 
 _MOST_DIGITS = 18

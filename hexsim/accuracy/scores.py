@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hexsim.graph.ir import Layer, Network
-from hexsim.inputs.input_list import batch_size
+from hexsim.inputs.batches import batch_size
 from hexsim.layers import Opaque, Softmax
 from hexsim.passes.dead_code import remove_dead_code
 from hexsim.quantization.model import Model

@@ -14,10 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from hexsim.errors import HexsimError, unknown
 from hexsim.execution.subnet_executor import ListExecutor
 from hexsim.files import claim, clean_tree, write_bytes
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.inputs.raw_numbers import FLOATS
 from hexsim.inputs.source import InputSource
 
 
@@ -53,10 +57,10 @@ def run(
     """Write tensors `names` of all results under `folder`; return the number of results.
 
     `progress` is told the files of each inference before it is waited for, `told` the shape of what
-    is written of tensors that are `sized` by values. `types` are those of the numbers in the files
-    of tensors that the executor gives in another form than float32. Raises HexsimError for input
-    that cannot be read and for a folder that cannot be written, before anything runs if that can be
-    known; no file is ever half written.
+    is written of tensors that are `sized` by values, and of integers that a file has only nearly.
+    `types` are those of the numbers in the files of tensors that the executor gives in another form
+    than float32. Raises HexsimError for input that cannot be read and for a folder that cannot be
+    written, before anything runs if that can be known; no file is ever half written.
     """
     files = _files(names)
     results = source.items // source.items_per_line
@@ -75,13 +79,33 @@ def run(
         for result in _lines({name: values[name] for name in names}, source, left, sized):
             for name, array in result.items():
                 place = folder / f"Result_{count}" / files[name]
-                write_bytes(
-                    place, array.astype((types or {}).get(name, "<f4")).tobytes(), parents=True
-                )
+                numbers, remark = _numbers(array, (types or {}).get(name, FLOATS))
+                write_bytes(place, numbers.tobytes(), parents=True)
+                if remark:
+                    told(f"{place}: {remark}")
                 if name in sized:
                     told(f"{place}: {'x'.join(map(str, array.shape))}")
             count += 1
     return count
+
+
+def _numbers(
+    array: npt.NDArray[np.generic], stored: str
+) -> tuple[npt.NDArray[np.generic], str | None]:
+    """The numbers of a file of type `stored`, and a remark if it does not have some of `array`."""
+    numbers = array.astype(stored)
+    if array.dtype.kind not in "iu" or numbers.dtype.kind != "f":
+        return numbers, None
+    with np.errstate(invalid="ignore"):  # the largest integers are beyond themselves as floats
+        wrong = np.flatnonzero(numbers.astype(array.dtype) != array)
+    if not wrong.size:
+        return numbers, None
+    at = wrong[0]
+    return numbers, (
+        f"WARNING - {array.flat[at]} is written as {numbers.flat[at]:.0f}, the nearest number that "
+        f"{numbers.dtype.name} has; snpe-net-run writes {array.dtype.name} numbers with "
+        "--use_native_output_files"
+    )
 
 
 def _lines(

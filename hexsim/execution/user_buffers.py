@@ -4,7 +4,8 @@ A float buffer holds floats of 32 or 16 bits. A "tf" buffer holds codes of 8 or 
 signed. The codes of an output, and of an input whose range is static, are those of the model's
 encoding of that tensor, or of its range where the model has another width. Those of any other input
 are of the range of each set of inputs, found by the default rule (docs/reference/arithmetic.md); so
-does snpe-net-run unless --static_min_max is given. Numbers that are no floats stay as they are.
+does snpe-net-run unless --static_min_max is given. Integers and booleans stay as they are, whatever
+the buffers are asked to be: a buffer of them has the type of its tensor.
 
 A runtime computes on what the codes stand for; if it computes in codes itself, those of a static
 range are its own.
@@ -23,6 +24,8 @@ import numpy as np
 from hexsim.errors import HexsimError
 from hexsim.execution.subnet_executor import ListExecutor
 from hexsim.graph.ir import FloatArray
+from hexsim.graph.whole_numbers import WHOLE_TYPES
+from hexsim.inputs.raw_numbers import native_type
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 
@@ -51,21 +54,27 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Buffer:
-    """One tensor's buffer; codes without an encoding have that of the values they are made of."""
+    """One tensor's buffer; codes without an encoding have that of the values they are made of.
+
+    `whole` is the type of a tensor of integers or booleans, whose values are its own numbers.
+    """
 
     bits: int = 32
     codes: bool = False
     encoding: Encoding | None = None
+    whole: str | None = None
 
     @property
     def type(self) -> str:
         """The type of its numbers, as numpy names it in a file."""
+        if self.whole is not None:
+            return native_type(self.whole)
         return f"<{'u' if self.codes else 'f'}{self.bits // 8}"
 
     def hold(self, values: FloatArray) -> FloatArray:
         """What comes out again of floats that are put in."""
         if not self.codes:
-            return values if self.bits == 32 else _half(values).astype(np.float32)
+            return self._floats(values)
         encoding = self.encoding or _encoding_of(values, self.bits)
         return encoding.dequantize(encoding.quantize(values))
 
@@ -79,9 +88,15 @@ class Buffer:
     def write(self, values: FloatArray) -> FloatArray:
         """Its own numbers for some floats."""
         if not self.codes:
-            return values if self.bits == 32 else _half(values).astype(np.float32)
+            return self._floats(values)
         assert self.encoding is not None
         return self.encoding.quantize(values).astype(np.float32)
+
+    def _floats(self, values: FloatArray) -> FloatArray:
+        """Floats of its width; whole numbers as they are."""
+        if self.bits == 32 or self.whole is not None:
+            return values
+        return _half(values).astype(np.float32)
 
 
 def _half(values: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.float16]]:
@@ -106,9 +121,12 @@ def buffers(
 
 
 def _buffer(model: Model, name: str, kind: Kind, static: bool) -> Buffer:
-    found = model.encoding(name) if model.network.tensors[name].dtype == "float32" else None
+    dtype = model.network.tensors[name].dtype
+    if dtype in WHOLE_TYPES:
+        return Buffer(whole=dtype)
+    found = model.encoding(name) if dtype == "float32" else None
     encoding = replace(found, symmetric=False) if isinstance(found, Encoding) else None
-    if kind.form == "float" or model.network.tensors[name].dtype != "float32":
+    if kind.form == "float" or dtype != "float32":
         return Buffer(32 if kind.form != "float" else kind.bits)
     if kind.form == "auto":
         return Buffer(encoding.bitwidth, True, encoding) if encoding else Buffer()

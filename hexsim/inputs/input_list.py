@@ -8,7 +8,7 @@ Grammar (snpe-net-run, snpe-dlc-quantize)
 
 A raw file holds float32 numbers, little endian, in stored order (an image: NHWC), no header; for
 an NV21 input it holds the bytes of the picture. Who reads a list may say that it holds numbers of
-another type, such as codes.
+another type, such as codes (`hexsim.inputs.raw_numbers`).
 
 4. A line is one set of inputs: each file holds all numbers of its input, whatever its axes mean.
 5. If the network takes a batch of N (`batch_size`), every file may hold one item instead, and N
@@ -23,10 +23,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.files import require_ordinary
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.inputs import raw_numbers
+from hexsim.inputs.batches import batch_size
+from hexsim.inputs.raw_numbers import stored_type
 from hexsim.texts.names import visible
 from hexsim.texts.text import lines, read_text
 
@@ -81,18 +85,16 @@ class InputList:
         items = [self._values(network, name, line) for line in lines]
         missing = tensor.elements - sum(item.size for item in items)
         items += items[-1:] * (missing // max(1, items[-1].size))
-        return np.concatenate(items).reshape(tensor.shape).astype(tensor.dtype)
+        joined = np.concatenate(items).reshape(tensor.shape)
+        return joined.astype(tensor.dtype, copy=False)
 
-    def _values(self, network: Network, name: str, line: InputLine) -> FloatArray:
+    def _values(self, network: Network, name: str, line: InputLine) -> npt.NDArray[np.generic]:
         path = line.files[name]
         try:
-            values = np.frombuffer(path.read_bytes(), _stored_type(network, name, self.types))
+            values = raw_numbers.read(path, network, name, self.types)
         except (OSError, ValueError) as error:
             raise _error(self.path, line.number, f"cannot read '{path}': {error}") from None
-        fault = network.input_format(name).fault(values)
-        if not np.isfinite(values).all():
-            kind = "NaN" if np.isnan(values).any() else "infinite"
-            fault = f"{kind} values; write it again"
+        fault = raw_numbers.fault(values, network, name)
         if fault is not None:
             what = f"'{path}' for input '{name}' holds {fault}"
             raise _error(self.path, line.number, what)
@@ -101,19 +103,6 @@ class InputList:
 
 def _absolute(line: InputLine) -> InputLine:
     return replace(line, files={name: file.absolute() for name, file in line.files.items()})
-
-
-def batch_size(network: Network) -> int:
-    """Items that one inference takes: N if its first axis is a batch of N, else 1.
-
-    It is one if every input, of two axes or more, and every output has it as first axis, in the
-    file and as stored, with the same size; outputs that values size do not count. Where time, or a
-    pair of channels, comes first and does not come out first, all of an input is one item.
-    """
-    inputs = [network.tensors[name] for name in network.inputs]
-    outputs = [t for t in map(network.tensors.__getitem__, network.outputs) if not t.varies]
-    sizes = {t.shape[0] if t.order[:1] == (0,) else 1 for t in (*inputs, *outputs)}
-    return sizes.pop() if len(sizes) == 1 and all(len(t.shape) > 1 for t in inputs) else 1
 
 
 def read_input_list(
@@ -197,12 +186,6 @@ def _grouped(lines: list[InputLine], size: int) -> Iterator[tuple[InputLine, ...
         yield tuple(lines[start : start + size])
 
 
-def _stored_type(network: Network, name: str, types: Mapping[str, str]) -> np.dtype[np.generic]:
-    """Type of the numbers in a raw file of input `name`."""
-    is_bytes = network.input_format(name).encoding == "nv21"
-    return np.dtype("u1" if is_bytes else types.get(name, "<f4"))
-
-
 def _items_in(line: InputLine, network: Network, batch: int, types: Mapping[str, str]) -> int:
     """1 if the first file of a batched network is too small for a batch, else the batch."""
     name = network.inputs[0]
@@ -210,16 +193,8 @@ def _items_in(line: InputLine, network: Network, batch: int, types: Mapping[str,
         size = line.files[name].stat().st_size
     except (OSError, ValueError):
         return batch  # the check of all files says so
-    item = network.tensors[name].elements // batch * _stored_type(network, name, types).itemsize
+    item = network.tensors[name].elements // batch * stored_type(network, name, types).itemsize
     return 1 if size == item else batch
-
-
-def _kind(stored: np.dtype[np.generic], encoding: str) -> tuple[str, str]:
-    """What a file is called in messages, and what to write into it."""
-    if encoding == "nv21":
-        return "NV21", "the bytes of one picture, luma rows first"
-    numbers = f"{stored.name} numbers"
-    return "non-NV21", f"{numbers}, little endian, channels last, without header"
 
 
 def _check_size(
@@ -232,7 +207,6 @@ def _check_size(
 ) -> None:
     name, types = stored_as
     file, tensor = line.files[name], network.tensors[name]
-    stored = _stored_type(network, name, types)
     try:
         require_ordinary(file)
     except HexsimError as error:
@@ -244,18 +218,19 @@ def _check_size(
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         what = f"cannot read {str(file)!r}: {getattr(error, 'strerror', error)}"
         raise _error(path, line.number, f"{what}; paths start from the current folder") from None
-    expected = tensor.elements // batch * items * stored.itemsize
+    numbers = tensor.elements // batch * items
+    expected = numbers * stored_type(network, name, types, size).itemsize
     if size == expected:
         return
     shape = ", ".join(map(str, (items, *tensor.shape[1:]) if batch > 1 else tensor.shape))
-    kind, form = _kind(stored, network.input_format(name).encoding)
+    kind, form = raw_numbers.form(network, name, types, size // max(1, numbers))
     either = f" (or one item each, {expected // batch} bytes)" if items > 1 else ""
     raise _error(
         path,
         line.number,
         f"Input file '{file}' has inappropriate number of bytes ({size}) for {kind} input "
         f"'{name}' for batch {items} and size {{{shape}}}. Expected bytes {expected}{either}: "
-        f"write {form}, or give the model the shape of the file (--input-dim)",
+        f"{form}, or give the model the shape of the file (--input-dim)",
     )
 
 

@@ -6,6 +6,7 @@ its encoding instead of numbers. Files are taken in the order of their names.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -13,10 +14,11 @@ from typing import Self
 import numpy as np
 
 from hexsim.errors import HexsimError
+from hexsim.graph import whole_numbers
 from hexsim.graph.input_format import InputEncoding
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.inputs.batches import batch_size
 from hexsim.inputs.colours import encoded
-from hexsim.inputs.input_list import batch_size
 from hexsim.inputs.preprocessing import Doubles, Preprocessing, picture_files, pixels_of
 from hexsim.inputs.source import Feed, Feeds, InputSource, padding
 from hexsim.layers.colour_conversion import CONVERTED
@@ -111,7 +113,18 @@ class _Pictures(Feeds):
         for row, file in zip(array, files, strict=False):
             row[...] = self.frame.stored(file)
         array[len(files) :] = array[len(files) - 1]
+        self._require_allowed(name, array, files)
         return {name: array.astype(tensor.dtype)}
+
+    def _require_allowed(self, name: str, array: FloatArray, files: Sequence[Path]) -> None:
+        """Raise HexsimError naming the picture with a number that the input does not have."""
+        dtype = self.network.tensors[name].dtype
+        for row, file in zip(array, files, strict=False):
+            if fault := whole_numbers.fault(row, dtype):
+                raise HexsimError(
+                    f"picture '{file}' for input '{name}' gives {fault}; choose --mean and --std "
+                    "that give such numbers"
+                )
 
     def absolute(self) -> Self:
         return replace(self, files=tuple(file.absolute() for file in self.files))

@@ -3,6 +3,9 @@
 Each input is a field like a photograph's after mean subtraction: smooth structure at several
 scales plus fine noise, around zero, mostly within -3 to 3. Inputs differ clearly from one
 another in level (per channel, like a colour cast), contrast and structure.
+Inputs of integers get whole numbers that the network can take: positions of the table that they
+choose from, bytes as of a photograph where they are 8-bit numbers, else 0 and 1, which are fine for
+masks and lengths; booleans are either.
 Left out: anything that looks like an object; the answers of a network to them mean nothing.
 """
 
@@ -19,7 +22,9 @@ import numpy.typing as npt
 from hexsim import budget
 from hexsim.graph.cores import default_threads
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.whole_numbers import WHOLE_TYPES, limits
 from hexsim.inputs.stored import stored_inputs
+from hexsim.onnx_io.positions import positions
 
 CALIBRATION_INPUTS = 8
 """Seeded inputs used when a float network is quantised at load and none are given; the SNPE
@@ -71,16 +76,32 @@ def seeded_calibration(
     """Seeded inputs for `network`, in stored order."""
     shapes = {name: network.tensors[name].source_shape for name in network.inputs}
     sets = seeded_inputs(shapes, count, seed)
-    for name, form in network.input_formats.items():
-        if form.type == "image":
+    for name in network.inputs:
+        if network.input_format(name).type == "image":
             for one in sets:
                 one[name] = as_bytes(one[name])
+        elif (dtype := network.tensors[name].dtype) in WHOLE_TYPES:
+            choices = positions(network, name)
+            for index, one in enumerate(sets):
+                rng = np.random.default_rng((seed, index, zlib.crc32(name.encode())))
+                one[name] = _whole(one[name], dtype, choices, rng)
     return [stored_inputs(network, one) for one in sets]
 
 
 def as_bytes(field: FloatArray) -> FloatArray:
     """The same field as a picture that was not normalised: whole numbers 0 to 255 around 128."""
     return np.clip(np.rint(128 + 42 * field), 0, 255).astype(np.float32)
+
+
+def _whole(
+    field: FloatArray, dtype: str, positions: int | None, rng: np.random.Generator
+) -> FloatArray:
+    """Whole numbers of type `dtype` and the shape of `field`: positions, bytes, or 0 and 1."""
+    low, high = limits(dtype)
+    if positions is None and dtype in ("uint8", "int8"):
+        return (as_bytes(field) + low).astype(dtype)
+    most = 1 if positions is None else min(positions - 1, high)
+    return rng.integers(0, max(0, most), field.shape, endpoint=True).astype(dtype)
 
 
 def _field(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.inputs.input_list import InputList, batch_size, read_input_list
+from hexsim.inputs.batches import batch_size
+from hexsim.inputs.input_list import InputList, read_input_list
 from hexsim.inputs.seeded import seeded_calibration
 
 Feed = Mapping[str, FloatArray]

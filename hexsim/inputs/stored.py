@@ -1,7 +1,8 @@
 """A user's arrays, in ONNX axis order, become the network's inputs, in stored order, and back.
 
 Of an input that is codes in the ONNX file, integers of the file's type are codes, and floats are
-real numbers. Such an output is returned as codes.
+real numbers. Such an output is returned as codes. An input of integers or booleans takes whole
+numbers of any type, as long as its own type has them.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import HexsimError
+from hexsim.graph import whole_numbers
 from hexsim.graph.ir import FloatArray, Network
 
 
 def stored_inputs(
     network: Network, arrays: Mapping[str, npt.NDArray[np.generic]]
 ) -> dict[str, FloatArray]:
-    """Check a user's input arrays (ONNX axis order) and return them float32 in stored order.
+    """Check a user's input arrays (ONNX axis order) and return them in stored order.
 
+    They have the types of their tensors: float32, or that of integers and booleans in the file.
     Raises HexsimError naming the input, what it is and what was expected.
     """
     surplus = [name for name in arrays if name not in network.inputs]
@@ -40,15 +43,14 @@ def file_output(network: Network, name: str, array: FloatArray) -> npt.NDArray[A
     return source if end is None else end.codes(source)
 
 
-def _stored(network: Network, name: str, array: npt.NDArray[np.generic]) -> FloatArray:
-    tensor = network.tensors[name]
-    if array.dtype.kind not in "fiub":
-        raise HexsimError(f"input '{name}' has dtype {array.dtype}; give numbers (float32)")
-    if array.shape != tensor.source_shape:
-        raise HexsimError(
-            f"input '{name}' has shape {_shape(array.shape)}, "
-            f"the model expects {_shape(tensor.source_shape)}"
-        )
+def values_of(network: Network, name: str, array: npt.NDArray[np.generic]) -> FloatArray:
+    """A user's numbers for input `name`, axes as they are, in the type that the network has there.
+
+    Integers and booleans must be numbers of the input's type; nothing is cut or wrapped round.
+    Raises HexsimError naming the input, the first wrong number and its index.
+    """
+    _require_numbers(name, array)
+    dtype = network.tensors[name].dtype
     end = network.coded_ends.get(name)
     if end is not None and array.dtype == end.type:
         array = end.real(array)
@@ -57,12 +59,31 @@ def _stored(network: Network, name: str, array: npt.NDArray[np.generic]) -> Floa
             f"input '{name}' has dtype {array.dtype}; give codes ({end.type}, as the file has "
             "them) or real numbers (float32)"
         )
-    values = array.astype(tensor.dtype, copy=False)
+    fault = whole_numbers.fault(array, dtype) or network.input_format(name).fault(array)
+    if fault is not None:
+        raise HexsimError(f"input '{name}' holds {fault}; give it such numbers")
     with np.errstate(over="ignore"):  # doubles beyond the range of singles are infinite there
+        values = array.astype(dtype, copy=False)
         finite = values.dtype.kind != "f" or np.isfinite(values.astype(np.float32)).all()
     if not finite:
         raise HexsimError(f"input '{name}' holds NaN or infinite values")
-    return tensor.from_source(values)  # type: ignore[return-value]
+    return values
+
+
+def _stored(network: Network, name: str, array: npt.NDArray[np.generic]) -> FloatArray:
+    tensor = network.tensors[name]
+    _require_numbers(name, array)
+    if array.shape != tensor.source_shape:
+        raise HexsimError(
+            f"input '{name}' has shape {_shape(array.shape)}, "
+            f"the model expects {_shape(tensor.source_shape)}"
+        )
+    return tensor.from_source(values_of(network, name, array))  # type: ignore[return-value]
+
+
+def _require_numbers(name: str, array: npt.NDArray[np.generic]) -> None:
+    if array.dtype.kind not in "fiub":
+        raise HexsimError(f"input '{name}' has dtype {array.dtype}; give numbers (float32)")
 
 
 def _shape(shape: Sequence[int]) -> str:

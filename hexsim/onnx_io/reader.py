@@ -25,6 +25,7 @@ import onnx
 
 from hexsim import budget
 from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.graph import whole_numbers
 from hexsim.graph.imports import ImportReport, OpaqueNode
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Opaque
@@ -129,7 +130,13 @@ def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str,
     for value in source.graph.input:
         if value.name in values:
             dtype = dtype_name(value.type.tensor_type.elem_type, value.name)
-            array = np.asarray(values[value.name], dtype)
+            given = np.asarray(values[value.name])
+            if given.dtype.kind in "fiub" and (fault := whole_numbers.fault(given, dtype)):
+                raise HexsimError(
+                    f"the value of input '{value.name}' of {source.label} holds {fault}; give it "
+                    "such numbers"
+                )
+            array = given.astype(dtype)
             found[value.name] = Known(value.name, array.shape, dtype, partial(np.asarray, array))
     return found
 

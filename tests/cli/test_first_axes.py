@@ -17,7 +17,7 @@ import pytest
 import hexsim
 from hexsim import container
 from hexsim.graph.ir import FloatArray
-from hexsim.inputs.input_list import batch_size
+from hexsim.inputs.batches import batch_size
 from hexsim.quantization.model import Model
 
 Command = Callable[[str], tuple[int, str, str]]

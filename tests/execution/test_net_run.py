@@ -103,3 +103,24 @@ def test_what_values_size_is_whole_in_every_result_of_a_batch(tmp_path: Path) ->
     assert [_read(tmp_path / f"Result_{i}/y.raw") for i in range(2)] == [[0, 2], [0, 2]]
     assert _read(tmp_path / "Result_1/deep/er/y.raw") == [1]
     assert lines == [f"{tmp_path}/Result_{i}/y.raw: 2x1" for i in range(2)]
+
+
+def test_integers_that_a_file_has_only_nearly_are_told(tmp_path: Path) -> None:
+    """2**24 + 1 is the first whole number that float32 has not."""
+
+    class Integers:
+        def run_each(self, feeds):
+            for inputs in feeds:
+                yield {"y": inputs["x"].astype(np.int64) + 2**24}
+
+    told: list[str] = []
+    run(Integers(), _source(1, 2, 1), tmp_path / "a", ["y"], told=told.append)
+    assert [_read(tmp_path / f"a/Result_{i}/y.raw") for i in range(2)] == [[2**24]] * 2
+    assert told == [
+        f"{tmp_path / 'a/Result_1/y.raw'}: WARNING - 16777217 is written as 16777216, the nearest "
+        "number that float32 has; snpe-net-run writes int64 numbers with --use_native_output_files"
+    ]
+    told.clear()
+    run(Integers(), _source(1, 2, 1), tmp_path / "b", ["y"], told=told.append, types={"y": "<i8"})
+    last = np.fromfile(tmp_path / "b/Result_1/y.raw", "<i8")
+    assert (last.tolist(), told) == ([2**24 + 1], [])

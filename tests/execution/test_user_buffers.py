@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.execution.user_buffers import KINDS, Buffer, Buffered, buffers
+from hexsim.execution.user_buffers import KINDS, Buffer, Buffered, Kind, buffers
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 from tests.accuracy import culprits
@@ -77,3 +77,16 @@ def test_native_sides() -> None:
     (found,) = both.run_each([{"in": codes}])
     np.testing.assert_array_equal(found["out"], codes)
     assert both.output_types == {"out": "<u1"}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize(("dtype", "stored"), [("int32", "<i4"), ("bool", "|u1"), ("uint8", "|u1")])
+def test_integers_stay_as_they_are(kind: Kind, dtype: str, stored: str) -> None:
+    """2049 is no half, and no code."""
+    network = culprits.network()
+    tensors = {**network.tensors, "in": replace(network.tensors["in"], dtype=dtype)}
+    (buffer,) = buffers(Model(replace(network, tensors=tensors)), ["in"], kind).values()
+    assert buffer.type == stored
+    values = np.array([0, 1, 1, 2049 if dtype == "int32" else 0], dtype)
+    for way in (buffer.hold, buffer.read, buffer.write):
+        assert way(values) is values

@@ -209,3 +209,18 @@ def test_an_image_holds_bytes_as_floats(folder: Path, value: float) -> None:
     read = read_input_list(folder / "list.txt", network)
     with pytest.raises(HexsimError, match=rf"line 1: 'p.raw' .* holds {value:g}, but an input of"):
         list(read.arrays(network))
+
+
+def test_64_bit_integers_of_a_batch_have_64_bits(folder: Path) -> None:
+    """16 bytes are one item of two, not two items of 32 bits."""
+    tensors = {name: Tensor(name, (2, 2), dtype="int64") for name in "ay"}
+    layer = Neuron(name="act", inputs=("a",), outputs=("y",), function="tanh")
+    network = Network("batched", (layer,), tensors, {}, ("a",), ("y",))
+    for index in range(2):
+        np.full(2, index - 1, "<i8").tofile(folder / f"i{index}.raw")
+    np.array([-1, -1, 0, 0], "<i8").tofile(folder / "w.raw")
+    (folder / "items.txt").write_text("i0.raw\ni1.raw\n")
+    (folder / "batch.txt").write_text("w.raw\n")
+    for name in ("items.txt", "batch.txt"):
+        (one,) = read_input_list(folder / name, network, {"a": "<i8"}).arrays(network)
+        assert one["a"].tolist() == [[-1, -1], [0, 0]]

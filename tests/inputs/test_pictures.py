@@ -187,3 +187,17 @@ def test_a_picture_of_many_pixels_is_refused_before_it_is_decoded(
     monkeypatch.setenv("HEXSIM_BUDGET", "2")
     with pytest.raises(HexsimError, match="cannot read picture"):
         list(source.feeds())
+
+
+def test_pictures_for_an_input_of_bytes(folder: Path) -> None:
+    net = network(1, 4, 6, 3)
+    bytes_ = replace(net, tensors={**net.tensors, "in": replace(net.tensors["in"], dtype="uint8")})
+    *_, feed = pictures(folder, bytes_, Preprocessing()).feeds()
+    assert feed["in"].dtype == np.uint8
+    np.testing.assert_array_equal(feed["in"][0], PIXELS)
+    for how in (Preprocessing((128.0,)), Preprocessing((0.0,), (2.0,))):
+        read = pictures(folder, bytes_, how).feeds()
+        with pytest.raises(
+            HexsimError, match=r"picture '.*a.PNG' for input 'in' gives .* 0 to 255"
+        ):
+            next(read)

@@ -1,9 +1,12 @@
 """A user's arrays become inputs in stored order, or are refused by name."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
+from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network, Tensor
 from hexsim.inputs.stored import stored_inputs
 
@@ -42,3 +45,20 @@ def test_axes_are_those_of_the_network_and_values_float32() -> None:
 def test_unusable_arrays_are_named(arrays: dict[str, np.ndarray], sentence: str) -> None:
     with pytest.raises(HexsimError, match=sentence):
         stored_inputs(NETWORK, arrays)
+
+
+def test_values_of_an_image_are_bytes() -> None:
+    """The DSP would cut them: they are codes themselves."""
+    network = replace(NETWORK, input_formats={"flat": InputFormat("image")})
+    assert stored_inputs(network, {"x": X, "flat": FLAT})["flat"].dtype == np.float32
+    for wrong in (0.5, -1.0, 256.0):
+        with pytest.raises(HexsimError, match=rf"^input 'flat' holds {wrong:g}, but .* 0 to 255"):
+            stored_inputs(network, {"x": X, "flat": np.full((1, 6), wrong)})
+
+
+def test_integers_keep_what_floats_have_not() -> None:
+    tensors = {**NETWORK.tensors, "flat": Tensor("flat", (1, 6), dtype="int64")}
+    numbers = 2**53 + 1 + np.arange(6).reshape(1, 6)
+    got = stored_inputs(replace(NETWORK, tensors=tensors), {"x": X, "flat": numbers})["flat"]
+    assert got.dtype == np.int64
+    assert got.tolist() == numbers.tolist()

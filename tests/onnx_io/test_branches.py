@@ -117,3 +117,12 @@ def test_an_input_with_a_value_is_none(onnx_model: Make) -> None:
     np.testing.assert_array_equal(FloatEngine(network).run({"x": x})["y"], [[0, 0, 4]])
     with pytest.raises(HexsimError, match=r"'rat'.*rate"):
         read_with_codes(model, input_values={"rat": 3})
+
+
+def test_the_value_of_an_input_is_a_number_of_its_type(onnx_model: Make) -> None:
+    model = onnx_model([node("Relu", ["x"], ["y"])], {"x": (1, 3), "rate": ()}, ["y"])
+    model.graph.input[1].type.tensor_type.elem_type = onnx.TensorProto.UINT8
+    assert read_with_codes(model, input_values={"rate": 255}).network.inputs == ("x",)
+    for wrong in (0.9, 256, -1, float("nan")):
+        with pytest.raises(HexsimError, match=r"the value of input 'rate' .* from 0 to 255; give"):
+            read_with_codes(model, input_values={"rate": wrong})

@@ -86,7 +86,7 @@ def _each(option: str, values: Sequence[str], threads: int) -> list[str]:
 
 
 def _thread(deployment: Deployment, profile: str) -> Thread:
-    from hexsim.inputs.input_list import batch_size
+    from hexsim.inputs.batches import batch_size
     from hexsim.reports.snpe_throughput import Thread
 
     built = deployment.simulate(perf_profile=profile).init_ps

@@ -1,0 +1,84 @@
+"""How far an input of integers may count: what its values are positions in, such as a table.
+
+Integers go through nodes that move or cast them. A node that takes what they point at says how many
+positions there are.
+
+Left out: positions that are computed from an input, as a sum with a start, and those in a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import onnx
+
+from hexsim.graph.ir import Layer, Network, Shape
+from hexsim.graph.whole_numbers import WHOLE_TYPES
+from hexsim.layers import Opaque
+
+_Rule = Callable[[Shape, Shape, int], int]
+"""Number of positions from the shapes of data and positions, and the attribute `axis`."""
+
+
+def _along_axis(data: Shape, positions: Shape, axis: int) -> int:
+    return data[axis] if -len(data) <= axis < len(data) else 1
+
+
+def _tuples(data: Shape, positions: Shape, axis: int) -> int:
+    """Each row of positions is a place on the first axes: the shortest of them has it still."""
+    return min(data[: positions[-1]] if positions else data, default=1)
+
+
+_CHOOSERS: Mapping[str, _Rule] = {
+    **dict.fromkeys(("Gather", "GatherElements", "ScatterElements"), _along_axis),
+    **dict.fromkeys(("GatherND", "ScatterND"), _tuples),
+}
+"""Operators whose second operand holds positions in the first."""
+
+_MOVERS = frozenset(
+    (
+        *("Cast", "Concat", "Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice", "Split"),
+        *("Squeeze", "Tile", "Transpose", "Unsqueeze"),
+    )
+)
+"""Operators whose outputs hold elements of their first operand, or of all (Concat)."""
+
+
+def positions(network: Network, name: str) -> int | None:
+    """The number of positions that each value of the integers `name` chooses from.
+
+    None if no node takes them for positions.
+    """
+    counts: list[int] = []
+    waiting, seen = [name], {name}
+    while waiting:
+        current = waiting.pop()
+        for layer in network.consumers.get(current, ()):
+            counts += _choices(network, layer, current)
+            targets = layer.outputs if _moves(layer, current) else ()
+            fresh = [n for n in targets if n not in seen and _is_whole(network, n)]
+            waiting += fresh
+            seen.update(fresh)
+    return min(counts, default=None)
+
+
+def _choices(network: Network, layer: Layer, name: str) -> list[int]:
+    if not isinstance(layer, Opaque) or len(layer.inputs) < 2 or layer.inputs[1] != name:
+        return []
+    rule = _CHOOSERS.get(layer.op_type)
+    if rule is None:
+        return []
+    node = onnx.NodeProto.FromString(layer.node)
+    axis = next((one.i for one in node.attribute if one.name == "axis"), 0)
+    return [rule(network.shape(layer.inputs[0]), network.shape(name), axis)]
+
+
+def _moves(layer: Layer, name: str) -> bool:
+    if isinstance(layer, Opaque):
+        is_first = layer.inputs[:1] == (name,)
+        return layer.op_type in _MOVERS and (is_first or layer.op_type == "Concat")
+    return layer.moves_codes
+
+
+def _is_whole(network: Network, name: str) -> bool:
+    return network.tensors[name].dtype in WHOLE_TYPES
