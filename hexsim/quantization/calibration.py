@@ -25,10 +25,12 @@ def observe(
     progress: Callable[[int], None] = lambda done: None,
     *,
     with_histograms: bool = False,
+    change: Callable[[Mapping[str, FloatArray]], Mapping[str, FloatArray]] = lambda arrays: arrays,
 ) -> dict[str, Observation]:
     """Return what was seen of every float activation over `inputs` (arrays in stored order).
 
     Those whose size depends on values are left out. `progress` is told how many inputs are done.
+    `change` is given the tensors of each inference, and what it returns is observed.
     Raises HexsimError if there is no input, or if an input or activation holds NaN or infinity.
     """
     names = tuple(
@@ -41,7 +43,7 @@ def observe(
         for name in network.inputs:
             if fault := network.input_format(name).fault(feed[name]):
                 raise HexsimError(f"calibration input {count}: input '{name}' holds {fault}")
-        for name, array in {**feed, **engine.run(feed)}.items():
+        for name, array in change({**feed, **engine.run(feed)}).items():
             if name not in names:
                 continue
             seen = Observation.of(array)
