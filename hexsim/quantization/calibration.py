@@ -48,10 +48,7 @@ def observe(
                 continue
             seen = Observation.of(array)
             if not np.isfinite((seen.low, seen.high)).all():
-                raise HexsimError(
-                    f"calibration input {count} gives tensor '{name}' NaN or infinite values; "
-                    "check that input and the model's weights"
-                )
+                raise _no_numbers(name, count, network)
             if with_histograms:
                 seen = replace(seen, histogram=Histogram.of(array))
             known = observations.get(name)
@@ -60,3 +57,18 @@ def observe(
     if count == 0:
         raise HexsimError("calibration needs at least one input; the list is empty")
     return observations
+
+
+def _no_numbers(name: str, count: int, network: Network) -> HexsimError:
+    """The error that says that tensor `name` holds NaN or infinity, and what it comes from."""
+    what = f"calibration input {count} gives tensor '{name}' NaN or infinite values"
+    layers = [network.producers[name]] if name in network.producers else []
+    for layer in layers:
+        for read in layer.inputs:
+            constant = network.constants.get(read)
+            if constant is not None and not np.isfinite(constant.value()).all():
+                return HexsimError(
+                    f"{what}: layer '{layer.name}' reads constant '{read}', which holds infinite "
+                    "numbers, and no code stands for one; export the model with finite numbers"
+                )
+    return HexsimError(f"{what}; check that input and the model's weights")

@@ -79,7 +79,7 @@ def quantize(
         with_histograms=activation_rule(options).needs_histogram,
         change=caps.capped,
     )
-    network = caps.network()
+    network = caps.network(network)
     floats = settled.floats
     _require_halves(network, floats)
     ranges = _activations(network, seen, options, settled.given)

@@ -50,10 +50,10 @@ class Caps:
         self._others |= self.masks.products.keys() - inference.kept.keys()
         return {**arrays, **inference.capped()}
 
-    def network(self) -> Network:
-        """The network with capped masks; the same object if none has to be."""
+    def network(self, network: Network) -> Network:
+        """`network` with capped masks; the same object if none has to be."""
         changed = self._changed()
-        return self.masks.with_capped(changed) if changed else self.masks.network
+        return self.masks.with_capped(changed) if changed else network
 
     def notes(self) -> tuple[str, ...]:
         """A sentence for each mask that `network` caps."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.graph.ir import Layer, Network
+from hexsim.graph.ir import Constant, Layer, Network
 from hexsim.layers import Elementwise
 from hexsim.quantization.masks.paths import directions, signs_of_operands
 
@@ -40,8 +40,13 @@ class Masks:
 
     @classmethod
     def of(cls, network: Network) -> Masks:
-        """Find them; constants of other networks are not read."""
-        return cls(network, directions(network))
+        """Find them, where a large number that several layers read is a mask for each by itself."""
+        masks = cls(network, directions(network))
+        apart = with_numbers_apart(network)
+        if apart is network:
+            return masks
+        others = cls(apart, directions(apart))
+        return others if others.holding > masks.holding else masks
 
     @cached_property
     def constants(self) -> tuple[str, ...]:
@@ -100,22 +105,23 @@ class Masks:
 
     def reaches(self, name: str, low: float) -> bool:
         """Whether mask `name` holds anything lower than `low`."""
-        value = self.network.constants[self.products.get(name, name)].value()
+        value: Array = self.network.constants[self.products.get(name, name)].value()
         lowest = -abs(value) if name in self.products else self.signs[name] * value
         return bool((lowest < low).any())
 
     def _masks(self, name: str, sign: int) -> bool:
         constant = self.network.constants[name]
-        return constant.dtype == "float32" and bool((sign * constant.value() <= -LARGE).any())
+        if constant.dtype != "float32":
+            return False
+        value: Array = constant.value()
+        return bool((sign * value <= -LARGE).any())
 
     def _products(self) -> Iterator[tuple[str, str]]:
         for name, constant in self.network.constants.items():
             readers = self.network.consumers.get(name, ())
-            if not readers or constant.elements != 1 or constant.dtype != "float32":
+            if not readers or not all(map(self._is_plain_product, readers)):
                 continue
-            if not all(self._is_plain_product(layer) for layer in readers):
-                continue
-            if LARGE <= abs(float(constant.value().item())) < np.inf:
+            if _is_large(constant) and np.isfinite(constant.value()).all():
                 yield from ((layer.output, name) for layer in readers)
 
     def _is_plain_product(self, layer: Layer) -> bool:
@@ -124,11 +130,46 @@ class Masks:
         return is_product and len(set(layer.inputs)) == 2 and layer.output in self.signs
 
 
+def with_numbers_apart(network: Network) -> Network:
+    """Give each reader of a large constant of one number a constant of its own."""
+    shared = {
+        name
+        for name, readers in network.consumers.items()
+        if name in network.constants and len(readers) > 1 and _is_large(network.constants[name])
+    }
+    if not shared:
+        return network
+    layers, added, seen = [], [], set[str]()
+    for layer in network.layers:
+        own = {}
+        for name in shared.intersection(layer.inputs):
+            if name in seen:
+                own[name] = _unused(f"{name} of {layer.name}", network)
+                constant = network.constants[name]
+                added.append(constant.derive(constant.shape, np.asarray, name=own[name]))
+            seen.add(name)
+        inputs = tuple(own.get(name, name) for name in layer.inputs)
+        layers.append(layer.replace(inputs=inputs) if own else layer)
+    return network.with_layers(layers, constants=added)
+
+
+def _is_large(constant: Constant) -> bool:
+    if constant.elements != 1 or constant.dtype != "float32":
+        return False
+    return abs(float(constant.value().item())) >= LARGE
+
+
+def _unused(name: str, network: Network) -> str:
+    while name in network.constants or name in network.tensors:
+        name += "'"
+    return name
+
+
 def clipped(array: Array, sign: int, low: float) -> Array:
     """Numbers not below `low` if `sign` is 1, not above `-low` if it is -1."""
-    if sign > 0:
-        return np.maximum(array, np.asarray(low, array.dtype))
-    return np.minimum(array, np.asarray(-low, array.dtype))
+    bound = np.asarray(sign * low, array.dtype)
+    result: Array = np.maximum(array, bound) if sign > 0 else np.minimum(array, bound)
+    return result
 
 
 def _capped(array: Array, sign: int, low: float) -> Array:

