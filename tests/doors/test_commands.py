@@ -29,7 +29,8 @@ from tests.doors.places import PLACES, STACK, Place, deployment, feed, model
 LISTED = sorted(examples(), key=lambda example: example.rank == 4)
 ONE_OF_EACH = list({example.of: example for example in LISTED}.values())
 ONE_OF_EACH += [example for example in LISTED if example.name == SIZED_BY_VALUES]
-"""An example of each layer type, an image where there is one, and what values size."""
+ONE_OF_EACH += [example for example in LISTED if example.name == "masked by -inf"]
+"""An example of each layer type, an image where there is one, what values size, and a mask."""
 
 Command = Callable[[str], Done]
 
