@@ -65,10 +65,14 @@ class Caps:
         )
 
     def _changed(self) -> dict[str, float]:
+        products = self.masks.products
+        fixed = {products[name] for name in self._others}
         return {
             name: low
             for name, low in self.lowest.items()
-            if name not in self._others and math.isfinite(low) and self.masks.reaches(name, low)
+            if products.get(name, name) not in fixed
+            and math.isfinite(low)
+            and self.masks.reaches(name, low)
         }
 
 

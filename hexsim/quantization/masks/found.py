@@ -7,7 +7,7 @@ for those that are merely large.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.graph.ir import Constant, Layer, Network
-from hexsim.layers import Elementwise
-from hexsim.quantization.masks.paths import directions, signs_of_operands
+from hexsim.quantization.masks.paths import paths, signs_of_operands
 
 Array = npt.NDArray[Any]
 
@@ -32,21 +31,19 @@ class Masks:
     """The masks of `network`, by name, with all that they are added to or chosen into.
 
     `signs` is 1 for what is added to a softmax and -1 for what is subtracted; where it is -1, a
-    mask holds large numbers.
+    mask holds large numbers. `products` are the masks that are made with a large constant, each
+    with that constant.
     """
 
     network: Network
     signs: Mapping[str, int]
+    products: Mapping[str, str]
 
     @classmethod
     def of(cls, network: Network) -> Masks:
-        """Find them, where a large number that several layers read is a mask for each by itself."""
-        masks = cls(network, directions(network))
-        apart = with_numbers_apart(network)
-        if apart is network:
-            return masks
-        others = cls(apart, directions(apart))
-        return others if others.holding > masks.holding else masks
+        """Find them."""
+        found = paths(network, _is_large)
+        return cls(network, found.signs, found.factors)
 
     @cached_property
     def constants(self) -> tuple[str, ...]:
@@ -56,11 +53,6 @@ class Masks:
             for name, sign in self.signs.items()
             if name in self.network.constants and self._masks(name, sign)
         )
-
-    @cached_property
-    def products(self) -> Mapping[str, str]:
-        """The products with a large constant, each with that constant."""
-        return dict(self._products())
 
     @cached_property
     def sums(self) -> tuple[Layer, ...]:
@@ -82,7 +74,9 @@ class Masks:
 
     def with_finite(self) -> Network:
         """The network for calibrating: no constant is infinite, nor so large that sums round."""
-        large = [name for name in self.constants if self.reaches(name, -_IN_FLOATS)]
+        factors = set(self.products.values())  # by which products are known
+        addends = [name for name in self.constants if name not in factors]
+        large = [name for name in addends if self.reaches(name, -_IN_FLOATS)]
         return self.with_capped(dict.fromkeys(large, -_IN_FLOATS)) if large else self.network
 
     def with_capped(self, lowest: Mapping[str, float]) -> Network:
@@ -103,6 +97,19 @@ class Masks:
         ]
         return self.network.with_layers(self.network.layers, constants=changed)
 
+    def with_those_of(self, other: Network) -> Network:
+        """The network with its masks as far from zero as those of `other`, of the same names."""
+        lowest = {}
+        for name in (*self.constants, *self.products):
+            constant = other.constants.get(self.products.get(name, name))
+            if constant is None:
+                continue
+            value: Array = constant.value()
+            low = float((-abs(value) if name in self.products else self.signs[name] * value).min())
+            if self.reaches(name, low):
+                lowest[name] = low
+        return self.with_capped(lowest) if lowest else self.network
+
     def reaches(self, name: str, low: float) -> bool:
         """Whether mask `name` holds anything lower than `low`."""
         value: Array = self.network.constants[self.products.get(name, name)].value()
@@ -116,53 +123,11 @@ class Masks:
         value: Array = constant.value()
         return bool((sign * value <= -LARGE).any())
 
-    def _products(self) -> Iterator[tuple[str, str]]:
-        for name, constant in self.network.constants.items():
-            readers = self.network.consumers.get(name, ())
-            if not readers or not all(map(self._is_plain_product, readers)):
-                continue
-            if _is_large(constant) and np.isfinite(constant.value()).all():
-                yield from ((layer.output, name) for layer in readers)
-
-    def _is_plain_product(self, layer: Layer) -> bool:
-        """True for a product of two that only reaches softmaxes."""
-        is_product = isinstance(layer, Elementwise) and layer.kind == "product"
-        return is_product and len(set(layer.inputs)) == 2 and layer.output in self.signs
-
-
-def with_numbers_apart(network: Network) -> Network:
-    """Give each reader of a large constant of one number a constant of its own."""
-    shared = {
-        name
-        for name, readers in network.consumers.items()
-        if name in network.constants and len(readers) > 1 and _is_large(network.constants[name])
-    }
-    if not shared:
-        return network
-    layers, added, seen = [], [], set[str]()
-    for layer in network.layers:
-        own = {}
-        for name in shared.intersection(layer.inputs):
-            if name in seen:
-                own[name] = _unused(f"{name} of {layer.name}", network)
-                constant = network.constants[name]
-                added.append(constant.derive(constant.shape, np.asarray, name=own[name]))
-            seen.add(name)
-        inputs = tuple(own.get(name, name) for name in layer.inputs)
-        layers.append(layer.replace(inputs=inputs) if own else layer)
-    return network.with_layers(layers, constants=added)
-
 
 def _is_large(constant: Constant) -> bool:
     if constant.elements != 1 or constant.dtype != "float32":
         return False
-    return abs(float(constant.value().item())) >= LARGE
-
-
-def _unused(name: str, network: Network) -> str:
-    while name in network.constants or name in network.tensors:
-        name += "'"
-    return name
+    return LARGE <= abs(float(constant.value().item())) < np.inf
 
 
 def clipped(array: Array, sign: int, low: float) -> Array:

@@ -8,9 +8,10 @@ large ones. The other direction is free of this: of two large numbers the larger
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from hexsim.graph.ir import Layer, Network
+from hexsim.graph.ir import Constant, Layer, Network
 from hexsim.layers import ArgExtremum, Concat, Elementwise, Neuron, Opaque, Softmax
 
 _MOVING = frozenset(
@@ -51,24 +52,54 @@ def sign_at_end(layer: Layer) -> int:
             return 0
 
 
-def directions(network: Network) -> Mapping[str, int]:
-    """By name, 1 for what is added to softmaxes and reaches nothing else, -1 if subtracted."""
+@dataclass(frozen=True)
+class Paths:
+    """What only reaches softmaxes through additions.
+
+    `signs` is, by name, 1 for what is added to them and -1 for what is subtracted. `factors` has
+    the products that do so with a large constant of one number, by the name of the product.
+    """
+
+    signs: Mapping[str, int]
+    factors: Mapping[str, str]
+
+
+def paths(network: Network, is_large: Callable[[Constant], bool]) -> Paths:
+    """Follow the layers backwards; `is_large` says which constants of one number are looked at.
+
+    A constant that is a factor as well as an addend is followed as the latter.
+    """
     uses: dict[str, set[int]] = {name: {0} for name in network.outputs}
     known: dict[str, int] = {}
+    factors: dict[str, str] = {}
 
-    def settle(name: str) -> int:
+    def sign_of(name: str) -> int:
         if name not in known:
             signs = uses.get(name, {0})
             known[name] = next(iter(signs)) if len(signs) == 1 else 0
         return known[name]
 
     for layer in reversed(network.layers):
-        passed = signs_of_operands(layer)
-        sign = settle(layer.output) if passed and len(layer.outputs) == 1 else 0
-        if sign_at_end(layer):
-            passed, sign = [(layer.inputs[0], sign_at_end(layer))], 1
-        through = dict(passed or ()) if sign else {}
-        alike = len(through) == len(passed or ())
-        for name in layer.inputs:
-            uses.setdefault(name, set()).add(through.get(name, 0) * sign if alike else 0)
-    return {name: sign for name in uses if (sign := settle(name))}
+        signs = dict.fromkeys(layer.inputs, 0) | _signs_of_uses(layer, sign_of)
+        if sign_of(layer.output) and isinstance(layer, Elementwise) and layer.kind == "product":
+            for name in layer.inputs if len(set(layer.inputs)) == 2 else ():
+                constant = network.constants.get(name)
+                if constant is not None and is_large(constant):
+                    factors[layer.output] = name
+                    del signs[name]
+        for name, sign in signs.items():
+            uses.setdefault(name, set()).add(sign)
+    return Paths(
+        {name: sign for name in uses if (sign := sign_of(name))},
+        {name: factor for name, factor in factors.items() if factor not in uses or sign_of(factor)},
+    )
+
+
+def _signs_of_uses(layer: Layer, sign_of: Callable[[str], int]) -> dict[str, int]:
+    """The signs with which a layer passes its operands on to softmaxes; nothing of others."""
+    if end := sign_at_end(layer):
+        return {layer.inputs[0]: end}
+    passed = signs_of_operands(layer)
+    if not passed or len(layer.outputs) != 1 or len(dict(passed)) < len(passed):
+        return {}
+    return {name: sign * sign_of(layer.output) for name, sign in passed}
