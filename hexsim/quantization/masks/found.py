@@ -59,7 +59,7 @@ class Masks:
         """The layers that add, choose or move what holds masks, in order."""
         holding, layers = {*self.constants, *self.products}, []
         for layer in self.network.layers if holding else ():
-            if layer.output not in self.signs or not signs_of_operands(layer):
+            if not signs_of_operands(layer) or layer.outputs[0] not in self.signs:
                 continue
             if any(name in holding for name in layer.inputs):
                 holding.add(layer.output)

@@ -81,18 +81,23 @@ def paths(network: Network, is_large: Callable[[Constant], bool]) -> Paths:
 
     for layer in reversed(network.layers):
         signs = dict.fromkeys(layer.inputs, 0) | _signs_of_uses(layer, sign_of)
-        if sign_of(layer.output) and isinstance(layer, Elementwise) and layer.kind == "product":
-            for name in layer.inputs if len(set(layer.inputs)) == 2 else ():
-                constant = network.constants.get(name)
-                if constant is not None and is_large(constant):
-                    factors[layer.output] = name
-                    del signs[name]
+        for name in _factors(layer):
+            constant = network.constants.get(name)
+            if constant is not None and is_large(constant) and sign_of(layer.output):
+                factors[layer.output] = name
+                del signs[name]
         for name, sign in signs.items():
             uses.setdefault(name, set()).add(sign)
     return Paths(
         {name: sign for name in uses if (sign := sign_of(name))},
         {name: factor for name, factor in factors.items() if factor not in uses or sign_of(factor)},
     )
+
+
+def _factors(layer: Layer) -> tuple[str, ...]:
+    """The operands of a product of two."""
+    is_product = isinstance(layer, Elementwise) and layer.kind == "product"
+    return layer.inputs if is_product and len(set(layer.inputs)) == 2 else ()
 
 
 def _signs_of_uses(layer: Layer, sign_of: Callable[[str], int]) -> dict[str, int]:
