@@ -45,7 +45,13 @@ class Distance:
         self.max_error = max(self.max_error, other.max_error)
 
     def _add_block(self, a: Doubles, b: Doubles, difference: Doubles) -> None:
-        np.subtract(a, b, out=difference)
+        with np.errstate(invalid="ignore"):
+            np.subtract(a, b, out=difference)
+        if np.isnan(np.max(difference, initial=0.0)):
+            alike = np.isinf(a) & (
+                a == b
+            )  # masks of two networks in floats, which differ in nothing
+            a[alike] = b[alike] = difference[alike] = 0.0
         self.signal += _product(a, a)
         self.stand_in += _product(b, b)
         self.noise += _product(difference, difference)

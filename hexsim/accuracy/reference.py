@@ -8,6 +8,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.equalization import equalize
+from hexsim.quantization.masks.found import Masks
 from hexsim.quantization.model import Model
 
 
@@ -15,6 +16,7 @@ def with_reference(model: Model, reference: Network) -> Model:
     """The codes and encodings of `model` over the float weights of `reference`.
 
     Runtimes compute with the constants that `model` holds, as before.
+    Masks reach as far as those of `model`, which are no codes of what the file holds.
     Convert layers are no part of the float file; they are inserted as the quantiser does it.
     If scales were moved between the layers of `model`, they are in `reference` too, so that
     tensors can be compared; its outputs change only as far as equalization changes them.
@@ -23,6 +25,7 @@ def with_reference(model: Model, reference: Network) -> Model:
     if model.equalized:
         reference = equalize(reference).network
     ours = model.network
+    reference = Masks.of(reference).with_those_of(ours)
     held = {name: model.stored(name) for name in ours.constants}
     restored = with_conversions(replace(model, network=reference, stored_constants=held))
     theirs = restored.network

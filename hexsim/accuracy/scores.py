@@ -3,7 +3,8 @@
 A softmax turns equal differences of scores into equal ratios of probabilities, so noise on
 probabilities tells little about noise in the network. Detections are chosen from boxes and scores,
 and those of two runs are no pairs that could be compared. Runtimes are therefore compared with
-float on what a final softmax, or layers sized by values, read.
+float on what a final softmax, or layers sized by values, read. Where that is masked, it holds
+numbers of which only the softmax says that they are alike.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from hexsim.graph.ir import Layer, Network
 from hexsim.inputs.batches import batch_size
 from hexsim.layers import Opaque, Softmax
 from hexsim.passes.dead_code import remove_dead_code
+from hexsim.quantization.masks.found import Masks
 from hexsim.quantization.model import Model
 
 
@@ -28,6 +30,9 @@ def class_scores(network: Network) -> Network:
         and layer.output in network.outputs
         and layer.output not in network.consumers
     }
+    if scores:
+        masked = Masks.of(network).holding
+        scores = {name: read for name, read in scores.items() if not masked.intersection(read)}
     scores |= before_choices(network)
     if not scores:
         return network

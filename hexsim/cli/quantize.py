@@ -83,7 +83,6 @@ def quantize(
     from hexsim.cli._progress import bar
     from hexsim.container.loading import applied_overrides, load_container
     from hexsim.deployment.offline_hta import compile_all
-    from hexsim.quantization.infinities import mask_notes
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.reports.override_log import unused_line
@@ -93,13 +92,13 @@ def quantize(
     chosen = parse_optimizations(optimizations or ())
     source = load_container(model)
     network = require_float(source.model)
-    for note in mask_notes(network):
-        remark(f"INFO - {note}")
     overrides = applied_overrides(source, model, asked=precision.override_params)
     orders = hta.orders(source.model)
     calibration = inputs.source(network)
     feeds, count = calibration.feeds, calibration.sets
     done = quantize_optimized(network, feeds, options, chosen, overrides, bar, count)
+    for note in done.model.notes:
+        remark(f"INFO - {note}")
     compiled, failures = compile_all(done.model, orders)
     made_of = {
         "input_dlc": Path(model).name,

@@ -64,7 +64,7 @@ def validate(
     loaded, encodings = _ready(given, platform, runtime, compared, source)
     deployment = deploy(loaded, platform, runtime)
     validation = _validated(deployment, source, classes, threads, given.original, shared_out)
-    notes: tuple[str, ...] = (source.description, encodings, given.reference)
+    notes: tuple[str, ...] = (source.description, encodings, given.reference, *loaded.notes)
     if runtime == "aip":
         notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
     study = Study(network.name, platform.chip.name, runtime, notes, validation)

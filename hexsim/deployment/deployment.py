@@ -173,7 +173,7 @@ class Deployment:
         )
         return replace(
             self,
-            model=replace(self.loaded, network=network),
+            model=replace(self.loaded, network=self._as_loaded(network)),
             at_load=None,
             cut=tuple(part for part in parts if part.layers),
             from_floats=self.from_floats or self.quantizes,
@@ -182,6 +182,12 @@ class Deployment:
     def observing(self, names: Sequence[str]) -> Deployment:
         """The same, cut as it is, with tensors `names` as the network's outputs."""
         return self.over(replace(self.network, outputs=tuple(names)))
+
+    def _as_loaded(self, network: Network) -> Network:
+        """A part of this network with the constants that the runtime has made of its own."""
+        made = self.loaded.network.constants
+        constants = {name: made.get(name, one) for name, one in network.constants.items()}
+        return replace(network, constants=constants) if self.quantizes else network
 
     def with_sections(self, sections: Sections, rules: PartitionRules | None = None) -> Deployment:
         """The same with other HTA sections than those compiled into the model.

@@ -38,7 +38,7 @@ from hexsim.onnx_io.most_elements import most_elements
 from hexsim.onnx_io.node import Node
 from hexsim.onnx_io.node_codes import DEQUANTIZE, QUANTIZE, is_linear
 from hexsim.onnx_io.node_results import NodeInput
-from hexsim.onnx_io.operator_work import operator_work
+from hexsim.onnx_io.operator_work import assumption, operator_work
 from hexsim.onnx_io.source import EXTENSIONS, OnnxSource
 from hexsim.onnx_io.unsized import Unsized
 
@@ -82,7 +82,10 @@ def add(node: Node, net: Importer, source: OnnxSource) -> None:
     for name, result in results.items():
         net.tails.tensors[name] = Unsized(tail, result, None if fewer is None else fewer[name])
     given = [most[name].shape if name else None for name in node.inputs]
-    net.tails.work[node.name] = operator_work(node, given, [one.shape for one in results.values()])
+    shapes = [one.shape for one in results.values()]
+    net.tails.work[node.name] = operator_work(node, given, shapes)
+    if assumed := assumption(node, given, shapes):
+        net.notes.append(assumed)
     while len(net.tails.nodes) <= tail:
         net.tails.nodes.append([])
     net.tails.nodes[tail].append(node)

@@ -51,6 +51,18 @@ def operator_work(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
     return rule(node, inputs, outputs)
 
 
+def assumption(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> str:
+    """Say what the work of a node was counted for, if values decide how much it is."""
+    if node.standard != "NonMaxSuppression":
+        return ""
+    classes, _ = _classes_and_boxes(inputs)
+    return (
+        f"node '{node.name}' (NonMaxSuppression) is timed for the most it may keep, "
+        f"{_most_kept(inputs, outputs)} boxes of each of {classes} classes, none of them "
+        "suppressed; the score threshold may leave fewer"
+    )
+
+
 def ignores_layout(node: Node, inputs: Inputs) -> bool:
     """True if the node does the same to every element, wherever it lies.
 
@@ -117,10 +129,28 @@ def _regions(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
 
 
 def _boxes(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
-    """The scores of each class sorted, and every pair of boxes compared once."""
+    """The scores of each class sorted, and every pair of boxes that it may keep compared once.
+
+    The search ends when a class has kept its most. How many boxes have too low a score, and how
+    many are suppressed, values decide.
+    """
+    classes, boxes = _classes_and_boxes(inputs)
+    kept = _most_kept(inputs, outputs)
+    each = boxes * max(1, math.ceil(math.log2(max(2, boxes)))) + _BOX * kept * (kept - 1) // 2
+    return Work(operations=classes * each)
+
+
+def _classes_and_boxes(inputs: Inputs) -> tuple[int, int]:
+    """Classes of all images of the batch, and boxes of each."""
     *classes, boxes = _at(inputs, 1) or (1,)
-    each = boxes * max(1, math.ceil(math.log2(max(2, boxes)))) + _BOX * boxes * (boxes - 1) // 2
-    return Work(operations=math.prod(classes) * each)
+    return math.prod(classes), boxes
+
+
+def _most_kept(inputs: Inputs, outputs: Sequence[Shape]) -> int:
+    """Boxes that each class may keep, of which the output has a row each."""
+    classes, boxes = _classes_and_boxes(inputs)
+    rows = _at(outputs, 0)[0] if _at(outputs, 0) else 0
+    return min(boxes, -(-rows // max(1, classes)))
 
 
 def _determinant(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:

@@ -28,6 +28,8 @@ from hexsim.texts.names import visible
 
 EXTENSIONS = "com.microsoft"
 """A domain that is always known: some forms of standard nodes exist there in every opset."""
+_MOST_VERSION = 2**31 - 1
+"""onnx looks operators up by versions of 32 bits; a file has 64, and nobody has so many opsets."""
 _LARGEST = 2**31 - 1
 """Bytes of a protobuf message."""
 
@@ -108,7 +110,7 @@ def _source(model: onnx.ModelProto, label: str, path: Path | None) -> OnnxSource
     require_well_formed(model, label)
     if len(model.functions):
         model = _inlined(model, label)
-    opsets = {_domain(item.domain): item.version for item in model.opset_import}
+    opsets = {_domain(item.domain): min(item.version, _MOST_VERSION) for item in model.opset_import}
     opsets.setdefault(EXTENSIONS, 1)
     source = OnnxSource(label, model.graph, opsets, path, model.ir_version)
     if source.opset < OLDEST_OPSET:

@@ -42,7 +42,8 @@ def find_functions(network: Network) -> Network:
        of one number or with each other, are such layers, if nobody else reads the tensors between
        them.
     2. They are a function of our own if both agree, to the rounding of single constants, from
-       -207 to 207, and at a thousand to a million wherever the layers do not overflow.
+       -207 to 207, and at a thousand to a million wherever the layers do not overflow. Where both
+       have no result, they need not; a function whose attributes are no numbers is none.
     3. Of several layers that could be first, the one with most layers behind it counts.
     4. The Neuron takes the name of the first.
     """
@@ -79,16 +80,20 @@ def _known(function: Function) -> Neuron | None:
     near, far = function(_NEAR), function(_FAR)
     for name, fit in _FITS.items():
         neuron = fit(name, function)
-        if neuron is None or not _agree(neuron.values(_NEAR), near):
+        if neuron is None or not np.isfinite((neuron.alpha, neuron.beta)).all():
+            continue
+        if not _agree(neuron.values(_NEAR), near):
             continue
         there = np.isfinite(far)
-        if _agree(neuron.values(_FAR)[there], far[there]):
+        if not there.any() or _agree(neuron.values(_FAR)[there], far[there]):
             return neuron
     return None
 
 
 def _agree(one: Real, other: Real) -> bool:
-    return np.allclose(one, other, rtol=_RELATIVE, atol=_ABSOLUTE, equal_nan=True)
+    """Where neither is a number (a root of what is negative) they agree about nothing."""
+    known = ~(np.isnan(one) & np.isnan(other))
+    return bool(known.any()) and np.allclose(one[known], other[known], _RELATIVE, _ABSOLUTE)
 
 
 def _neuron(function: NeuronFunction, alpha: float = 0.0, beta: float = 0.0) -> Neuron:

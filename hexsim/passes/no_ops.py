@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 from hexsim.graph.ir import Layer, Network
-from hexsim.layers import Concat, Permute, Reshape
+from hexsim.layers import Concat, Elementwise, Neuron, Permute, Reshape
+from hexsim.layers._broadcast import broadcast
+from hexsim.layers.elementwise import ElementwiseKind
+
+_BEYOND_ALL: Mapping[ElementwiseKind, float] = {"max": -math.inf, "min": math.inf}
+"""What changes no number as an operand."""
 
 
 def remove_no_ops(network: Network) -> Network:
@@ -11,7 +19,7 @@ def remove_no_ops(network: Network) -> Network:
 
     1. A Permute of a Permute becomes one Permute, a Reshape of a Reshape one Reshape.
     2. What a no-op is, its layer type says (`Layer.is_no_op`); constants are none. Of a Concat,
-       operands without elements do not count.
+       operands without elements do not count, nor does an infinite bound of a maximum or minimum.
     3. Readers of a no-op's output read its input instead.
     4. If the output is an output of the network, the layer that writes the input writes it
        under that name; where that cannot be (the input is itself an input or output of the
@@ -26,6 +34,8 @@ def remove_no_ops(network: Network) -> Network:
             layer = _joined(layer, layers.get(writers.get(layer.inputs[0], "")))
         if isinstance(layer, Concat):
             layer = _with_elements(layer, network)
+        if isinstance(layer, Elementwise) and layer.kind in _BEYOND_ALL:
+            layer = _with_bounds(layer, network)
         if is_no_op(layer, network):
             (source,) = layer.inputs
             if layer.output not in network.outputs:
@@ -55,6 +65,32 @@ def _with_elements(layer: Concat, network: Network) -> Concat:
     """The Concat of those operands that have elements; unchanged if none has."""
     kept = tuple(name for name in layer.inputs if 0 not in network.shape(name))
     return layer.replace(inputs=kept or layer.inputs)
+
+
+def _with_bounds(layer: Elementwise, network: Network) -> Layer:
+    """The maximum without operands of minus infinity, or the minimum without those of infinity.
+
+    One of a single operand is a clamp without limits.
+    """
+    kept = tuple(
+        name
+        for name in layer.inputs
+        if name not in network.constants
+        or not (network.constants[name].value() == _BEYOND_ALL[layer.kind]).all()
+    )
+    shape = network.shape(layer.output)
+    if not kept or layer.inputs == kept or broadcast(*map(network.shape, kept)) != shape:
+        return layer
+    if len(kept) > 1:
+        return layer.replace(inputs=kept)
+    return Neuron(
+        name=layer.name,
+        inputs=kept,
+        outputs=layer.outputs,
+        fused=layer.fused,
+        function="clamp",
+        clamp=layer.clamp,
+    )
 
 
 def is_no_op(layer: Layer, network: Network) -> bool:

@@ -25,10 +25,12 @@ def observe(
     progress: Callable[[int], None] = lambda done: None,
     *,
     with_histograms: bool = False,
+    change: Callable[[Mapping[str, FloatArray]], Mapping[str, FloatArray]] = lambda arrays: arrays,
 ) -> dict[str, Observation]:
     """Return what was seen of every float activation over `inputs` (arrays in stored order).
 
     Those whose size depends on values are left out. `progress` is told how many inputs are done.
+    `change` is given the tensors of each inference, and what it returns is observed.
     Raises HexsimError if there is no input, or if an input or activation holds NaN or infinity.
     """
     names = tuple(
@@ -41,15 +43,12 @@ def observe(
         for name in network.inputs:
             if fault := network.input_format(name).fault(feed[name]):
                 raise HexsimError(f"calibration input {count}: input '{name}' holds {fault}")
-        for name, array in {**feed, **engine.run(feed)}.items():
+        for name, array in change({**feed, **engine.run(feed)}).items():
             if name not in names:
                 continue
             seen = Observation.of(array)
             if not np.isfinite((seen.low, seen.high)).all():
-                raise HexsimError(
-                    f"calibration input {count} gives tensor '{name}' NaN or infinite values; "
-                    "check that input and the model's weights"
-                )
+                raise _no_numbers(name, count, network)
             if with_histograms:
                 seen = replace(seen, histogram=Histogram.of(array))
             known = observations.get(name)
@@ -58,3 +57,18 @@ def observe(
     if count == 0:
         raise HexsimError("calibration needs at least one input; the list is empty")
     return observations
+
+
+def _no_numbers(name: str, count: int, network: Network) -> HexsimError:
+    """The error that says that tensor `name` holds NaN or infinity, and what it comes from."""
+    what = f"calibration input {count} gives tensor '{name}' NaN or infinite values"
+    layers = [network.producers[name]] if name in network.producers else []
+    for layer in layers:
+        for read in layer.inputs:
+            constant = network.constants.get(read)
+            if constant is not None and not np.isfinite(constant.value()).all():
+                return HexsimError(
+                    f"{what}: layer '{layer.name}' reads constant '{read}', which holds infinite "
+                    "numbers, and no code stands for one; export the model with finite numbers"
+                )
+    return HexsimError(f"{what}; check that input and the model's weights")

@@ -48,7 +48,8 @@ class Model(Shown):
     `packs_weights` says that 4-bit weights take half a byte in a file, not a byte.
     `stored_constants` has what the file of a model that was read holds of each constant.
     `origins` tells in a few words where each encoding came from, `overrides` what became of each
-    override when the network was quantised; the latter is not kept in a file.
+    override when the network was quantised, `notes` what else a user should know of that; the
+    latter two are not kept in a file.
     `hta` are the sections compiled for tensor engines, in the order of the layers.
     `equalized` says that scales were moved between the layers of `network` before
     (hexsim.quantization.equalization), so that its tensors are not those of the network it was
@@ -73,6 +74,7 @@ class Model(Shown):
     floats: Mapping[str, FloatBits] = field(default_factory=dict)
     quantized: bool = False
     float_weights: bool = False
+    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
     own_overrides: Overrides = field(default=NO_OVERRIDES, repr=False, compare=False)
     _stored: dict[str, Constant] = field(
         default_factory=dict, init=False, repr=False, compare=False

@@ -33,7 +33,8 @@ from hexsim.quantization.calibration import observe
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.decision import Decision, encodings_of, origins_of
 from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.quantization.infinities import with_finite_masks
+from hexsim.quantization.masks.cap import Caps
+from hexsim.quantization.masks.found import Masks
 from hexsim.quantization.model import Model
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.operands import coded_operands
@@ -62,18 +63,23 @@ def quantize(
 ) -> Model:
     """Quantise `network`, calibrating activations on `inputs` (arrays in stored order).
 
-    Infinite numbers of masks become finite first (`hexsim.quantization.infinities`).
+    Masks are capped where softmax gives zero (`hexsim.quantization.masks.cap`).
     `overrides` take the place of what calibration and weight rules would choose, but for tensors
     and constants that are `outdated` (see `settle`). Raises
     HexsimError for NaN or infinite weights, for unusable inputs, and for overrides that
     contradict the options, cannot be stored, or belong to another network.
     """
     options = options or QuantizationOptions()
-    network = with_finite_masks(network)
     settled = settle(overrides, network, options, outdated)
+    caps = Caps(Masks.of(network))
     seen = observe(
-        network, inputs, progress, with_histograms=activation_rule(options).needs_histogram
+        caps.masks.with_finite(),
+        inputs,
+        progress,
+        with_histograms=activation_rule(options).needs_histogram,
+        change=caps.capped,
     )
+    network = caps.network(network)
     floats = settled.floats
     _require_halves(network, floats)
     ranges = _activations(network, seen, options, settled.given)
@@ -92,6 +98,7 @@ def quantize(
         overrides=settled.outcomes,
         floats={name: one.bits for name, one in floats.items()},
         quantized=True,
+        notes=caps.notes(),
     )
     return with_conversions(quantized, encodings_of(ranges))
 

@@ -1,6 +1,7 @@
 """Streamed distances equal those of everything at once, computed the slow way."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -41,3 +42,13 @@ def test_a_stream_is_the_sum_of_its_parts(parts: list[list[tuple[float, float]]]
     else:
         assert stream.noise_ratio == pytest.approx(noise / signal, rel=1e-9)
         assert stream.sqnr_db == pytest.approx(10 * math.log10(signal / noise), abs=1e-6)
+
+
+def test_infinities_that_are_the_same_are_no_noise() -> None:
+    """Masks of two networks in floats: nothing is told apart, and nobody is warned."""
+    distance = Distance()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        distance.add(np.array([1, -np.inf, 3, np.inf]), np.array([1.5, -np.inf, 3, np.inf]))
+    assert (distance.signal, distance.noise, distance.max_error) == (10.0, 0.25, 0.5)
+    assert distance.product == 10.5

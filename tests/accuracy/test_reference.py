@@ -1,5 +1,6 @@
 """A quantised file over the float weights it was made from."""
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,13 @@ from hexsim.errors import HexsimError
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
+from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
 from tests.deployed import deployed
 from tests.digits.networks import load
 from tests.digits.scores import calibration
+from tests.doors.examples import examples
+from tests.doors.places import feed
 from tests.small_networks import Sketch
 
 
@@ -67,3 +71,18 @@ def test_another_network_is_refused() -> None:
     net = Sketch((1, 8, 8, 8))
     with pytest.raises(HexsimError, match="layer 'c0' differs; give the float file"):
         with_reference(culprits.quantized(), net.network(net.pool("in")))
+
+
+@pytest.mark.parametrize("number", ["-inf", "-10000", "-3.40282e+38"])
+def test_masks_of_the_float_file_reach_as_far_as_those_of_the_codes(
+    number: str, tmp_path: Path
+) -> None:
+    """So a sum with a mask is no noise, and a file is as far from float as what it holds."""
+    (example,) = (one for one in examples() if one.name == f"masked by {number}")
+    model = quantize(example.network, [feed(example)])
+    container.write(tmp_path / "q.dlc", model)
+    referred = with_reference(container.read(tmp_path / "q.dlc").model, example.network)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = validate(deployed(referred), [feed(example)])
+    assert min(row.sqnr_db for row in found.layers) > 25.0

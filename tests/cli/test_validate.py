@@ -2,11 +2,13 @@
 
 import json
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import distributed
 import numpy as np
+import onnx
 import pytest
 from PIL import Image
 
@@ -286,3 +288,28 @@ def test_top_1_is_judged_only_where_classes_are_scored(command: Command, tmp_pat
     assert code == 0
     assert "same winner as float: " in out
     assert "same_top1" in json.loads((tmp_path / "out.json").read_text())["hits"]
+
+
+@pytest.mark.parametrize("number", [-np.inf, -1e4, float(np.finfo(np.float32).min)])
+def test_a_mask_is_capped_without_blame_or_warning(
+    number: float, command: Command, onnx_model: Callable[..., onnx.ModelProto], tmp_path: Path
+) -> None:
+    nodes = [
+        onnx.helper.make_node("Add", ["x", "m"], ["a"]),
+        onnx.helper.make_node("Softmax", ["a"], ["p"], axis=-1),
+        onnx.helper.make_node("MatMul", ["p", "v"], ["y"]),
+    ]
+    rows = (1, 2, 6, 6)
+    constants = {"m": np.where(np.tri(6), 0, number).astype("f")}
+    onnx.save(onnx_model(nodes, {"x": rows, "v": rows}, ["y"], constants), tmp_path / "mask.onnx")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        code, out, err = command("validate mask.onnx --json v.json")
+        assert (code, err) == (0, "")
+    assert "the mask 'm' was capped at -1" in out
+    found = json.loads((tmp_path / "v.json").read_text())
+    assert found["output_sqnr_db"] > 30
+    code, out, err = command("quantize mask.onnx --seeded-inputs -o masked.dlc")
+    assert code == 0
+    assert "INFO - the mask 'm' was capped at -1" in err
+    assert "beyond it softmax gives 0 at 8 and at 16 bits" in err

@@ -271,6 +271,8 @@ def _special() -> Iterator[Example]:
         erf = partial(Opaque, op_type="Erf", node=node.SerializeToString(), shapes=(shape,))
         yield _example(erf, f"Erf {_times(shape)}", shape)
     yield Example(Opaque, SIZED_BY_VALUES, _sized_by_values())
+    for number in (-math.inf, float(np.finfo(np.float32).min), -1e4):
+        yield Example(Softmax, f"masked by {number:g}", _masked(number))
     plus, _ = use_layers(own_layers.FILE)
     brought = partial(UserDefined, op_type=plus.name, places=(0,), definition=plus)
     attribute = Attribute("b", "float", floats=(2.0,))
@@ -292,6 +294,25 @@ def _sized_by_values() -> Network:
     graph = helper.make_graph(nodes, "example", [x], [y], [zero])
     imports = [helper.make_opsetid("", 13)]
     network = optimize(read(helper.make_model(graph, opset_imports=imports)))
+    network.check()
+    return network
+
+
+def _masked(number: float) -> Network:
+    """A softmax of rows of seven, in which the last ones are masked by `number`."""
+    shape = (1, 2, 7, 7)
+    mask = np.where(np.tri(7), 0, number).astype(np.float32)
+    network = Network(
+        "example",
+        (
+            Elementwise(name="first", inputs=("x", "k"), outputs=("z",), kind="sum"),
+            Softmax(name="layer", inputs=("z",), outputs=("y",), axes=(3,)),
+        ),
+        {name: Tensor(name, shape) for name in ("x", "z", "y")},
+        {"k": Constant("k", mask.shape, mask)},
+        ("x",),
+        ("y",),
+    )
     network.check()
     return network
 

@@ -28,8 +28,13 @@ from tests.doors.places import PLACES, STACK, Place, deployment, feed, model
 
 LISTED = sorted(examples(), key=lambda example: example.rank == 4)
 ONE_OF_EACH = list({example.of: example for example in LISTED}.values())
-ONE_OF_EACH += [example for example in LISTED if example.name in (SIZED_BY_VALUES, DEAD_CHANNEL)]
-"""An example of each layer type, an image where there is one, what values size, a dead channel."""
+ONE_OF_EACH += [
+    example
+    for example in LISTED
+    if example.name in (SIZED_BY_VALUES, DEAD_CHANNEL, "masked by -inf")
+]
+"""An example of each layer type, an image where there is one; what values size, a dead channel and
+a mask."""
 
 Command = Callable[[str], Done]
 

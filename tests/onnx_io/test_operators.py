@@ -35,6 +35,9 @@ from hexsim.layers import (
     StridedSlice,
     Tile,
 )
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.reader import read
+from tests.conftest import run_onnx
 
 IMAGE = {"x": (2, 6, 9, 7)}
 MATRIX = {"x": (3, 10)}
@@ -660,3 +663,16 @@ def test_a_tensor_of_lower_rank_meets_an_image(
 ) -> None:
     agree(onnx_model([node("Mul", "v")], {**IMAGE, "v": (9, 7)}, ["y"]))
     agree(onnx_model([node("Mul", "v")], {**IMAGE, "v": (7,)}, ["y"]))
+
+
+@pytest.mark.parametrize("bounds", [{"lo": np.inf}, {"lo": -np.inf, "hi": -np.inf}])
+def test_bounds_that_make_every_number_infinite_are_onnxruntimes(
+    bounds: dict[str, float], onnx_model: Callable[..., onnx.ModelProto]
+) -> None:
+    model = onnx_model([node("Clip", *bounds)], {"x": (1, 4)}, ["y"], bounds, 13)
+    network = read(model)
+    assert [type(layer) for layer in network.layers] == [Opaque]
+    x = np.array([[-1, 0, 2, 3]], np.float32)
+    (found,) = FloatEngine(network).run({"x": x}).values()
+    np.testing.assert_array_equal(found, run_onnx(model, {"x": x})["y"])
+    assert np.abs(found).min() > 3e38, "the largest float stands for no bound"

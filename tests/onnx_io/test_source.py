@@ -9,6 +9,8 @@ import pytest
 from onnx import helper, numpy_helper
 
 from hexsim.errors import HexsimError
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.reader import read
 from hexsim.onnx_io.source import open_source
 
 
@@ -56,6 +58,24 @@ def test_a_graph_without_nodes(model: onnx.ModelProto) -> None:
     del model.graph.node[:]
     with pytest.raises(HexsimError, match="a graph without nodes"):
         open_source(model)
+
+
+@pytest.mark.parametrize("version", [2**31 - 1, 2**31, 2**63 - 1])
+def test_an_opset_of_another_domain_beyond_32_bits(
+    onnx_model: Callable[..., onnx.ModelProto], version: int
+) -> None:
+    """Nobody reads it while no node is of that domain; one that is gets its newest operator."""
+    model = onnx_model([helper.make_node("Relu", ["x"], ["y"])], {"x": (1, 4)}, ["y"])
+    model.opset_import.append(helper.make_opsetid("ai.onnx.ml", version))
+    model.opset_import.append(helper.make_opsetid("own", version))
+    network = read(model)
+    assert [layer.type for layer in network.layers] == ["neuron"]
+    (found,) = FloatEngine(network).run({"x": np.array([[-1, 0, 1, 2]], np.float32)}).values()
+    assert found.tolist() == [[0, 0, 1, 2]]
+    node = helper.make_node("Scaler", ["x"], ["y"], name="n", domain="ai.onnx.ml", offset=[1.0])
+    model.graph.node[0].CopyFrom(node)
+    with pytest.raises(HexsimError, match=r"node 'n' \(ai.onnx.ml.Scaler\): the shape of output"):
+        read(model)
 
 
 def test_local_functions_are_inlined(

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from hexsim.layers import Elementwise, Neuron
-from tests.conftest import compare, make_model
+from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.reader import read
+from hexsim.passes import optimize
+from tests.conftest import compare, make_model, run_onnx
 from tests.thorough import examples
 
 Make = Callable[..., onnx.ModelProto]
@@ -140,6 +143,37 @@ def test_what_is_no_function_of_ours(steps: Steps, onnx_model: Make, agree: Agre
     network = agree(onnx_model(nodes, inputs, ["o", "p"], weights)).optimized  # type: ignore[attr-defined]
     functions = {layer.function for layer in network.layers if isinstance(layer, Neuron)}
     assert not functions & {"silu", "hard_swish", "gelu"}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [("Sqrt", "x", "a"), ("Pow", "a two", "y")],
+        [("Log", "x", "a"), ("Exp", "a", "y")],
+        [("Sqrt", "x", "a"), ("Mul", "a a", "b"), ("Add", "b zero", "y")],
+        [("Neg", "x", "n"), ("Sqrt", "n", "a"), ("Sqrt", "x", "b"), ("Add", "a b", "y")],
+    ],
+)
+def test_what_has_no_result_below_zero_has_no_attributes_without_number(
+    steps: Steps, onnx_model: Make
+) -> None:
+    """It is x above zero and NaN below, which no function of ours is."""
+    network = optimize(read(onnx_model(nodes_of(steps), {"x": (1, 6)}, ["y"], C)))
+    neurons = [layer for layer in network.layers if isinstance(layer, Neuron)]
+    assert not {layer.function for layer in neurons} & {"elu", "leaky_relu", "clamp", "abs"}
+    assert all(math.isfinite(layer.alpha) and math.isfinite(layer.beta) for layer in neurons)
+    x = np.array([[0, 1e-3, 0.5, 1, 7, 400]], np.float32)
+    (found,) = FloatEngine(network).run({"x": x}).values()
+    (expected,) = run_onnx(onnx_model(nodes_of(steps), {"x": (1, 6)}, ["y"], C), {"x": x}).values()
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_a_root_is_found_although_half_of_its_numbers_have_none(onnx_model: Make) -> None:
+    steps: Steps = [("Sqrt", "x", "a"), ("Div", "one a", "y")]
+    network = optimize(read(onnx_model(nodes_of(steps), {"x": (1, 4)}, ["y"], C)))
+    (layer,) = network.layers
+    assert isinstance(layer, Neuron)
+    assert layer.function == "rsqrt"
 
 
 def test_an_output_inside_keeps_the_parts(onnx_model: Make, agree: Agree) -> None:

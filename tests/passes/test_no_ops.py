@@ -3,10 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import onnx
+import pytest
 from onnx import helper
 
-from hexsim.layers import Concat, Neuron, Permute, Reshape
+from hexsim.layers import Concat, Elementwise, Neuron, Permute, Reshape
 from hexsim.onnx_io.reader import read
 from hexsim.passes.no_ops import remove_no_ops
 
@@ -90,3 +92,47 @@ def test_a_concat_leaves_out_what_has_no_elements(onnx_model: Make, agree: Calla
         (Concat, ("a", "a")),
         (Concat, ("b", "a")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("operator", "bounds"),
+    [
+        ("Max", {"c": -np.inf}),
+        ("Min", {"c": np.inf}),
+        ("Max", {"c": np.full((3, 1, 1), -np.inf)}),
+        ("Min", {"c": np.inf, "d": np.full((1, 3, 4, 5), np.inf)}),
+    ],
+)
+def test_bounds_beyond_all_numbers_go(
+    operator: str, bounds: dict[str, npt.ArrayLike], onnx_model: Make, agree: Callable
+) -> None:
+    nodes = [
+        node("Relu", ["x"], ["a"]),
+        node(operator, ["a", *bounds], ["b"]),
+        node("Sigmoid", ["b"], ["y"]),
+    ]
+    optimized = agree(onnx_model(nodes, IMAGE, ["y"], bounds)).optimized
+    assert [layer.name for layer in optimized.layers] == ["a", "y"]
+
+
+def test_of_several_operands_the_infinite_ones_go(onnx_model: Make, agree: Callable) -> None:
+    inputs = {**IMAGE, "u": (1, 3, 4, 5)}
+    nodes = [node("Max", ["x", "c", "u"], ["y"])]
+    optimized = agree(onnx_model(nodes, inputs, ["y"], {"c": -np.inf})).optimized
+    assert [layer.inputs for layer in optimized.layers] == [("x", "u")]
+
+
+@pytest.mark.parametrize(
+    ("operator", "bound"),
+    [
+        ("Max", np.inf),
+        ("Min", -np.inf),
+        ("Max", np.array([-np.inf, 0, 1, -np.inf, 0])),
+        ("Max", np.full((2, 1, 3, 4, 5), -np.inf)),
+    ],
+)
+def test_bounds_that_change_something_stay(
+    operator: str, bound: npt.ArrayLike, onnx_model: Make
+) -> None:
+    network = read(onnx_model([node(operator, ["x", "c"], ["y"])], IMAGE, ["y"], {"c": bound}))
+    assert [type(layer) for layer in remove_no_ops(network).layers][-1] is Elementwise

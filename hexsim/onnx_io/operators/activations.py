@@ -34,6 +34,8 @@ def clip(node: Node, net: Importer) -> None:
     """Clip becomes a clamp; bounds are attributes before opset 11, inputs since."""
     low = _bound(node, net, "min", 1, -math.inf)
     high = _bound(node, net, "max", 2, math.inf)
+    if low == math.inf or high == -math.inf:
+        raise NotALayerError("its bounds make every number infinite")
     _add(node, net, "clamp", clamp=Clamp(min(low, high), high))
 
 

@@ -1,0 +1,1 @@
+"""Masks: numbers that are added, or chosen, so that a softmax gives zero."""

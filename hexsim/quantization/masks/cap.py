@@ -1,0 +1,196 @@
+"""How far below zero masks have to reach, seen on the inputs that calibrate.
+
+Of a row of n numbers, those that lie ln(2^17 n) below the largest come to less than half a step of
+16 bits, all together. The largest of a row that is not masked as a whole is no smaller than the
+smallest number that is not masked, which the float network shows. So
+
+- what a softmax reads needs to reach down to that smallest number less ln(2^17 n);
+- one addend of a sum needs to reach as far as the sum, less the most that the others add;
+- what is chosen or moved needs to reach as far as what it becomes.
+
+Whatever is lower is capped there. A row that is masked as a whole becomes what it would be without
+its mask, or the same number everywhere where the mask was chosen and not added.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hexsim.graph.ir import Layer, Network
+from hexsim.layers import ArgExtremum, Elementwise, Softmax
+from hexsim.quantization.masks.found import LARGE, Array, Masks, clipped
+from hexsim.quantization.masks.paths import sign_at_end, signs_of_operands
+
+Interval = tuple[float, float]
+"""Smallest and largest of what is not masked; with the sign changed where it is subtracted."""
+_HALF_A_STEP_OF_16_BITS = 2.0**-17
+
+
+@dataclass
+class Caps:
+    """What the masks of a network need, over all that is calibrated on.
+
+    A product is not capped once its other factor held anything but zeros and ones.
+    """
+
+    masks: Masks
+    lowest: dict[str, float] = field(default_factory=dict)
+    _others: set[str] = field(default_factory=set)
+
+    def capped(self, arrays: Mapping[str, Array]) -> Mapping[str, Array]:
+        """The tensors of one inference as they are if its masks are capped."""
+        if not self.masks.sums:
+            return arrays
+        inference = Inference(self.masks, arrays)
+        for name, low in inference.needs.items():
+            if name in self.masks.constants or name in self.masks.products:
+                self.lowest[name] = min(low, self.lowest.get(name, low))
+        self._others |= self.masks.products.keys() - inference.kept.keys()
+        return {**arrays, **inference.capped()}
+
+    def network(self, network: Network) -> Network:
+        """`network` with capped masks; the same object if none has to be."""
+        changed = self._changed()
+        return self.masks.with_capped(changed) if changed else network
+
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each mask that `network` caps."""
+        signs = self.masks.signs
+        return tuple(
+            f"the mask '{name}' was capped at {signs[name] * low:.4g}: beyond it softmax gives 0 "
+            "at 8 and at 16 bits"
+            for name, low in self._changed().items()
+        )
+
+    def _changed(self) -> dict[str, float]:
+        products = self.masks.products
+        fixed = {products[name] for name in self._others}
+        return {
+            name: low
+            for name, low in self.lowest.items()
+            if products.get(name, name) not in fixed
+            and math.isfinite(low)
+            and self.masks.reaches(name, low)
+        }
+
+
+class Inference:
+    """What the masks need for the numbers of one inference; `arrays` are in stored order.
+
+    `kept` is what is not masked of whatever holds masks; a mask of which nothing can be said is
+    missing. `needs` is the number that each has to reach down to. Signs are changed where
+    something is subtracted.
+    """
+
+    def __init__(self, masks: Masks, arrays: Mapping[str, Array]) -> None:
+        self._masks, self._arrays = masks, arrays
+        self.kept: dict[str, Interval] = {}
+        for name in masks.constants:
+            reals = masks.signs[name] * self._array(name)
+            if (reals > -LARGE).any():
+                self.kept[name] = _extremes(reals[reals > -LARGE])
+        for name, factor in masks.products.items():
+            if _is_switched(self._array(name), masks.signs[name], self._array(factor)):
+                self.kept[name] = (0.0, 0.0)
+        for layer in masks.sums:
+            interval = self._of_sum(layer) if _adds(layer) else self._of_choice(layer)
+            if interval is not None:
+                self.kept[layer.output] = interval
+        self.needs = self._needs()
+
+    def capped(self) -> dict[str, Array]:
+        """The tensors that hold masks, capped."""
+        masks, lows = self._masks, {}
+        for name in (*masks.constants, *masks.products):
+            low, _ = _extremes(masks.signs[name] * self._array(name))
+            lows[name] = max(low, self.needs.get(name, -math.inf))
+        for layer in masks.sums:
+            parts = [
+                lows[name] if name in lows else _extremes(sign * self._array(name))[0]
+                for name, sign in self._operands(layer)
+            ]
+            lows[layer.output] = sum(parts) if _adds(layer) else min(parts)
+        return {
+            name: clipped(self._arrays[name], masks.signs[name], low)
+            for name, low in lows.items()
+            if name in self._arrays
+        }
+
+    def _needs(self) -> dict[str, float]:
+        """Go backwards from the ends; what nothing is known about needs everything."""
+        network, needs = self._masks.network, dict[str, float]()
+
+        def need(name: str, low: float) -> None:
+            needs[name] = min(low, needs.get(name, low))
+
+        for layer in network.layers:
+            if sign_at_end(layer):
+                name = layer.inputs[0]
+                low, _ = self.kept.get(name, (-math.inf, 0.0))
+                need(name, low - math.log(_row(layer, network) / _HALF_A_STEP_OF_16_BITS))
+        for layer in reversed(self._masks.sums):
+            operands = self._operands(layer)
+            for name, _ in operands:
+                others = [self._interval(*other) for other in operands if other[0] != name]
+                if not _adds(layer):
+                    need(name, needs[layer.output])
+                elif None in others:
+                    need(name, -math.inf)
+                else:
+                    need(name, needs[layer.output] - sum(one[1] for one in others if one))
+        return needs
+
+    def _of_sum(self, layer: Layer) -> Interval | None:
+        parts = [self._interval(name, sign) for name, sign in self._operands(layer)]
+        if None in parts:
+            return None
+        return sum(one[0] for one in parts if one), sum(one[1] for one in parts if one)
+
+    def _of_choice(self, layer: Layer) -> Interval | None:
+        parts = [self._interval(name, sign) for name, sign in self._operands(layer)]
+        known = [one for one in parts if one is not None]
+        if not known:
+            return None
+        return min(low for low, _ in known), max(high for _, high in known)
+
+    def _operands(self, layer: Layer) -> list[tuple[str, int]]:
+        """What it adds or chooses from, with the signs at the ends."""
+        sign = self._masks.signs[layer.output]
+        return [(name, one * sign) for name, one in signs_of_operands(layer) or ()]
+
+    def _interval(self, name: str, sign: int) -> Interval | None:
+        """What an operand holds that is not masked."""
+        if name in self._masks.holding:
+            return self.kept.get(name)
+        return _extremes(sign * self._array(name))
+
+    def _array(self, name: str) -> Array:
+        known = self._arrays.get(name)
+        return self._masks.network.constants[name].value() if known is None else known
+
+
+def _adds(layer: Layer) -> bool:
+    return isinstance(layer, Elementwise) and layer.kind in ("sum", "sub")
+
+
+def _row(layer: Layer, network: Network) -> int:
+    """How many numbers an end compares."""
+    shape = network.shape(layer.inputs[0])
+    match layer:
+        case Softmax():
+            return max(1, math.prod(shape[axis] for axis in layer.axes))
+        case ArgExtremum():
+            return max(1, shape[layer.axis])
+    raise AssertionError(f"layer '{layer.name}' compares no numbers")
+
+
+def _is_switched(product: Array, sign: int, factor: Array) -> bool:
+    """True if a product is zero or its large factor, and what is large masks."""
+    masked = product[product != 0]
+    return bool((sign * masked == -abs(float(factor.item()))).all())
+
+
+def _extremes(array: Array) -> Interval:
+    return (float(array.min()), float(array.max())) if array.size else (0.0, 0.0)
