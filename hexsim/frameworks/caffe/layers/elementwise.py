@@ -13,7 +13,7 @@ def eltwise(layer: CaffeLayer, net: Graph) -> None:
     """Product, sum with coefficients, or maximum of two or more inputs."""
     require_counts(layer, None)
     given = layer.fields.message("eltwise_param")
-    kind = given.choice("operation", ("PROD", "SUM", "MAX")) if given.has("operation") else "SUM"
+    kind = given.choice("operation") if given.has("operation") else "SUM"
     given.flag("stable_prod_grad", True)
     shape, coefficients = net.shape(layer), given.reals("coeff")
     for position in range(len(layer.inputs)):
@@ -67,7 +67,7 @@ def reduction(layer: CaffeLayer, net: Graph) -> None:
     if axis == 0:
         raise layer.error("'axis' is 0, and a result per item is all that is taken")
     ops = {"SUM": "ReduceSum", "ASUM": "ReduceL1", "SUMSQ": "ReduceSumSquare", "MEAN": "ReduceMean"}
-    kind = given.choice("operation", tuple(ops))
+    kind = given.choice("operation")
     factor, rows = given.real("coeff", 1.0), (*shape[:axis], math.prod(shape[axis:]))
     target = net.constant(layer, "shape", rows, "int64")
     data = net.add(layer, "Reshape", [layer.inputs[0], target], rows, net.inner(layer, "rows"))

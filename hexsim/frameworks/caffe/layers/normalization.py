@@ -128,7 +128,7 @@ def lrn(layer: CaffeLayer, net: Graph) -> None:
     size, alpha, beta = (
         given.positive("local_size", 5), given.real("alpha", 1.0), given.real("beta", 0.75)
     )  # fmt: skip
-    across = given.choice("norm_region", ("ACROSS_CHANNELS", "WITHIN_CHANNEL"))
+    across = given.choice("norm_region")
     bias, shape = given.real("k", 1.0), image(layer, net)
     if size % 2 == 0:
         raise layer.error(f"'local_size' is {size}, and must be odd")

@@ -18,11 +18,11 @@ def pooling(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer)
     given = layer.fields.message("pooling_param")
     batch, channels, height, width = image(layer, net)
-    kind = given.choice("pool", ("MAX", "AVE", "STOCHASTIC"))
+    kind = given.choice("pool")
     if kind == "STOCHASTIC":
         raise layer.error("stochastic pooling is not taken; a phone has none")
     average = kind == "AVE"
-    rounds_up = given.choice("round_mode", ("CEIL", "FLOOR")) == "CEIL"
+    rounds_up = given.choice("round_mode") == "CEIL"
     if given.flag("global_pooling", False):
         for name in ("kernel_size", "kernel_h", "kernel_w"):
             if given.has(name):
