@@ -1,9 +1,9 @@
 """Classes of protobuf messages, made from tables of our own instead of generated code.
 
 A table has a line per message, and in it a word per field: `name:kind`, or `name=number:kind`.
-The kinds are those of `_KINDS`, names of other messages of the table, and choices, as in
-`MAX|AVE`, the first of which is the default. A `*` behind the kind: any number of values. Fields
-without numbers are numbered by their places, for messages that are read as text alone.
+The kinds are those of `_KINDS`, names of other messages of the table, and choices, as in `MAX|AVE`
+or `SUM=1|MEAN=4`. A `*` behind the kind: any number of values. Fields without numbers are numbered
+by their places from 1, for messages that are read as text alone, and choices from 0.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def _add(message: Message, package: str, word: str, place: int) -> None:
     elif "|" in kind:
         choices = message.enum_type.add(name=name.title())
         for at, choice in enumerate(kind.split("|")):
-            choices.value.add(name=choice, number=at)
+            title, _, number = choice.partition("=")
+            choices.value.add(name=title, number=int(number or at))
         field.type, field.type_name = field.TYPE_ENUM, f"{package}.{message.name}.{choices.name}"
     else:
         field.type, field.type_name = field.TYPE_MESSAGE, f"{package}.{kind}"

@@ -62,7 +62,7 @@ def read_description(
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     net = Parameters(message, label, unknown.get(0))
-    net.text("name")
+    net.value("name", "")
     shapes = _declared(net)
     layers = []
     for layer in _layers(net, unknown):
@@ -89,9 +89,8 @@ def _layers(net: Parameters, unknown: Unknown) -> list[CaffeLayer]:
                 "it is of Caffe's first format (layers { layer { ... } }); let Caffe's "
                 "upgrade_net_proto_text rewrite it"
             )
-        name, kind = fields.text("name"), ""
-        if fields.has("type"):
-            kind = V1_TYPES[fields.choice("type")] if v1 else fields.text("type")
+        name, kind = fields.value("name", ""), fields.value("type", "")
+        kind = V1_TYPES.get(kind, "") if v1 else kind
         fields.where = (
             f"layer '{name}' ({kind}) of {net.where}"
             if name
@@ -99,7 +98,7 @@ def _layers(net: Parameters, unknown: Unknown) -> list[CaffeLayer]:
         )
         if not kind:
             raise fields.error("it has no type")
-        bottoms, tops = fields.texts("bottom"), fields.texts("top")
+        bottoms, tops = fields.values("bottom"), fields.values("top")
         layer = CaffeLayer(name or f"layer{number}", kind, bottoms, tops, fields)
         if _is_there(fields):
             found.append(layer)
@@ -117,19 +116,19 @@ def _is_there(fields: Parameters) -> bool:
 
 def _meets(rule: Parameters) -> bool:
     """True if inference, at level 0 and in no stage, is what a rule speaks of."""
-    phase = rule.choice("phase") if rule.has("phase") else "TEST"
-    levels = rule.integer("min_level", 0) <= 0 <= rule.integer("max_level", 0)
-    stages = rule.texts("stage")
-    rule.texts("not_stage")
+    phase = rule.value("phase", "TEST")
+    levels = rule.value("min_level", 0) <= 0 <= rule.value("max_level", 0)
+    stages = rule.values("stage")
+    rule.values("not_stage")
     rule.require_all_read()
     return phase == "TEST" and levels and not stages
 
 
 def _declared(net: Parameters) -> dict[str, Shape]:
     """The inputs of a net that are no layers; their shapes may be missing, and are () then."""
-    names = net.texts("input")
-    shapes = [shape.integers("dim") for shape in net.messages("input_shape")]
-    sizes = net.integers("input_dim")
+    names = net.values("input")
+    shapes = [shape.values("dim") for shape in net.messages("input_shape")]
+    sizes = net.values("input_dim")
     if sizes and not shapes:
         shapes = [sizes[at : at + 4] for at in range(0, len(sizes), 4)]
     if (shapes and len(shapes) != len(names)) or len(sizes) % 4:
@@ -138,7 +137,7 @@ def _declared(net: Parameters) -> dict[str, Shape]:
 
 
 def _input_layer(layer: CaffeLayer) -> dict[str, Shape]:
-    shapes = [s.integers("dim") for s in layer.fields.message("input_param").messages("shape")]
+    shapes = [s.values("dim") for s in layer.fields.message("input_param").messages("shape")]
     if len(shapes) == 1:
         shapes *= len(layer.outputs)
     if shapes and len(shapes) != len(layer.outputs):

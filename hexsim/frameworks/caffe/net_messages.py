@@ -1,7 +1,8 @@
 """The messages of a prototxt: the fields that are read, by the names of Caffe and its forks.
 
 Text names fields and says nothing of their numbers and widths, so fields are numbered by their
-places, integers have 32 bits with a sign, and real numbers are doubles, as they are written.
+places, integers have 32 bits with a sign, and real numbers are doubles, as they are written. The
+words of a choice have Caffe's numbers, which a text may hold instead of them.
 Fields of `HARMLESS` are not read; any other that is missing here is refused where it matters.
 """
 
@@ -10,20 +11,22 @@ from __future__ import annotations
 from hexsim.frameworks.messages import message_classes
 
 V1_TYPES = {
-    "ABSVAL": "AbsVal", "ACCURACY": "Accuracy", "ARGMAX": "ArgMax", "BNLL": "BNLL",
-    "CONCAT": "Concat", "CONTRASTIVE_LOSS": "ContrastiveLoss", "CONVOLUTION": "Convolution",
-    "DATA": "Data", "DECONVOLUTION": "Deconvolution", "DROPOUT": "Dropout",
-    "DUMMY_DATA": "DummyData", "ELTWISE": "Eltwise", "EUCLIDEAN_LOSS": "EuclideanLoss",
-    "EXP": "Exp", "FLATTEN": "Flatten", "HDF5_DATA": "HDF5Data", "HDF5_OUTPUT": "HDF5Output",
-    "HINGE_LOSS": "HingeLoss", "IM2COL": "Im2col", "IMAGE_DATA": "ImageData",
+    "NONE": "", "ACCURACY": "Accuracy", "BNLL": "BNLL", "CONCAT": "Concat",
+    "CONVOLUTION": "Convolution", "DATA": "Data", "DROPOUT": "Dropout",
+    "EUCLIDEAN_LOSS": "EuclideanLoss", "FLATTEN": "Flatten", "HDF5_DATA": "HDF5Data",
+    "HDF5_OUTPUT": "HDF5Output", "IM2COL": "Im2col", "IMAGE_DATA": "ImageData",
     "INFOGAIN_LOSS": "InfogainLoss", "INNER_PRODUCT": "InnerProduct", "LRN": "LRN",
-    "MEMORY_DATA": "MemoryData", "MULTINOMIAL_LOGISTIC_LOSS": "MultinomialLogisticLoss",
-    "MVN": "MVN", "POOLING": "Pooling", "POWER": "Power", "RELU": "ReLU", "SIGMOID": "Sigmoid",
-    "SIGMOID_CROSS_ENTROPY_LOSS": "SigmoidCrossEntropyLoss", "SILENCE": "Silence",
-    "SLICE": "Slice", "SOFTMAX": "Softmax", "SOFTMAX_LOSS": "SoftmaxWithLoss", "SPLIT": "Split",
-    "TANH": "TanH", "THRESHOLD": "Threshold", "WINDOW_DATA": "WindowData",
+    "MULTINOMIAL_LOGISTIC_LOSS": "MultinomialLogisticLoss", "POOLING": "Pooling",
+    "RELU": "ReLU", "SIGMOID": "Sigmoid", "SOFTMAX": "Softmax",
+    "SOFTMAX_LOSS": "SoftmaxWithLoss", "SPLIT": "Split", "TANH": "TanH",
+    "WINDOW_DATA": "WindowData", "ELTWISE": "Eltwise", "POWER": "Power",
+    "SIGMOID_CROSS_ENTROPY_LOSS": "SigmoidCrossEntropyLoss", "HINGE_LOSS": "HingeLoss",
+    "MEMORY_DATA": "MemoryData", "ARGMAX": "ArgMax", "THRESHOLD": "Threshold",
+    "DUMMY_DATA": "DummyData", "SLICE": "Slice", "MVN": "MVN", "ABSVAL": "AbsVal",
+    "SILENCE": "Silence", "CONTRASTIVE_LOSS": "ContrastiveLoss", "EXP": "Exp",
+    "DECONVOLUTION": "Deconvolution",
 }  # fmt: skip
-"""Layer types of V1 by today's names."""
+"""Layer types of V1, numbered from 0, by today's names."""
 
 HARMLESS = frozenset(
     {
@@ -62,7 +65,7 @@ _PARAMETERS = {
     "pad:int32 pad_h:int32 pad_w:int32",
     "Power": "power:double scale:double shift:double",
     "PRelu": "channel_shared:flag",
-    "Reduction": "operation:SUM|ASUM|SUMSQ|MEAN axis:int32 coeff:double",
+    "Reduction": "operation:SUM=1|ASUM=2|SUMSQ=3|MEAN=4 axis:int32 coeff:double",
     "Relu": "negative_slope:double",
     "Reshape": "shape:Shape axis:int32 num_axes:int32",
     "Scale": "axis:int32 num_axes:int32 bias_term:flag",

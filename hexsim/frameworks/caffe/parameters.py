@@ -1,11 +1,11 @@
-"""What the fields of a message say: numbers, flags, texts and choices, asked for by name.
+"""What the fields of a message say, asked for by name.
 
 A field that nobody asked for may change what a layer computes. So `require_all_read` refuses it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from hexsim.errors import HexsimError, nearest
 from hexsim.frameworks.caffe.prototxt import UnknownField
@@ -13,6 +13,7 @@ from hexsim.frameworks.messages import Message
 from hexsim.texts.names import visible
 from hexsim.texts.text import shortened
 
+T = TypeVar("T")
 _LARGEST_REAL = 3.4028235e38
 """Largest single."""
 
@@ -38,58 +39,42 @@ class Parameters:
         """True if the field is there."""
         return any(field.name == name for field, _ in self._message.ListFields())
 
-    def integers(self, name: str) -> tuple[int, ...]:
-        """All values of a field that holds integers."""
-        return self._values(name)
+    def value(self, name: str, default: T) -> T:
+        """The value of a field; that of a choice is its word, and no name hides a character.
 
-    def integer(self, name: str, default: int) -> int:
-        """The value of a field that holds one integer."""
-        return (default, *self.integers(name))[-1]
+        Raises HexsimError for a real number that is not finite in single.
+        """
+        values: tuple[T, ...] = (default, *self.values(name))
+        return values[-1]
+
+    def values(self, name: str) -> tuple[Any, ...]:
+        """All values of a field; one that is not repeated has one or none."""
+        self._read.add(name)
+        field, held = self._message.DESCRIPTOR.fields_by_name[name], getattr(self._message, name)
+        if field.has_presence:
+            held = [held] if self._message.HasField(name) else []
+        if field.type == field.TYPE_STRING:
+            return tuple(map(visible, held))
+        if field.type == field.TYPE_ENUM:
+            return tuple(field.enum_type.values_by_number[number].name for number in held)
+        if field.type == field.TYPE_DOUBLE:
+            for number in held:
+                if not abs(number) <= _LARGEST_REAL:
+                    raise self.error(f"'{name}' is {number:g}, and should be a finite number")
+        return tuple(held)
 
     def positive(self, name: str, default: int | None = None) -> int:
         """The value of a field that holds a number of something, at least 1."""
-        values = self.integers(name)
-        if not values and default is None:
+        number = self.value(name, default)
+        if number is None:
             raise self.error(f"it has no '{name}'")
-        number = values[-1] if values else default
-        assert number is not None
         if number < 1:
             raise self.error(f"'{name}' is {number}, and must be at least 1")
         return number
 
-    def reals(self, name: str) -> tuple[float, ...]:
-        """All values of a field that holds real numbers, which are finite in single."""
-        values: tuple[float, ...] = self._values(name)
-        for value in values:
-            if not abs(value) <= _LARGEST_REAL:
-                raise self.error(f"'{name}' is {value:g}, and should be a finite number")
-        return values
-
-    def real(self, name: str, default: float) -> float:
-        """The value of a field that holds one real number."""
-        return (default, *self.reals(name))[-1]
-
-    def flag(self, name: str, default: bool) -> bool:
-        """The value of a field that is true or false."""
-        return bool((default, *self._values(name))[-1])
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """All values of a field that holds texts."""
-        return tuple(map(visible, self._values(name)))
-
-    def text(self, name: str) -> str:
-        """The value of a field that holds one text; empty if absent."""
-        return ("", *self.texts(name))[-1]
-
-    def choice(self, name: str) -> str:
-        """The value of a field that is one of several words; the first of them if absent."""
-        self._read.add(name)
-        choices = self._message.DESCRIPTOR.fields_by_name[name].enum_type.values_by_number
-        return str(choices[getattr(self._message, name)].name)
-
     def messages(self, name: str) -> tuple[Parameters, ...]:
         """All messages of a field, which are named as this one is."""
-        inner = tuple(Parameters(message, self.where) for message in self._values(name))
+        inner = tuple(Parameters(message, self.where) for message in self.values(name))
         self._inner += inner
         return inner
 
@@ -118,11 +103,3 @@ class Parameters:
         for name in (descriptor.name for descriptor, _ in self._message.ListFields()):
             if name not in self._read:
                 raise self.error(f"parameter '{name}' is not known; {nearest(name, self._read)}")
-
-    def _values(self, name: str) -> tuple[Any, ...]:
-        """The values of a field, of which one that is not repeated has one or none."""
-        self._read.add(name)
-        value = getattr(self._message, name)
-        if not self._message.DESCRIPTOR.fields_by_name[name].has_presence:
-            return tuple(value)
-        return (value,) if self._message.HasField(name) else ()
