@@ -2,9 +2,9 @@
 
 Rooms within
     file_kinds   what a file is by its bytes
-    caffe        prototxt and caffemodel, read by small readers of our own
+    caffe        prototxt and caffemodel, read by protobuf with small schemas of our own
     exporters    runs the exporters that other frameworks have, in processes of their own
-    wire         bytes of protobuf messages, whatever they describe
+    messages     classes of protobuf messages, made from tables
     tensorflow   .tflite files, graphs, SavedModels and Keras files, through tf2onnx
     real_ends    inputs and outputs that are codes become real numbers
     pytorch      .pt2 files and TorchScript, through PyTorch's exporters

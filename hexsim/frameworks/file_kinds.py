@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Literal
 
 from hexsim.frameworks.archives import HDF5, hdf5_starts
-from hexsim.frameworks.wire import varint
 
 Framework = Literal[
     "caffe",
@@ -81,6 +80,8 @@ _KINDS: tuple[tuple[int, bytes, FileKind], ...] = (
 )
 """Where in the file, which bytes, and what such a file is."""
 
+_VARINT = re.compile(rb"[\x80-\xff]{0,9}[\0-\x7f]")
+"""How protobuf writes a length: seven bits in each byte, the lowest first."""
 _OPERATORS = re.compile(rb"\x12[\x80-\xff]*[\0-\x7f]\x0a[\x80-\xff]*[\0-\x7f]\x0a")
 """How the graph of a checkpoint begins: with a list of the operators in it, by name."""
 _BLANK = re.compile(rb"\xef\xbb\xbf|\s+|#[^\n]*\n")
@@ -152,11 +153,11 @@ def _archive(file: Path | BytesIO) -> FileKind:
 
 def _graph(data: bytes) -> FileKind | None:
     """Messages whose first field is text or a message, where ONNX has a number."""
-    try:
-        size, start = varint(data, 1)
-    except ValueError:
+    length = _VARINT.match(data, 1)
+    if length is None:
         return None
-    held = data[start : start + size]
+    size = sum((byte & 0x7F) << 7 * at for at, byte in enumerate(length[0]))
+    held = data[length.end() : length.end() + size]
     if held[:1] == b"\x0a" and b"\x12" in held:  # a node: its name, then its operator
         return FileKind("a TensorFlow graph", _ITSELF, "tensorflow")
     if _OPERATORS.match(held):

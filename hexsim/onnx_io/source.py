@@ -83,7 +83,7 @@ def _load(path: Path) -> onnx.ModelProto:
     model = onnx.ModelProto()
     try:
         model.ParseFromString(data)
-    except Exception:  # of protobuf, which is not among our own dependencies
+    except Exception:  # of protobuf
         model.Clear()
     if not _is_whole(model):
         kind = file_kind(data)

@@ -13,7 +13,7 @@ from hexsim.texts.names import visible
 _NO_NAMES = frozenset({"doc_string", "metadata_props", "external_data"})
 """Texts that nobody shows, and where weights lie, which is for the file system."""
 
-_Message = Any  # of protobuf, which is not among our own dependencies
+_Message = Any  # of protobuf, of any kind
 
 
 def with_visible_names(model: onnx.ModelProto) -> onnx.ModelProto:

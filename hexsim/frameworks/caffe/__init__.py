@@ -1,6 +1,8 @@
 """Networks of Caffe: a prototxt that describes layers, and a caffemodel that holds their weights.
 
 Modules
+    net_messages the messages of a prototxt, and which of their fields are read
+    prototxt     a prototxt as a message, and what it holds besides
     parameters   what the fields of a message say, asked for by name and kind
     description  the layers of a prototxt in the phase of inference, in order
     blobs        the weights of a caffemodel, by layer

@@ -1,8 +1,9 @@
-"""The weights of a caffemodel, by the name of their layer, read as protobuf's bytes.
+"""The weights of a caffemodel, by the name of their layer.
 
-Only what weights need is read: names, shapes and numbers, which stay in the file's bytes until a
-layer asks for them. Field numbers are those of Caffe's public description of its files; layers of
-the present and of the second format (`layers`, called V1) are taken.
+The schema has only what weights need, with the field numbers of Caffe's public description of its
+files. Layers of the present and of the second format (`layers`, called V1) are taken. Numbers are
+declared as bytes, which is how packed ones are written: they become an array in one step, when a
+layer asks for them.
 
 Left out: weights in HDF5, and the first format.
 """
@@ -16,18 +17,28 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from google.protobuf.message import DecodeError
 
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import require_ordinary
-from hexsim.frameworks.wire import fields, varint
+from hexsim.frameworks.messages import Message, message_classes
 from hexsim.texts.names import visible
 
 _LARGEST = 2**31 - 1
 """Bytes of a protobuf message."""
-_LAYERS = {100: (1, 7), 2: (4, 6)}
-"""Fields of a net that are layers: the fields of their name and blobs, present format and V1."""
-_SHAPE, _OLD_SHAPE = 7, (1, 2, 3, 4)
-_DATA = {5: "<f4", 8: "<f8"}
+_TABLE = {
+    "Net": "layers=2:V1Layer* layer=100:Layer*",
+    "Layer": "name=1:bytes blobs=7:Blob*",
+    "V1Layer": "name=4:bytes blobs=6:Blob*",
+    "Blob": "num=1:int32 channels=2:int32 height=3:int32 width=4:int32 data=5:bytes* "
+    "shape=7:Shape double_data=8:bytes*",
+    "Shape": "dim=1:int64*",
+    "Numbers": "data=5:float* double_data=8:double*",
+}
+"""A message of Numbers is a Blob, whose numbers may be written one by one."""
+_MESSAGES = message_classes("caffemodel", _TABLE)
+_OLD_SHAPE = "num", "channels", "height", "width"
+_DTYPES = {"data": "<f4", "double_data": "<f8"}
 _LONGEST = 32
 """Axes that a blob can have."""
 
@@ -38,13 +49,12 @@ class Blob:
 
     shape: tuple[int, ...]
     dtype: str
-    pieces: tuple[memoryview, ...]
+    data: bytes
 
     def read(self) -> npt.NDArray[np.float32]:
         """The numbers, in the shape of the file."""
-        data = self.pieces[0] if len(self.pieces) == 1 else b"".join(self.pieces)
         with np.errstate(over="ignore"):
-            return np.frombuffer(data, self.dtype).astype(np.float32).reshape(self.shape)
+            return np.frombuffer(self.data, self.dtype).astype(np.float32).reshape(self.shape)
 
 
 Blobs = Mapping[str, tuple[Blob, ...]]
@@ -52,76 +62,68 @@ Blobs = Mapping[str, tuple[Blob, ...]]
 
 def read_blobs(path: Path) -> Blobs:
     """Return the blobs of all layers in the caffemodel `path`; HexsimError if it is none."""
+    try:
+        blobs = {name: held for name, held in _layers(_net(path)) if held}
+    except (DecodeError, InvalidDataError, UnicodeDecodeError) as error:
+        why = f" ({error})" if isinstance(error, InvalidDataError) else ""
+        raise HexsimError(
+            f"'{path}' is no caffemodel, or a damaged one{why}; download it again"
+        ) from None
+    if not blobs:
+        raise HexsimError(f"'{path}' holds no weights of layers; give a .caffemodel file")
+    return blobs
+
+
+def _net(path: Path) -> Message:
     require_ordinary(path)
     try:
         if path.is_dir():
             raise HexsimError(f"cannot read '{path}': it is a folder; give a .caffemodel file")
         if path.stat().st_size > _LARGEST:
             raise HexsimError(f"'{path}' is larger than 2 GiB, which no caffemodel is")
-        data = path.read_bytes()
+        return _MESSAGES["Net"].FromString(path.read_bytes())
     except FileNotFoundError:
         raise HexsimError(f"no such file: '{path}'") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no file has such a name"
-        raise HexsimError(f"cannot read '{path}': {reason}") from None
-    try:
-        found = {name: blobs for name, blobs in _layers(memoryview(data)) if blobs}
-    except InvalidDataError as error:
-        raise HexsimError(
-            f"'{path}' is no caffemodel, or a damaged one ({error}); download it again"
-        ) from None
-    if not found:
-        raise HexsimError(f"'{path}' holds no weights of layers; give a .caffemodel file")
-    return found
+    except OSError as error:
+        raise HexsimError(f"cannot read '{path}': {error.strerror}") from None
 
 
-def _layers(net: memoryview) -> Iterator[tuple[str, tuple[Blob, ...]]]:
-    for number, value in fields(net):
-        if number in _LAYERS and isinstance(value, memoryview):
-            name_field, blobs_field = _LAYERS[number]
-            name, blobs = "", []
-            for inner, content in fields(value):
-                if inner == name_field and isinstance(content, memoryview):
-                    name = visible(bytes(content).decode("utf-8"))
-                elif inner == blobs_field and isinstance(content, memoryview):
-                    blobs.append(_blob(content, name))
-            yield name, tuple(blobs)
+def _layers(net: Message) -> Iterator[tuple[str, tuple[Blob, ...]]]:
+    for layer in (*net.layers, *net.layer):
+        name = visible(layer.name.decode("utf-8"))
+        yield name, tuple(_blob(blob, name) for blob in layer.blobs)
 
 
-def _blob(content: memoryview, layer: str) -> Blob:
-    shape: tuple[int, ...] | None = None
-    old: dict[int, int] = {}
-    pieces: dict[str, list[memoryview]] = {}
-    for number, value in fields(content):
-        if number == _SHAPE and isinstance(value, memoryview):
-            shape = _dims(value)
-        elif number in _OLD_SHAPE and isinstance(value, int):
-            old[number] = value
-        elif number in _DATA and isinstance(value, memoryview):
-            pieces.setdefault(_DATA[number], []).append(value)
-    if shape is None:
-        shape = tuple(old.get(number, 1) for number in _OLD_SHAPE) if old else None
-    if not pieces or len(pieces) > 1:
-        raise InvalidDataError(f"a blob of layer '{layer}' holds no single or double numbers")
-    ((dtype, data),) = pieces.items()
-    size = sum(map(len, data))
-    count, rest = divmod(size, np.dtype(dtype).itemsize)
-    shape = (count,) if shape is None else shape
-    if rest or math.prod(shape) != count or len(shape) > _LONGEST:
+def _blob(message: Message, layer: str) -> Blob:
+    written = _written(message)
+    if len(written) != 1:
+        what = "numbers in several ways" if written else "no single or double numbers"
+        raise InvalidDataError(f"a blob of layer '{layer}' holds {what}")
+    ((dtype, data),) = written
+    count, rest = divmod(len(data), np.dtype(dtype).itemsize)
+    shape: tuple[int, ...] = (count,)
+    if message.HasField("shape"):
+        shape = tuple(message.shape.dim[: _LONGEST + 1])
+    elif any(map(message.HasField, _OLD_SHAPE)):
+        shape = tuple(getattr(message, s) if message.HasField(s) else 1 for s in _OLD_SHAPE)
+    fits = len(shape) <= _LONGEST and min(shape, default=0) >= 0 and math.prod(shape) == count
+    if rest or not fits:
         raise InvalidDataError(
             f"a blob of layer '{layer}' holds {count} numbers for shape {list(shape)}"
         )
-    return Blob(shape, dtype, tuple(data))
+    return Blob(shape, dtype, data)
 
 
-def _dims(content: memoryview) -> tuple[int, ...]:
-    found = []
-    for number, value in fields(content):
-        if number == 1 and isinstance(value, int):
-            found.append(value)
-        elif number == 1 and isinstance(value, memoryview):
-            at = 0
-            while at < len(value):
-                size, at = varint(value, at)
-                found.append(size)
-    return tuple(found)
+def _written(message: Message) -> list[tuple[str, bytes]]:
+    """The numbers of a blob, with their type, in each way in which it has some.
+
+    Numbers that are written one by one are fields of another kind than the schema says, which
+    protobuf keeps as unknown ones. As numbers it reads both, and writes them as bytes.
+    """
+    packed = [(dtype, b"".join(getattr(message, field))) for field, dtype in _DTYPES.items()]
+    for field in _DTYPES:
+        message.ClearField(field)
+    singly = _MESSAGES["Numbers"].FromString(message.SerializeToString())
+    other = _MESSAGES["Blob"].FromString(singly.SerializeToString())
+    packed += [(dtype, b"".join(getattr(other, field))) for field, dtype in _DTYPES.items()]
+    return [(dtype, data) for dtype, data in packed if data]

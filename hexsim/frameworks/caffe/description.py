@@ -16,28 +16,12 @@ from pathlib import Path
 
 from hexsim import budget
 from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.frameworks.caffe.net_messages import V1_TYPES
 from hexsim.frameworks.caffe.parameters import Parameters
-from hexsim.texts.proto_text import parse_proto_text
+from hexsim.frameworks.caffe.prototxt import Unknown, parse_prototxt
 from hexsim.texts.text import read_text
 
 Shape = tuple[int, ...]
-
-V1_TYPES = {
-    "ABSVAL": "AbsVal", "ACCURACY": "Accuracy", "ARGMAX": "ArgMax", "BNLL": "BNLL",
-    "CONCAT": "Concat", "CONTRASTIVE_LOSS": "ContrastiveLoss", "CONVOLUTION": "Convolution",
-    "DATA": "Data", "DECONVOLUTION": "Deconvolution", "DROPOUT": "Dropout",
-    "DUMMY_DATA": "DummyData", "ELTWISE": "Eltwise", "EUCLIDEAN_LOSS": "EuclideanLoss",
-    "EXP": "Exp", "FLATTEN": "Flatten", "HDF5_DATA": "HDF5Data", "HDF5_OUTPUT": "HDF5Output",
-    "HINGE_LOSS": "HingeLoss", "IM2COL": "Im2col", "IMAGE_DATA": "ImageData",
-    "INFOGAIN_LOSS": "InfogainLoss", "INNER_PRODUCT": "InnerProduct", "LRN": "LRN",
-    "MEMORY_DATA": "MemoryData", "MULTINOMIAL_LOGISTIC_LOSS": "MultinomialLogisticLoss",
-    "MVN": "MVN", "POOLING": "Pooling", "POWER": "Power", "RELU": "ReLU", "SIGMOID": "Sigmoid",
-    "SIGMOID_CROSS_ENTROPY_LOSS": "SigmoidCrossEntropyLoss", "SILENCE": "Silence",
-    "SLICE": "Slice", "SOFTMAX": "Softmax", "SOFTMAX_LOSS": "SoftmaxWithLoss", "SPLIT": "Split",
-    "TANH": "TanH", "THRESHOLD": "Threshold", "WINDOW_DATA": "WindowData",
-}  # fmt: skip
-"""Layer types of V1 by today's names."""
-_NET_FIELDS = frozenset({"debug_info", "force_backward", "state"})
 
 
 @dataclass(frozen=True)
@@ -74,36 +58,39 @@ def read_description(
     label = f"'{path}'"
     try:
         text = read_text(path, "prototxt", "give the description of a network, or a model file")
-        net = Parameters(parse_proto_text(text, label), label)
+        message, unknown = parse_prototxt(text, label)
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
-    net.text("name")
+    net = Parameters(message, label, unknown.get(0))
+    net.value("name", "")
     shapes = _declared(net)
     layers = []
-    for layer in _layers(net):
+    for layer in _layers(net, unknown):
         if layer.type == "Input":
             shapes |= _input_layer(layer)
         else:
             layers.append(layer)
-    net.require_known(_NET_FIELDS)
+    net.require_known()
     if not layers:
         raise HexsimError(f"{label} describes no layers; there is nothing to run")
     return _asked(_renamed(layers, _given(shapes, input_dims, label), label), ends, label)
 
 
-def _layers(net: Parameters) -> list[CaffeLayer]:
+def _layers(net: Parameters, unknown: Unknown) -> list[CaffeLayer]:
     now, v1 = (net.messages(field) for field in ("layer", "layers"))
     if now and v1:
         raise net.error("it mixes 'layer' and 'layers', the formats of now and then")
     budget.require(budget.NODES, len(now) + len(v1), net.where)
     found = []
     for number, fields in enumerate(now or v1, start=1):
+        fields.unknown = unknown.get(number)
         if fields.has("layer"):
             raise net.error(
                 "it is of Caffe's first format (layers { layer { ... } }); let Caffe's "
                 "upgrade_net_proto_text rewrite it"
             )
-        name, kind = fields.text("name"), fields.word("type") or ""
+        name, kind = fields.value("name", ""), fields.value("type", "")
+        kind = V1_TYPES.get(kind, "") if v1 else kind
         fields.where = (
             f"layer '{name}' ({kind}) of {net.where}"
             if name
@@ -111,8 +98,7 @@ def _layers(net: Parameters) -> list[CaffeLayer]:
         )
         if not kind:
             raise fields.error("it has no type")
-        kind = V1_TYPES.get(kind, kind) if v1 else kind
-        bottoms, tops = fields.texts("bottom"), fields.texts("top")
+        bottoms, tops = fields.values("bottom"), fields.values("top")
         layer = CaffeLayer(name or f"layer{number}", kind, bottoms, tops, fields)
         if _is_there(fields):
             found.append(layer)
@@ -130,19 +116,19 @@ def _is_there(fields: Parameters) -> bool:
 
 def _meets(rule: Parameters) -> bool:
     """True if inference, at level 0 and in no stage, is what a rule speaks of."""
-    phase = rule.choice("phase", ("TRAIN", "TEST")) if rule.has("phase") else "TEST"
-    levels = rule.integer("min_level", 0) <= 0 <= rule.integer("max_level", 0)
-    stages = rule.texts("stage")
-    rule.texts("not_stage")
+    phase = rule.value("phase", "TEST")
+    levels = rule.value("min_level", 0) <= 0 <= rule.value("max_level", 0)
+    stages = rule.values("stage")
+    rule.values("not_stage")
     rule.require_all_read()
     return phase == "TEST" and levels and not stages
 
 
 def _declared(net: Parameters) -> dict[str, Shape]:
     """The inputs of a net that are no layers; their shapes may be missing, and are () then."""
-    names = net.texts("input")
-    shapes = [shape.integers("dim") for shape in net.messages("input_shape")]
-    sizes = net.integers("input_dim")
+    names = net.values("input")
+    shapes = [shape.values("dim") for shape in net.messages("input_shape")]
+    sizes = net.values("input_dim")
     if sizes and not shapes:
         shapes = [sizes[at : at + 4] for at in range(0, len(sizes), 4)]
     if (shapes and len(shapes) != len(names)) or len(sizes) % 4:
@@ -151,7 +137,7 @@ def _declared(net: Parameters) -> dict[str, Shape]:
 
 
 def _input_layer(layer: CaffeLayer) -> dict[str, Shape]:
-    shapes = [s.integers("dim") for s in layer.fields.message("input_param").messages("shape")]
+    shapes = [s.values("dim") for s in layer.fields.message("input_param").messages("shape")]
     if len(shapes) == 1:
         shapes *= len(layer.outputs)
     if shapes and len(shapes) != len(layer.outputs):

@@ -16,14 +16,6 @@ from hexsim.frameworks.caffe.graph import Graph
 from hexsim.frameworks.caffe.layers import TRANSLATORS
 from hexsim.frameworks.foreign import Foreign
 
-_HARMLESS = frozenset(
-    {
-        "bias_filler", "blob_share_mode", "blobs_lr", "dropout_param", "engine", "filler",
-        "loss_weight", "param", "phase", "propagate_down", "scale_filler", "transform_param",
-        "weight_decay", "weight_filler",
-    }
-)  # fmt: skip
-"""Fields of layers and their parameters that say nothing about inference."""
 _DATA = "Data", "DummyData", "HDF5Data", "ImageData", "MemoryData", "WindowData", "AnnotatedData"
 
 
@@ -56,7 +48,7 @@ def beside(path: Path) -> Path:
 def _translate(layer: CaffeLayer, graph: Graph) -> None:
     if layer.type in TRANSLATORS:
         TRANSLATORS[layer.type](layer, graph)
-        layer.fields.require_all_read(_HARMLESS)
+        layer.fields.require_all_read()
         return
     if layer.type in _DATA:
         raise layer.error(

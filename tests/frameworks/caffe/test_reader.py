@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx.numpy_helper import to_array
 
 import hexsim
 from hexsim.container.loading import load
 from hexsim.errors import HexsimError
+from hexsim.frameworks.caffe import read_caffe
 from hexsim.layers import BatchNorm, Convolution
 from tests.frameworks.caffe import twin
 from tests.frameworks.caffe.made import answered, answers, caffemodel, layer, net, stored
@@ -85,6 +88,41 @@ def test_the_second_format_has_other_names_and_shapes(tmp_path: Path) -> None:
 def test_other_ways_to_write_weights(data: bytes, tmp_path: Path) -> None:
     path = stored(tmp_path, net(PLAIN, IN_PLACE, data=X.shape), data)
     close(answers(load(path), {"data": X})["conv"], ANSWER)
+
+
+def test_a_choice_may_be_a_number(tmp_path: Path) -> None:
+    """The numbers are those of Caffe's description: MEAN is 4, AVE is 1, TANH of V1 is 23."""
+    mean = layer("m", "Reduction", "data", "m", "reduction_param { operation: 4 axis: 1 }")
+    average = layer("p", "Pooling", "data", "p", "pooling_param { pool: 1 global_pooling: true }")
+    found = answered(tmp_path, net(mean, average, data=X.shape), data=X)
+    close(found["m"], X.reshape(1, -1).mean(1))
+    close(found["p"], X.mean((2, 3), keepdims=True))
+    head = "input: 'data' input_dim: 1 input_dim: 3 input_dim: 9 input_dim: 9 "
+    old = head + "layers { name: 't' type: 23 bottom: 'data' top: 't' }"
+    close(answered(tmp_path, old, data=X)["t"], np.tanh(X))
+
+
+def test_real_numbers_are_read_as_they_are_written(tmp_path: Path) -> None:
+    """In doubles, not rounded to singles first: the logarithm of 1.1 is taken in doubles."""
+    text = net(layer("e", "Exp", "data", "e", "exp_param { base: 1.1 }"), data=(1, 2))
+    graph = read_caffe(stored(tmp_path, text)).proto.graph
+    (factor,) = (to_array(one) for one in graph.initializer if one.name.endswith("mul_operand"))
+    assert factor == np.float32(math.log(1.1))
+    assert factor != np.float32(math.log(np.float32(1.1)))
+
+
+def test_what_nobody_reads_may_hold_anything(tmp_path: Path) -> None:
+    """Training, fillers and layers behind the end have fields that no schema here knows."""
+    filled = "weight_filler { strange: 1 more < of: [{ it: 'x' }] > } engine: MKL2017"
+    conv = f"convolution_param {{ num_output: 4 kernel_size: 3 {filled} }} param {{ x: 1 }}"
+    text = net(
+        layer("conv", "Convolution", "data", "conv", conv),
+        layer("strange", "Strange", "conv", "boxes", "strange_param { relu_param: 1 }"),
+        data=X.shape,
+    )
+    path = stored(tmp_path, text, {"conv": (W, B)})
+    model = load(path, output_names=["conv"])
+    close(answers(model, {"data": X})["conv"], twin.convolution(X, W, B))
 
 
 def test_weights_may_be_elsewhere(tmp_path: Path) -> None:

@@ -33,19 +33,25 @@ def pool(parameters: str) -> str:
 
 
 REFUSED = {
-    "layer {": r"line 1: the text ends within the message",
-    "layer { name: }": "line 1: field 'name' has no value",
-    "name: 'x'\nlayer { name }": r"line 2: field 'name' has no value",
-    "name: 'x' }": "stands where a field begins",
-    "name: 'x' @": "'@' is no field",
+    "layer {": 'line 1, column 7: Expected "}"',
+    "layer { name: }": "line 1, column 15: Expected string but found: '}'",
+    "name: 'x'\nlayer { name }": 'line 2, column 14: Expected ":"',
+    "name: 'x' }": "line 1, column 11: Expected identifier or number, got }",
+    "name: 'x' @": "column 11: Expected identifier or number, got @",
     "name: 'x' \x1b[2J": r"\\x1b",
-    "layer {" * 80: "nested more than 64 levels",
+    "layer {" * 80: "line 1, column 561: Expected identifier or number, got the end",
+    "layer {" * 9000: "nested too deep",
     "name: 'empty'": "describes no layers",
-    "name: 1 layer { }": "'name' is '1' .line 1., and should be a text in quotes",
+    "name: 1 layer { }": "line 1, column 7: Expected string but found: '1'",
     "layer { name: 'a' }": "layer 1 of .*|layer 'a'.*it has no type",
     "layer { type: 'ReLU' } layers { type: RELU }": "mixes 'layer' and 'layers'",
     "layers { layer { name: 'a' type: 'relu' } }": "first format",
     "strange: 1 layer { type: 'ReLU' }": "parameter 'strange' is not known",
+    one("ReLU", "strange_param { a: [{ b < c: 1 > }] }"): r"'strange_param' is not known .line 3.;",
+    one("ReLU", "pooling_param { pool: AVE }"): "parameter 'pooling_param' is not known",
+    one("ReLU", "[x.y]: 1"): "does not have extensions",
+    f"name: '{'x' * 70000}'": "line 1: it has 70008 characters; break it",
+    "#\n" * 2**20 + "#": "more than the description of a network needs",
     "input: 'x' layer { type: 'ReLU' bottom: 'x' top: 'y' }": "input 'x' .*has no shape",
     "input: 'x' input_dim: 1 layer { type: 'ReLU' bottom: 'x' top: 'y' }": "1 inputs, and shapes",
     one("ReLU", bottoms="nothing"): "reads blob 'nothing', which no layer before it writes",
@@ -54,11 +60,13 @@ REFUSED = {
     one("Convolutoin"): "did you mean Convolution",
     one("Data", bottoms=""): "training data",
     one("SoftmaxWithLoss"): "is of training",
-    one("ReLU", "relu_param { slope: 1 }"): "parameter 'slope' is not known",
+    one(
+        "ReLU", "relu_param { slope: 1 }"
+    ): "parameter 'slope' is not known .line 3.; did you mean negative_slope",
     one("ReLU", "relu_param { negative_slope: nan }"): "should be a finite number",
     one("ReLU", "relu_param { negative_slope: 1e39 }"): "should be a finite number",
-    one("ReLU", "relu_param: 1"): "should be a message",
-    one("ReLU", "relu_param { } relu_param { }"): "is there 2 times",
+    one("ReLU", "relu_param: 1"): 'line 3, column .*: Expected "{"',
+    one("ReLU", "relu_param { } relu_param { }"): 'should not have multiple "relu_param" fields',
     one("ReLU", "include { } exclude { }"): "both 'include' and 'exclude'",
     conv("kernel_size: 3"): "no 'num_output'",
     conv("num_output: 4"): "no 'kernel_size'",
@@ -69,12 +77,14 @@ REFUSED = {
     conv("num_output: 0 kernel_size: 3"): "'num_output' is 0",
     conv("num_output: 4 kernel_size: 3 group: 2"): "2 groups",
     conv("num_output: 4 kernel_size: 33"): "spans 33 pixels of 9",
-    conv("num_output: 4 kernel_size: 99999999999"): "an integer of 32 bits",
-    conv("num_output: 4 kernel_size: 2.5"): "should be an integer",
+    conv(
+        "num_output: 4 kernel_size: 99999999999"
+    ): "line 3, column .*: Value out of range: 99999999999",
+    conv("num_output: 4 kernel_size: 2.5"): "line 3, column .*: Couldn't parse integer: 2.5",
     conv("num_output: 4 kernel_size: 5"): r"weights have the shape \[4, 3, 3, 3\]",
     conv("num_output: 4 kernel_size: 3 pad: 2000000"): "the budget is",
-    conv("num_output: 4 kernel_size: 3 bias_term: maybe"): "should be true or false",
-    pool("pool: MEDIAN kernel_size: 2"): "one of MAX, AVE",
+    conv("num_output: 4 kernel_size: 3 bias_term: maybe"): 'Expected "true" or "false"',
+    pool("pool: MEDIAN kernel_size: 2"): "line 3, .* has no value named MEDIAN",
     pool("pool: STOCHASTIC kernel_size: 2"): "stochastic",
     pool("kernel_size: 1 stride: 3 pad: 1"): "hide windows",
     pool("kernel_size: 1 stride: 5"): "begins beyond the image",
@@ -116,13 +126,26 @@ RIGHT = conv("num_output: 4 kernel_size: 3")
 DAMAGED = {
     b"": "holds no weights",
     b"hello": "no caffemodel, or a damaged one",
-    b"\xff" * 40: "a number has too many bytes",
-    HELD[:-1]: "goes beyond its end",
+    b"\xff" * 40: "a damaged one; download it again",
+    HELD[:-1]: "or a damaged one; download",
     caffemodel({"b": (W, B)}): "the caffemodel has 0 for it",
     caffemodel({"a": (W,)}): "needs 2 blobs of weights",
     block(100, block(1, b"a") + block(7, block(5, b"abc"))): "holds 0 numbers",
     block(100, block(1, b"a") + block(7, b"")): "no single or double",
-    block(100, block(1, b"\xff") + block(7, b"")): "no caffemodel, or a damaged one",
+    block(100, block(1, b"\xff") + block(7, b"")): "'.*net.caffemodel' is no caffemodel",
+    block(100, block(1, b"a") + block(7, block(5, bytes(4)) + block(8, bytes(8)))): (
+        "in several ways"
+    ),
+    block(100, block(1, b"a") + block(7, block(5, bytes(4)) + b"\x2d" + bytes(4))): (
+        "numbers in several ways"
+    ),
+    block(
+        100,
+        block(1, b"a") + block(7, block(7, block(1, 2 * varint(2**64 - 2))) + block(5, bytes(16))),
+    ): r"shape \[-2, -2\]",
+    block(100, block(1, b"a") + block(7, block(7, block(1, b"\x01" * 33)) + block(5, bytes(4)))): (
+        "holds 1 numbers for shape"
+    ),
     block(100, block(1, b"a") + block(7, block(7, block(1, varint(2**62))) + block(5, bytes(8)))): (
         "for shape"
     ),

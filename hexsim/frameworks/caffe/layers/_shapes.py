@@ -39,8 +39,8 @@ def pair(given: Parameters, names: tuple[str, str], both: str, default: int) -> 
     if given.has(first) or given.has(second):
         if given.has(both):
             raise given.error(f"it has '{both}' and '{first}' or '{second}'; give one of them")
-        return given.integer(first, default), given.integer(second, default)
-    values = given.integers(both) or (default,)
+        return given.value(first, default), given.value(second, default)
+    values = given.values(both) or (default,)
     if len(values) > 2:
         raise given.error(f"'{both}' is there {len(values)} times, and images have two axes")
     return values[0], values[-1]
@@ -80,7 +80,7 @@ def sliding(given: Parameters, *, dilated: bool) -> Sliding:
         pair(given, names, "kernel_size", 0),
         pair(given, ("stride_h", "stride_w"), "stride", 1),
         pair(given, ("pad_h", "pad_w"), "pad", 0),
-        _both(given.integers("dilation"), given) if dilated else (1, 1),
+        _both(given.values("dilation"), given) if dilated else (1, 1),
     )
     if min(*window.kernel, *window.strides, *window.dilations) < 1 or min(window.pads) < 0:
         raise given.error("kernel, stride and dilation must be at least 1, and pads at least 0")

@@ -25,7 +25,7 @@ def plain(op_type: str) -> Callable[[CaffeLayer, Graph], None]:
 def relu(layer: CaffeLayer, net: Graph) -> None:
     """Relu, or LeakyRelu with a negative slope."""
     require_counts(layer)
-    slope = layer.fields.message("relu_param").real("negative_slope", 0.0)
+    slope = layer.fields.message("relu_param").value("negative_slope", 0.0)
     if slope:
         net.add(layer, "LeakyRelu", layer.inputs, net.shape(layer), alpha=slope)
     else:
@@ -45,7 +45,7 @@ def clip(layer: CaffeLayer, net: Graph) -> None:
     given = layer.fields.message("clip_param")
     if not (given.has("min") and given.has("max")):
         raise layer.error("it needs 'min' and 'max'")
-    _clip(layer, net, given.real("min", 0.0), given.real("max", 0.0))
+    _clip(layer, net, given.value("min", 0.0), given.value("max", 0.0))
 
 
 def _clip(layer: CaffeLayer, net: Graph, least: float, most: float) -> None:
@@ -57,7 +57,7 @@ def prelu(layer: CaffeLayer, net: Graph) -> None:
     """PRelu with a slope per channel, or one for all."""
     require_counts(layer)
     shape = net.shape(layer)
-    shared = layer.fields.message("prelu_param").flag("channel_shared", False)
+    shared = layer.fields.message("prelu_param").value("channel_shared", False)
     if len(shape) < 2:
         raise layer.error("its input has no channels")
     slopes = (1,) if shared else (shape[1], *(1,) * (len(shape) - 2))
@@ -67,14 +67,14 @@ def prelu(layer: CaffeLayer, net: Graph) -> None:
 def elu(layer: CaffeLayer, net: Graph) -> None:
     """Elu."""
     require_counts(layer)
-    alpha = layer.fields.message("elu_param").real("alpha", 1.0)
+    alpha = layer.fields.message("elu_param").value("alpha", 1.0)
     net.add(layer, "Elu", layer.inputs, net.shape(layer), alpha=alpha)
 
 
 def swish(layer: CaffeLayer, net: Graph) -> None:
     """x times the sigmoid of beta x."""
     require_counts(layer)
-    beta, data = layer.fields.message("swish_param").real("beta", 1.0), layer.inputs[0]
+    beta, data = layer.fields.message("swish_param").value("beta", 1.0), layer.inputs[0]
     scaled = data if beta == 1 else net.numbers(layer, "Mul", data, "scaled", beta)
     shape = net.shape(layer)
     gate = net.add(layer, "Sigmoid", [scaled], shape, net.inner(layer, "gate"))
@@ -86,9 +86,9 @@ def power(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer)
     given = layer.fields.message("power_param")
     steps = (
-        ("Mul", given.real("scale", 1.0), 1.0),
-        ("Add", given.real("shift", 0.0), 0.0),
-        ("Pow", given.real("power", 1.0), 1.0),
+        ("Mul", given.value("scale", 1.0), 1.0),
+        ("Add", given.value("shift", 0.0), 0.0),
+        ("Pow", given.value("power", 1.0), 1.0),
     )
     _steps(layer, net, layer.inputs[0], [(op, n) for op, n, neutral in steps if n != neutral])
 
@@ -117,11 +117,11 @@ def logarithm(layer: CaffeLayer, net: Graph) -> None:
 def _base(layer: CaffeLayer, name: str) -> tuple[float, tuple[float, float]]:
     """Natural logarithm of the base, then scale and shift; a base of -1 is e."""
     given = layer.fields.message(name)
-    base = given.real("base", -1.0)
+    base = given.value("base", -1.0)
     if base != -1 and (base <= 0 or base == 1):
         raise layer.error(f"'base' is {base:g}, and must be positive and not 1, or -1 for e")
     factor = 1.0 if base == -1 else math.log(base)
-    return factor, (given.real("scale", 1.0), given.real("shift", 0.0))
+    return factor, (given.value("scale", 1.0), given.value("shift", 0.0))
 
 
 def _lines(layer: CaffeLayer, net: Graph, scale: float, shift: float) -> str:
@@ -143,7 +143,7 @@ def threshold(layer: CaffeLayer, net: Graph) -> None:
     """1 where the input is above the threshold, else 0."""
     require_counts(layer)
     shape = net.shape(layer)
-    bound = layer.fields.message("threshold_param").real("threshold", 0.0)
+    bound = layer.fields.message("threshold_param").value("threshold", 0.0)
     number = net.constant(layer, "bound", bound, "float32")
     above = net.add(layer, "Greater", [layer.inputs[0], number], shape, net.inner(layer, "above"))
     net.add(layer, "Cast", [above], shape, to=1)

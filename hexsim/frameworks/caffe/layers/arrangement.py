@@ -38,7 +38,7 @@ def cut(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer, 1, None)
     shape, given = net.shape(layer), layer.fields.message("slice_param")
     axis = _axis(layer, given, "slice_dim", len(shape))
-    points, parts, size = given.integers("slice_point"), len(layer.outputs), shape[axis]
+    points, parts, size = given.values("slice_point"), len(layer.outputs), shape[axis]
     if points:
         edges = (0, *points, size)
         if len(points) != parts - 1 or list(edges) != sorted(set(edges)):
@@ -62,7 +62,7 @@ def _axis(layer: CaffeLayer, given: Parameters, old: str, rank: int) -> int:
     if given.has(old) and given.has("axis"):
         raise layer.error(f"it has 'axis' and '{old}', its old name; give one of them")
     name = old if given.has(old) else "axis"
-    return axis_of(layer, given.integer(name, 1), rank, name)
+    return axis_of(layer, given.value(name, 1), rank, name)
 
 
 def _with(shape: Shape, axis: int, size: int) -> Shape:
@@ -73,8 +73,8 @@ def flatten(layer: CaffeLayer, net: Graph) -> None:
     """Axes from one to another become one."""
     require_counts(layer)
     shape, given = net.shape(layer), layer.fields.message("flatten_param")
-    first = axis_of(layer, given.integer("axis", 1), len(shape))
-    last = axis_of(layer, given.integer("end_axis", -1), len(shape), "end_axis")
+    first = axis_of(layer, given.value("axis", 1), len(shape))
+    last = axis_of(layer, given.value("end_axis", -1), len(shape), "end_axis")
     if last < first:
         raise layer.error(f"'end_axis' {last} comes before 'axis' {first}")
     inner = math.prod(shape[first : last + 1])
@@ -85,8 +85,8 @@ def reshape(layer: CaffeLayer, net: Graph) -> None:
     """Axes from one on get other sizes: 0 is that of the input, -1 what is left."""
     require_counts(layer)
     shape, given = net.shape(layer), layer.fields.message("reshape_param")
-    axis, count = given.integer("axis", 0), given.integer("num_axes", -1)
-    dims = given.message("shape").integers("dim")
+    axis, count = given.value("axis", 0), given.value("num_axes", -1)
+    dims = given.message("shape").values("dim")
     rank = len(shape)
     begin = axis if axis >= 0 else rank + axis + 1
     end = rank if count == -1 else begin + count
@@ -117,7 +117,7 @@ def crop(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer, 2)
     shape, other = net.shape(layer), net.shape(layer, 1)
     given = layer.fields.message("crop_param")
-    axis, offsets = axis_of(layer, given.integer("axis", 2), len(shape)), given.integers("offset")
+    axis, offsets = axis_of(layer, given.value("axis", 2), len(shape)), given.values("offset")
     if len(other) != len(shape):
         raise layer.error(f"its inputs have the shapes {list(shape)} and {list(other)}")
     count = len(shape) - axis
@@ -139,7 +139,7 @@ def tile(layer: CaffeLayer, net: Graph) -> None:
     """Tile along one axis."""
     require_counts(layer)
     shape, given = net.shape(layer), layer.fields.message("tile_param")
-    axis = axis_of(layer, given.integer("axis", 1), len(shape))
+    axis = axis_of(layer, given.value("axis", 1), len(shape))
     times = given.positive("tiles")
     repeats = [times if at == axis else 1 for at in range(len(shape))]
     counts = net.constant(layer, "repeats", repeats, "int64")
@@ -150,7 +150,7 @@ def permute(layer: CaffeLayer, net: Graph) -> None:
     """Transpose (SSD); axes that are not named keep their order behind the others."""
     require_counts(layer)
     shape = net.shape(layer)
-    order = list(layer.fields.message("permute_param").integers("order"))
+    order = list(layer.fields.message("permute_param").values("order"))
     if len(set(order)) < len(order) or any(not 0 <= axis < len(shape) for axis in order):
         raise layer.error(f"'order' {order} does not fit {len(shape)} axes")
     order += [axis for axis in range(len(shape)) if axis not in order]

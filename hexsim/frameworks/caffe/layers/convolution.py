@@ -31,8 +31,8 @@ def _filter(layer: CaffeLayer, net: Graph, *, transposed: bool, depthwise: bool)
     window = sliding(given, dilated=True)
     count = given.positive("num_output")
     group = given.positive("group", channels if depthwise else 1)
-    given.flag("force_nd_im2col", False)
-    if axis_of(layer, given.integer("axis", 1), 4) != 1:
+    given.value("force_nd_im2col", False)
+    if axis_of(layer, given.value("axis", 1), 4) != 1:
         raise layer.error("'axis' must be 1, that of the channels")
     if channels % group or count % group:
         raise layer.error(f"{group} groups divide neither {channels} channels into {count}")
@@ -48,7 +48,7 @@ def _filter(layer: CaffeLayer, net: Graph, *, transposed: bool, depthwise: bool)
             sizes.append((size + 2 * pad - kernel) // stride + 1)
     ends = (channels, count // group) if transposed else (count, channels // group)
     inputs = [layer.inputs[0], net.weight(layer, 0, "weights", (*ends, *window.kernel))]
-    if given.flag("bias_term", True):
+    if given.value("bias_term", True):
         inputs.append(net.weight(layer, 1, "bias", (count,)))
     net.add(
         layer,
@@ -66,16 +66,16 @@ def inner_product(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer)
     given = layer.fields.message("inner_product_param")
     shape = net.shape(layer)
-    axis = axis_of(layer, given.integer("axis", 1), len(shape))
+    axis = axis_of(layer, given.value("axis", 1), len(shape))
     count, length = given.positive("num_output"), math.prod(shape[axis:])
-    transposed = given.flag("transpose", False)
+    transposed = given.value("transpose", False)
     rows = (math.prod(shape[:axis]), length)
     data = layer.inputs[0]
     if shape != rows:
         data = net.add(layer, "Flatten", [data], rows, net.inner(layer, "rows"), axis=axis)
     ends = (length, count) if transposed else (count, length)
     inputs = [data, net.weight(layer, 0, "weights", ends)]
-    if given.flag("bias_term", True):
+    if given.value("bias_term", True):
         inputs.append(net.weight(layer, 1, "bias", (count,)))
     output, whole = layer.outputs[0], (*shape[:axis], count)
     if axis == 1:

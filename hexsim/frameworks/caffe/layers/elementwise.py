@@ -13,9 +13,9 @@ def eltwise(layer: CaffeLayer, net: Graph) -> None:
     """Product, sum with coefficients, or maximum of two or more inputs."""
     require_counts(layer, None)
     given = layer.fields.message("eltwise_param")
-    kind = given.choice("operation", ("PROD", "SUM", "MAX")) if given.has("operation") else "SUM"
-    given.flag("stable_prod_grad", True)
-    shape, coefficients = net.shape(layer), given.reals("coeff")
+    kind = given.value("operation", "SUM")
+    given.value("stable_prod_grad", True)
+    shape, coefficients = net.shape(layer), given.values("coeff")
     for position in range(len(layer.inputs)):
         if net.shape(layer, position) != shape:
             other = list(net.shape(layer, position))
@@ -63,12 +63,12 @@ def reduction(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer)
     given = layer.fields.message("reduction_param")
     shape = net.shape(layer)
-    axis = axis_of(layer, given.integer("axis", 0), len(shape))
+    axis = axis_of(layer, given.value("axis", 0), len(shape))
     if axis == 0:
         raise layer.error("'axis' is 0, and a result per item is all that is taken")
     ops = {"SUM": "ReduceSum", "ASUM": "ReduceL1", "SUMSQ": "ReduceSumSquare", "MEAN": "ReduceMean"}
-    kind = given.choice("operation", tuple(ops))
-    factor, rows = given.real("coeff", 1.0), (*shape[:axis], math.prod(shape[axis:]))
+    kind = given.value("operation", "SUM")
+    factor, rows = given.value("coeff", 1.0), (*shape[:axis], math.prod(shape[axis:]))
     target = net.constant(layer, "shape", rows, "int64")
     data = net.add(layer, "Reshape", [layer.inputs[0], target], rows, net.inner(layer, "rows"))
     output = layer.outputs[0] if factor == 1 else net.inner(layer, "result")
@@ -86,10 +86,10 @@ def arg_max(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer)
     given = layer.fields.message("argmax_param")
     shape, data = net.shape(layer), layer.inputs[0]
-    if given.integer("top_k", 1) != 1 or given.flag("out_max_val", False):
+    if given.value("top_k", 1) != 1 or given.value("out_max_val", False):
         raise layer.error("only the place of the one largest is taken (top_k: 1, out_max_val: no)")
     if given.has("axis"):
-        axis = axis_of(layer, given.integer("axis", 0), len(shape))
+        axis = axis_of(layer, given.value("axis", 0), len(shape))
         whole = (*shape[:axis], 1, *shape[axis + 1 :])
     else:
         axis, rows = 1, (shape[0], math.prod(shape[1:]))

@@ -17,10 +17,10 @@ def batch_norm(layer: CaffeLayer, net: Graph) -> None:
     """BatchNormalization without gamma and beta; stored sums are divided by the stored factor."""
     require_counts(layer)
     given = layer.fields.message("batch_norm_param")
-    if not given.flag("use_global_stats", True):
+    if not given.value("use_global_stats", True):
         raise layer.error("it normalises by each batch ('use_global_stats: false'), as in training")
-    given.real("moving_average_fraction", 0.999)
-    epsilon = given.real("eps", 1e-5)
+    given.value("moving_average_fraction", 0.999)
+    epsilon = given.value("eps", 1e-5)
     shape = net.shape(layer)
     channels = shape[1:2] or (1,)
     net.blob(layer, 2)  # without which the sums mean nothing
@@ -62,7 +62,7 @@ def scale(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer, None)
     given = layer.fields.message("scale_param")
     biased, axis, count = (
-        given.flag("bias_term", False), given.integer("axis", 1), given.integer("num_axes", 1)
+        given.value("bias_term", False), given.value("axis", 1), given.value("num_axes", 1)
     )  # fmt: skip
     shape = net.shape(layer)
     writer = net.writers.get(layer.inputs[0])
@@ -94,8 +94,8 @@ def bias(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer, None)
     given = layer.fields.message("bias_param")
     shape = net.shape(layer)
-    axis = axis_of(layer, given.integer("axis", 1), len(shape))
-    operand, _ = _operand(layer, net, axis, given.integer("num_axes", 1), "bias")
+    axis = axis_of(layer, given.value("axis", 1), len(shape))
+    operand, _ = _operand(layer, net, axis, given.value("num_axes", 1), "bias")
     net.add(layer, "Add", [layer.inputs[0], operand], shape)
 
 
@@ -126,10 +126,10 @@ def lrn(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer)
     given = layer.fields.message("lrn_param")
     size, alpha, beta = (
-        given.positive("local_size", 5), given.real("alpha", 1.0), given.real("beta", 0.75)
+        given.positive("local_size", 5), given.value("alpha", 1.0), given.value("beta", 0.75)
     )  # fmt: skip
-    across = given.choice("norm_region", ("ACROSS_CHANNELS", "WITHIN_CHANNEL"))
-    bias, shape = given.real("k", 1.0), image(layer, net)
+    across = given.value("norm_region", "ACROSS_CHANNELS")
+    bias, shape = given.value("k", 1.0), image(layer, net)
     if size % 2 == 0:
         raise layer.error(f"'local_size' is {size}, and must be odd")
     if across == "ACROSS_CHANNELS":
@@ -152,8 +152,8 @@ def mvn(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer)
     given = layer.fields.message("mvn_param")
     shape = image(layer, net)
-    axes = [1, 2, 3] if given.flag("across_channels", False) else [2, 3]
-    divides, epsilon = given.flag("normalize_variance", True), given.real("eps", 1e-9)
+    axes = [1, 2, 3] if given.value("across_channels", False) else [2, 3]
+    divides, epsilon = given.value("normalize_variance", True), given.value("eps", 1e-9)
     few = tuple(1 if axis in axes else size for axis, size in enumerate(shape))
     data = layer.inputs[0]
     mean = net.add(layer, "ReduceMean", [data], few, net.inner(layer, "mean"), axes=axes)
@@ -172,8 +172,8 @@ def normalize(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer)
     given = layer.fields.message("norm_param")
     shape = image(layer, net)
-    axes = [1, 2, 3] if given.flag("across_spatial", True) else [1]
-    shared, epsilon = given.flag("channel_shared", True), given.real("eps", 1e-10)
+    axes = [1, 2, 3] if given.value("across_spatial", True) else [1]
+    shared, epsilon = given.value("channel_shared", True), given.value("eps", 1e-10)
     few = tuple(1 if axis in axes else size for axis, size in enumerate(shape))
     data = layer.inputs[0]
     sums = net.add(layer, "ReduceSumSquare", [data], few, net.inner(layer, "sums"), axes=axes)
@@ -188,7 +188,7 @@ def softmax(layer: CaffeLayer, net: Graph) -> None:
     """Softmax along one axis."""
     require_counts(layer)
     shape = net.shape(layer)
-    axis = layer.fields.message("softmax_param").integer("axis", 1)
+    axis = layer.fields.message("softmax_param").value("axis", 1)
     net.add(layer, "Softmax", layer.inputs, shape, axis=axis_of(layer, axis, len(shape)))
 
 

@@ -18,16 +18,16 @@ def pooling(layer: CaffeLayer, net: Graph) -> None:
     require_counts(layer)
     given = layer.fields.message("pooling_param")
     batch, channels, height, width = image(layer, net)
-    kind = given.choice("pool", ("MAX", "AVE", "STOCHASTIC"))
+    kind = given.value("pool", "MAX")
     if kind == "STOCHASTIC":
         raise layer.error("stochastic pooling is not taken; a phone has none")
     average = kind == "AVE"
-    rounds_up = given.choice("round_mode", ("CEIL", "FLOOR")) == "CEIL"
-    if given.flag("global_pooling", False):
+    rounds_up = given.value("round_mode", "CEIL") == "CEIL"
+    if given.value("global_pooling", False):
         for name in ("kernel_size", "kernel_h", "kernel_w"):
             if given.has(name):
                 raise layer.error(f"a global pooling has no '{name}'")
-        neutral = given.integer("stride", 1) == 1 and given.integer("pad", 0) == 0
+        neutral = given.value("stride", 1) == 1 and given.value("pad", 0) == 0
         if not neutral:
             raise layer.error("a global pooling has a stride of 1 and no pads")
         op_type = "GlobalAveragePool" if average else "GlobalMaxPool"
