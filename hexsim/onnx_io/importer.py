@@ -108,6 +108,12 @@ class Importer:
                 self.readers.setdefault(name, []).append(node)
         self.uses.update(outputs)
 
+    def forget(self, node: Node) -> None:
+        """Let a node that others stand for read nothing any more."""
+        for name in node.reads:
+            self.uses[name] -= 1
+            self.readers[name].remove(node)
+
     def exists(self, name: str) -> bool:
         """True if `name` has been written by a node, or is an input or a known array."""
         places = (self.tensors, self.known, self.stripped, self.tails.tensors)

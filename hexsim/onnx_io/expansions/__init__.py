@@ -65,6 +65,7 @@ def expanded_by_shape(node: Node, net: Importer, source: OnnxSource) -> list[Nod
     Raises what the expansion raises; then nothing has changed in `net`.
     """
     parts = SHAPED[node.op_type](node, net)
+    net.forget(node)
     net.labels.discard(node.name)
     net.expanded[node.name] = node.op_type
     nodes = constants_first(named(parts, source, net.labels))
