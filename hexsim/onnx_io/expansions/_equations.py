@@ -34,7 +34,9 @@ def parsed(text: str, ranks: Sequence[int]) -> Equation:
     left, arrow, right = text.replace(" ", "").partition("->")
     written = left.split(",")
     if len(written) != len(ranks):
-        raise InvalidDataError(f"equation '{text}' is for {len(written)} operands, not {len(ranks)}")
+        raise InvalidDataError(
+            f"equation '{text}' is for {len(written)} operands, not {len(ranks)}"
+        )
     terms = tuple(_labels(term, rank, text) for term, rank in zip(written, ranks, strict=True))
     dotted = max((_dotted(labels) for labels in terms), key=len)
     if arrow:
@@ -45,7 +47,9 @@ def parsed(text: str, ranks: Sequence[int]) -> Equation:
         result = (*dotted, *sorted(label for label, count in counts.items() if count == 1))
     unknown = set(result).difference(*terms)
     if unknown or len(set(result)) < len(result):
-        raise InvalidDataError(f"the result of equation '{text}' repeats a label, or has one of its own")
+        raise InvalidDataError(
+            f"the result of equation '{text}' repeats a label, or has one of its own"
+        )
     return Equation(terms, result)
 
 
@@ -60,7 +64,9 @@ def sizes_of(terms: Sequence[Labels], shapes: Sequence[Shape]) -> Mapping[str, i
             if sizes.setdefault(label, size) == 1:
                 sizes[label] = size
             if size not in (1, sizes[label]):
-                raise InvalidDataError(f"label '{label}' is of size {sizes[label]} and of size {size}")
+                raise InvalidDataError(
+                    f"label '{label}' is of size {sizes[label]} and of size {size}"
+                )
     return sizes
 
 
@@ -85,4 +91,6 @@ def _dotted(labels: Labels) -> Labels:
 def _require_labels(term: str, text: str) -> None:
     letters = term.replace(_DOTS, "", 1)
     if letters and not (letters.isascii() and letters.isalpha()):
-        raise InvalidDataError(f"equation '{text}' has something else than letters, commas and dots")
+        raise InvalidDataError(
+            f"equation '{text}' has something else than letters, commas and dots"
+        )

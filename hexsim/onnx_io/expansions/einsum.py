@@ -71,11 +71,7 @@ class _Products:
         for label in dict.fromkeys(term.labels):
             while term.labels.count(label) > 1:
                 term, shape = self._diagonal(term, shape, label)
-        kept = [
-            axis
-            for axis, label in enumerate(term.labels)
-            if shape[axis] == self._sizes[label]
-        ]
+        kept = [axis for axis, label in enumerate(term.labels) if shape[axis] == self._sizes[label]]
         if len(kept) == len(shape):
             return term
         name = self._reshaped(term.name, tuple(shape[axis] for axis in kept))
@@ -156,7 +152,9 @@ class _Products:
         pair = [axis for axis, name in enumerate(term.labels) if name == label][:2]
         size = shape[pair[0]]
         if shape[pair[1]] != size:
-            raise InvalidDataError(f"label '{label}' is of size {size} and of size {shape[pair[1]]}")
+            raise InvalidDataError(
+                f"label '{label}' is of size {size} and of size {shape[pair[1]]}"
+            )
         rest = [axis for axis in range(len(shape)) if axis not in pair]
         name = term.name
         if [*rest, *pair] != list(range(len(shape))):

@@ -80,9 +80,7 @@ def _rotated(node: Node, net: Importer, inputs: _Inputs) -> Sequence[onnx.NodePr
         factors.append(_reshaped(parts, rows, (*sizes[:axis], 1, *sizes[axis:])))
     part = data if turned == heads[-1] else _slice(parts, data, 0, turned)
     swapped = _swapped(parts, part, (*heads[:3], turned), paired)
-    products = [
-        parts.add("Mul", pair) for pair in zip((part, swapped), factors, strict=True)
-    ]
+    products = [parts.add("Mul", pair) for pair in zip((part, swapped), factors, strict=True)]
     result = parts.add("Add", products)
     if turned < heads[-1]:
         rest = _slice(parts, data, turned, heads[-1])
@@ -100,7 +98,9 @@ def _by_heads(node: Node, shape: Shape, turned: int) -> Shape:
         raise InvalidDataError(f"its input has {len(shape)} axes, not 3 or 4")
     heads = node.integer("num_heads", 0) or shape[2] // max(turned, 1)
     if heads < 1 or shape[2] % heads:
-        raise InvalidDataError(f"its input of {shape[2]} channels does not divide into {heads} heads")
+        raise InvalidDataError(
+            f"its input of {shape[2]} channels does not divide into {heads} heads"
+        )
     return (*shape[:2], heads, shape[2] // heads)
 
 

@@ -24,7 +24,6 @@ from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.node import Node, NotALayerError
 
 
-
 def attention(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
     """Weigh values by the softmax of scores, head by head."""
     _require_plain(node, net)
@@ -36,6 +35,8 @@ def attention(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
     groups, length = key_shape[1:3]
     if key_shape != (batch, groups, length, size) or value_shape[:3] != key_shape[:3]:
         raise InvalidDataError("its queries, keys and values are not of the same batch and sizes")
+    if 0 in (*query_shape, *key_shape):
+        raise NotALayerError("its queries or keys are empty")
     if heads % groups:
         raise InvalidDataError(f"its {heads} heads of queries do not share {groups} of keys")
     scores_shape = (batch, heads, rows, length)
@@ -87,7 +88,9 @@ def _heads(
     batch, length, channels = shape
     heads = node.integer(attribute, 0)
     if heads < 1 or channels % heads:
-        raise InvalidDataError(f"'{name}' of {channels} channels does not divide by {attribute} {heads}")
+        raise InvalidDataError(
+            f"'{name}' of {channels} channels does not divide by {attribute} {heads}"
+        )
     cut = _reshaped(parts, name, (batch, length, heads, channels // heads))
     turned = parts.add("Transpose", [cut], perm=[0, 2, 1, 3])
     return turned, (batch, heads, length, channels // heads)

@@ -5,6 +5,7 @@ import pytest
 from onnx import helper
 
 from hexsim.errors import HexsimError
+from hexsim.layers import Elementwise
 from hexsim.onnx_io.reader import read, read_with_codes
 from tests.onnx_io.expansions.judged import assert_same, fused, model_of
 
@@ -40,7 +41,7 @@ def test_of_onnx(axes: int, part: int, interleaved: int, positions: bool) -> Non
         **heads,
     )
     network = assert_same(model_of([node], feed, weights, "y", 23), feed)
-    assert sum(layer.type == "elementwise" for layer in network.layers) == 3
+    assert sum(isinstance(layer, Elementwise) for layer in network.layers) == 3
 
 
 @pytest.mark.parametrize("interleaved", [0, 1])
