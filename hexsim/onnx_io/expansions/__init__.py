@@ -7,8 +7,8 @@ it is.
 
 Some operators can be written in others only where the shapes of their inputs are known. These are
 in the table SHAPED, and are expanded when the reader comes to them. Such an expansion raises
-NotALayerError, with the reason, to leave its node as it is, and InvalidDataError if the node contradicts
-its inputs.
+NotALayerError, with the reason, to leave its node as it is, and InvalidDataError if the node
+contradicts its inputs.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 SNPE has no such blocks. So the weights are taken as floats, computed when they are first read, and
 the quantiser gives them codes of its own; the report of the import says so.
 
-Left out, such nodes stay as they are: weights that vary, and blocks in an order of their own (g_idx).
+Left out, such nodes stay as they are: weights that vary, and groups in an order of their own
+(g_idx).
 """
 
 from __future__ import annotations
@@ -77,7 +78,10 @@ def matmul_nbits(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
     label = net.unique(f"{node.inputs[1]}.real")
     make = partial(blocks.weights, codes, scales, zeros)
     net.known[label] = Known(label, (blocks.rows, blocks.columns), "float32", make)
-    note = f"weights of {blocks.bits} bits in blocks (MatMulNBits) are taken as floats, which are quantised anew"
+    note = (
+        f"weights of {blocks.bits} bits in blocks (MatMulNBits) are taken as floats, which are "
+        "quantised anew"
+    )
     if note not in net.notes:
         net.notes.append(note)
     parts = Parts(node)
@@ -96,7 +100,8 @@ def _blocks(node: Node) -> _Blocks:
         raise NotALayerError(f"its weights have {blocks.bits} bits, not {_BITS}")
     if min(blocks.rows, blocks.columns) < 1 or blocks.size < 16 or blocks.size & (blocks.size - 1):
         raise InvalidDataError(
-            f"K {blocks.rows}, N {blocks.columns} and block_size {blocks.size} are no sizes of blocks"
+            f"K {blocks.rows}, N {blocks.columns} and block_size {blocks.size} are no sizes of "
+            "blocks"
         )
     return blocks
 

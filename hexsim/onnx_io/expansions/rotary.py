@@ -91,7 +91,7 @@ def _rotated(node: Node, net: Importer, inputs: _Inputs) -> Sequence[onnx.NodePr
 
 
 def _by_heads(node: Node, shape: Shape, turned: int) -> Shape:
-    """The shape with an axis of heads: (N, heads, L, size) or, of three axes, (N, L, heads, size)."""
+    """The shape with an axis of heads: (N, heads, L, size); of three axes, (N, L, heads, size)."""
     if len(shape) == 4:
         return shape
     if len(shape) != 3:

@@ -60,7 +60,7 @@ def test_a_code_by_hand() -> None:
     model = model_of([product("x w s", 16, 1, 4, 16)], {"x": normal(1, 16)}, given, "y")
     network = read(model)
     (layer,) = (la for la in network.layers if isinstance(la, FullyConnected))
-    weight = network.constants[layer.weight].value.reshape(-1)
+    weight = network.constants[layer.weight].value().reshape(-1)
     assert weight.tolist() == [0.0, 3.5] + [-4.0] * 14
 
 

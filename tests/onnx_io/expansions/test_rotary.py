@@ -89,5 +89,5 @@ def test_tables_that_do_not_fit_are_refused(columns: int) -> None:
     if columns == 3:
         node.attribute.append(helper.make_attribute("rotary_embedding_dim", 8))
     model = model_of([node], {"x": normal(1, 3, 5, 8)}, angles(1, 5, columns), "y", 23)
-    with pytest.raises(HexsimError, match="node 'turn' .*do not fit heads of 8"):
+    with pytest.raises(HexsimError, match=r"node 'turn' .*do not fit heads of 8"):
         read(model)

@@ -101,5 +101,5 @@ def test_one_whose_mask_hides_everything_from_a_query_stays() -> None:
 
 def test_heads_that_do_not_share_are_refused() -> None:
     model = model_of([attention()], plain(4, 3), {}, "y", 23)
-    with pytest.raises(HexsimError, match="node 'attend' .*4 heads of queries do not share 3"):
+    with pytest.raises(HexsimError, match=r"node 'attend' .*4 heads of queries do not share 3"):
         read(model)
