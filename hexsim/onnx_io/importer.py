@@ -42,10 +42,10 @@ class Importer:
     they are dequantised, and `moved_types` what they are in the file. `ends` are the outputs of the
     network, `coded_ends` those of its ends that are codes in the file; inputs that may be such are
     `judged` once. `tails` are nodes whose results are as large as values decide, and what
-    follows of them. `nodes` counts those of the file, `labels` are their names, `folded` those
-    of which nothing is left with their operators, `reasons` say why others are opaque, and `notes`
-    are sentences on what was changed. `fitting` is the only branch of an If that fits the shapes
-    that it reads, known from a look at both.
+    follows of them. `nodes` counts those of the file, `labels` are their names, `expanded` those
+    that stand for several and `folded` those of which nothing is left, with their operators;
+    `reasons` say why others are opaque, and `notes` are sentences on what was changed. `fitting` is
+    the only branch of an If that fits the shapes that it reads, known from a look at both.
     """
 
     def __init__(self, known: Mapping[str, Known]) -> None:
@@ -54,6 +54,7 @@ class Importer:
         self.readers: dict[str, list[Node]] = {}
         self.writers: dict[str, Node] = {}
         self.labels: set[str] = set()
+        self.expanded: dict[str, str] = {}
         self.folded: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
         self.notes: list[str] = []
@@ -106,6 +107,12 @@ class Importer:
                 self.uses[name] += 1
                 self.readers.setdefault(name, []).append(node)
         self.uses.update(outputs)
+
+    def forget(self, node: Node) -> None:
+        """Let a node that others stand for read nothing any more."""
+        for name in node.reads:
+            self.uses[name] -= 1
+            self.readers[name].remove(node)
 
     def exists(self, name: str) -> bool:
         """True if `name` has been written by a node, or is an input or a known array."""

@@ -33,7 +33,7 @@ from hexsim.onnx_io import dynamic_tail
 from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.axis_order import channels_last, identity, stored_shape
 from hexsim.onnx_io.ends import ending_at
-from hexsim.onnx_io.expansions import expanded
+from hexsim.onnx_io.expansions import SHAPED, expanded, expanded_by_shape
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.input_shapes import bind_input_shapes
 from hexsim.onnx_io.known import Array, Known, dtype_name, initializers, known_tensor
@@ -113,7 +113,7 @@ def read_with_codes(
             net.add_input(_input(source, value, shapes[value.name]))
     net.known.update(_given(source, input_values or {}))
     net.ends = frozenset(value.name for value in source.graph.output)
-    expanded = _read_graph(source.graph, net, source)
+    _read_graph(source.graph, net, source)
     outputs = tuple(value.name for value in source.graph.output)
     dynamic_tail.finish(net, source, outputs)
     for output in outputs:
@@ -121,7 +121,7 @@ def read_with_codes(
             what = "does not depend on any input" if net.exists(output) else "is written by no node"
             raise HexsimError(f"output '{output}' of {source.label} {what}")
     network = net.network(name, tuple(shapes), outputs)
-    return Imported(network, net.codes, _report(network, net, source, expanded))
+    return Imported(network, net.codes, _report(network, net, source))
 
 
 def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str, Known]:
@@ -141,9 +141,7 @@ def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str,
     return found
 
 
-def _report(
-    network: Network, net: Importer, source: OnnxSource, expanded: Mapping[str, str]
-) -> ImportReport:
+def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport:
     opaque = (layer for layer in network.layers if isinstance(layer, Opaque))
     notes = list(net.notes)
     if source.was_half:
@@ -156,7 +154,7 @@ def _report(
         notes.append(f"the file's own encodings of {len(net.codes)} tensors are taken")
     return ImportReport(
         nodes=net.nodes,
-        expanded=expanded,
+        expanded=net.expanded,
         folded=net.folded,
         opaque=tuple(
             OpaqueNode(la.name, la.op_type, net.reasons.get(la.name, _PART)) for la in opaque
@@ -165,22 +163,21 @@ def _report(
     )
 
 
-def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> dict[str, str]:
-    """Read all nodes of a graph and return those that were expanded, with their operators."""
+def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> None:
+    """Read all nodes of a graph."""
     net.visit(len(graph.node))
     nodes, gone = expanded(graph, source, net.labels)
     net.nodes += len(graph.node)
     net.expect(nodes, (value.name for value in graph.output))
-    found = {node.name: node.op_type for node in gone}
+    net.expanded.update((node.name, node.op_type) for node in gone)
     for node in nodes:
         if node.op_type == "If":
-            found |= _if(node, net, source)
+            _if(node, net, source)
         else:
             _read_node(node, net, source)
-    return found
 
 
-def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
+def _if(node: Node, net: Importer, source: OnnxSource) -> None:
     """Read the branch that an If takes in its place; leave it as it is if that is not known.
 
     A branch that contradicts the shapes of this network is not taken.
@@ -194,14 +191,16 @@ def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
             shape = list(net.known[condition].shape)
             raise node.error(f"its condition '{condition}' has the shape {shape}, not one element")
         holds = bool(net.known[condition].read().item())
-        return _branch(node, "then_branch" if holds else "else_branch", net, source)
+        _branch(node, "then_branch" if holds else "else_branch", net, source)
+        return
     if dynamic_tail.joins(node, net):
         dynamic_tail.add(node, net, source)
-        return {}
+        return
     shapes = tuple(net.source_shape(name) for name in outer_names(node.proto))
     seen = (node.proto.SerializeToString(deterministic=True), shapes)
     if seen in net.fitting:  # looked at before, with the branch around it
-        return _only(node, net.fitting[seen], net, source)
+        _only(node, net.fitting[seen], net, source)
+        return
     types, misfits = {}, []
     for attribute in ("then_branch", "else_branch"):
         looking = net.fork()
@@ -217,7 +216,8 @@ def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
         raise misfits[0]
     if misfits:
         (net.fitting[seen],) = types
-        return _only(node, net.fitting[seen], net, source)
+        _only(node, net.fitting[seen], net, source)
+        return
     if types["then_branch"] != types["else_branch"]:
         raise node.error("its branches make tensors of different shapes")
     net.reasons[node.name] = (
@@ -225,18 +225,17 @@ def _if(node: Node, net: Importer, source: OnnxSource) -> dict[str, str]:
         "input alone, give that a value (--input-value)"
     )
     add_opaque(node, net, types["then_branch"])
-    return {}
 
 
-def _only(node: Node, attribute: str, net: Importer, source: OnnxSource) -> dict[str, str]:
+def _only(node: Node, attribute: str, net: Importer, source: OnnxSource) -> None:
     """Read the only branch that fits the shapes."""
     other = "as the other is for other shapes"
     net.notes.append(f"node '{node.name}' (If) is its {attribute}, {other}")
     net.folded[node.name] = node.op_type
-    return _branch(node, attribute, net, source)
+    _branch(node, attribute, net, source)
 
 
-def _branch(node: Node, attribute: str, net: Importer, source: OnnxSource) -> dict[str, str]:
+def _branch(node: Node, attribute: str, net: Importer, source: OnnxSource) -> None:
     """Read a branch of an If in its place."""
     graph = onnx.GraphProto()
     graph.CopyFrom(node.graph(attribute))
@@ -248,7 +247,7 @@ def _branch(node: Node, attribute: str, net: Importer, source: OnnxSource) -> di
     for inner, outer in zip(graph.output, node.outputs, strict=True):
         if outer:
             graph.node.add(op_type="Identity", input=[inner.name], output=[outer])
-    return _read_graph(graph, net, source)
+    _read_graph(graph, net, source)
 
 
 def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...]) -> Tensor:
@@ -305,6 +304,10 @@ def _add(node: Node, net: Importer, source: OnnxSource) -> None:
         return
     translate = None if node.proto.domain not in ("", "ai.onnx") else TRANSLATORS.get(node.standard)
     try:
+        if node.op_type in SHAPED:
+            for part in expanded_by_shape(node, net, source):
+                _read_node(part, net, source)
+            return
         if translate is None:
             raise NotALayerError("no layer of ours does what this operator does")
         translate(node, net)

@@ -23,7 +23,7 @@ import onnx
 from onnx import AttributeProto, helper, numpy_helper
 
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.onnx_io.expansions import EXPANSIONS
+from hexsim.onnx_io.expansions import EXPANSIONS, SHAPED
 from hexsim.onnx_io.operators import TRANSLATORS
 from hexsim.onnx_io.reader import read
 from tests.fuzz.watch import HangError, watched
@@ -34,17 +34,17 @@ _CODES = ("QuantizeLinear", "DequantizeLinear")
 _FAKE = ("FakeQuantize", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxArgs")
 OPERATORS: tuple[tuple[str, str], ...] = (
     *(("", name) for name in sorted({*TRANSLATORS, *_TAILS, *_CODES})),
-    *(tuple(name.rpartition(".")[::2]) for name in sorted(EXPANSIONS)),
+    *(tuple(name.rpartition(".")[::2]) for name in sorted({*EXPANSIONS, *SHAPED})),
     *((_FOREIGN, name) for name in (*_CODES, *_FAKE)),
 )
 """Domain and operator."""
-_OPSETS = (7, 9, 10, 11, 12, 13, 17, 18, 21)
+_OPSETS = (7, 9, 10, 11, 12, 13, 17, 18, 21, 23)
 _SIZES = (0, 1, 1, 2, 3, 4, 6)
 _INTEGERS = (0, 1, 1, 2, 3, 4, 6, -1, -2, 5, 2**31, 2**62, -(2**63))
 _REALS = (0.0, 1.0, 0.5, 2.0, -1.0, 1e-45, 3e38, float("inf"), float("-inf"), float("nan"))
 _TEXTS = ("", "SAME_UPPER", "VALID", "linear", "nearest", "reflect", "reverse", "CRD", "x", "tanh")
 _TYPES = ("float32", "float32", "float32", "int64", "int64", "int32", "uint8", "int8", "bool")
-_UNNAMED = ("axis", "num_heads", "epsilon", "alpha", "num_bits", "levels", "min", "max")
+_UNNAMED = ("axis", "num_heads", "epsilon", "alpha", "num_bits", "levels", "min", "max", "K", "N")
 """Attributes of operators without a schema."""
 
 

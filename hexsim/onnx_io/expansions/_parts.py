@@ -16,6 +16,8 @@ _SPLIT_IS_TOLD_A_COUNT = 18
 """Opset from which a Split into equal parts says how many."""
 _AXES_ARE_INPUTS = 18
 """Opset from which means have their axes as an input."""
+_SUM_AXES_ARE_INPUTS = 13
+"""The same of sums."""
 
 
 class Parts:
@@ -54,6 +56,12 @@ class Parts:
         if opset >= _AXES_ARE_INPUTS:
             return self.add("ReduceMean", [name, self.constant([-1], "int64")], keepdims=1)
         return self.add("ReduceMean", [name], axes=[-1], keepdims=1)
+
+    def sum(self, name: str, axes: Sequence[int], opset: int) -> str:
+        """Add the sum along `axes`, which go."""
+        if opset >= _SUM_AXES_ARE_INPUTS:
+            return self.add("ReduceSum", [name, self.constant(axes, "int64")], keepdims=0)
+        return self.add("ReduceSum", [name], axes=list(axes), keepdims=0)
 
     def hand_out(self, result: str, position: int) -> None:
         """Let the tensor `result` be the node's output at `position`, if it has one."""
