@@ -14,8 +14,8 @@ UNSIMULATED = "the codes that its activations get from the range of each input a
 
 
 def notes(model: onnx.ModelProto) -> list[str]:
-    """What the reader says of the nodes that it changed."""
-    return list(read_with_codes(model).report.notes)
+    """What the reader says of codes that it does not simulate."""
+    return [note for note in read_with_codes(model).report.notes if "not simulated" in note]
 
 
 @pytest.mark.parametrize(("directions", "columns"), [(1, False), (2, False), (2, True)])
@@ -97,6 +97,4 @@ def test_products_of_codes_of_the_file_need_no_sentence() -> None:
     feed = {"x": RNG.standard_normal((3, 8)).astype(np.float32)}
     codes = helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["xq"])
     product = fused("MatMulIntegerToFloat", "xq w xs ws xz wz")
-    assert not any(
-        "not simulated" in note for note in notes(model_of([codes, product], feed, weights, "y"))
-    )
+    assert notes(model_of([codes, product], feed, weights, "y")) == []
