@@ -32,6 +32,7 @@ from hexsim.layers import Opaque
 from hexsim.onnx_io import dynamic_tail
 from hexsim.onnx_io import node_results as inference
 from hexsim.onnx_io.axis_order import channels_last, identity, stored_shape
+from hexsim.onnx_io.dynamic_notes import dynamic_notes
 from hexsim.onnx_io.ends import ending_at
 from hexsim.onnx_io.expansions import SHAPED, expanded, expanded_by_shape
 from hexsim.onnx_io.importer import Importer
@@ -168,6 +169,7 @@ def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> No
     net.visit(len(graph.node))
     nodes, gone = expanded(graph, source, net.labels)
     net.nodes += len(graph.node)
+    net.notes += dynamic_notes(gone)
     net.expect(nodes, (value.name for value in graph.output))
     net.expanded.update((node.name, node.op_type) for node in gone)
     for node in nodes:

@@ -250,6 +250,28 @@ def _sequences() -> Iterator[Example]:
     )
     constants = {"w": (5, 15), "r": (5, 15)}
     yield _example(layer, "gru from a state", (1, 3, 5), constants, twice=True)
+    yield Example(Recurrent, "lstm of unlike lengths", _of_lengths(["y"]))
+    yield Example(Recurrent, "lstm that shows its cell", _of_lengths(["", "", "y"]))
+
+
+def _of_lengths(outputs: list[str]) -> Network:
+    """An LSTM in both directions over sequences of 7 and 4 steps, read from ONNX."""
+    rng = np.random.default_rng(6)
+    shapes = {"w": (2, 24, 5), "r": (2, 24, 6), "b": (2, 48)}
+    given = [
+        numpy_helper.from_array(rng.normal(0, 0.4, shape).astype(np.float32), name)
+        for name, shape in shapes.items()
+    ]
+    given.append(numpy_helper.from_array(np.array([7, 4], np.int32), "n"))
+    node = helper.make_node(
+        "LSTM", ["x", "w", "r", "b", "n"], outputs, hidden_size=6, direction="bidirectional"
+    )
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, (7, 2, 5))
+    y = helper.make_empty_tensor_value_info("y")
+    graph = helper.make_graph([node], "example", [x], [y], given)
+    network = optimize(read(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])))
+    network.check()
+    return network
 
 
 def _quotients() -> Iterator[Example]:

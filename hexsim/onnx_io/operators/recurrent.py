@@ -1,13 +1,13 @@
 """LSTM, GRU and RNN with constant weights and their usual activations.
 
-An LSTM of one step whose cell state somebody reads is written in simpler layers. Left out: that
-state after several steps, peepholes, lengths of single sequences, clips, other activations, and
-batch-first layout.
+An LSTM whose last cell state somebody reads is written in simpler layers, step by step. Sequences
+of different lengths that are known are layers of their own. Left out: lengths that are not known
+before the network runs, peepholes, clips, other activations, and batch-first layout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,18 +19,26 @@ from hexsim.onnx_io.axis_order import identity
 from hexsim.onnx_io.importer import Importer
 from hexsim.onnx_io.known import Array, Known
 from hexsim.onnx_io.node import Node, NotALayerError
-from hexsim.onnx_io.operators._lstm_step import LstmStep
+from hexsim.onnx_io.operators._cuts import cut
+from hexsim.onnx_io.operators._lstm_steps import LstmSteps
+from hexsim.onnx_io.operators._sequence_lengths import Block, blocks, filled, joined
 
 _ACTIVATIONS: dict[Cell, tuple[str, ...]] = {
     "lstm": ("sigmoid", "tanh", "tanh"),
     "gru": ("sigmoid", "tanh"),
     "rnn": ("tanh",),
 }
+_MOST_STEPS = 128
+"""Steps, of all directions and lengths, that are written in simpler layers, about a dozen each."""
 _DIRECTIONS: dict[str, Direction] = {
     "forward": "forward",
     "reverse": "reverse",
     "bidirectional": "bidirectional",
 }
+
+
+Outputs = tuple[str, str, str]
+"""Names for every hidden state, the last one, and the last cell state; empty if nobody reads it."""
 
 
 def recurrent(cell: Cell) -> Callable[[Node, Importer], None]:
@@ -52,36 +60,130 @@ def recurrent(cell: Cell) -> Callable[[Node, Importer], None]:
                 f"weights {list(weight.shape)} and {list(recurrence.shape)} do not fit "
                 f"{size} inputs"
             )
-        _require_usual_form(node, net, cell, steps)
-        shows_cell = len(node.outputs) > 2 and net.uses[node.outputs[2]] > 0
-        if shows_cell and (steps, directions) != (1, 1):
-            raise NotALayerError("the last cell state of several steps is read")
+        _require_usual_form(node, cell)
+        parts = blocks(node, net, steps, batch)
+        every, last, state = (
+            name if net.uses[name] else "" for name in (*node.outputs, "", "")[:3]
+        )
+        if state:
+            _require_few(sum(part.length for part in parts) * directions)
         with net.attempt():
-            columns = directions * rows
-            initial, states = _states(node, net, (directions, batch, hidden))
-            if shows_cell:
-                given = dict(zip(initial, states, strict=True))
-                LstmStep(node, net).add(given.get("hidden"), given.get("cell"))
-                return
-            every = node.outputs[0] or net.unique(f"{node.name}.all")
-            layer = Recurrent(
-                name=node.name,
-                inputs=(net.source_order(data.name), *states),
-                outputs=(every,),
-                cell=cell,
-                direction=direction,
-                hidden=hidden,
-                initial=initial,
-                weight=net.constant(weight.name, "columns", (inputs, columns), _by_columns),
-                recurrence=net.constant(recurrence.name, "columns", (hidden, columns), _by_columns),
-                bias=_bias(node, net, directions, rows),
-                resets_late=bool(node.integer("linear_before_reset", 0)),
-            )
-            net.add(layer, identity(4))
-            if len(node.outputs) > 1 and net.uses[node.outputs[1]]:
-                _last(node, net, every, node.outputs[1], direction)
+            states = _states(node, net, (directions, batch, hidden))
+            run = _Run(node, net, cell, direction)
+            if parts == [Block(0, batch, steps)]:
+                run.add(node.name, node.input(0), states, (every, last, state))
+            else:
+                _add_blocks(run, parts, states, (every, last, state))
 
     return translate
+
+
+def _add_blocks(
+    run: _Run, parts: Sequence[Block], states: Mapping[State, str], outputs: Outputs
+) -> None:
+    """Run each block by itself, and put the results together."""
+    node, net = run.node, run.net
+    steps, alone = net.source_shape(node.input(0))[0], len(parts) == 1
+    results: list[Outputs] = []
+    for part in parts:
+        label = net.unique(f"{node.name}.{part.first}_to_{part.stop - 1}")
+        of_batch = {1: (part.first, part.stop)}
+        data = cut(net, node.input(0), f"{label}.data", {0: (0, part.length), **of_batch})
+        own = {kind: cut(net, name, f"{label}.{kind}", of_batch) for kind, name in states.items()}
+        every, last, cell = (net.unique(f"{label}.{name}") if name else "" for name in outputs)
+        run.add(node.name if alone else label, data, own, (every, last, cell))
+        results.append((filled(net, every, steps) if every else "", last, cell))
+    label = net.unique(f"{node.name}.joined") if alone else node.name
+    for name, pieces in zip(outputs, zip(*results, strict=True), strict=True):
+        if name:
+            joined(net, pieces, label, name)
+            label = net.unique(f"{name}.joined")
+
+
+class _Run:
+    """What makes layers of the sequences of a node, of all or of some."""
+
+    def __init__(self, node: Node, net: Importer, cell: Cell, direction: Direction) -> None:
+        self.node = node
+        self.net = net
+        self._cell: Cell = cell
+        self._direction: Direction = direction
+
+    def add(self, label: str, data: str, states: Mapping[State, str], outputs: Outputs) -> None:
+        """Add what turns `data` (steps, batch, inputs) into `outputs`; `label` names the layer."""
+        if outputs[2]:
+            self._add_steps(data, states, outputs)
+        else:
+            self._add_layer(label, data, states, outputs)
+
+    def _add_layer(
+        self, label: str, data: str, states: Mapping[State, str], outputs: Outputs
+    ) -> None:
+        node, net = self.node, self.net
+        weight, recurrence = (net.array(node.input(at)) for at in (1, 2))
+        directions, rows, inputs = weight.shape
+        hidden, columns = recurrence.shape[2], directions * rows
+        every = outputs[0] or net.unique(f"{label}.all")
+        layer = Recurrent(
+            name=label,
+            inputs=(
+                net.source_order(data),
+                *(
+                    net.as_is(name) if name in net.known else net.source_order(name)
+                    for name in states.values()
+                ),
+            ),
+            outputs=(every,),
+            cell=self._cell,
+            direction=self._direction,
+            hidden=hidden,
+            initial=tuple(states),
+            weight=net.constant(weight.name, "columns", (inputs, columns), _by_columns),
+            recurrence=net.constant(recurrence.name, "columns", (hidden, columns), _by_columns),
+            bias=_bias(node, net, directions, rows),
+            resets_late=bool(node.integer("linear_before_reset", 0)),
+        )
+        net.add(layer, identity(4))
+        if outputs[1]:
+            _last(node, net, every, outputs[1], self._direction)
+
+    def _add_steps(self, data: str, states: Mapping[State, str], outputs: Outputs) -> None:
+        """Add every step as simpler layers, which show the cell state."""
+        node, net = self.node, self.net
+        directions, _, hidden = net.source_shape(node.input(2))
+        steps, batch, _ = net.source_shape(data)
+        made = []
+        for number in range(directions):
+            backwards = self._direction == "reverse" or number == 1
+            of_direction = LstmSteps(node, net, number)
+            initial = (states.get("hidden"), states.get("cell"))
+            made.append(of_direction.add(data, *initial, backwards=backwards))
+        every = [one.every[step] for step in range(steps) for one in made]
+        rows = (every, [one.hidden for one in made], [one.cell for one in made])
+        state = (directions, batch, hidden)
+        for place, (name, tensors) in enumerate(zip(outputs, rows, strict=True)):
+            if name:
+                shape = (steps, *state) if place == 0 else state
+                label = net.unique(f"{node.name}.output{place}")
+                net.reshape(label, _stacked(net, tensors, label), shape, name)
+
+
+def _stacked(net: Importer, tensors: Sequence[str], label: str) -> str:
+    """The rows of all tensors, one tensor after the other."""
+    if len(tensors) == 1:
+        return tensors[0]
+    label = net.unique(f"{label}.rows")
+    net.add(Concat(name=label, inputs=tuple(tensors), outputs=(label,), axis=0), identity(2))
+    return label
+
+
+def _require_few(steps: int) -> None:
+    """Raise NotALayerError if so many steps would be too many layers."""
+    if steps > _MOST_STEPS:
+        raise NotALayerError(
+            f"its last cell state is read, for which each of its {steps} steps would be layers of "
+            f"its own, and those are at most {_MOST_STEPS}"
+        )
 
 
 def _direction(node: Node) -> Direction:
@@ -91,7 +193,7 @@ def _direction(node: Node) -> Direction:
     return _DIRECTIONS[found]
 
 
-def _require_usual_form(node: Node, net: Importer, cell: Cell, steps: int) -> None:
+def _require_usual_form(node: Node, cell: Cell) -> None:
     """Raise NotALayerError for a form that is left out."""
     given = tuple(one.decode("utf-8", "replace").lower() for one in node.strings("activations"))
     usual = _ACTIVATIONS[cell]
@@ -101,9 +203,6 @@ def _require_usual_form(node: Node, net: Importer, cell: Cell, steps: int) -> No
         raise NotALayerError("clips, or scales its activations")
     if node.integer("layout", 0) or node.integer("input_forget", 0):
         raise NotALayerError("batch first, or input and forget gates are one")
-    lengths = node.input(4)
-    if lengths and (net.array(lengths).read() != steps).any():
-        raise NotALayerError("sequences differ in length")
     if node.input(7):
         raise NotALayerError("has peepholes")
 
@@ -126,10 +225,9 @@ def _bias(node: Node, net: Importer, directions: int, rows: int) -> str | None:
     return net.constant(known.name, "columns", (2, directions * rows), stacked)
 
 
-def _states(node: Node, net: Importer, shape: Shape) -> tuple[tuple[State, ...], list[str]]:
-    """Which initial states there are, and their names; those that are zero are none."""
-    kinds: list[State] = []
-    names = []
+def _states(node: Node, net: Importer, shape: Shape) -> dict[State, str]:
+    """The names of the initial states; those that are zero are none."""
+    states: dict[State, str] = {}
     given: tuple[tuple[State, str], ...] = (("hidden", node.input(5)), ("cell", node.input(6)))
     for kind, name in given:
         if not name or (name in net.known and _is_zero(net.known[name])):
@@ -138,9 +236,8 @@ def _states(node: Node, net: Importer, shape: Shape) -> tuple[tuple[State, ...],
             raise InvalidDataError(
                 f"initial state {list(net.source_shape(name))} is not {list(shape)}"
             )
-        kinds.append(kind)
-        names.append(net.as_is(name) if name in net.known else net.source_order(name))
-    return tuple(kinds), names
+        states[kind] = name
+    return states
 
 
 def _is_zero(known: Known) -> bool:

@@ -1,13 +1,21 @@
 """LSTM and product with dynamic codes are floats here, and so are their judges."""
 
 import numpy as np
+import onnx
 import pytest
 from onnx import helper
 
 from hexsim.layers import FullyConnected, Recurrent
+from hexsim.onnx_io.reader import read_with_codes
 from tests.onnx_io.expansions.judged import assert_same, dynamic_codes, fused, model_of
 
 RNG = np.random.default_rng(5)
+UNSIMULATED = "the codes that its activations get from the range of each input are not simulated"
+
+
+def notes(model: onnx.ModelProto) -> list[str]:
+    """What the reader says of codes that it does not simulate."""
+    return [note for note in read_with_codes(model).report.notes if "not simulated" in note]
 
 
 @pytest.mark.parametrize(("directions", "columns"), [(1, False), (2, False), (2, True)])
@@ -32,7 +40,12 @@ def test_lstm(directions: int, columns: bool) -> None:
     lstm = helper.make_node("LSTM", ["x", "w", "r", "b"], ["y", "h"])
     lstm.attribute.extend(node.attribute)
     judge = model_of([lstm], feed, floats, "y h")
-    network = assert_same(model_of([node], feed, weights, "y h"), feed, judge=judge)
+    model = model_of([node], feed, weights, "y h")
+    network = assert_same(model, feed, judge=judge)
+    assert notes(model) == [
+        "node 'DynamicQuantizeLSTM' (com.microsoft.DynamicQuantizeLSTM) is computed in real "
+        f"numbers: its weights are dequantised, and {UNSIMULATED}"
+    ]
     assert sum(isinstance(layer, Recurrent) for layer in network.layers) == 1
 
 
@@ -52,4 +65,36 @@ def test_a_product_that_ends_in_floats(columns: bool) -> None:
     judge = model_of([product], feed, {"w": real, "b": weights["b"]}, "y")
     model = model_of([dynamic_codes(), node], feed, weights, "y")
     network = assert_same(model, feed, judge=judge)
+    assert notes(model) == [
+        "node 'codes' (DynamicQuantizeLinear) is left out: the codes that it makes from the range "
+        "of each input are not simulated",
+        "node 'MatMulIntegerToFloat' (com.microsoft.MatMulIntegerToFloat) is computed in real "
+        f"numbers: its weights are dequantised, and {UNSIMULATED}",
+    ]
     assert [type(layer) for layer in network.layers] == [FullyConnected]
+
+
+def test_a_sentence_names_three_nodes_and_counts_the_others() -> None:
+    weights = {"w": np.ones((8, 8), np.int8), "ws": np.float32(0.1), "wz": np.int8(0)}
+    feed = {"x": RNG.standard_normal((3, 8)).astype(np.float32)}
+    nodes = []
+    for number in range(5):
+        node = fused("DynamicQuantizeMatMul", f"{'xabcd'[number]} w ws wz", "abcdy"[number])
+        node.name = f"product{number}"
+        nodes.append(node)
+    (note,) = notes(model_of(nodes, feed, weights, "y"))
+    assert note.startswith(
+        "each of the nodes 'product0', 'product1', 'product2' and 2 more "
+        "(com.microsoft.DynamicQuantizeMatMul) is computed in real numbers"
+    )
+
+
+def test_products_of_codes_of_the_file_need_no_sentence() -> None:
+    weights = {
+        "w": np.ones((8, 6), np.int8), "ws": np.float32(0.1), "wz": np.int8(0),
+        "xs": np.float32(0.02), "xz": np.uint8(128),
+    }  # fmt: skip
+    feed = {"x": RNG.standard_normal((3, 8)).astype(np.float32)}
+    codes = helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["xq"])
+    product = fused("MatMulIntegerToFloat", "xq w xs ws xz wz")
+    assert notes(model_of([codes, product], feed, weights, "y")) == []

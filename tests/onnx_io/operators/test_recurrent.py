@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from hexsim import load
 from hexsim.errors import HexsimError
 from hexsim.layers import Opaque, Recurrent
+from hexsim.onnx_io.reader import read_with_codes
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
@@ -64,17 +65,92 @@ def test_weights_of_two_axes_are_none(onnx_model: Make, tmp_path: Path) -> None:
         load(tmp_path / "m.onnx")
 
 
-def test_several_steps_that_show_their_cell_are_left_out(onnx_model: Make, agree: Callable) -> None:
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+
+
+def sequences(operator: str, direction: str, lengths: list[int], outputs: list[str]) -> tuple:
+    """A node with lengths and initial states, and its constants: 5 steps of 3 inputs, 4 units."""
+    directions = 2 if direction == "bidirectional" else 1
+    given = weights(GATES[operator], directions)
+    del given["zero"]
+    given["n"] = np.array(lengths, np.int32)
+    given["h"] = rng.standard_normal((directions, len(lengths), 4))
+    states = ["h", "c"] if operator == "LSTM" else ["h"]
+    names = ["x", "w", "r", "b", "n", *states]
+    return node(operator, names, outputs, hidden_size=4, direction=direction), given
+
+
+@pytest.mark.parametrize("operator", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("lengths", [[5, 3, 3, 1], [4, 4]])
+def test_lengths_are_layers_of_their_own(
+    operator: str, direction: str, lengths: list[int], onnx_model: Make, agree: Callable
+) -> None:
+    proto, given = sequences(operator, direction, lengths, ["y", "last"])
+    shapes: dict = {"x": (5, len(lengths), 3)}
+    if operator == "LSTM":
+        shapes["c"] = (2 if direction == "bidirectional" else 1, len(lengths), 4)
+    model = onnx_model([proto], shapes, ["y", "last"], given)
+    network = agree(model).optimized
+    assert not any(isinstance(layer, Opaque) for layer in network.layers)
+    counted = [layer for layer in network.layers if isinstance(layer, Recurrent)]
+    assert len(counted) == len(set(lengths))
+    assert len({layer.weight for layer in counted}) == 1
+    assert sum(layer.name == proto.output[0] for layer in network.layers) == 1
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("lengths", [[5, 5], [5, 2], [3, 3]])
+@pytest.mark.parametrize("outputs", [["", "", "cell"], ["y", "last", "cell"]])
+def test_several_steps_of_an_lstm_show_their_last_cell(
+    direction: str, lengths: list[int], outputs: list[str], onnx_model: Make, agree: Callable
+) -> None:
+    proto, given = sequences("LSTM", direction, lengths, outputs)
+    shapes = {"x": (5, 2, 3), "c": (2 if direction == "bidirectional" else 1, 2, 4)}
+    model = onnx_model([proto], shapes, [name for name in outputs if name], given)
+    layers = agree(model).optimized.layers
+    assert not any(isinstance(layer, Opaque | Recurrent) for layer in layers)
+
+
+def test_more_steps_than_can_be_written_out_are_left_out(onnx_model: Make, agree: Callable) -> None:
     proto = node("LSTM", ["x", "w", "r"], ["", "", "y"], hidden_size=4)
     given = {name: array for name, array in weights(4).items() if name in "wr"}
-    (layer,) = agree(onnx_model([proto], {"x": (5, 2, 3)}, ["y"], given)).read.layers
-    assert isinstance(layer, Opaque)
+    model = onnx_model([proto], {"x": (129, 2, 3)}, ["y"], given)
+    assert isinstance(agree(model).read.layers[0], Opaque)
+    (reason,) = (opaque.reason for opaque in read_with_codes(model).report.opaque)
+    assert "each of its 129 steps would be layers of its own" in reason
+
+
+def test_lengths_that_vary_are_left_out_with_a_reason_and_can_be_given(
+    onnx_model: Make, tmp_path: Path
+) -> None:
+    proto = node("GRU", ["x", "w", "r", "", "n"], ["y"], hidden_size=4)
+    given = {name: array for name, array in weights(3).items() if name in "wr"}
+    model = onnx_model([proto], {"x": (5, 2, 3)}, ["y"], given)
+    value = helper.make_tensor_value_info("n", onnx.TensorProto.INT32, [2])
+    model.graph.input.append(value)
+    (opaque,) = read_with_codes(model).report.opaque
+    assert "the lengths of its sequences, 'n', are not known before" in opaque.reason
+    network = read_with_codes(model, input_values={"n": [5, 2]}).network
+    assert not any(isinstance(layer, Opaque) for layer in network.layers)
+    model.graph.initializer.append(numpy_helper.from_array(np.array([5, 0], np.int32), "n"))
+    model.graph.input.remove(value)
+    (opaque,) = read_with_codes(model).report.opaque
+    assert "say that one has no steps" in opaque.reason
+
+
+def test_lengths_beyond_the_steps_are_refused(onnx_model: Make) -> None:
+    proto = node("RNN", ["x", "w", "r", "", "n"], ["y"], hidden_size=4)
+    given = {name: array for name, array in weights(1).items() if name in "wr"}
+    given["n"] = np.array([5, 6], np.int32)
+    model = onnx_model([proto], {"x": (5, 2, 3)}, ["y"], given)
+    with pytest.raises(HexsimError, match=r"the lengths 'n' are \[5, 6\]; expected 2 from 0 to 5"):
+        read_with_codes(model)
 
 
 def test_lengths_that_are_all_steps_say_nothing(onnx_model: Make, agree: Callable) -> None:
     proto = node("RNN", ["x", "w", "r", "", "n"], ["y"], hidden_size=4)
     given = {name: array for name, array in weights(1).items() if name in "wr"}
-    for lengths, kind in (([5, 5], Recurrent), ([5, 4], Opaque)):
-        numbers = {"n": np.array(lengths, np.int32)}
-        model = onnx_model([proto], {"x": (5, 2, 3)}, ["y"], {**given, **numbers})
-        assert isinstance(agree(model).read.layers[0], kind)
+    given["n"] = np.array([5, 5], np.int32)
+    layers = agree(onnx_model([proto], {"x": (5, 2, 3)}, ["y"], given)).read.layers
+    assert [type(layer) for layer in layers] == [Recurrent]
