@@ -40,6 +40,7 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.outcome import KeyOutcome
+from hexsim.quantization.overrides.stripped import asked
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Calling
 from hexsim.timing.results import LayerTiming, Result, Timeline
@@ -150,7 +151,8 @@ def quantize(
     ONNX axis order; None takes seeded ones. `optimizations` are "cle", cross-layer equalization,
     and "bc", bias correction, which needs it. `overrides` (see `read_overrides`) replace what the
     quantiser would choose; None are the encodings of an ONNX file's own quantising nodes, and an
-    empty `Overrides()` is none at all. `Model.overrides` tells what became of them. Raises
+    empty `Overrides()` is none at all. `Model.overrides` tells what became of them, and
+    `Model.findings` what the encodings lose for certain. Raises
     HexsimError if `model` is quantised already, or overrides are of no use to it.
     """
     network = require_float(model)
@@ -160,7 +162,7 @@ def quantize(
         feeds = (_stored(network, one) for one in inputs)
     if "bc" in optimizations:
         feeds = list(feeds)
-    given = model.own_overrides if overrides is None else overrides
+    given = asked(overrides, model.own_overrides, model.fate)
     return quantize_optimized(network, lambda: feeds, options, optimizations, given).model
 
 
@@ -276,7 +278,7 @@ def _deployed(
             f"a model is what hexsim.load or hexsim.quantize return, a file or a built-in "
             f"network's name, not {type(model).__name__}"
         )
-    given = model.own_overrides if overrides is None else overrides
+    given = asked(overrides, model.own_overrides, model.fate)
     required = overrides is not None
     at_load = AtLoad(model.network, platform, overrides=given, required=required)
     return deploy(model, platform, runtime, cpu_fallback=cpu_fallback, at_load=at_load)

@@ -54,6 +54,7 @@ class QuantizedFile(Outputs):
 
     def log(self, done: Optimized, failures: Sequence[str]) -> None:
         """Tell on stderr what was done, and which sections failed to compile."""
+        from hexsim.reports.findings_log import findings_log
         from hexsim.reports.hta_log import hta_log
         from hexsim.reports.optimization_log import optimization_log
         from hexsim.reports.override_log import override_log
@@ -61,6 +62,6 @@ class QuantizedFile(Outputs):
 
         assert self.output is not None
         model = done.model
-        before = (*optimization_log(done), *override_log(model))
+        before = (*optimization_log(done), *override_log(model), *findings_log(model))
         for line in (*before, *quantizer_log(model, self.output), *hta_log(model, failures)):
             remark(line)

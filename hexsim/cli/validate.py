@@ -12,7 +12,7 @@ from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import ModelArgument, ThreadsOption
 from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._page import paged
-from hexsim.cli._say import command_line, say
+from hexsim.cli._say import command_line, remark, say
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.cli._workers import SharedOut
 from hexsim.errors import HexsimError
@@ -46,6 +46,7 @@ def validate(
     """Compare a runtime with float: top-1, top-5, and the error of every layer."""
     from hexsim.accuracy.study import Study
     from hexsim.deployment import deploy
+    from hexsim.reports.findings_log import findings_log
     from hexsim.reports.validation_csv import validation_csv
     from hexsim.reports.validation_json import validation_json
     from hexsim.reports.validation_table import validation_text
@@ -69,6 +70,8 @@ def validate(
         notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
     study = Study(network.name, platform.chip.name, runtime, notes, validation)
     if runtime in FIXED_POINT:
+        for line in findings_log(loaded):
+            remark(line)
         study = findings.added(study, deployment, source)
         if outputs.json is not None or outputs.html is not None:
             study = _counted(study, deployment, source, threads)

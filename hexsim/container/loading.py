@@ -193,7 +193,9 @@ def _from_onnx(read: Callable[[], Imported], settings: _Settings) -> Container:
     require_this_network(followed(settings.overrides, changed), network)
     given = settings.overrides.over(from_nodes(found.codes, found.network))
     return _with_own(
-        Container(Model(network), Metadata(), followed(given, changed), imports=report)
+        Container(
+            Model(network, fate=changed), Metadata(), followed(given, changed), imports=report
+        )
     )
 
 

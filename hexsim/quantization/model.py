@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,13 @@ from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.graph.shown import Cell, Sheet, Shown
 from hexsim.onnx_io.precision import as_half
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
+from hexsim.quantization.findings import Finding, findings
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.quantization.overrides.override import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
+
+if TYPE_CHECKING:
+    from hexsim.passes.fate import Fate
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,9 @@ class Model(Shown):
     (hexsim.quantization.equalization), so that its tensors are not those of the network it was
     made from.
 
-    `own_overrides` are the encodings that nodes of the ONNX file gave a model in floats.
+    `own_overrides` are the encodings that nodes of the ONNX file gave a model in floats. `fate`
+    tells what became of names of that file when the network was optimised; a .dlc file does not
+    keep it, but for the overrides it holds.
 
     A quantised model without encodings stands for one whose encodings nobody has chosen yet.
     """
@@ -76,6 +83,7 @@ class Model(Shown):
     float_weights: bool = False
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
     own_overrides: Overrides = field(default=NO_OVERRIDES, repr=False, compare=False)
+    fate: Fate | None = field(default=None, repr=False, compare=False)
     _stored: dict[str, Constant] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -91,6 +99,11 @@ class Model(Shown):
     def name(self) -> str:
         """Name of the network."""
         return self.network.name
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What its encodings lose for certain, the worst first; nothing of a model in floats."""
+        return findings(self.network, self.activations, self.parameters)
 
     def sheet(self) -> Sheet:
         """The layers, with the ranges of what they write if that is quantised."""

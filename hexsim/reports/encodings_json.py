@@ -30,6 +30,7 @@ def encodings_json(model: Model) -> str:
         "hexsim_version": __version__,
         "network": model.name,
         "overrides": [asdict(told) for told in model.overrides],
+        "findings": [asdict(finding) for finding in model.findings],
         "encodings": encodings,
     }
     return json.dumps(document, indent=1) + "\n"

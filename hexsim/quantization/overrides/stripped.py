@@ -40,6 +40,19 @@ def followed(overrides: Overrides, fate: Fate) -> Overrides:
     )
 
 
+def asked(overrides: Overrides | None, own: Overrides, fate: Fate | None) -> Overrides:
+    """Return what is to be applied to a float model: `overrides`, else those of its `own` nodes.
+
+    Names that went when its network was optimised are followed, as they are for a file of
+    overrides that a command converts the model with.
+    """
+    if overrides is None:
+        return own
+    if fate is None:
+        return overrides
+    return overrides.over(replace(followed(overrides, fate), activations={}, parameters={}))
+
+
 def _override(codes: NodeCodes) -> IntegerOverride:
     ranges = tuple(
         Range(scale=scale, offset=offset)
