@@ -43,7 +43,8 @@ class _Blocks:
         """Codes (columns, count) of bytes whose lowest bits come first, as floats."""
         shifts = np.arange(0, 8, self.bits, dtype=np.uint8)
         parts = (codes.reshape(self.columns, -1, 1) >> shifts) & (2**self.bits - 1)
-        return parts.reshape(self.columns, -1)[:, :count].astype(np.float32)
+        floats: Array = parts.reshape(self.columns, -1)[:, :count].astype(np.float32)
+        return floats
 
     def weights(self, codes: Known, scales: Known, zeros: Known | None) -> Array:
         """The matrix (rows, columns) as floats."""

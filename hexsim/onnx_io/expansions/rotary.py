@@ -34,7 +34,8 @@ class _Inputs:
 
 def rotary_embedding(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
     """The operator of ONNX."""
-    return _rotated(node, net, _Inputs(*node.inputs[:3], node.input(3)))
+    data, cosines, sines = (node.required(place) for place in range(3))
+    return _rotated(node, net, _Inputs(data, cosines, sines, node.input(3)))
 
 
 def fused_rotary_embedding(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
