@@ -5,7 +5,7 @@ scales plus fine noise, around zero, mostly within -3 to 3. Inputs differ clearl
 another in level (per channel, like a colour cast), contrast and structure.
 Inputs of integers get whole numbers that the network can take: positions of the table that they
 choose from, bytes as of a photograph where they are 8-bit numbers, else 0 and 1, which are fine for
-masks and lengths; booleans are either.
+masks and lengths; booleans are either. Inputs that are codes in the file fill the range of codes.
 Left out: anything that looks like an object; the answers of a network to them mean nothing.
 """
 
@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim import budget
+from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.cores import default_threads
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.whole_numbers import WHOLE_TYPES, limits
@@ -80,6 +81,9 @@ def seeded_calibration(
         if network.input_format(name).type == "image":
             for one in sets:
                 one[name] = as_bytes(one[name])
+        elif name in network.coded_ends:
+            for one in sets:
+                one[name] = _coded(one[name], network.coded_ends[name])
         elif (dtype := network.tensors[name].dtype) in WHOLE_TYPES:
             choices = positions(network, name)
             for index, one in enumerate(sets):
@@ -91,6 +95,13 @@ def seeded_calibration(
 def as_bytes(field: FloatArray) -> FloatArray:
     """The same field as a picture that was not normalised: whole numbers 0 to 255 around 128."""
     return np.clip(np.rint(128 + 42 * field), 0, 255).astype(np.float32)
+
+
+def _coded(field: FloatArray, end: CodedEnd) -> FloatArray:
+    """The same field over the whole range of codes: what the nearest codes stand for."""
+    limits = np.iinfo(end.type)
+    codes = np.rint((limits.min + limits.max + 1) / 2 + (limits.max - limits.min) / 6 * field)
+    return end.real(np.clip(codes, limits.min, limits.max).astype(end.type))
 
 
 def _whole(

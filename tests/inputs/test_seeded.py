@@ -1,12 +1,17 @@
 """Made-up inputs: deterministic, around zero, and different from one another."""
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
+from onnx import helper
 
+from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.input_format import InputFormat
-from hexsim.inputs.seeded import as_bytes, seeded_inputs
+from hexsim.inputs.seeded import as_bytes, seeded_calibration, seeded_inputs
+from hexsim.onnx_io.reader import read
+from tests.conftest import make_model
 
 IMAGE = {"x": (1, 3, 64, 48)}
 
@@ -65,3 +70,12 @@ def test_as_bytes_are_whole_numbers_of_a_byte_with_the_same_structure() -> None:
     assert InputFormat("image").fault(made) is None
     assert made.std() > 20
     assert np.corrcoef(field.ravel(), made.ravel())[0, 1] > 0.98
+
+
+def test_inputs_that_are_codes_fill_their_range() -> None:
+    end = CodedEnd("int8", 0.5, 3)
+    model = make_model([helper.make_node("Relu", ["x"], ["y"])], {"x": [1, 3, 32, 32]}, ["y"])
+    network = dataclasses.replace(read(model), coded_ends={"x": end})
+    (made,) = seeded_calibration(network, 1)
+    np.testing.assert_array_equal(end.real(end.codes(made["x"])), made["x"])
+    assert np.ptp(end.codes(made["x"]).astype(int)) > 128
