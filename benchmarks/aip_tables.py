@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 from benchmarks.pages import RESULTS, fenced, with_block
 from hexsim import models
-from hexsim.container.loading import load
+from hexsim.datasheets import measurements
+from hexsim.datasheets.measurements.calibration import calibration
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.files import write_text
-from hexsim.platform import Platform
-from hexsim.platforms import measurements
-from hexsim.platforms.measurements.calibration import calibration
 from hexsim.quantization.model import Model
 from hexsim.reports.text import table
 from hexsim.studies.calibration.prediction import deployed

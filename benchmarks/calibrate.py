@@ -5,7 +5,7 @@
     python -m benchmarks.calibrate --no-fit   errors of the constants as they are committed
 
 `--write` states the fitted constants, rounded, in the chip and stack files, keeps the record of
-the fit in hexsim/platforms/measurements/calibration.json and renews the tables of README.md,
+the fit in hexsim/datasheets/measurements/calibration.json and renews the tables of README.md,
 docs/results/timing-model.md and docs/reference/constants.md. That of docs/results/benchmark.md
 takes longer: `benchmarks.readme`. The fit itself is in `hexsim.studies.calibration`, which
 `hexsim calibrate` uses too. A constant that the measurements alone do not determine to a factor of
@@ -27,9 +27,9 @@ import numpy as np
 from benchmarks import timing_model
 from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
 from benchmarks.restate import restate
+from hexsim.datasheets.measurements import Measurement
+from hexsim.datasheets.measurements.calibration import FILE, Calibrated, Calibration, Trade
 from hexsim.files import write_text
-from hexsim.platforms.measurements import Measurement
-from hexsim.platforms.measurements.calibration import FILE, Calibrated, Calibration, Trade
 from hexsim.studies.calibration.constants import Values
 from hexsim.studies.calibration.published import (
     FAMILIES,

@@ -8,8 +8,8 @@ from itertools import chain
 
 import numpy as np
 
-from hexsim.platforms import measurements
-from hexsim.platforms.measurements.calibration import Calibration
+from hexsim.datasheets import measurements
+from hexsim.datasheets.measurements.calibration import Calibration
 from hexsim.reports.text import quantity, table
 from hexsim.studies.calibration.published import FAMILIES
 

@@ -28,13 +28,13 @@ from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner
 
 from benchmarks.pages import RESULTS, with_block
-from hexsim.accuracy.twin import Twin
+from hexsim.accuracy.paired_run import Twin
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.inputs.stored import stored_inputs
 from hexsim.layers import Opaque
 from hexsim.onnx_backend import HexsimBackend, Prepared
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.run.float_engine import FloatEngine
 
 PAGE = RESULTS / "conformity.md"
 KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator", "real")

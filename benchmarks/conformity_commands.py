@@ -32,7 +32,7 @@ import onnx
 
 from benchmarks.conformity import cases
 from hexsim.cli import main as hexsim_main
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_calibration
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 
 from benchmarks.pages import CONCEPTS, fenced, with_block
-from hexsim.container.loading import load
 from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.files import write_text
-from hexsim.platform import Platform
 from hexsim.reports.always_on_table import always_on_text
 from hexsim.studies.always_on import always_on
 

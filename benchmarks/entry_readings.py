@@ -6,11 +6,11 @@ constant fit them alike. Chosen is the time per element. Here the other reading 
 
 from __future__ import annotations
 
-from hexsim.container.loading import load
+from hexsim.datasheets.stacks import Stack
 from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.passes.resizing import resized
-from hexsim.platform import Platform
-from hexsim.platforms.stacks import Stack
 from hexsim.quantization.model import Model
 from hexsim.reports.text import table
 

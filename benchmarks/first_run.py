@@ -21,8 +21,8 @@ import tempfile
 from pathlib import Path
 
 import hexsim
-from hexsim import container
-from hexsim.container import Metadata
+from hexsim import dlc
+from hexsim.dlc import Metadata
 from hexsim.inputs.seeded import seeded_inputs
 
 
@@ -35,7 +35,7 @@ def written(network: str, folder: Path) -> Path:
     tensor.from_source(values[tensor.name]).astype("<f4").tofile(raw)
     (folder / f"{network}.txt").write_text(f"{raw}\n")
     path = folder / f"{network}.dlc"
-    container.write(path, model, Metadata())
+    dlc.write(path, model, Metadata())
     return path
 
 

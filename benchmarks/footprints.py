@@ -8,11 +8,11 @@ from __future__ import annotations
 import sys
 
 from benchmarks.pages import CONCEPTS, fenced, with_block
-from hexsim.container.loading import load
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.files import write_text
 from hexsim.memory import Footprint
-from hexsim.platform import Platform
 from hexsim.reports.memory_facts import memory_line
 from hexsim.runtimes import Runtime
 

@@ -27,16 +27,16 @@ import numpy.typing as npt
 
 import hexsim
 from benchmarks.pages import RESULTS, with_block
+from hexsim.datasheets import chips, stacks
+from hexsim.datasheets.measurements.htp import HtpRow, htp_rows
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
 from hexsim.graph.ir import Network
 from hexsim.htp.compiler import Operation, compile_graph
 from hexsim.htp.machine import Machine
 from hexsim.htp.schedule import schedule
 from hexsim.planning.plan import KernelCall
-from hexsim.platform import Platform
-from hexsim.platforms import chips, stacks
-from hexsim.platforms.measurements.htp import HtpRow, htp_rows
 from hexsim.runtimes import Runtime
 
 PAGE = RESULTS / "htp.md"

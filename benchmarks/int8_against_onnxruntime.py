@@ -59,18 +59,18 @@ import hexsim
 from benchmarks import engine_process, held_to_avx2
 from benchmarks.engine_process import EngineProcess
 from benchmarks.pages import RESULTS, block, with_block
-from hexsim import container, models
-from hexsim.binding import BoundCall, bind
-from hexsim.binding.convolution import BoundConvolution
-from hexsim.container import Metadata
+from hexsim import dlc, models
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
+from hexsim.dlc import Metadata
 from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.stored import stored_inputs
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.machine_code.features import compiled_features
 from hexsim.int8.step import Workspace
-from hexsim.platform import Platform
+from hexsim.lowering import BoundCall, bind
+from hexsim.lowering.convolution import BoundConvolution
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 
@@ -101,7 +101,7 @@ def ours(network: str, weights: str, folder: Path, feeds: Sequence[Any]) -> Mode
     path = folder / f"{network}_{weights}.dlc"
     if not path.exists():
         floats = hexsim.load(_float_file(network, folder))
-        container.write(path, hexsim.quantize(floats, feeds, WEIGHTS[weights][0]), Metadata())
+        dlc.write(path, hexsim.quantize(floats, feeds, WEIGHTS[weights][0]), Metadata())
     model = hexsim.load(path)
     assert model.quantized
     return model

@@ -23,12 +23,12 @@ from benchmarks.pages import RESULTS, with_block
 from hexsim.accuracy.agreement import Agreement
 from hexsim.accuracy.agreements import Agreements
 from hexsim.cli.bench import DEFAULT_MODELS
-from hexsim.container.loading import load_container
 from hexsim.deployment.given import GivenModel, Preparation
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load_container
 from hexsim.files import write_text
 from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
-from hexsim.platform import Platform
 from hexsim.runtimes import Runtime
 
 RUNTIMES: tuple[Runtime, ...] = ("gpu", "gpu_fp16", "dsp")

@@ -13,15 +13,15 @@ import argparse
 from collections.abc import Iterator
 
 from benchmarks.pages import REFERENCE, with_block
+from hexsim.datasheets import operators, stacks
+from hexsim.datasheets.operators import Column, Operators
+from hexsim.datasheets.stacks import Stack
 from hexsim.graph.ir import Layer
 from hexsim.graph.support import EVERYWHERE
 from hexsim.layers import TYPES, ArgExtremum, Neuron, UserDefined
 from hexsim.layers._functions import FUNCTIONS
 from hexsim.layers.elementwise import KINDS, Elementwise
 from hexsim.layers.support import RULES
-from hexsim.platforms import operators, stacks
-from hexsim.platforms.operators import Column, Operators
-from hexsim.platforms.stacks import Stack
 
 PAGE = REFERENCE / "layers.md"
 COLUMNS: tuple[tuple[str, Column], ...] = (("GPU", "gpu"), ("DSP", "dsp"))

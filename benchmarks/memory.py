@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 
 import hexsim
-from hexsim import container
-from hexsim.container import Metadata
+from hexsim import dlc
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
+from hexsim.dlc import Metadata
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.int8.runner import IntegerSubnet
-from hexsim.platform import Platform
 
 NETWORKS = ["alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "resnet50", "squeezenet1_1"]
 
@@ -98,7 +98,7 @@ def main() -> None:
     for network in given.networks:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "network.dlc"
-            container.write(path, hexsim.quantize(hexsim.load(network)), Metadata())
+            dlc.write(path, hexsim.quantize(hexsim.load(network)), Metadata())
             again = [sys.executable, "-m", "benchmarks.memory", "--dlc", str(path)]
             row = subprocess.run(again, check=True, capture_output=True, text=True).stdout
         print(f"{network:<16}{row}", end="", flush=True)

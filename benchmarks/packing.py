@@ -29,10 +29,10 @@ from benchmarks.int8_against_onnxruntime import (
     shapes_of,
 )
 from benchmarks.memory import held
-from hexsim.binding import bind
-from hexsim.binding.convolution import BoundConvolution
 from hexsim.inputs.seeded import seeded_inputs
-from hexsim.int8.choice.algorithms import ALGORITHMS, prepare_convolution
+from hexsim.int8.autotuner.algorithms import ALGORITHMS, prepare_convolution
+from hexsim.lowering import bind
+from hexsim.lowering.convolution import BoundConvolution
 
 _REPEATS = 3
 

@@ -35,8 +35,8 @@ from onnxruntime.quantization import (
 )
 
 import hexsim
-from hexsim import container, models
-from hexsim.container import Metadata
+from hexsim import dlc, models
+from hexsim.dlc import Metadata
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.quantization.model import require_float
 from hexsim.quantization.options import QuantizationOptions
@@ -63,7 +63,7 @@ class Reader(CalibrationDataReader):  # type: ignore[misc]
 
 def ours(model: Path, target: Path, feeds: list[Feed], options: QuantizationOptions) -> None:
     quantized = hexsim.quantize(hexsim.load(model), feeds, options)
-    container.write(target, quantized, Metadata())
+    dlc.write(target, quantized, Metadata())
 
 
 def theirs(model: Path, target: Path, feeds: list[Feed], method: CalibrationMethod) -> None:

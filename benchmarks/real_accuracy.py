@@ -23,9 +23,9 @@ from benchmarks.real_networks import Labels, RealNetwork, real_networks
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import FloatArray
-from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.platform import Platform
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 

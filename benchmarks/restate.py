@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from hexsim.datasheets import chips, stacks
 from hexsim.files import write_text
-from hexsim.platforms import chips, stacks
 from hexsim.studies.calibration.constants import Parameter
 
 _SHARED = "shared.toml"

@@ -19,9 +19,9 @@ from benchmarks.real_networks import RealNetwork, real_networks
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
-from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.platform import Platform
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.equalization.chains import find_chains, sets
 from hexsim.quantization.equalization.scaling import rescaled

@@ -35,11 +35,11 @@ from benchmarks.sweep_speed import space
 from hexsim.accuracy.observation import Observer, Totals
 from hexsim.accuracy.validation import counted
 from hexsim.deployment import Deployment, deploy
+from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.source import InputSource, listed
 from hexsim.inputs.stored import stored_inputs
-from hexsim.platform import Platform
 from hexsim.studies.cluster import Cluster
 from hexsim.studies.pool import Pool, ranges
 from hexsim.studies.processes import Processes, processes

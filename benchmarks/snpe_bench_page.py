@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.pages import CONCEPTS, ROOT, with_block
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from hexsim.files import scratch, write_text
 from hexsim.inputs.seeded import seeded_calibration
 

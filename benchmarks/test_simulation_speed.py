@@ -9,11 +9,11 @@ from __future__ import annotations
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from hexsim.container.loading import load
+from hexsim.datasheets import background
 from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.planning.plan import Plan
-from hexsim.platform import Platform
-from hexsim.platforms import background
 from hexsim.quantization.model import Model
 from hexsim.simulation.dsp_work import dsp_work
 from hexsim.simulation.phone import Phone

@@ -11,10 +11,10 @@ from collections import Counter
 
 from benchmarks.aip_tables import with_sections
 from benchmarks.pages import CONCEPTS, RESULTS, fenced, with_block
-from hexsim.container.loading import load
 from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.files import write_text
-from hexsim.platform import Platform
 from hexsim.q6_scheduler import PriorityHint
 from hexsim.reports.throughput_table import throughput_text
 from hexsim.studies.throughput import Caller, ClosedLoop, Instance, Throughput, throughput

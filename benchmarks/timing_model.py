@@ -14,14 +14,14 @@ import sys
 from benchmarks.calibration_report import constants_table, rows_table, summaries, trades_table
 from benchmarks.entry_readings import readings_table
 from benchmarks.pages import CONCEPTS, REFERENCE, RESULTS, ROOT, fenced, with_block
-from hexsim.container.loading import load
+from hexsim.datasheets import chips, stacks
+from hexsim.datasheets.datasheet import Datasheet
+from hexsim.datasheets.measurements.calibration import calibration
+from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.files import write_text
-from hexsim.platform import Platform
-from hexsim.platforms import chips, stacks
-from hexsim.platforms.datasheet import Datasheet
-from hexsim.platforms.measurements.calibration import calibration
-from hexsim.platforms.quantity import Quantity
 from hexsim.reports.text import quantity, table
 from hexsim.studies.calibration.published import fitted_rows
 

@@ -6,7 +6,7 @@ python examples/compare_runtimes.py [MODEL]
 import sys
 
 import hexsim
-from hexsim.platforms import chips
+from hexsim.datasheets import chips
 
 CHIPS = ("sd835", "sd845", "sd855")
 

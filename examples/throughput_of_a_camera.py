@@ -9,9 +9,9 @@ again, and what counts is the slowest of its calls.
 import sys
 
 from hexsim import load
+from hexsim.datasheets.background import load as load_background
 from hexsim.deployment import deploy
-from hexsim.platform import Platform
-from hexsim.platforms.background import load as load_background
+from hexsim.deployment.platform import Platform
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 
 PICTURES_PER_S = 60

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import hexsim
-from hexsim.platforms import chips
+from hexsim.datasheets import chips
 
 LIKE = "sd855"
 CONSTANTS = ("dsp.clocks_hz.turbo", "dsp.hvx.contexts", "memory.ddr_peak_bytes_per_s")

@@ -20,20 +20,20 @@ from typing import Literal, TypedDict, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from hexsim import __version__, container
-from hexsim.container.loading import import_report, load, load_container
+from hexsim import __version__, dlc
+from hexsim.datasheets.background import load as load_background
 from hexsim.deployment import AtLoad, Deployment, deploy
-from hexsim.deployment.anchor import Anchor, anchored
+from hexsim.deployment.calibration_point import Anchor, anchored
 from hexsim.deployment.offline_hta import orders, with_hta
+from hexsim.deployment.platform import Platform
+from hexsim.display import Sheet, Shown
+from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.graph.shown import Sheet, Shown
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import file_output, stored_inputs
 from hexsim.memory import Footprint
-from hexsim.platform import Platform
-from hexsim.platforms.background import load as load_background
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
@@ -259,9 +259,9 @@ def save(model: Model, path: str | Path, *, model_version: str = "N/A") -> None:
     A float model keeps the encodings that nodes of its ONNX file gave. Raises HexsimError if a
     weight is not finite, or the file cannot be written.
     """
-    metadata = container.Metadata(model_version=model_version, converter_version=__version__)
+    metadata = dlc.Metadata(model_version=model_version, converter_version=__version__)
     given = NO_OVERRIDES if model.quantized else model.own_overrides
-    container.write(path, model, metadata, given)
+    dlc.write(path, model, metadata, given)
 
 
 def _deployed(

@@ -26,13 +26,13 @@ import numpy.typing as npt
 import onnx
 from onnx.backend.base import Backend, BackendRep
 
-from hexsim.container.loading import load
 from hexsim.deployment import Deployment, deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import Layer, Network
 from hexsim.inputs.stored import file_output, stored_inputs
 from hexsim.layers import Opaque
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
 from hexsim.runtimes import Runtime

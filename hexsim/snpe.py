@@ -24,13 +24,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.container.loading import load
 from hexsim.deployment import AtLoad, deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, unknown
 from hexsim.files import write_bytes
 from hexsim.graph.ir import FloatArray, Shape
 from hexsim.inputs.stored import values_of
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.reports.diag_log import Level, simulated_log
 from hexsim.runtimes import Runtime as OurRuntime

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from hexsim.datasheets import chips
 from hexsim.energy import inference_energy
 from hexsim.memory import Footprint, LayerMemory
-from hexsim.platforms import chips
 from hexsim.studies.benchmark import Case
 from hexsim.studies.roofline import MemoryRoof, Point, Roofline, Roofs
 from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result, Timeline

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.planning.plan import Plan
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 

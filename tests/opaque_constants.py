@@ -15,7 +15,7 @@ from onnx import helper
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, FloatArray, Network, Tensor
 from hexsim.layers import Elementwise, Opaque
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
 from hexsim.passes import optimize
 from tests.conftest import make_model
 

@@ -9,9 +9,9 @@ from onnx import TensorProto, helper
 
 from hexsim.api import load
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.planning.plan import KernelCall
-from hexsim.platform import Platform
 
 Calls = tuple[Network, tuple[KernelCall, ...]]
 

@@ -16,10 +16,10 @@ from hexsim.inputs.seeded import seeded_calibration
 from hexsim.passes.input_formats import set_input_formats
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import quantize_optimized
-from tests.container.made import small_network, with_encodings
 from tests.digits.data import digits
 from tests.digits.networks import load
 from tests.digits.scores import calibration
+from tests.dlc.made import small_network, with_encodings
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_many_inputs_are_answered_as_one_by_one_and_no_time_is_simulated(
     def refuse(*arguments: object, **circumstances: object) -> None:
         raise AssertionError("time was simulated")
 
-    monkeypatch.setattr("hexsim.platform.Platform.simulate", refuse)
+    monkeypatch.setattr("hexsim.deployment.platform.Platform.simulate", refuse)
     drawn: list[int] = []
     answers = hexsim.run(model, (drawn.append(n) or image for n, image in enumerate(images)))
     assert drawn == [], "an answer is made when it is asked for"

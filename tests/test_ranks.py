@@ -18,9 +18,9 @@ import pytest
 
 import hexsim
 from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Shape
 from hexsim.inputs.stored import stored_inputs
-from hexsim.platform import Platform
 from hexsim.runtimes import Runtime
 
 SINGLE = onnx.TensorProto.FLOAT

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import hexsim
+from hexsim.datasheets.stacks import Profiles
 from hexsim.errors import HexsimError
-from hexsim.platforms.stacks import Profiles
 from hexsim.quantization.model import Model
 from hexsim.reports.diag_log import LEVELS, read_diag_log
 from hexsim.runtimes import RUNTIMES

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim import container
+from hexsim import dlc
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.graph.ir import Network
 from hexsim.layers import Deconvolution, Opaque, Permute, Resize
-from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
@@ -98,8 +98,8 @@ def test_a_nearest_resize_keeps_its_encoding_and_a_bilinear_one_has_its_own(
 
 def test_a_container_gives_back_what_it_was_given(model: Model, tmp_path: Path) -> None:
     path = tmp_path / "unet.dlc"
-    container.write(path, model)
-    again = container.read(path).model
+    dlc.write(path, model)
+    again = dlc.read(path).model
     assert again.quantized
     assert again.network.layers == model.network.layers
     for name in model.parameters:

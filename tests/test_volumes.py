@@ -6,7 +6,7 @@ from onnx import helper, numpy_helper
 
 import hexsim
 from hexsim.deployment import deploy
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
 
 
 def _model(seed: int) -> onnx.ModelProto:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.accuracy.distance import Distance
-from hexsim.accuracy.twin import Twin
+from hexsim.accuracy.paired_run import Twin
 from hexsim.graph.ir import FloatArray
 from hexsim.quantization.encodings import Encoding
 from hexsim.runtimes import Runtime

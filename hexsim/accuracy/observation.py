@@ -16,13 +16,13 @@ from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.layer_errors import ErrorStream, TensorRun
+from hexsim.accuracy.paired_run import MadeWhereUsed, Pair, Twin
 from hexsim.accuracy.scores import before_choices
-from hexsim.accuracy.twin import MadeWhereUsed, Pair, Twin
 from hexsim.deployment import Deployment
-from hexsim.execution.seats import is_small, seats_for
+from hexsim.execution.execution_contexts import is_small, seats_for
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.graph.side_by_side import side_by_side
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.threads.in_order import side_by_side
 
 Feed = Mapping[str, FloatArray]
 Labels = Sequence[Sequence[int]]

@@ -15,7 +15,7 @@ from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.scores import class_scores, scored
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import FloatArray, Layer
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.planning.subnet import Subnet
 from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Engine, Runtime

@@ -1,7 +1,7 @@
 """What asymmetric weights lose when a runtime with signed kernels rescales them at load.
 
 Both sides are what the codes stand for: those of the file, and those after rescaling
-(hexsim.binding.weights). So this is the second rounding alone, without that of the quantiser.
+(hexsim.lowering.weights). So this is the second rounding alone, without that of the quantiser.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hexsim.accuracy.distance import Distance
-from hexsim.binding.weights import is_rescaled, signed_weights
 from hexsim.graph.ir import Layer
 from hexsim.layers import Weighted
+from hexsim.lowering.weights import is_rescaled, signed_weights
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 from annotated_types import Gt
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
+from hexsim.datasheets.refusals import sentence
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.platforms.refusals import sentence
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.names import visible
 from hexsim.texts.text import read_text

@@ -11,8 +11,8 @@ from hexsim.accuracy.observation import Counted, Feed, Labels, Observer, Totals
 from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
 from hexsim.accuracy.scores import before_choices, is_classifier, scores_per_item
 from hexsim.deployment import Deployment
+from hexsim.display import Sheet, Shown
 from hexsim.graph.ir import Network
-from hexsim.graph.shown import Sheet, Shown
 
 
 @dataclass(frozen=True)

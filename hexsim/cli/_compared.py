@@ -19,9 +19,9 @@ from hexsim.cli._options import (
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
-    from hexsim.platform import Platform
     from hexsim.quantization.model import Model
     from hexsim.quantization.overrides import Overrides
     from hexsim.runtimes import Runtime
@@ -55,7 +55,7 @@ class Compared:
     def loaded(self, model: str) -> ComparedModel:
         """Load the model, over the weights of the float model if that is given."""
         from hexsim.accuracy.reference import with_reference
-        from hexsim.container.loading import applied_overrides, load, load_container
+        from hexsim.dlc.loading import applied_overrides, load, load_container
         from hexsim.quantization.model import require_float
         from hexsim.quantization.overrides import NO_OVERRIDES
 
@@ -87,7 +87,7 @@ class Compared:
 
     def both(self, model: str) -> tuple[Network | None, ComparedModel]:
         """The float network, if there is one, and what is quantised or to be."""
-        from hexsim.container.loading import load
+        from hexsim.dlc.loading import load
 
         given = self.loaded(model)
         if not given.model.quantized:

@@ -7,14 +7,14 @@ from hexsim.runtimes import RUNTIMES
 
 def chip_names(begun: str) -> list[str]:
     """Chips by the names of hexsim."""
-    from hexsim.platforms import chips
+    from hexsim.datasheets import chips
 
     return [name for name in chips.names() if name.startswith(begun)]
 
 
 def stack_names(begun: str) -> list[str]:
     """Software releases."""
-    from hexsim.platforms import stacks
+    from hexsim.datasheets import stacks
 
     return [name for name in stacks.names() if name.startswith(begun)]
 

@@ -3,7 +3,7 @@
 An option that names a file carries a mark beside its help: what it reads or writes. Before a
 command begins, its outputs are claimed: none may be a file that it reads, by whichever option that
 comes in or whichever list names it, nor the same as another. All that it writes lands when it has
-finished and printed its report, or not at all (`hexsim.files.landing`).
+finished and printed its report, or not at all (`hexsim.files.atomic_write`).
 
 Every command that reads a model takes `--udl` besides, a file of user-defined layers, which is run
 before the command.
@@ -25,7 +25,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.models import ParameterInfo
 
-from hexsim.files.landing import together
+from hexsim.files.atomic_write import together
 from hexsim.files.places import Identity, identity
 
 _INPUT = "would overwrite an input"
@@ -61,9 +61,9 @@ class Writes:
 
 
 def _weights(model: Path) -> Iterable[Path]:
-    from hexsim.container.loading import is_dlc
+    from hexsim.dlc.loading import is_dlc
     from hexsim.frameworks import weight_files
-    from hexsim.onnx_io.external_files import external_files
+    from hexsim.onnx_io.file.external_files import external_files
 
     return () if is_dlc(model) else (*weight_files(model), *external_files(model))
 

@@ -16,7 +16,7 @@ from hexsim.cli._say import remark
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hexsim.container import Metadata
+    from hexsim.dlc import Metadata
     from hexsim.quantization.model import Model
     from hexsim.quantization.optimizations import Optimized
 
@@ -45,12 +45,12 @@ class QuantizedFile(Outputs):
 
     def store(self, model: Model, metadata: Metadata) -> None:
         """Write file and report."""
-        from hexsim import container
+        from hexsim import dlc
         from hexsim.reports.encodings_json import encodings_json
 
         assert self.output is not None
         self.write(encodings_report=lambda: encodings_json(model))
-        container.write(self.output, model, metadata)
+        dlc.write(self.output, model, metadata)
 
     def log(self, done: Optimized, failures: Sequence[str]) -> None:
         """Tell on stderr what was done, and which sections failed to compile."""

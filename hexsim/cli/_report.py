@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from hexsim.accuracy.study import Study
     from hexsim.deployment import Deployment
     from hexsim.deployment.given import GivenModel
+    from hexsim.deployment.platform import Platform
     from hexsim.inputs.source import InputSource
-    from hexsim.platform import Platform
     from hexsim.reports.pages.model_page import OnRuntime
     from hexsim.studies.benchmark import Case
     from hexsim.studies.cuts import Prices, Survey

@@ -26,10 +26,10 @@ from hexsim.cli._options import (
 )
 
 if TYPE_CHECKING:
+    from hexsim.datasheets.background import Background
+    from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment.given import Preparation
-    from hexsim.platform import Platform
-    from hexsim.platforms.background import Background
-    from hexsim.platforms.stacks import BufferType
+    from hexsim.deployment.platform import Platform
     from hexsim.runtimes import Runtime
     from hexsim.studies.benchmark import BenchmarkConditions
 
@@ -45,8 +45,8 @@ class Hardware:
 
     def platform(self) -> Platform:
         """Read their descriptions."""
-        from hexsim.deployment.anchor import Anchor, anchored
-        from hexsim.platform import Platform
+        from hexsim.deployment.calibration_point import Anchor, anchored
+        from hexsim.deployment.platform import Platform
 
         anchor = None if self.anchor is None else Anchor.parse(self.anchor)
         platform = Platform.load(self.chip, self.stack)
@@ -98,7 +98,7 @@ class Circumstances:
 
     def clients(self) -> tuple[Background, ...]:
         """Read the descriptions of the DSP's other clients."""
-        from hexsim.platforms.background import load
+        from hexsim.datasheets.background import load
 
         return tuple(load(name) for name in self.background or ())
 

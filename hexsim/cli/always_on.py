@@ -71,9 +71,9 @@ def always_on(
 ) -> None:
     """Average power of a network that listens all the time: on the low-power island, on the DSP."""
     from hexsim.cli._progress import status
-    from hexsim.container.loading import load_container
+    from hexsim.datasheets.background import load
     from hexsim.deployment.given import GivenModel, Preparation
-    from hexsim.platforms.background import load
+    from hexsim.dlc.loading import load_container
     from hexsim.reports.always_on_json import always_on_json
     from hexsim.reports.always_on_table import always_on_text
     from hexsim.studies.always_on import always_on

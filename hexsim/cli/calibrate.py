@@ -85,7 +85,7 @@ def calibrate(
 
 def _files(found: OwnCalibration, rows: str) -> tuple[str, str]:
     """The texts of the chip's and of the stack's file."""
-    from hexsim.platforms.sheet_text import sheet_text
+    from hexsim.datasheets.datasheet_text import sheet_text
 
     chip, stack = found.after.chip, found.after.stack
     return (

@@ -27,7 +27,7 @@ def list_chips() -> None:
 
     Chips that are simulated come first. `listed by` is the earliest guide at hand that names one.
     """
-    from hexsim.platforms import chips
+    from hexsim.datasheets import chips
     from hexsim.reports.chip_table import chip_table
 
     say(chip_table([chips.load(name) for name in chips.names()]))
@@ -39,7 +39,7 @@ def show(
     name: Annotated[str, typer.Argument(help="Chip by name or part number, or a TOML file."), FILE],
 ) -> None:
     """Show a chip: part numbers, DSP, runtimes, and every constant with confidence and source."""
-    from hexsim.platforms import chips
+    from hexsim.datasheets import chips
     from hexsim.reports.chip_table import chip_page
 
     say(chip_page(chips.load(name)))

@@ -25,7 +25,7 @@ from hexsim.errors import HexsimError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hexsim.container import Container
+    from hexsim.dlc import Container
     from hexsim.graph.input_format import InputEncoding, InputType
     from hexsim.graph.ir import Network
     from hexsim.quantization.overrides import Overrides
@@ -39,7 +39,7 @@ _ENDINGS = (".onnx", ".prototxt", ".tflite", ".pb", ".meta", ".keras", ".h5", ".
 
 def _target(given: Mapping[str, Any]) -> Path | None:
     """The file that is written, unless the run is dry or the model no ONNX file."""
-    from hexsim.container.loading import is_dlc
+    from hexsim.dlc.loading import is_dlc
 
     if given["dry_run"] or is_dlc(given["model"]):
         return None
@@ -145,7 +145,7 @@ class Reading:
 
     def read(self, model: str, overrides: Overrides) -> Container:
         """Read `model`."""
-        from hexsim.container.loading import load_container
+        from hexsim.dlc.loading import load_container
 
         return load_container(
             model,
@@ -190,8 +190,8 @@ def convert(
     ] = False,
 ) -> None:
     """Convert a file of ONNX or another framework to a float .dlc file."""
-    from hexsim import __version__, container
-    from hexsim.container.loading import is_dlc
+    from hexsim import __version__, dlc
+    from hexsim.dlc.loading import is_dlc
     from hexsim.passes.input_formats import set_input_formats
     from hexsim.quantization.model import Model, require_float
     from hexsim.reports.fallback_table import fallback_table
@@ -217,12 +217,12 @@ def convert(
         quantization_overrides=kept.quantization_overrides and kept.quantization_overrides.name,
         **reading.if_given(),
     )
-    metadata = container.Metadata(
+    metadata = dlc.Metadata(
         model_version=version, converter_command=command, converter_version=__version__
     )
     target = outputs.output
     assert target is not None
-    container.write(target, Model(network), metadata, source.overrides)
+    dlc.write(target, Model(network), metadata, source.overrides)
     _log(network, source.overrides, target, source.imports.notes if source.imports else ())
 
 

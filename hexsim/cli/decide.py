@@ -33,9 +33,9 @@ from hexsim.cli._words import words
 from hexsim.errors import HexsimError, unknown
 
 if TYPE_CHECKING:
+    from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
-    from hexsim.platform import Platform
     from hexsim.studies.decision import Decision, Limits, Preference
     from hexsim.studies.decision.commands import Wording
 
@@ -70,7 +70,7 @@ class Chips:
 
     def platforms(self) -> tuple[Platform, ...]:
         """Read the descriptions; HexsimError if two chips have one name."""
-        from hexsim.platform import Platform
+        from hexsim.deployment.platform import Platform
 
         found = [Platform.load(name, self.stack) for name in _split(self.chips)]
         if not found:
@@ -187,7 +187,7 @@ def decide(
     no choice is left, which a build may count on.
     """
     from hexsim.cli._progress import status
-    from hexsim.container.loading import load_container
+    from hexsim.dlc.loading import load_container
     from hexsim.quantization.model import require_float
     from hexsim.reports.decision_data import decision_csv, decision_json
     from hexsim.reports.pages.decision_page import decision_page
@@ -236,7 +236,7 @@ def decide(
 def _kept() -> AbstractContextManager[None]:
     """What is said where the command is ended while it decides."""
     from hexsim.cli._stopping import keeping
-    from hexsim.files.kept import keeps
+    from hexsim.files.checkpoint import keeps
 
     return keeping("what was computed is kept") if keeps("decide") else nullcontext()
 

@@ -31,8 +31,8 @@ def diff(
     outputs: Csv,
 ) -> None:
     """Compare two models: unique layers, parameters, dimensions, weights, output names."""
-    from hexsim.container.difference import KINDS, difference
-    from hexsim.container.loading import load
+    from hexsim.dlc.difference import KINDS, difference
+    from hexsim.dlc.loading import load
     from hexsim.reports.diff_csv import diff_csv
     from hexsim.reports.diff_table import diff_table
 

@@ -62,7 +62,7 @@ def info(
 
     No weight is read, unless --chip asks for what becomes of them.
     """
-    from hexsim.container.loading import load_container, required_imports
+    from hexsim.dlc.loading import load_container, required_imports
     from hexsim.reports.info_csv import info_csv
     from hexsim.reports.info_json import info_json
     from hexsim.reports.info_table import info_table
@@ -92,7 +92,7 @@ def _memory(model: Model, runtime: str, chip: str) -> NeededOn:
     """What an inference needs, a float network quantised as it is by default where it has to be."""
     from hexsim.cli._options import parse_runtime
     from hexsim.deployment import Deployment
-    from hexsim.platform import Platform
+    from hexsim.deployment.platform import Platform
     from hexsim.reports.memory_facts import NeededOn
 
     platform, asked = Platform.load(chip), parse_runtime(runtime)
@@ -103,7 +103,7 @@ def _memory(model: Model, runtime: str, chip: str) -> NeededOn:
 def _losses(model: Model, chip: str) -> tuple[RescalingLoss, ...]:
     """What the chip's DSP loses by rescaling weights; nothing on a float network or before V65."""
     from hexsim.accuracy.rescaling import rescaling_losses
-    from hexsim.platform import Platform
+    from hexsim.deployment.platform import Platform
 
     platform = Platform.load(chip)
     platform.chip.require("dsp")

@@ -19,7 +19,7 @@ app = typer.Typer(help="Built-in benchmark networks (seeded weights).", no_args_
 def list_models() -> None:
     """List the built-in networks with their size."""
     from hexsim import models
-    from hexsim.container.loading import load
+    from hexsim.dlc.loading import load
     from hexsim.reports.text import table
 
     rows = []

@@ -67,8 +67,8 @@ def partition(
 ) -> None:
     """Show the subnets of AIP, each cut with its reason and cost, and what the HTA refuses."""
     from hexsim.cli._progress import status
-    from hexsim.container.loading import load
     from hexsim.deployment import Deployment
+    from hexsim.dlc.loading import load
     from hexsim.reports.partition_json import partition_json
     from hexsim.reports.partition_svg import partition_svg
     from hexsim.reports.partition_table import partition_table, search_lines

@@ -45,7 +45,7 @@ def prepare(
 ) -> None:
     """Write pictures as raw inputs, with their list: cut, resized, moved and scaled."""
     from hexsim.cli._progress import bar
-    from hexsim.container.loading import load
+    from hexsim.dlc.loading import load
     from hexsim.inputs.pictures import Frame, frame_of
     from hexsim.inputs.preprocessing import picture_files
     from hexsim.inputs.raw_files import write_raw_files

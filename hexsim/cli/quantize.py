@@ -81,8 +81,8 @@ def quantize(
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs or pictures."""
     from hexsim.cli._progress import bar
-    from hexsim.container.loading import applied_overrides, load_container
     from hexsim.deployment.offline_hta import compile_all
+    from hexsim.dlc.loading import applied_overrides, load_container
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
     from hexsim.reports.override_log import unused_line

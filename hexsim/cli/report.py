@@ -71,8 +71,8 @@ def report(
     """
     from hexsim.cli._progress import status
     from hexsim.cli._report import Examination
-    from hexsim.container.loading import load_container
     from hexsim.deployment.given import GivenModel
+    from hexsim.dlc.loading import load_container
     from hexsim.reports.pages.figures.chart import load_bokeh
     from hexsim.reports.pages.model_page import model_page
     from hexsim.studies.benchmark import Case, Refusal, run_benchmark

@@ -85,8 +85,8 @@ def run(
 ) -> None:
     """Run every input, of a list, a folder or seeded ones, and write the outputs as raw floats."""
     from hexsim.accuracy.answers import Answering
-    from hexsim.container.loading import applied_overrides, load_container
     from hexsim.deployment import AtLoad, deploy
+    from hexsim.dlc.loading import applied_overrides, load_container
     from hexsim.execution.net_run import run as run_all
     from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.reports.answers import answers_csv, answers_json, answers_text

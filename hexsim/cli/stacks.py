@@ -17,7 +17,7 @@ app = typer.Typer(help="Software stacks: list them, show every constant.", no_ar
 @paged
 def list_stacks() -> None:
     """List the software stacks with their runtimes and default performance profile."""
-    from hexsim.platforms import stacks
+    from hexsim.datasheets import stacks
     from hexsim.reports.text import table
 
     rows = []
@@ -32,7 +32,7 @@ def list_stacks() -> None:
 @paged
 def show(name: Annotated[str, typer.Argument(help="Stack name, or a TOML file."), FILE]) -> None:
     """Show every constant of a stack: value, unit, confidence and source."""
-    from hexsim.platforms import stacks
+    from hexsim.datasheets import stacks
     from hexsim.reports.datasheet_table import datasheet_table
 
     say(datasheet_table(stacks.load(name)))

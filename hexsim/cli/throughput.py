@@ -19,7 +19,7 @@ from hexsim.cli._simulated import Circumstances, Hardware
 from hexsim.errors import HexsimError, unknown
 
 if TYPE_CHECKING:
-    from hexsim.platform import Platform
+    from hexsim.deployment.platform import Platform
     from hexsim.q6_scheduler import PriorityHint
     from hexsim.runtimes import Runtime
     from hexsim.studies.throughput import ClosedLoop
@@ -95,8 +95,8 @@ def throughput(
 ) -> None:
     """Run instances of networks at once: throughput, latencies, utilisation and what limits."""
     from hexsim.cli._progress import status
-    from hexsim.container.loading import load_container
     from hexsim.deployment.given import GivenModel
+    from hexsim.dlc.loading import load_container
     from hexsim.reports.throughput_json import throughput_json
     from hexsim.reports.throughput_table import throughput_text
     from hexsim.reports.trace import trace_json

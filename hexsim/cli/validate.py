@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from hexsim.accuracy.validation import Validation
     from hexsim.cli._compared import ComparedModel
     from hexsim.deployment import Deployment
+    from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
-    from hexsim.platform import Platform
     from hexsim.quantization.model import Model
 
 

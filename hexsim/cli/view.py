@@ -52,7 +52,7 @@ def view(
     It is one file that needs no network, and tells no folder. Weights are read and counted.
     """
     from hexsim.cli._progress import status
-    from hexsim.container.loading import load_container
+    from hexsim.dlc.loading import load_container
     from hexsim.reports.pages import network_page
 
     dims, values = parse_input_dims(input_dim), parse_input_values(input_value)

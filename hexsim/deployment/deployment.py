@@ -12,7 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Unpack
 
+from hexsim.datasheets.stacks import BufferType
+from hexsim.datasheets.stacks.stack import PartitionRules
 from hexsim.deployment.at_load import AtLoad
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.execution.plan_executor import PlanExecutor
@@ -22,9 +25,6 @@ from hexsim.planning.partition import partition
 from hexsim.planning.plan import Plan
 from hexsim.planning.planner import make_plan
 from hexsim.planning.subnet import Subnet
-from hexsim.platform import Platform
-from hexsim.platforms.stacks import BufferType
-from hexsim.platforms.stacks.stack import PartitionRules
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.runtimes import Runtime

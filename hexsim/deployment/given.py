@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from hexsim.container import Container
-from hexsim.container.loading import applied_overrides
 from hexsim.deployment.at_load import AtLoad, Calibration
 from hexsim.deployment.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import prepared
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
+from hexsim.dlc import Container
+from hexsim.dlc.loading import applied_overrides
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.runtimes import FIXED_POINT, Runtime

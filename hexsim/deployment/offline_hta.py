@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hexsim.datasheets import chips, stacks
+from hexsim.datasheets.chips.chip import Chip
+from hexsim.datasheets.stacks.stack import Stack
 from hexsim.deployment.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.hta.compiler import compile_subnet
 from hexsim.planning.sections import Listed, automatic, given, parse, refusals
-from hexsim.platform import Platform
-from hexsim.platforms import chips, stacks
-from hexsim.platforms.chips.chip import Chip
-from hexsim.platforms.stacks.stack import Stack
 from hexsim.quantization.model import HtaSection, Model
 from hexsim.runtimes import Runtime
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hexsim.datasheets.chips.chip import Chip, Corner
 from hexsim.energy.estimate import PARTS, Estimate, Part, Spent, total
 from hexsim.energy.rates import Domain, Rates, rates
-from hexsim.platforms.chips.chip import Chip, Corner
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
 from hexsim.timing.simtime import PS_PER_SECOND
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hexsim.platforms.chips.chip import Chip, Corner
-from hexsim.platforms.energies import EnergySheet, sheets_of
-from hexsim.platforms.islands import Island
+from hexsim.datasheets.chips.chip import Chip, Corner
+from hexsim.datasheets.energies import EnergySheet, sheets_of
+from hexsim.datasheets.islands import Island
 
 
 @dataclass(frozen=True)

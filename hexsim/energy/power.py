@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from hexsim.datasheets.chips.chip import Chip, Corner
 from hexsim.energy.account import STATIC, awake, charged
 from hexsim.energy.estimate import Estimate, total
 from hexsim.energy.rates import Domain, Rates, rates
-from hexsim.platforms.chips.chip import Chip, Corner
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
 from hexsim.timing.simtime import PS_PER_SECOND
 

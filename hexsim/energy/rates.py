@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from hexsim.platforms.chips.chip import Chip, ClockTable, Corner
-from hexsim.platforms.energies import EnergySheet, sheets_of
+from hexsim.datasheets.chips.chip import Chip, ClockTable, Corner
+from hexsim.datasheets.energies import EnergySheet, sheets_of
 
 Domain = Literal["dsp", "hta", "htp"]
 """What leaks and has a clock of its own."""

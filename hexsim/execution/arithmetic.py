@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from hexsim.graph.ir import Layer
-from hexsim.onnx_io.precision import Precision
+from hexsim.onnx_io.write.precision import Precision
 from hexsim.planning.plan import Plan, PlannedSubnet
 from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, Runtime

@@ -10,19 +10,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from hexsim import budget
-from hexsim.binding import bind
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import kind_of
+from hexsim.execution.execution_contexts import seats_for
 from hexsim.execution.mixed_subnet import MixedSubnet
-from hexsim.execution.seats import seats_for
 from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.graph.ir import FloatArray
-from hexsim.graph.side_by_side import side_by_side
 from hexsim.int8.runner import IntegerSubnet
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.lowering import bind
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.planning.plan import Plan, PlannedSubnet
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
+from hexsim.threads.in_order import side_by_side
 
 Values = dict[str, FloatArray]
 

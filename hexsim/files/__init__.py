@@ -10,7 +10,7 @@ Rooms within
 Left out: access control lists, extended attributes, and a machine that loses its power.
 """
 
-from hexsim.files.landing import (
+from hexsim.files.atomic_write import (
     alone,
     claim,
     clean_tree,

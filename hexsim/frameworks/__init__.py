@@ -9,10 +9,10 @@ Rooms within
     real_ends    inputs and outputs that are codes become real numbers
     pytorch      .pt2 files and TorchScript, through PyTorch's exporters
 
-What comes out goes the way of any ONNX model: `hexsim.onnx_io.reader` makes a Network of it.
+What comes out goes the way of any ONNX model: `hexsim.onnx_io.read.reader` makes a Network of it.
 """
 
-from hexsim.frameworks.bringing import is_prototxt, read_foreign, weight_files
 from hexsim.frameworks.foreign import Foreign
+from hexsim.frameworks.importing import is_prototxt, read_foreign, weight_files
 
 __all__ = ["Foreign", "is_prototxt", "read_foreign", "weight_files"]

@@ -35,7 +35,7 @@ from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.domains import Natural
 from hexsim.graph.input_format import PLAIN, InputFormat
 from hexsim.graph.support import UNDECLARED, Rule, Support
-from hexsim.graph.turning import contiguous
+from hexsim.graph.transposed_copy import contiguous
 from hexsim.texts.text import shortened
 
 Shape = tuple[int, ...]

@@ -30,7 +30,7 @@ class Support:
     """Who takes a layer type, or a function of it, and why nobody else does, in one sentence.
 
     Of runtimes this is what is assumed where the table of a release is silent
-    (`hexsim.platforms.operators`). The HTA has no other word than this one.
+    (`hexsim.datasheets.operators`). The HTA has no other word than this one.
     """
 
     targets: frozenset[LayerTarget]

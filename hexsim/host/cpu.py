@@ -17,6 +17,9 @@ from __future__ import annotations
 
 import math
 
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import Stack
+from hexsim.datasheets.stacks.stack import CpuClass
 from hexsim.host._layer_cost import LayerCost, stated_cost
 from hexsim.layers import (
     Convolution,
@@ -27,9 +30,6 @@ from hexsim.layers import (
     Recurrent,
 )
 from hexsim.planning.plan import KernelCall
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.stacks import Stack
-from hexsim.platforms.stacks.stack import CpuClass
 
 
 def layer_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:

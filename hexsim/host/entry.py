@@ -22,11 +22,11 @@ from typing import Literal
 
 import numpy as np
 
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import BufferType, Profile, Stack
+from hexsim.datasheets.stacks.stack import Conversion, Rpc, Wake
 from hexsim.graph.ir import Shape
 from hexsim.planning.joined import JoinedSubnets
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.stacks import BufferType, Profile, Stack
-from hexsim.platforms.stacks.stack import Conversion, Rpc, Wake
 from hexsim.timing.results import Scope
 
 Place = Literal["host", "link", "dsp_scalar", "hvx"]

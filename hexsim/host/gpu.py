@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import math
 
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import Stack
 from hexsim.host._layer_cost import LayerCost, stated_cost
 from hexsim.layers import FullyConnected
 from hexsim.planning.plan import KernelCall
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.stacks import Stack
 
 _FLOPS_PER_MAC = 2
 _TEXEL_CHANNELS = 4

@@ -20,9 +20,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from hexsim.datasheets.stacks import Profile, Stack
 from hexsim.planning.load_rules import Effect, load_rule
 from hexsim.planning.plan import Plan
-from hexsim.platforms.stacks import Profile, Stack
 from hexsim.runtimes import Engine, Runtime
 from hexsim.timing.results import Overhead
 from hexsim.timing.simtime import seconds_to_ps

@@ -22,8 +22,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from hexsim.datasheets.chips.chip import Hta
 from hexsim.hta.shapes import MacShape
-from hexsim.platforms.chips.chip import Hta
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hexsim.datasheets.chips.chip import Hta
 from hexsim.hta.array import MacArray
 from hexsim.hta.command_list import Command, CommandList, LayerCommands
-from hexsim.hta.kept import kept_on_chip
 from hexsim.hta.layout import tensor_bytes
+from hexsim.hta.residency import kept_on_chip
 from hexsim.hta.shapes import MacShape
 from hexsim.hta.tiling import Room, tiles
 from hexsim.hvx.orientation import laid_down
 from hexsim.layers import Pooling, Reshape, Resize, Softmax
 from hexsim.planning.plan import KernelCall, PlannedSubnet
-from hexsim.platforms.chips.chip import Hta
 
 _BUFFERS = 2
 _BILINEAR_TAPS = 4

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import simpy
 
+from hexsim.datasheets.chips.chip import Hta
 from hexsim.hta.array import MacArray
 from hexsim.hta.command_list import CommandList, LayerCommands
-from hexsim.platforms.chips.chip import Hta
 from hexsim.timing.fluid import Sojourn
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import Bound, Span

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import Stack
 from hexsim.htp.compiler import Operation
 from hexsim.htp.layout import VECTOR_BYTES
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.stacks import Stack
 
 _A16_PASSES = 2
 """Passes over HMX for 16-bit activations: their high and their low bytes."""

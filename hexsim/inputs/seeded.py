@@ -21,11 +21,11 @@ import numpy.typing as npt
 
 from hexsim import budget
 from hexsim.graph.coded_end import CodedEnd
-from hexsim.graph.cores import default_threads
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.whole_numbers import WHOLE_TYPES, limits
 from hexsim.inputs.stored import stored_inputs
 from hexsim.onnx_io.positions import positions
+from hexsim.threads.cores import default_threads
 
 CALIBRATION_INPUTS = 8
 """Seeded inputs used when a float network is quantised at load and none are given; the SNPE

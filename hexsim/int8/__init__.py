@@ -20,7 +20,7 @@ does it. From the top down:
     panel              the shape of packed weights, which kernels and IR share
 
 Kernels are numba functions on NHWC u8 tensors, compiled when first used and kept on disk. They know
-nothing of time, encodings or networks: hexsim.binding hands them integers.
+nothing of time, encodings or networks: hexsim.lowering hands them integers.
 docs/concepts/int8-kernels.md explains tiles, packing and exactness, docs/concepts/running.md how a
 subnet runs.
 """

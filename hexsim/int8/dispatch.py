@@ -6,17 +6,17 @@ arithmetic on 16 bits that is not that on the bytes of each number, added up.
 
 from __future__ import annotations
 
-from hexsim.binding import BoundCall
-from hexsim.binding.convolution import BoundConvolution
-from hexsim.binding.deconvolution import BoundDeconvolution
-from hexsim.binding.fully_connected import BoundFullyConnected
 from hexsim.discovery import joined
-from hexsim.int8.choice.algorithms import prepare_convolution
+from hexsim.int8.autotuner.algorithms import prepare_convolution
 from hexsim.int8.fully_connected import prepare_fully_connected
+from hexsim.int8.gemm.deconvolution import PreparedDeconvolution
+from hexsim.int8.gemm.depthwise import PreparedDepthwise
 from hexsim.int8.prepared import PreparedCall, Preparers
-from hexsim.int8.products.deconvolution import PreparedDeconvolution
-from hexsim.int8.products.depthwise import PreparedDepthwise
-from hexsim.int8.wide.by_bytes import PreparedBytes
+from hexsim.int8.sixteen_bit.by_bytes import PreparedBytes
+from hexsim.lowering import BoundCall
+from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.deconvolution import BoundDeconvolution
+from hexsim.lowering.fully_connected import BoundFullyConnected
 
 
 def prepare(call: BoundCall) -> PreparedCall:
@@ -55,10 +55,10 @@ PREPARERS: Preparers = {
     BoundConvolution: _prepare_convolution,
     BoundDeconvolution: _prepare_deconvolution,
     BoundFullyConnected: prepare_fully_connected,
-    **joined("hexsim.int8.passes", "PREPARERS"),
-    **joined("hexsim.int8.products", "PREPARERS"),
+    **joined("hexsim.int8.pointwise", "PREPARERS"),
+    **joined("hexsim.int8.gemm", "PREPARERS"),
 }
 _WIDE: Preparers = {
-    **joined("hexsim.int8.passes", "WIDE_PREPARERS"),
-    **joined("hexsim.int8.wide", "WIDE_PREPARERS"),
+    **joined("hexsim.int8.pointwise", "WIDE_PREPARERS"),
+    **joined("hexsim.int8.sixteen_bit", "WIDE_PREPARERS"),
 }

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from hexsim.binding.convolution import BoundConvolution
-from hexsim.binding.fully_connected import BoundFullyConnected
-from hexsim.int8.choice.algorithms import prepare_convolution
+from hexsim.int8.autotuner.algorithms import prepare_convolution
 from hexsim.int8.prepared import PreparedCall
 from hexsim.layers import Window
+from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.fully_connected import BoundFullyConnected
 
 
 def prepare_fully_connected(call: BoundFullyConnected) -> PreparedCall:

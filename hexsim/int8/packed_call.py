@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hexsim.binding import BoundCall, Operand
-from hexsim.binding.call import Codes
 from hexsim.errors import HexsimError
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.prepared import PreparedCall
 from hexsim.int8.step import Work, Workspace
+from hexsim.lowering import BoundCall, Operand
+from hexsim.lowering.lowered_call import Codes
 
 
 @dataclass(frozen=True, eq=False)

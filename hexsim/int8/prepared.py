@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.binding.call import BoundCall, Codes
 from hexsim.int8.step import Work, Workspace
+from hexsim.lowering.lowered_call import BoundCall, Codes
 
 Out = npt.NDArray[np.integer[Any]]
 """Where a kernel writes codes or, if int32, sums."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 
-from hexsim.binding import BoundCall
-from hexsim.binding.call import Codes
 from hexsim.graph.ir import FloatArray
+from hexsim.int8.execution_context import Seat
 from hexsim.int8.packed_call import PackedCall
 from hexsim.int8.prepared import PreparedCall
-from hexsim.int8.seat import Seat
+from hexsim.lowering import BoundCall
+from hexsim.lowering.lowered_call import Codes
 
 
 class IntegerSubnet:

@@ -2,7 +2,7 @@
 
 The class name is the layer's name. A layer knows its attributes, its shape rule, its MACs, its
 parameters, who takes it and the sentence why others do not. What a layer computes is not written
-here: floats are onnxruntime's business (hexsim.onnx_io.writer), integers that of hexsim.int8.
+here: floats are onnxruntime's business (hexsim.onnx_io.write.writer), integers that of hexsim.int8.
 
 `TYPES` are all there are. Those that passes and reports speak of are also names of this package.
 """

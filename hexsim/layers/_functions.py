@@ -1,6 +1,7 @@
 """Functions of one number: what each computes, and whether its result may be negative.
 
-On the DSP each is a table of codes. Which release has which stands in `hexsim.platforms.operators`.
+On the DSP each is a table of codes. Which release has which stands in
+`hexsim.datasheets.operators`.
 """
 
 from __future__ import annotations

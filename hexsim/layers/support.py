@@ -1,17 +1,17 @@
 """Whether a runtime, or the HTA, takes a layer, and the sentence why not.
 
 A layer says who may take its type (`Layer.support`), the table of a release which of these has it
-(`hexsim.platforms.operators`), and the layer again when they refuse it nevertheless
+(`hexsim.datasheets.operators`), and the layer again when they refuse it nevertheless
 (`Layer.limits`); the rules here hold for layers of every type. What depends on encodings, and what
 a release keeps from the HTA, is said elsewhere (`hexsim.planning.sections.limits`).
 """
 
 from __future__ import annotations
 
+from hexsim.datasheets import stacks
+from hexsim.datasheets.operators import Column, Operators, Verdict, column
 from hexsim.graph.ir import Layer, Network
 from hexsim.graph.support import ACCELERATORS, HTA, INTEGER, Rule
-from hexsim.platforms import stacks
-from hexsim.platforms.operators import Column, Operators, Verdict, column
 from hexsim.runtimes import LayerTarget
 
 _HTA_AXES = 4

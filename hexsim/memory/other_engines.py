@@ -1,8 +1,8 @@
 """The graphs of subnets on CPU, GPU, tensor engine and processor, whose runtimes nobody published.
 
 CPU and GPU have tensors as they are, without padding. The tensor engine has them in its layout;
-what its compiler keeps on chip (`hexsim.hta.kept`) is not in the arena. Weights are used as they
-are given. On the tensor processor both are in its tiles, and half of VTCM keeps activations.
+what its compiler keeps on chip (`hexsim.hta.residency`) is not in the arena. Weights are used as
+they are given. On the tensor processor both are in its tiles, and half of VTCM keeps activations.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from hexsim.datasheets.chips.chip import Hta, Htp
 from hexsim.graph.ir import Network, Shape
-from hexsim.hta.kept import kept_on_chip
 from hexsim.hta.layout import tensor_bytes
+from hexsim.hta.residency import kept_on_chip
 from hexsim.htp.compiler import RESIDENT_SHARE
 from hexsim.htp.cost import cost_of
 from hexsim.htp.layout import stored_bytes
@@ -20,7 +21,6 @@ from hexsim.hvx.orientation import laid_down
 from hexsim.memory.arena import Node, arranged
 from hexsim.memory.graph import Graph, input_node, layer_nodes
 from hexsim.planning.plan import PlannedSubnet
-from hexsim.platforms.chips.chip import Hta, Htp
 
 
 def on_host(subnet: PlannedSubnet) -> Graph:

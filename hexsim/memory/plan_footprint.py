@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import BufferType, Stack
 from hexsim.graph.ir import Network
 from hexsim.host.entry import crossing_bytes
 from hexsim.hvx.kernels import Target
@@ -20,8 +22,6 @@ from hexsim.memory.hexagon_nn import on_hvx
 from hexsim.memory.other_engines import on_host, on_hta, on_htp
 from hexsim.planning.joined import JoinedSubnets, joined
 from hexsim.planning.plan import KernelCall, Plan
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.stacks import BufferType, Stack
 from hexsim.runtimes import FIXED_POINT
 
 _REMEMBERED = 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from hexsim.onnx_io.node import Node
+from hexsim.onnx_io.file.node import Node
 
 _NAMED = 3
 """How many nodes a sentence names; `hexsim info --imports --json` has them all."""

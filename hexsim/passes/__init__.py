@@ -19,9 +19,9 @@ from hexsim.passes.fold_flatten import fold_flatten
 from hexsim.passes.fold_normalization import fold_normalization
 from hexsim.passes.fold_pad import fold_pad
 from hexsim.passes.fuse_clamps import fuse_clamps
+from hexsim.passes.hoist_reshapes import lift_lines
+from hexsim.passes.hoist_row_reshapes import lift_rows
 from hexsim.passes.join_before_slices import join_before_slices
-from hexsim.passes.lift_lines import lift_lines
-from hexsim.passes.lift_rows import lift_rows
 from hexsim.passes.move_softmax_axis import move_softmax_axis
 from hexsim.passes.no_ops import remove_no_ops
 

@@ -15,8 +15,7 @@ import numpy as np
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Clamp, Neuron
 from hexsim.layers.neuron import NeuronFunction
-from hexsim.passes._rewriter import Rewriter
-from hexsim.passes._spelled import (
+from hexsim.passes._pattern import (
     Real,
     Spelled,
     computed,
@@ -24,6 +23,7 @@ from hexsim.passes._spelled import (
     positions,
     readings,
 )
+from hexsim.passes._rewriter import Rewriter
 
 Function = Callable[[Real], Real]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from hexsim.platforms.stacks.stack import Stack
+from hexsim.datasheets.stacks.stack import Stack
 from hexsim.runtimes import Runtime
 
 Effect = Literal["native", "quantise", "dequantise", "refuse"]

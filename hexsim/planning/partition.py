@@ -14,12 +14,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 
+from hexsim.datasheets.operators import Operators
+from hexsim.datasheets.stacks.stack import PartitionRules
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
 from hexsim.planning.sections.single import is_single
 from hexsim.planning.subnet import Subnet
-from hexsim.platforms.operators import Operators
-from hexsim.platforms.stacks.stack import PartitionRules
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime

@@ -3,7 +3,7 @@
 It is the one object in which values and time meet. The value side executes its subnets, the time
 side turns its calls into work items; neither looks at the other. A plan holds shapes and bit
 widths only, so making one touches no weight; the integer constants of a call come from
-`hexsim.binding`.
+`hexsim.lowering`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from hexsim.display import Sheet, Shown
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network, Shape
-from hexsim.graph.shown import Sheet, Shown
 from hexsim.runtimes import Engine, Runtime
 
 _FLOAT_BYTES = 4

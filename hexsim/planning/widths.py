@@ -6,9 +6,9 @@ for the tensor accelerator only, so all do here.
 
 from __future__ import annotations
 
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import Stack
 from hexsim.errors import HexsimError
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.stacks import Stack
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 

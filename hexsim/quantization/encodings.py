@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import InvalidDataError
-from hexsim.graph.cores import spread
+from hexsim.threads.cores import spread
 
 MINIMUM_RANGE = 0.01
 """Smallest max - min of an encoding, in real units (SNPE guide 1.17 to 2.5; documented)."""

@@ -8,10 +8,10 @@ at such a cut, so that is our reading.
 
 from __future__ import annotations
 
+from hexsim.datasheets.operators import Operators
 from hexsim.graph.ir import Layer
 from hexsim.layers import Convert
 from hexsim.layers.support import refusal
-from hexsim.platforms.operators import Operators
 from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, LayerTarget
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.display import Cell, Sheet, Shown
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Constant, FloatArray, Network
-from hexsim.graph.shown import Cell, Sheet, Shown
-from hexsim.onnx_io.precision import as_half
+from hexsim.onnx_io.write.precision import as_half
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
 from hexsim.quantization.findings import Finding, findings
 from hexsim.quantization.overrides.outcome import KeyOutcome
@@ -21,7 +21,7 @@ from hexsim.quantization.overrides.override import NO_OVERRIDES, Overrides
 from hexsim.quantization.packing import Runs, packed_bytes
 
 if TYPE_CHECKING:
-    from hexsim.passes.fate import Fate
+    from hexsim.passes.provenance import Fate
 
 
 @dataclass(frozen=True)

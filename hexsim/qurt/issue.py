@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hexsim.platforms.chips.chip import Multithreading
+from hexsim.datasheets.chips.chip import Multithreading
 from hexsim.timing.simtime import PS_PER_SECOND
 
 

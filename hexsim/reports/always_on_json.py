@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from hexsim import __version__
+from hexsim.deployment.platform import Platform
 from hexsim.energy import Estimate
-from hexsim.platform import Platform
 from hexsim.studies.always_on import Alternative, AlwaysOn
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.energy import Estimate
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.snpe_rows import IN_CSV, inference, initialisation
+from hexsim.reports.row_names import IN_CSV, inference, initialisation
 from hexsim.studies.benchmark import Case
 
 HEADER = (
@@ -30,7 +30,7 @@ HEADER = (
 def benchmark_csv(cases: Sequence[Case]) -> str:
     """Return the cases as CSV text; times in microseconds.
 
-    Rows are those of snpe_bench.py (`hexsim.reports.snpe_rows`): of initialisation, of the
+    Rows are those of snpe_bench.py (`hexsim.reports.row_names`): of initialisation, of the
     inference, then `layer_000 (Name:data Type:data)` and so on, numbered as snpe-dlc-info numbers
     layers: the inputs of the network come first.
     `us_low` and `us_high` are the ends of the interval, empty where there is none: it takes

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from hexsim.accuracy.agreement import Agreement
-from hexsim.platforms.measurements import Measurement
+from hexsim.datasheets.measurements import Measurement
 from hexsim.reports.energy_facts import millijoules
 from hexsim.reports.measured import is_outside, measured
 from hexsim.reports.summary import fell_back, summary

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hexsim.datasheets import islands
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.energies import sheet_of
 from hexsim.errors import HexsimError
-from hexsim.platforms import islands
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.energies import sheet_of
 from hexsim.reports.datasheet_table import datasheet_table
 from hexsim.reports.text import table
 

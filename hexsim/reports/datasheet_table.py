@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hexsim.platforms.datasheet import Datasheet
+from hexsim.datasheets.datasheet import Datasheet
 from hexsim.reports.text import quantity, table
 from hexsim.studies.uncertainty import intervals
 

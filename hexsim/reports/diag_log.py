@@ -15,7 +15,7 @@ place of a type:
      "type": "convolutional", "runtime": "DSP"}
 
 Which rows there are depends on the profiling level, as in SNPE. What they mean, and what is left
-out, stands in `hexsim.reports.snpe_rows`.
+out, stands in `hexsim.reports.row_names`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from hexsim import __version__
+from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Network
 from hexsim.planning.plan import Plan
-from hexsim.platforms.stacks import BufferType
 from hexsim.reports.csv_text import csv_text
-from hexsim.reports.snpe_rows import (
+from hexsim.reports.row_names import (
     conversions,
     inference,
     initialisation,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hexsim.container.difference import Difference
+from hexsim.dlc.difference import Difference
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.diff_table import sections
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hexsim.container.difference import Change, Difference
+from hexsim.dlc.difference import Change, Difference
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.reports.layer_text import dims, encoding_text
 from hexsim.reports.text import table

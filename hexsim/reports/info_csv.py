@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hexsim.container import Container
-from hexsim.container.inspection import inspect
+from hexsim.dlc import Container
+from hexsim.dlc.inspection import inspect
 from hexsim.memory import LayerMemory
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.info_table import HEADER

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hexsim import __version__
-from hexsim.container import Container
-from hexsim.container.inspection import LETTERS, inspect
+from hexsim.dlc import Container
+from hexsim.dlc.inspection import LETTERS, inspect
 from hexsim.graph.imports import ImportReport
 from hexsim.planning.sections.described import hta_sections
 from hexsim.reports.imports_table import imports_json

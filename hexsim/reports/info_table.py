@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from hexsim.container import Container
-from hexsim.container.inspection import LETTERS, LayerInfo, inspect
+from hexsim.dlc import Container
+from hexsim.dlc.inspection import LETTERS, LayerInfo, inspect
 from hexsim.memory import LayerMemory
 from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.model import Model

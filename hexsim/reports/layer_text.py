@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from hexsim.container.inspection import LayerInfo
+from hexsim.dlc.inspection import LayerInfo
 from hexsim.graph.ir import Shape
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 

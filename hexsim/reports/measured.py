@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hexsim.platforms import measurements
-from hexsim.platforms.measurements import Measurement
+from hexsim.datasheets import measurements
+from hexsim.datasheets.measurements import Measurement
 from hexsim.studies.benchmark import Case
 from hexsim.studies.uncertainty import Uncertainty
 

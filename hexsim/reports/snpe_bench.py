@@ -15,7 +15,7 @@ from typing import Any
 
 from hexsim.reports.csv_text import csv_text
 from hexsim.reports.diag_log import Row
-from hexsim.reports.snpe_rows import IN_CSV
+from hexsim.reports.row_names import IN_CSV
 
 MISSING = " "
 MEMORY = ("pss", "prv_dirty", "prv_clean")

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from hexsim import __version__
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
 from hexsim.reports.throughput_table import PERCENTILES
 from hexsim.studies.repetition import Repetition
 from hexsim.studies.throughput import Instance, Pace, Throughput

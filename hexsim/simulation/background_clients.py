@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 import simpy
 
+from hexsim.datasheets.background import Client
 from hexsim.errors import HexsimError
-from hexsim.platforms.background import Client
 from hexsim.qurt_threads import INTERRUPT_PRIORITY, Q6Core, SoftwareThread, VectorContexts
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import ClientTiming, Span

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from hexsim.datasheets.stacks import BufferType, Profile
 from hexsim.host import entry
 from hexsim.host.entry import Call, EntryPart
 from hexsim.hta.engine import LayerRun
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.planning.plan import KernelCall, Plan
-from hexsim.platforms.stacks import BufferType, Profile
 from hexsim.q6_scheduler import GraphSession
 from hexsim.simulation.dsp_work import DspWork
 from hexsim.simulation.hta_work import HtaWork

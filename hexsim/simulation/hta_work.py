@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from hexsim.datasheets.chips import Chip
 from hexsim.hta.command_list import CommandList
 from hexsim.hta.compiler import compile_subnet
 from hexsim.hta.layout import flat_bytes, tensor_bytes
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.planning.plan import PlannedSubnet
-from hexsim.platforms.chips import Chip
 from hexsim.simulation.dsp_work import Edges, edges
 from hexsim.timing.memory import Traffic
 

@@ -12,14 +12,14 @@ from functools import cached_property
 
 import simpy
 
+from hexsim.datasheets.background import Client
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import Profile, Stack
 from hexsim.host.cores import HostCores
 from hexsim.hta.engine import EngineRule, TensorEngine
 from hexsim.htp.engine import TensorProcessor
 from hexsim.htp.machine import Machine
 from hexsim.hvx.kernels import Target
-from hexsim.platforms.background import Client
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.stacks import Profile, Stack
 from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
 from hexsim.simulation.background_clients import ClientSession

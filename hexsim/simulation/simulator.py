@@ -16,12 +16,12 @@ from typing import TypedDict
 import simpy
 
 from hexsim import budget
+from hexsim.datasheets.background import Background
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import BufferType, Stack
 from hexsim.errors import HexsimError, require_number
 from hexsim.host.initialisation import initialisation, release
 from hexsim.planning.plan import Plan
-from hexsim.platforms.background import Background
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.stacks import BufferType, Stack
 from hexsim.simulation.background_clients import ClientSession
 from hexsim.simulation.dsp_call import Request
 from hexsim.simulation.inference import Inference

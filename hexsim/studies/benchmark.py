@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 from hexsim.accuracy.agreement import Agreement
 from hexsim.accuracy.agreements import Agreements
-from hexsim.container.loading import is_builtin, load_container
+from hexsim.datasheets.background import Background
+from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
 from hexsim.deployment.given import Given, GivenModel, Preparation
+from hexsim.deployment.platform import Platform, software
+from hexsim.dlc.loading import is_builtin, load_container
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError
-from hexsim.graph.ahead import read_ahead
 from hexsim.graph.ir import Network
+from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.inputs.source import InputSource
 from hexsim.memory import Footprint
-from hexsim.platform import Platform, software
-from hexsim.platforms.background import Background
-from hexsim.platforms.stacks import BufferType
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload

@@ -14,9 +14,9 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from hexsim.datasheets.refusals import sentence
+from hexsim.display import Sheet, Shown
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.graph.shown import Sheet, Shown
-from hexsim.platforms.refusals import sentence
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text
 

@@ -22,10 +22,10 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.platform import Platform
-from hexsim.platforms.datasheet import Datasheet
-from hexsim.platforms.measurements.calibration import STANDARD_ERRORS, calibration
-from hexsim.platforms.quantity import Quantity
+from hexsim.datasheets.datasheet import Datasheet
+from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration
+from hexsim.datasheets.quantity import Quantity
+from hexsim.deployment.platform import Platform
 from hexsim.studies.uncertainty import Times
 from hexsim.timing.results import Result
 

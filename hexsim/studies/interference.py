@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
 from hexsim.simulation.simulator import Workload, clients_alone
 from hexsim.timing.results import ClientTiming, InferenceTiming, Result
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
@@ -18,7 +19,6 @@ from hexsim.hvx.layout import stored_bytes, tensor_sizes
 from hexsim.hvx.streams import Kernel, layout_change
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall, PlannedSubnet
-from hexsim.platform import Platform
 from hexsim.simulation.phone import Phone
 from hexsim.simulation.residency import subnet_traffic
 from hexsim.studies.kernel_shapes import kernel_call

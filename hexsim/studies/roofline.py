@@ -26,8 +26,8 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
-from hexsim.platform import Platform
 from hexsim.simulation.phone import Phone, PhoneDsp
 from hexsim.studies.benchmark import Case
 from hexsim.timing.results import LayerTiming

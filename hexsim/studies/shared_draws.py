@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.draws import Drawn, drawn, draws
 from hexsim.studies.pool import Pool, in_order, ranges

@@ -26,12 +26,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hexsim.datasheets.background import Background
+from hexsim.datasheets.stacks import BufferType
+from hexsim.deployment.platform import Platform
 from hexsim.energy import Estimate
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
-from hexsim.platform import Platform
-from hexsim.platforms.background import Background
-from hexsim.platforms.stacks import BufferType
 from hexsim.q6_scheduler import URGENCY, PriorityHint
 from hexsim.simulation.simulator import Job, Workload
 from hexsim.studies.repetition import Repetition, in_order, prolonged, repetition

@@ -14,20 +14,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import AtLoad, Deployment, deploy
+from hexsim.deployment.platform import Platform
+from hexsim.display import Cell, Sheet, Shown
 from hexsim.errors import HexsimError
 from hexsim.files import scratch
 from hexsim.graph.ir import Network
-from hexsim.graph.shown import Cell, Sheet, Shown
 from hexsim.inputs.source import InputSource
 from hexsim.memory import Footprint
-from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.platform import Platform
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.runtimes import FIXED_POINT, Runtime
@@ -126,8 +126,8 @@ def tradeoff(
         for kind, model in models.items():
             progress(f"writing the {kind} file")
             path = folder / f"{kind}.dlc"
-            container.write(path, model)
-            read = container.read(path).model
+            dlc.write(path, model)
+            read = dlc.read(path).model
             for runtime in platform.runtimes:
                 progress(f"{kind} file on {runtime}")
                 choices.append(bench.choice(kind, path.stat().st_size, read, runtime))

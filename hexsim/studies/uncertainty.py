@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from hexsim.platform import Platform
-from hexsim.platforms.datasheet import Datasheet, recorded
-from hexsim.platforms.measurements.calibration import STANDARD_ERRORS, calibration
-from hexsim.platforms.quantity import Quantity
+from hexsim.datasheets.datasheet import Datasheet, recorded
+from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration
+from hexsim.datasheets.quantity import Quantity
+from hexsim.deployment.platform import Platform
 from hexsim.timing.results import Result
 
 Side = Literal["chip", "stack"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from hexsim.accuracy.distributions import BINS, MOST, distributions
-from hexsim.accuracy.twin import Twin
+from hexsim.accuracy.paired_run import Twin
 from hexsim.accuracy.validation import validate
 from hexsim.quantization.histogram import Histogram
 from tests.accuracy import culprits

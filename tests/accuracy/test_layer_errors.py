@@ -7,11 +7,11 @@ import pytest
 
 from hexsim.accuracy.layer_errors import ErrorStream, LayerError, Seen, TensorRun, most_added
 from hexsim.accuracy.metrics import cosine, max_error, sqnr_db
-from hexsim.accuracy.twin import Twin, Values
+from hexsim.accuracy.paired_run import Twin, Values
 from hexsim.graph.ir import Network, Tensor
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.layers import Neuron, Reshape
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits

@@ -17,7 +17,7 @@ from hexsim.accuracy.observation import Counted, Observed, Observer
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
-from hexsim.execution.seats import seats_for
+from hexsim.execution.execution_contexts import seats_for
 from hexsim.runtimes import Runtime
 from tests import mixed
 from tests.accuracy import culprits

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import validate
 from hexsim.errors import HexsimError
@@ -26,8 +26,8 @@ from tests.small_networks import Sketch
 @pytest.mark.parametrize("bias_bits", [8, 32])
 def test_a_file_is_as_far_from_float_as_the_model_it_holds(tmp_path: Path, bias_bits: int) -> None:
     model = culprits.quantized("outlier", bias_bits)
-    container.write(tmp_path / "q.dlc", model)
-    read = container.read(tmp_path / "q.dlc").model
+    dlc.write(tmp_path / "q.dlc", model)
+    read = dlc.read(tmp_path / "q.dlc").model
     assert read.quantized
     referred = with_reference(read, culprits.network("outlier"))
     memory, alone, against = (
@@ -56,8 +56,8 @@ def test_the_reference_of_an_equalized_file_is_equalized_too(
     """Else every rescaled tensor would seem to be wrong, though the outputs are not."""
     network = load("relu", 0)
     model = quantize_optimized(network, calibration, optimizations=chosen).model
-    container.write(tmp_path / "q.dlc", model)
-    read = container.read(tmp_path / "q.dlc").model
+    dlc.write(tmp_path / "q.dlc", model)
+    read = dlc.read(tmp_path / "q.dlc").model
     assert read.quantized
     assert read.equalized
     found = validate(deployed(with_reference(read, network)), calibration()[:8])
@@ -80,8 +80,8 @@ def test_masks_of_the_float_file_reach_as_far_as_those_of_the_codes(
     """So a sum with a mask is no noise, and a file is as far from float as what it holds."""
     (example,) = (one for one in examples() if one.name == f"masked by {number}")
     model = quantize(example.network, [feed(example)])
-    container.write(tmp_path / "q.dlc", model)
-    referred = with_reference(container.read(tmp_path / "q.dlc").model, example.network)
+    dlc.write(tmp_path / "q.dlc", model)
+    referred = with_reference(dlc.read(tmp_path / "q.dlc").model, example.network)
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         found = validate(deployed(referred), [feed(example)])

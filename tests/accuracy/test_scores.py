@@ -10,7 +10,7 @@ from hexsim.accuracy.scores import (
     is_classifier,
     scores_per_item,
 )
-from hexsim.container import loading
+from hexsim.dlc import loading
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron, Softmax
 from tests.doors.examples import SIZED_BY_VALUES, examples

@@ -6,14 +6,14 @@ import pytest
 
 from hexsim.accuracy.agreement import agreement
 from hexsim.accuracy.outputs import OutputJudge
+from hexsim.accuracy.paired_run import Twin
 from hexsim.accuracy.sensitivity import sensitivity
-from hexsim.accuracy.twin import Twin
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.layers import Neuron, Softmax
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
-from tests.container.made import with_weights
 from tests.deployed import deployed
+from tests.dlc.made import with_weights
 from tests.small_networks import Sketch
 
 

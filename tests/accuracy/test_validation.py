@@ -9,11 +9,11 @@ import pytest
 from hexsim.accuracy.metrics import sqnr_db
 from hexsim.accuracy.validation import validate
 from hexsim.execution.plan_executor import PlanExecutor
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes.resizing import resized
 from tests.accuracy import culprits
-from tests.container.made import with_weights
 from tests.deployed import deployed, planned
+from tests.dlc.made import with_weights
 from tests.doors import places
 from tests.doors.examples import SIZED_BY_VALUES, examples
 from tests.doors.places import Place

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.entry_readings import constant_reading
-from hexsim.container.loading import load
+from hexsim.datasheets import stacks
 from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.passes.resizing import resized
-from hexsim.platform import Platform
-from hexsim.platforms import stacks
 from hexsim.quantization.model import Model
 
 

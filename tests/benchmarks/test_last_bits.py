@@ -2,7 +2,7 @@ import numpy as np
 
 from benchmarks.last_bits import next_floats, row, shaken
 from hexsim.accuracy.agreement import Agreement
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from tests.studies.decision.decided import write_files
 
 

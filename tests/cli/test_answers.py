@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hexsim import container
-from hexsim.container import Metadata
+from hexsim import dlc
+from hexsim.dlc import Metadata
 from hexsim.graph.ir import Constant
 from hexsim.quantization.model import Model
 from tests.cli.conftest import Done
@@ -29,7 +29,7 @@ def save(batch: int = 1, classes: int = 7) -> None:
         for name, one in network.constants.items()
     }
     network = replace(network, constants=filled)
-    container.write("net.dlc", Model(network), Metadata())
+    dlc.write("net.dlc", Model(network), Metadata())
     for index in range(3):
         rng.normal(0, 1, (8, 8, 3)).astype(np.float32).tofile(f"{index}.raw")
     Path("list.txt").write_text("0.raw\n1.raw\n2.raw\n")

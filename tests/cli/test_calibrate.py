@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim.platforms import chips, stacks
+from hexsim.datasheets import chips, stacks
 from tests.cli.conftest import Done
 
 ROWS = "runtime,model,latency_ms\ndsp,squeezenet1_1,4.40\ndsp,alexnet,9.1\ndsp,mobilenet_v1,4.9\n"

@@ -107,4 +107,4 @@ def test_onnxruntime_is_imported_in_one_place() -> None:
     found = {
         one.file.relative_to(CHECKOUT) for one in imports("hexsim") if one.root == "onnxruntime"
     }
-    assert found == {Path("hexsim/onnx_io/runtime.py")}
+    assert found == {Path("hexsim/onnx_io/run/runtime.py")}

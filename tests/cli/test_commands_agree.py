@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.accuracy.distance import Distance
 from hexsim.api import compile_hta, run
 from hexsim.quantization.model import Model
@@ -31,7 +31,7 @@ def files(tmp_path: Path) -> None:
         ("quantised", model),
         ("sections", compile_hta(model)),
     ):
-        container.write(tmp_path / f"{name}.dlc", one)
+        dlc.write(tmp_path / f"{name}.dlc", one)
     for index, feed in enumerate(culprits.inputs(4)):
         feed["in"].tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("".join(f"{index}.raw\n" for index in range(4)))
@@ -98,7 +98,7 @@ def test_validate_tells_how_the_float_file_did_before_it_was_equalised(
     network, inputs = culprits.network("outlier"), culprits.inputs(4)
     model = quantize_optimized(network, lambda: inputs, None, ["cle"]).model
     assert model.equalized
-    container.write(tmp_path / "cle.dlc", model)
+    dlc.write(tmp_path / "cle.dlc", model)
     line = "validate cle.dlc --float float.dlc --input-list list.txt --labels labels.txt"
     answers = list(run(Model(network), [feed["in"] for feed in inputs], runtime="cpu"))
     found = list(run(model, [feed["in"] for feed in inputs]))
@@ -122,7 +122,7 @@ def test_tradeoff_of_an_equalised_file_has_the_float_file_as_it_was_given(
 ) -> None:
     network, inputs = culprits.network("outlier"), culprits.inputs(4)
     model = quantize_optimized(network, lambda: inputs, None, ["cle"]).model
-    container.write(tmp_path / "cle.dlc", model)
+    dlc.write(tmp_path / "cle.dlc", model)
     done = command("tradeoff cle.dlc --float float.dlc --input-list list.txt --json t.json")
     assert done.code == 0, done.err
     choices = json.loads((tmp_path / "t.json").read_text())["choices"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.quantization.model import Model
 from tests.cli.conftest import Done
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 
 Command = Callable[[str], Done]
 
@@ -18,7 +18,7 @@ Command = Callable[[str], Done]
 @pytest.fixture(autouse=True)
 def files(command: Command, tmp_path: Path) -> None:
     """before.json and, with the vector unit of another chip, after.json."""
-    container.write(tmp_path / "m.dlc", Model(small_network()))
+    dlc.write(tmp_path / "m.dlc", Model(small_network()))
     for chip, name in (("sd855", "before"), ("sd835", "after")):
         line = f"bench --model m.dlc --chip {chip} --runtime dsp,cpu --timing-only"
         assert command(f"{line} --json {name}.json").code == 0

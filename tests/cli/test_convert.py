@@ -8,8 +8,8 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim import container, models
-from hexsim.container.loading import load
+from hexsim import dlc, models
+from hexsim.dlc.loading import load
 from hexsim.graph.input_format import InputFormat
 from tests.frameworks.caffe.made import caffemodel, layer, net, stored
 
@@ -30,7 +30,7 @@ def test_default_name_metadata_and_contents(command: Command, tmp_path: Path) ->
     code, out, err = command("convert probe.onnx --model-version v7")
     assert (code, out) == (0, "")
     assert "Saving model at probe.dlc" in err
-    read = container.read("probe.dlc")
+    read = dlc.read("probe.dlc")
     assert read.metadata.model_version == "v7"
     assert read.metadata.converter_command == (
         "hexsim convert input_dim=None input_encoding=None input_network=probe.onnx "
@@ -57,7 +57,7 @@ def test_input_dim_gives_a_shape(
     node = helper.make_node("Relu", ["x"], ["y"])
     onnx.save(onnx_model([node], {"x": ("n", 3, "h", "w")}, ["y"]), tmp_path / "m.onnx")
     assert command("convert m.onnx --input-dim x 1,3,6,8")[0] == 0
-    read = container.read("m.dlc")
+    read = dlc.read("m.dlc")
     assert read.model.network.tensors["y"].shape == (1, 6, 8, 3)
     assert "input_dim=x 1,3,6,8 " in read.metadata.converter_command
 
@@ -111,7 +111,7 @@ def test_types_and_encodings_of_inputs_are_kept_and_shown(command: Command, tmp_
     name = load("m.onnx").network.inputs[0]
     line = f"convert m.onnx --input-type {name} image --input-encoding {name} argb32"
     assert command(line)[0] == 0
-    network = container.read("m.dlc").model.network
+    network = dlc.read("m.dlc").model.network
     assert network.input_formats == {name: InputFormat("image", "argb32")}
     assert network.layers[0].type == "color_space_conversion"
     out = command("info m.dlc").out  # type: ignore[attr-defined]
@@ -153,7 +153,7 @@ def test_a_prototxt_with_its_weights(command: Command, tmp_path: Path) -> None:
     assert (code, "no caffemodel is beside it" in err) == (2, True)
     given = "--caffe-bin w.bin --input-dim data 1,3,5,5 --keep-batch-norm"
     assert command(f"convert net.prototxt {given}")[0] == 0
-    read = container.read("net.dlc")
+    read = dlc.read("net.dlc")
     assert read.model.network.tensors["c"].shape == (1, 5, 5, 2)
     assert read.metadata.converter_command.endswith("caffe_bin=w.bin keep_batch_norm=True")
     code, _, err = command("convert net.prototxt --caffe-bin w.bin -o w.bin")

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from hexsim.files import kept
+from hexsim.files import checkpoint
 from tests.cli.conftest import Done
 from tests.imports import CHECKOUT
 from tests.studies.decision.decided import ITEMS, write_files
@@ -32,7 +32,7 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of what is kept, alone for a test; m.onnx with its inputs beside it."""
     folder = tmp_path / "kept"
     folder.mkdir()
-    monkeypatch.setattr(kept, "private_folder", lambda name: folder)
+    monkeypatch.setattr(checkpoint, "private_folder", lambda name: folder)
     write_files(tmp_path)
     return folder
 
@@ -146,7 +146,7 @@ def test_who_interrupts_is_told_what_is_kept(tmp_path: Path, parts: Path) -> Non
 
 _INTERRUPTED = """
 import signal
-from hexsim.files.kept import KeptParts
+from hexsim.files.checkpoint import KeptParts
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
 part = KeptParts.part
 def part_and_signal(*given):

@@ -3,22 +3,22 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.quantization.model import Model
-from tests.container.made import small_network, with_encodings
+from tests.dlc.made import small_network, with_encodings
 
 Command = Callable[[str], tuple[int, str, str]]
 
 
 def test_equal_models_do_not_differ(command: Command, tmp_path: Path) -> None:
     for name in ("a", "b"):
-        container.write(tmp_path / f"{name}.dlc", Model(small_network()))
+        dlc.write(tmp_path / f"{name}.dlc", Model(small_network()))
     assert command("diff a.dlc b.dlc") == (0, "a.dlc and b.dlc do not differ\n", "")
 
 
 def test_quantizing_changes_weights_and_adds_encodings(command: Command, tmp_path: Path) -> None:
-    container.write(tmp_path / "a.dlc", Model(small_network()))
-    container.write(tmp_path / "q.dlc", with_encodings(small_network()))
+    dlc.write(tmp_path / "a.dlc", Model(small_network()))
+    dlc.write(tmp_path / "q.dlc", with_encodings(small_network()))
     code, out, _ = command("diff a.dlc q.dlc")
     assert code == 0
     assert "Weights" in out
@@ -30,8 +30,8 @@ def test_a_weight_that_cannot_be_read_is_one_sentence(
     refused: Callable[[str], str], tmp_path: Path
 ) -> None:
     for name in ("a", "b"):
-        container.write(tmp_path / f"{name}.dlc", Model(small_network()))
-    archive = container.archive.open_archive(tmp_path / "b.dlc")
+        dlc.write(tmp_path / f"{name}.dlc", Model(small_network()))
+    archive = dlc.archive.open_archive(tmp_path / "b.dlc")
     data = bytearray((tmp_path / "b.dlc").read_bytes())
     data[archive.params_start] ^= 1
     (tmp_path / "b.dlc").write_bytes(data)

@@ -13,11 +13,11 @@ import pytest
 import typer
 from onnx import helper
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.cli._files import Reads, marks
 from hexsim.cli.app import app
-from hexsim.container.loading import load
-from hexsim.platforms import background, chips, stacks
+from hexsim.datasheets import background, chips, stacks
+from hexsim.dlc.loading import load
 from tests.cli.conftest import Done
 from tests.conftest import make_model
 from tests.faults.conftest import fill
@@ -161,5 +161,5 @@ def test_a_dlc_does_not_tell_where_it_was_made(command: Command, files: Path) ->
         made.append([(here / name).read_bytes() for name in ("c.dlc", "q.dlc")])
         assert str(files).encode() not in b"".join(made[-1])
     assert made[0] == made[1]
-    told = container.read(files / "one/q.dlc").metadata
+    told = dlc.read(files / "one/q.dlc").metadata
     assert "input_dlc=m.dlc input_list=list.txt" in told.quantizer_command

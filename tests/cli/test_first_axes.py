@@ -15,7 +15,7 @@ import onnx.helper as h
 import pytest
 
 import hexsim
-from hexsim import container
+from hexsim import dlc
 from hexsim.graph.ir import FloatArray
 from hexsim.inputs.batches import batch_size
 from hexsim.quantization.model import Model
@@ -113,7 +113,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
 
 def test_quantize(command: Command, tmp_path: Path, case: Case) -> None:
     assert command("quantize m.onnx --input-list list.txt -o q.dlc")[0] == 0
-    model = container.read(tmp_path / "q.dlc").model
+    model = dlc.read(tmp_path / "q.dlc").model
     assert model.quantized
     expected = hexsim.quantize(hexsim.load(tmp_path / "m.onnx"), case.arrays())
     assert model.activations == expected.activations
@@ -125,7 +125,7 @@ def test_run(command: Command, tmp_path: Path, case: Case, runtime: str) -> None
     assert command("quantize m.onnx --input-list list.txt -o q.dlc")[0] == 0
     code, _, _ = command(f"run q.dlc --input-list list.txt --runtime {runtime} -o out")
     assert code == 0
-    model = container.read(tmp_path / "q.dlc").model
+    model = dlc.read(tmp_path / "q.dlc").model
     for index, arrays in enumerate(case.arrays()):
         expected = hexsim.simulate(model, "sd835", runtime, arrays).outputs
         assert expected is not None
@@ -172,7 +172,7 @@ def test_files_of_one_item_are_for_batches(command: Command, tmp_path: Path, cas
         return
     assert code == 0
     assert command("quantize m.onnx --input-list list.txt -o q.dlc")[0] == 0
-    one, other = (container.read(tmp_path / file).model for file in ("rows.dlc", "q.dlc"))
+    one, other = (dlc.read(tmp_path / file).model for file in ("rows.dlc", "q.dlc"))
     assert one.activations == other.activations
 
 
@@ -183,7 +183,7 @@ def test_what_fills_up_a_batch_changes_no_range(command: Command, tmp_path: Path
         np.full(32, 1 + index / 3, "<f4").tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("".join(f"{index}.raw\n" for index in range(4)))
     assert command("quantize m.onnx --input-list list.txt -o q.dlc")[0] == 0
-    model = container.read(tmp_path / "q.dlc").model
+    model = dlc.read(tmp_path / "q.dlc").model
     network = hexsim.load(tmp_path / "m.onnx").network
     whole = [np.repeat(np.float32([1, 4 / 3, 5 / 3]), 32), np.full(96, 2, np.float32)]
     expected = hexsim.quantize(Model(network), [a.reshape(3, 2, 4, 4) for a in whole])

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hexsim import container
-from hexsim.container import Metadata
+from hexsim import dlc
+from hexsim.dlc import Metadata
 from hexsim.quantization.model import Model
 from tests.cli.conftest import Done
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 
 Command = Callable[[str], Done]
 
@@ -21,7 +21,7 @@ QUANTIZE = "quantize m.dlc --input-list list.txt"
 @pytest.fixture
 def files(command: Command, tmp_path: Path) -> None:
     """m.dlc, coded.dlc and float.dlc (with float weights), from three inputs."""
-    container.write(tmp_path / "m.dlc", Model(small_network()), Metadata())
+    dlc.write(tmp_path / "m.dlc", Model(small_network()), Metadata())
     rng = np.random.default_rng(3)
     for index in (1, 2, 3):
         rng.normal(0, index, (1, 8, 8, 3)).astype(np.float32).tofile(tmp_path / f"{index}.raw")
@@ -32,7 +32,7 @@ def files(command: Command, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("files")
 def test_encodings_are_the_same_and_weights_those_of_the_float_file() -> None:
-    source, coded, floats = (container.read(f"{name}.dlc") for name in ("m", "coded", "float"))
+    source, coded, floats = (dlc.read(f"{name}.dlc") for name in ("m", "coded", "float"))
     assert floats.model.float_weights
     assert "no_weight_quantization=True" in floats.metadata.quantizer_command
     assert floats.model.activations == coded.model.activations
@@ -76,7 +76,7 @@ def test_weights_are_quantised_when_the_dsp_loads_them(command: Command, tmp_pat
 
 
 def test_codes_that_are_not_there_cannot_be_packed(refused: Callable[[str], str]) -> None:
-    container.write("m.dlc", Model(small_network()), Metadata())
+    dlc.write("m.dlc", Model(small_network()), Metadata())
     Path("list.txt").write_text("1.raw\n")
     told = refused(
         f"{QUANTIZE} --weights-bitwidth 4 --pack-4-bit-weights --no-weight-quantization -o q.dlc"

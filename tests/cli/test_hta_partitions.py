@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.quantization.model import Model
-from tests.container.made import small_network, with_weights
+from tests.dlc.made import small_network, with_weights
 from tests.small_networks import Sketch
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -18,13 +18,13 @@ LINE = "quantize m.dlc --input-list list.txt -o q.dlc --enable-hta"
 
 @pytest.fixture(autouse=True)
 def calibration(tmp_path: Path) -> None:
-    container.write(tmp_path / "m.dlc", Model(small_network()))
+    dlc.write(tmp_path / "m.dlc", Model(small_network()))
     np.ones((1, 8, 8, 3), np.float32).tofile(tmp_path / "0.raw")
     (tmp_path / "list.txt").write_text("0.raw\n")
 
 
 def _sections(path: str) -> list[tuple[str, int]]:
-    model = container.read(path).model
+    model = dlc.read(path).model
     assert model.quantized
     return [(section.chip, len(section.layers)) for section in model.hta]
 
@@ -35,7 +35,7 @@ def test_automatic_and_listed_sections(command: Command) -> None:
     assert "[INFO] Compiled HTA section for sd855: layer ids 1-4, 100.0% of the MACs" in err
     command(f"{LINE} --hta-partitions 0-1,3-4 --hta-partitions sm8250:")
     assert _sections("q.dlc") == [("sd855", 1), ("sd855", 2), ("sd865", 4)]
-    assert "hta_partitions=0-1,3-4 sm8250:" in container.read("q.dlc").metadata.quantizer_command
+    assert "hta_partitions=0-1,3-4 sm8250:" in dlc.read("q.dlc").metadata.quantizer_command
 
 
 def test_info_and_diff_show_them(command: Command, tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_info_and_diff_show_them(command: Command, tmp_path: Path) -> None:
 
 def test_a_file_without_sections_says_so(command: Command, tmp_path: Path) -> None:
     net = Sketch((1, 8, 8, 32))
-    container.write(tmp_path / "m.dlc", Model(with_weights(net.network(net.conv("in", 8)))))
+    dlc.write(tmp_path / "m.dlc", Model(with_weights(net.network(net.conv("in", 8)))))
     np.ones((1, 8, 8, 32), np.float32).tofile(tmp_path / "0.raw")
     code, _, err = command(LINE)
     assert (code, _sections("q.dlc")) == (0, [])

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import container, models
-from hexsim.container.archive import open_archive
+from hexsim import dlc, models
+from hexsim.dlc.archive import open_archive
 from hexsim.quantization.model import Model
 from tests.accuracy import culprits
-from tests.container.made import small_network, with_encodings
+from tests.dlc.made import small_network, with_encodings
 
 Command = Callable[[str], tuple[int, str, str]]
 
@@ -27,7 +27,7 @@ def test_a_converted_file_has_the_layers_of_its_source(command: Command, tmp_pat
 
 
 def test_json_and_csv(command: Command, tmp_path: Path) -> None:
-    container.write(tmp_path / "q.dlc", with_encodings(small_network(), axis=True))
+    dlc.write(tmp_path / "q.dlc", with_encodings(small_network(), axis=True))
     code, out, err = command("info q.dlc --json q.json --csv q.csv")
     assert (code, err) == (0, "")
     document = json.loads((tmp_path / "q.json").read_text())
@@ -45,7 +45,7 @@ def test_json_and_csv(command: Command, tmp_path: Path) -> None:
 
 def test_no_weight_is_read(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "m.dlc"
-    container.write(path, Model(small_network()))
+    dlc.write(path, Model(small_network()))
     archive, data = open_archive(path), path.read_bytes()
     path.write_bytes(
         data[: archive.params_start + 8].ljust(archive.params_end, b"?")
@@ -55,7 +55,7 @@ def test_no_weight_is_read(command: Command, tmp_path: Path) -> None:
 
 
 def test_input_dim_resizes(command: Command, tmp_path: Path) -> None:
-    container.write(tmp_path / "m.dlc", Model(small_network()))
+    dlc.write(tmp_path / "m.dlc", Model(small_network()))
     assert "1x8x8x3" in command("info m.dlc")[1]
     code, _, err = command("info m.dlc --input-dim in 1,3,9,9")
     assert code == 2
@@ -77,7 +77,7 @@ def test_input_dim_resizes(command: Command, tmp_path: Path) -> None:
     ],
 )
 def test_mistakes(refused: Callable[[str], str], tmp_path: Path, line: str, sentence: str) -> None:
-    container.write(tmp_path / "good.dlc", Model(small_network()))
+    dlc.write(tmp_path / "good.dlc", Model(small_network()))
     data = (tmp_path / "good.dlc").read_bytes()
     (tmp_path / "cut.dlc").write_bytes(data[: len(data) // 2])
     (tmp_path / "altered.dlc").write_bytes(data.replace(b'"sketch"', b'"Sketch"'))
@@ -88,7 +88,7 @@ def test_mistakes(refused: Callable[[str], str], tmp_path: Path, line: str, sent
 
 def test_a_weight_altered_is_one_sentence(refused: Callable[[str], str], tmp_path: Path) -> None:
     path = tmp_path / "m.dlc"
-    container.write(path, Model(small_network()))
+    dlc.write(path, Model(small_network()))
     data, archive = path.read_bytes(), open_archive(path)
     path.write_bytes(data[: archive.params_start] + b"?" + data[archive.params_start + 1 :])
     assert "is not what was written" in refused("bench --model m.dlc --runtime cpu")
@@ -99,8 +99,8 @@ def test_a_chip_tells_what_becomes_of_the_weights(
     refused: Callable[[str], str],
     tmp_path: Path,
 ) -> None:
-    container.write(tmp_path / "q.dlc", culprits.quantized())
-    container.write(tmp_path / "m.dlc", Model(culprits.network()))
+    dlc.write(tmp_path / "q.dlc", culprits.quantized())
+    dlc.write(tmp_path / "m.dlc", Model(culprits.network()))
     out = command("info q.dlc --chip sd855 --json i.json")[1]
     (*_, last) = json.loads((tmp_path / "i.json").read_text())["rescaled_weights"]
     assert (last["layer"], last["weight"]) == ("fc", "fc.w")

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import hexsim
-from hexsim import container
+from hexsim import dlc
 from hexsim.memory import Footprint
 from hexsim.quantization.model import Model
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 
 Command = Callable[[str], tuple[int, str, str]]
 
@@ -21,7 +21,7 @@ Command = Callable[[str], tuple[int, str, str]]
 @pytest.fixture
 def memory(tmp_path: Path) -> Footprint:
     """What the API says of a small quantised network, which is in q.dlc."""
-    container.write(tmp_path / "q.dlc", hexsim.quantize(Model(small_network())))
+    dlc.write(tmp_path / "q.dlc", hexsim.quantize(Model(small_network())))
     return hexsim.simulate(str(tmp_path / "q.dlc")).memory
 
 

@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim import api, container
+from hexsim import api, dlc
 from hexsim.quantization.model import Model
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -48,7 +48,7 @@ def quantized(command: Command, options: str = "") -> Model:
     ):
         code, _, err = command(line)
         assert code == 0, err
-    model = container.read("q.dlc").model
+    model = dlc.read("q.dlc").model
     assert model.quantized
     return model
 
@@ -88,7 +88,7 @@ def test_a_width_that_the_file_does_not_state(command: Command, folder: Path) ->
     overrides(folder)
     assert quantized(command).floats["w2"] == 32
     assert quantized(command, "--float-bitwidth 16").floats["w2"] == 16
-    assert "float_bitwidth=16" in container.read("q.dlc").metadata.quantizer_command
+    assert "float_bitwidth=16" in dlc.read("q.dlc").metadata.quantizer_command
 
 
 def test_differences_name_the_type(command: Command, folder: Path) -> None:

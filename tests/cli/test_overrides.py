@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim import api, container
+from hexsim import api, dlc
 from hexsim.errors import HexsimError
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Range
@@ -63,7 +63,7 @@ def test_the_float_file_keeps_them(command: Command) -> None:
     code, out, err = command("convert m.onnx --quantization-overrides e.json")
     assert (code, out) == (0, "")
     assert "Kept 7 quantization overrides" in err
-    read = container.read("m.dlc")
+    read = dlc.read("m.dlc")
     assert read.overrides.activations["r"] == IntegerOverride(8, (Range(0.0, 7.5),))
     assert read.overrides.absorbed == {"c": "conv"}
     assert read.overrides == api.read_overrides("m.dlc")
@@ -78,7 +78,7 @@ def test_without_the_flag_they_are_not_applied_and_it_is_said(command: Command) 
     convert(command, "-o plain.dlc")
     _, _, plain = command("quantize plain.dlc --input-list list.txt -o p.dlc")
     assert "overrides" not in plain
-    with_them, without = (container.read(name).model for name in ("q.dlc", "p.dlc"))
+    with_them, without = (dlc.read(name).model for name in ("q.dlc", "p.dlc"))
     assert with_them.quantized
     assert without.quantized
     assert with_them.activations == without.activations
@@ -92,7 +92,7 @@ def test_with_the_flag_they_are_applied_and_reported(command: Command, folder: P
         "--encodings-report report.json"
     )
     assert code == 0
-    read = container.read("q.dlc")
+    read = dlc.read("q.dlc")
     assert read.model.quantized
     assert read.model.activations["r"] == Encoding.from_range(0.0, 7.5)
     assert [c.delta for c in read.model.parameters["w"].channels] == [0.05, 0.025]  # type: ignore[union-attr]
@@ -145,7 +145,7 @@ def test_the_python_way_is_the_same(command: Command) -> None:
     network = api.load("m.onnx")
     image = np.fromfile("0.raw", np.float32).reshape(1, 4, 4, 3).transpose(0, 3, 1, 2)
     quantized = api.quantize(network, [image], overrides=api.read_overrides("e.json"))
-    from_file = container.read("q.dlc").model
+    from_file = dlc.read("q.dlc").model
     assert from_file.quantized
     assert quantized.activations == from_file.activations
     assert quantized.parameters == from_file.parameters
@@ -255,7 +255,7 @@ def test_they_change_what_a_float_file_answers_and_costs_at_load(
     command: Command, folder: Path
 ) -> None:
     convert(command)
-    read = container.read("m.dlc")
+    read = dlc.read("m.dlc")
     assert not read.model.quantized
     x = np.random.default_rng(3).normal(0, 1, (1, 3, 4, 4))
     plain = api.simulate("m.dlc", inputs=x)
@@ -323,7 +323,7 @@ def test_encodings_of_the_files_own_nodes_are_taken_unless_refused(
     name = "m.dlc" if converted else "qdq.onnx"
     code, _, err = command(f"quantize {name} --input-list x.txt {option} -o q.dlc")
     assert code == 0, err
-    model = container.read("q.dlc").model
+    model = dlc.read("q.dlc").model
     found = tuple(model.activations[name].delta for name in ("x", "y"))
     assert found == deltas if deltas else found[0] < 0.1
     assert "give --override-params" not in err
@@ -370,9 +370,9 @@ def test_a_vendors_weights_and_biases_keep_their_codes_in_the_file(
     ]
     onnx.save(onnx_model(nodes, {"x": (1, 2, 4, 4)}, ["y"], arrays), tmp_path / "m.onnx")
     assert command("convert m.onnx -o m.dlc")[0] == 0
-    kept = container.read("m.dlc").overrides.parameters
+    kept = dlc.read("m.dlc").overrides.parameters
     assert kept["b"].ranges[0].offset == -(2**31)  # type: ignore[union-attr]
     np.ones(32, np.float32).tofile("x.raw")
     Path("x.txt").write_text("x.raw\n")
     assert command("quantize m.dlc --input-list x.txt -o q.dlc")[0] == 0
-    assert container.read("q.dlc").model.parameters["w"].delta == 0.5
+    assert dlc.read("q.dlc").model.parameters["w"].delta == 0.5

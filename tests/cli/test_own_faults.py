@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 from hexsim.cli import start
 from hexsim.cli._own_faults import EXIT_CODE
-from hexsim.onnx_io import operators, reader
+from hexsim.onnx_io.read import operators, reader
 
 
 def _translator_with_a_bug(node: object, net: object) -> None:

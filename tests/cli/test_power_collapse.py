@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import hexsim
-from hexsim import container
-from tests.container.made import small_network, with_encodings
+from hexsim import dlc
+from tests.dlc.made import small_network, with_encodings
 
 Command = Callable[[str], tuple[int, str, str]]
 LINE = "--chip sd855 --runtime aip --perf-profile balanced --idle-ms 4"
@@ -16,8 +16,8 @@ LINE = "--chip sd855 --runtime aip --perf-profile balanced --idle-ms 4"
 @pytest.fixture(autouse=True)
 def model(tmp_path: Path) -> None:
     model = with_encodings(small_network())
-    container.write(tmp_path / "p.dlc", model)
-    container.write(tmp_path / "q.dlc", hexsim.compile_hta(model, "sd855"))
+    dlc.write(tmp_path / "p.dlc", model)
+    dlc.write(tmp_path / "q.dlc", hexsim.compile_hta(model, "sd855"))
 
 
 def test_a_cold_call_wakes_dsp_and_hta(command: Command) -> None:

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from hexsim import container
-from hexsim.container import Metadata
+from hexsim import dlc
+from hexsim.dlc import Metadata
 from hexsim.passes.input_formats import set_input_formats
 from hexsim.quantization.model import Model
 from tests.cli.conftest import Done
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 
 Command = Callable[[str], Done]
 
@@ -26,7 +26,7 @@ def photos(tmp_path: Path) -> Path:
     folder.mkdir()
     Image.fromarray(PIXELS).save(folder / "a cat.png")
     Image.fromarray(255 - PIXELS).save(folder / "b.png")
-    container.write(tmp_path / "m.dlc", Model(small_network()), Metadata())
+    dlc.write(tmp_path / "m.dlc", Model(small_network()), Metadata())
     return folder
 
 
@@ -62,7 +62,7 @@ def test_a_network_answers_to_the_files_as_to_the_pictures(
     assert command(f"prepare photos --model m.dlc {how}").code == 0
     command("quantize m.dlc --input-list prepared/raw_list.txt -o listed.dlc")
     command(f"quantize m.dlc --images photos {how} -o pictured.dlc")
-    listed, pictured = container.read("listed.dlc"), container.read("pictured.dlc")
+    listed, pictured = dlc.read("listed.dlc"), dlc.read("pictured.dlc")
     assert listed.model.activations == pictured.model.activations
     assert "images=photos" in pictured.metadata.quantizer_command
     command("run listed.dlc --input-list prepared/raw_list.txt --runtime cpu -o one")
@@ -76,7 +76,7 @@ def test_a_network_answers_to_the_files_as_to_the_pictures(
 @pytest.mark.usefixtures("photos")
 def test_nv21_gets_bytes(command: Command) -> None:
     network = set_input_formats(small_network(), {}, {"in": "nv21"})
-    container.write("nv21.dlc", Model(network), Metadata())
+    dlc.write("nv21.dlc", Model(network), Metadata())
     done = command("prepare photos --model nv21.dlc -o bytes")
     assert done.out.startswith("2 pictures as NV21 bytes of 8 x 8 pixels")
     assert Path("bytes/b.raw").stat().st_size == 8 * 8 * 3 // 2

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hexsim import api, container
-from hexsim.container import Metadata
+from hexsim import api, dlc
+from hexsim.dlc import Metadata
 from hexsim.graph.ir import Constant
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.model import Model
@@ -18,9 +18,9 @@ from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from hexsim.reports.optimization_log import optimization_log
-from tests.container.made import assert_same, small_network
 from tests.digits.networks import load
 from tests.digits.scores import calibration as digits
+from tests.dlc.made import assert_same, small_network
 
 Command = Callable[[str], tuple[int, str, str]]
 
@@ -29,7 +29,7 @@ Command = Callable[[str], tuple[int, str, str]]
 def calibration(tmp_path: Path) -> list[np.ndarray]:
     """m.dlc, and list.txt with three inputs for it."""
     network = small_network()
-    container.write(tmp_path / "m.dlc", Model(network), Metadata(converter_command="convert"))
+    dlc.write(tmp_path / "m.dlc", Model(network), Metadata(converter_command="convert"))
     rng = np.random.default_rng(3)
     arrays = [rng.normal(0, n, (1, 8, 8, 3)).astype(np.float32) for n in (1, 2, 3)]
     for index, array in enumerate(arrays):
@@ -44,7 +44,7 @@ def test_the_file_holds_what_the_quantizer_makes(
 ) -> None:
     code, out, _ = command(f"quantize m.dlc --input-list list.txt --bias-bitwidth {bits} -o q.dlc")
     assert (code, out) == (0, "")
-    read = container.read("q.dlc")
+    read = dlc.read("q.dlc")
     options = QuantizationOptions(bias_bits=bits)  # type: ignore[arg-type]
     expected = quantize(small_network(), ({"in": array} for array in calibration), options)
     assert_same(expected, read.model)
@@ -58,7 +58,7 @@ def test_the_file_holds_what_the_quantizer_makes(
 @pytest.mark.usefixtures("calibration")
 def test_default_name_and_log(command: Command, tmp_path: Path) -> None:
     code, _, err = command("quantize m.dlc --input-list list.txt")
-    model = container.read(tmp_path / "m_quantized.dlc").model
+    model = dlc.read(tmp_path / "m_quantized.dlc").model
     assert code == 0
     assert model.quantized
     lines = err.splitlines()
@@ -154,7 +154,7 @@ def test_mistakes(
     sentence: str,
 ) -> None:
     quantized = quantize(small_network(), [{"in": calibration[0]}])
-    container.write(tmp_path / "q.dlc", quantized)
+    dlc.write(tmp_path / "q.dlc", quantized)
     if "nan.dlc" in line:
         _write_model_with_nan(tmp_path / "nan.dlc")
     assert sentence in refused(line)
@@ -167,11 +167,11 @@ def _write_model_with_nan(path: Path) -> None:
     shape = network.shape(name)
     values = np.full(shape, np.nan, np.float32)
     disguised = Constant(name, shape, values.view(np.int32), "int32")
-    container.write(path, Model(network.with_layers(network.layers, constants=[disguised])))
+    dlc.write(path, Model(network.with_layers(network.layers, constants=[disguised])))
     raw = path.read_bytes()
-    archive = container.archive.open_archive(path)
+    archive = dlc.archive.open_archive(path)
     model = archive.model.replace(b'"int32"', b'"float32"')
-    with path.open("w+b") as file, container.archive.create_archive(file) as writer:
+    with path.open("w+b") as file, dlc.archive.create_archive(file) as writer:
         with writer.params(archive.params_end - archive.params_start) as stream:
             stream.write(raw[archive.params_start : archive.params_end])
         writer.add("model", model)
@@ -211,7 +211,7 @@ def test_modes(
         ({"in": array} for array in calibration),
         QuantizationOptions(**choices),  # type: ignore[arg-type]
     )
-    read = container.read("q.dlc").model
+    read = dlc.read("q.dlc").model
     assert_same(expected, read)
     assert command("info q.dlc").out.count("weight encoding: ") == 3
     source = np.ascontiguousarray(calibration[0].transpose(0, 3, 1, 2))
@@ -250,7 +250,7 @@ def test_files_of_16_bits_run_where_the_chip_can(
 )
 def test_optimizations(command: Command, tmp_path: Path, words: str) -> None:
     network = load("relu6", 0)
-    container.write(tmp_path / "d.dlc", Model(network), Metadata())
+    dlc.write(tmp_path / "d.dlc", Model(network), Metadata())
     names = []
     for index, feed in enumerate(digits()[:4]):
         names.append(f"{index}.raw")
@@ -258,7 +258,7 @@ def test_optimizations(command: Command, tmp_path: Path, words: str) -> None:
     (tmp_path / "list.txt").write_text("\n".join(names))
     code, _, err = command(f"quantize d.dlc --input-list list.txt {words} -o q.dlc")
     assert code == 0
-    read = container.read("q.dlc")
+    read = dlc.read("q.dlc")
     assert "optimizations=cle,bc" in read.metadata.quantizer_command
     expected = quantize_optimized(network, lambda: digits()[:4], optimizations=["cle", "bc"])
     assert_same(expected.model, read.model)
@@ -303,12 +303,12 @@ def test_nothing_but_zeros_is_quantized(
         Constant(name, one.shape, one.finite() * np.float32(scale))
         for name, one in made.constants.items()
     ]
-    container.write(tmp_path / "z.dlc", Model(made.with_layers(made.layers, constants=constants)))
+    dlc.write(tmp_path / "z.dlc", Model(made.with_layers(made.layers, constants=constants)))
     np.zeros((1, 8, 8, 3), np.float32).tofile(tmp_path / "zero.raw")
     (tmp_path / "zeros.txt").write_text("zero.raw\n")
     code, _, err = command(f"quantize z.dlc --input-list zeros.txt -o q.dlc {options}")
     assert code == 0, err
-    model = container.read(tmp_path / "q.dlc").model
+    model = dlc.read(tmp_path / "q.dlc").model
     assert model.quantized
     for one in (*model.activations.values(), *model.parameters.values()):
         channels = one.channels if isinstance(one, AxisEncoding) else (one,)

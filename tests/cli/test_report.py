@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.reports.memory_facts import memory_parts
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
@@ -22,7 +22,7 @@ Command = Callable[[str], Done]
 
 @pytest.fixture(autouse=True)
 def file(tmp_path: Path) -> None:
-    container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    dlc.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
 
 
 def both(command: Command, tmp_path: Path, line: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from hexsim import __version__, container
+from hexsim import __version__, dlc
 from hexsim.api import compile_hta
 from hexsim.inputs.seeded import EVALUATION_INPUTS
 from hexsim.quantization.model import Model
@@ -23,15 +23,15 @@ RULE = "-" * 79
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> None:
     """m.dlc, and q.dlc made from it; list.txt with its raw files."""
-    container.write(tmp_path / "m.dlc", Model(culprits.network("outlier")))
-    container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    dlc.write(tmp_path / "m.dlc", Model(culprits.network("outlier")))
+    dlc.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
     for index, feed in enumerate(culprits.inputs(3)):
         feed["in"].tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("0.raw\n\n1.raw\n2.raw\n")
 
 
 def _executor(path, runtime):
-    model = container.read(path).model
+    model = dlc.read(path).model
     return model, deployed(model, runtime).executor()
 
 
@@ -81,7 +81,7 @@ def test_dsp_quantizes_a_float_model_at_load(command: Command, tmp_path: Path) -
 
 def test_pictures(command: Command, tmp_path: Path) -> None:
     net = Sketch((1, 2, 2, 3))
-    container.write(tmp_path / "p.dlc", Model(net.network(net.pool("in", kernel=1))))
+    dlc.write(tmp_path / "p.dlc", Model(net.network(net.pool("in", kernel=1))))
     (tmp_path / "photos").mkdir()
     for index, shade in enumerate((7, 9)):
         Image.new("RGB", (4, 4), (shade, shade, shade)).save(tmp_path / f"photos/{index}.png")
@@ -145,8 +145,8 @@ def test_threads_change_nothing(command: Command, tmp_path: Path, runtime: str) 
 def test_the_trace_is_the_simulation_of_the_same_plan(
     command: Command, tmp_path: Path, runtime: str
 ) -> None:
-    model = compile_hta(container.read(tmp_path / "q.dlc").model, partitions="0-3")
-    container.write(tmp_path / "h.dlc", model)
+    model = compile_hta(dlc.read(tmp_path / "q.dlc").model, partitions="0-3")
+    dlc.write(tmp_path / "h.dlc", model)
     line = f"run h.dlc --input-list list.txt --chip sd855 --runtime {runtime}"
     assert command(f"{line} --trace t.json")[0] == 0
     timing = deployed(model, runtime, "sd855").simulate(recorded=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import __version__, container
+from hexsim import __version__, dlc
 from hexsim.quantization.model import Model
 from hexsim.studies.cluster import Cluster
 from hexsim.studies.pool import Pool
@@ -20,7 +20,7 @@ from hexsim.studies.processes import processes
 from hexsim.studies.sweep.space import read_space
 from hexsim.studies.sweep.table import FORMAT, read
 from tests.cli.conftest import Done
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 from tests.imports import CHECKOUT
 from tests.reports.pages.conftest import data_of
 
@@ -54,7 +54,7 @@ def answered(folder: Path, whole: bytes) -> Path:
 
 
 def asked(folder: Path) -> Path:
-    container.write(folder / "m.dlc", Model(small_network()))
+    dlc.write(folder / "m.dlc", Model(small_network()))
     (folder / "space.toml").write_text(SPACE)
     return folder
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.quantization.model import Model
 from tests.accuracy import culprits
 
@@ -17,8 +17,8 @@ Command = Callable[[str], tuple[int, str, str]]
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> None:
     """m.dlc, q.dlc made from it; list.txt with labels.txt."""
-    container.write(tmp_path / "m.dlc", Model(culprits.network("outlier")))
-    container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    dlc.write(tmp_path / "m.dlc", Model(culprits.network("outlier")))
+    dlc.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
     for index, feed in enumerate(culprits.inputs(4)):
         feed["in"].tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("".join(f"{index}.raw\n" for index in range(4)))

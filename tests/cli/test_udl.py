@@ -12,7 +12,7 @@ import onnx
 import pytest
 
 import hexsim
-from hexsim import container
+from hexsim import dlc
 from hexsim.udl import known, use_layers
 from tests.cli.conftest import Done
 from tests.own_layers import FILE, feed, model
@@ -38,7 +38,7 @@ def files(tmp_path: Path, forgets: Callable[[], None]) -> Path:
     onnx.save(model(energy=True), tmp_path / "m.onnx")
     use_layers(tmp_path / "own.py")
     loaded = hexsim.load(model(energy=True))
-    container.write(tmp_path / "q.dlc", hexsim.quantize(loaded, [feed()]))
+    dlc.write(tmp_path / "q.dlc", hexsim.quantize(loaded, [feed()]))
     loaded.network.tensors["x"].from_source(feed()).tofile(tmp_path / "x.raw")
     (tmp_path / "list.txt").write_text("x.raw\n")
     forgets()

@@ -12,16 +12,16 @@ import onnx
 import pytest
 from PIL import Image
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.validation import validate
 from hexsim.api import compile_hta
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
-from tests.container.made import with_weights
 from tests.deployed import deployed
+from tests.dlc.made import with_weights
 from tests.small_networks import Sketch
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -30,8 +30,8 @@ Command = Callable[[str], tuple[int, str, str]]
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> None:
     """m.dlc, and q.dlc made from it; list.txt and cal.txt with their raw files; labels.txt."""
-    container.write(tmp_path / "m.dlc", Model(culprits.network("outlier")))
-    container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    dlc.write(tmp_path / "m.dlc", Model(culprits.network("outlier")))
+    dlc.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
     for name, feeds in (("list", culprits.inputs(4)), ("cal", culprits.inputs(3, seed=5))):
         for index, feed in enumerate(feeds):
             feed["in"].tofile(tmp_path / f"{name}{index}.raw")
@@ -156,7 +156,7 @@ def test_a_float_runtime_has_the_constants_of_a_quantized_file(
     )
     assert code == 0
     assert "cpu computes in floats, with constants as the file holds them" in out
-    read = container.read(tmp_path / "q.dlc").model
+    read = dlc.read(tmp_path / "q.dlc").model
     expected = Distance()
     engines = [FloatEngine(network) for network in (culprits.network("outlier"), read.network)]
     for feed in culprits.inputs(4):
@@ -188,7 +188,7 @@ def test_a_float_runtime_has_the_constants_of_a_quantized_file(
 )
 def test_mistakes(refused: Callable[[str], str], tmp_path: Path, line: str, sentence: str) -> None:
     net = Sketch((1, 8, 8, 8))
-    container.write(tmp_path / "other.dlc", Model(net.network(net.pool("in"))))
+    dlc.write(tmp_path / "other.dlc", Model(net.network(net.pool("in"))))
     assert sentence in refused(f"validate {line}")
 
 
@@ -202,7 +202,7 @@ def pictures(tmp_path: Path) -> None:
     (tmp_path / "named.txt").write_text("b.png 2\na.png,1\n")
     net = Sketch((1, 8, 8, 3))
     network = with_weights(net.network(net.dense(net.conv("in", 4, 3), 10)))
-    container.write(tmp_path / "rgb.dlc", Model(network))
+    dlc.write(tmp_path / "rgb.dlc", Model(network))
 
 
 @pytest.mark.usefixtures("pictures")
@@ -240,8 +240,8 @@ def test_sections_of_the_file_run_on_the_tensor_engine_of_their_chip(
     command: Command, tmp_path: Path
 ) -> None:
     """Every layer is in a section, so nothing is rescaled: as kernels for unsigned weights do."""
-    model = container.read(tmp_path / "q.dlc").model
-    container.write(tmp_path / "h.dlc", compile_hta(model, partitions="0-5"))
+    model = dlc.read(tmp_path / "q.dlc").model
+    dlc.write(tmp_path / "h.dlc", compile_hta(model, partitions="0-5"))
     unsigned, rescaled = (
         validate(deployed(model, "aip", chip), culprits.inputs(4)).output_sqnr_db
         for chip in ("sd835", "sd855")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.reports.pages.conftest import data_of
@@ -16,7 +16,7 @@ Command = Callable[[str], Done]
 
 @pytest.fixture(autouse=True)
 def file(tmp_path: Path) -> None:
-    container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    dlc.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
 
 
 def test_numbers_are_those_of_info(command: Command, tmp_path: Path) -> None:

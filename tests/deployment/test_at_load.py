@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hexsim.deployment import AtLoad, deploy
+from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import FloatArray
 from hexsim.inputs.seeded import seeded_calibration
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import IntegerOverride, Overrides, Range
 from tests.mixed import chain, feeds

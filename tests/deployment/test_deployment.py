@@ -9,18 +9,18 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim.accuracy.twin import Twin
+from hexsim.accuracy.paired_run import Twin
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.offline_hta import Order, with_hta
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.layers import Opaque
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
 from hexsim.passes import optimize
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Overrides, Range

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hexsim.container import Container, Metadata
 from hexsim.deployment.given import Given, GivenModel, Preparation
+from hexsim.deployment.platform import Platform
+from hexsim.dlc import Container, Metadata
 from hexsim.errors import HexsimError
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
 from hexsim.runtimes import Runtime

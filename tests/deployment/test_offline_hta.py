@@ -2,16 +2,16 @@
 
 import pytest
 
+from hexsim.datasheets import chips, stacks
 from hexsim.deployment import deploy
 from hexsim.deployment.offline_hta import Order, compile_all, orders, with_hta
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.hta.command_list import CommandList
 from hexsim.layers import LocalResponseNorm, Opaque
-from hexsim.platform import Platform
-from hexsim.platforms import chips, stacks
 from hexsim.quantization.model import Model
-from tests.container.made import with_encodings
+from tests.dlc.made import with_encodings
 from tests.small_networks import Sketch
 
 SD855 = Platform.load("sd855")

@@ -10,9 +10,9 @@ import pytest
 
 import hexsim
 from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.layers import UserDefined
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.runtimes import RUNTIMES, Runtime
 from hexsim.udl import Cost, UserLayer, known, use_layers

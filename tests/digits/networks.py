@@ -8,7 +8,7 @@ from onnx import helper, numpy_helper
 
 from hexsim.graph.ir import Network
 from hexsim.layers import Convolution
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
 from hexsim.passes import optimize
 from tests.digits.architecture import CLASSES, Kind, Step, steps
 from tests.digits.data import path

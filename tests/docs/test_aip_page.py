@@ -3,10 +3,10 @@
 import pytest
 
 from benchmarks.aip_tables import PAGE, measured, whole, with_sections
-from hexsim.container.loading import load
+from hexsim.datasheets.measurements import Measurement
 from hexsim.deployment import Deployment
-from hexsim.platform import Platform
-from hexsim.platforms.measurements import Measurement
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.timing.results import Result
 
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from benchmarks.pages import CONCEPTS
-from hexsim.platforms import background
-from hexsim.platforms.background import Client
+from hexsim.datasheets import background
+from hexsim.datasheets.background import Client
 
 PAGE = (CONCEPTS / "background.md").read_text(encoding="utf-8")
 

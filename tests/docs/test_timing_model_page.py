@@ -14,7 +14,7 @@ from benchmarks.timing_model import (
     readme_page,
     timing_page,
 )
-from hexsim.platforms import chips, stacks
+from hexsim.datasheets import chips, stacks
 
 RENEW = "python -m benchmarks.timing_model --write"
 

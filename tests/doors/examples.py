@@ -51,7 +51,7 @@ from hexsim.layers import (
 )
 from hexsim.layers._attribute import Attribute
 from hexsim.layers.neuron import NeuronFunction
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
 from hexsim.passes import optimize
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.udl import use_layers

@@ -11,8 +11,8 @@ import numpy as np
 
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import prepared
+from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import FloatArray
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
 from hexsim.runtimes import Runtime

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim import container
+from hexsim import dlc
 from hexsim.accuracy.agreement import Agreement, agreement
 from hexsim.accuracy.scores import class_scores, is_classifier
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.reports.benchmark_json import _accuracy
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from hexsim.timing.simtime import PS_PER_US
@@ -43,7 +43,7 @@ Command = Callable[[str], Done]
 def deployed(example: Example, place: Place, tmp_path: Path) -> Deployment:
     """The model in memory; its file and an input list lie in the folder of the commands."""
     loaded = model(example, place)
-    container.write(tmp_path / "m.dlc", loaded)
+    dlc.write(tmp_path / "m.dlc", loaded)
     (tmp_path / "x.raw").write_bytes(feed(example)["x"].tobytes())
     (tmp_path / "list.txt").write_text("x.raw\n")
     return deployment(loaded, place)
@@ -97,7 +97,7 @@ def test_times_agree(
 
 def _read(folder: Path, place: Place) -> Deployment:
     """The model of the file, whose float reference is made of the file's own constants."""
-    return deployment(container.read(folder / "m.dlc").model, place)
+    return deployment(dlc.read(folder / "m.dlc").model, place)
 
 
 def _agreement(deployed: Deployment) -> Agreement:

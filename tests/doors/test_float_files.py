@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim import container
+from hexsim import dlc
 from hexsim.errors import HexsimError
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
@@ -33,7 +33,7 @@ def test_the_examples_exist() -> None:
 def test_doors_agree(
     example: Example, runtime: Runtime, command: Callable[[str], Done], tmp_path: Path
 ) -> None:
-    container.write(tmp_path / "m.dlc", Model(example.network))
+    dlc.write(tmp_path / "m.dlc", Model(example.network))
     x = feed(example)
     (tmp_path / "x.raw").write_bytes(x["x"].tobytes())
     (tmp_path / "list.txt").write_text("x.raw\n")
@@ -64,7 +64,7 @@ def test_every_door_refuses_what_loads_codes_only(
 ) -> None:
     """The CPU's fixed-point runtime has no quantiser of its own."""
     example = CHOSEN[0]
-    container.write(tmp_path / "m.dlc", Model(example.network))
+    dlc.write(tmp_path / "m.dlc", Model(example.network))
     (tmp_path / "x.raw").write_bytes(feed(example)["x"].tobytes())
     (tmp_path / "list.txt").write_text("x.raw\n")
     with pytest.raises(HexsimError, match="is float and fxp_cpu") as refused:

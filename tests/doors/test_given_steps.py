@@ -16,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import hexsim
 from hexsim.deployment import deploy
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime

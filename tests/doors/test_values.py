@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim import container
+from hexsim import dlc
 from hexsim.graph.ir import FloatArray
 from hexsim.layers import TYPES
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from tests.doors.examples import Example, examples
 from tests.doors.places import PLACES, STACK, Place, deployment, feed, model
@@ -61,10 +61,10 @@ def answer(loaded: Model, place: Place, x: dict[str, FloatArray], threads: int =
 @pytest.mark.parametrize("example", ALL, ids=str)
 def test_values_are_the_same(example: Example, place: Place, tmp_path: Path) -> None:
     loaded, x, file = model(example, place), feed(example), tmp_path / "m.dlc"
-    container.write(file, loaded)
+    dlc.write(file, loaded)
     expected = answer(loaded, place, x)
     np.testing.assert_array_equal(answer(loaded, place, x, threads=2), expected, "two threads")
-    np.testing.assert_array_equal(answer(container.read(file).model, place, x), expected, "file")
+    np.testing.assert_array_equal(answer(dlc.read(file).model, place, x), expected, "file")
     tensors = example.network.tensors
     source = {name: tensors[name].to_source(array) for name, array in x.items()}
     done = hexsim.simulate(file, place.chip, place.runtime, source, stack=STACK)

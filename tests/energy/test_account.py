@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.datasheets import chips
 from hexsim.energy.account import awake, inference_energy
-from hexsim.platforms import chips
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
 from hexsim.timing.simtime import PS_PER_MS
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from hexsim.datasheets import chips, islands
 from hexsim.energy.idle import idle_rates, island_rates
-from hexsim.platforms import chips, islands
 
 CHIP = chips.load("sd835")  # 10 nm, where prices are stated
 ISLAND = islands.island_of(CHIP)

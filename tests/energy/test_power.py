@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.datasheets import chips
 from hexsim.energy.account import inference_energy
 from hexsim.energy.power import average_power_w, union_ps
-from hexsim.platforms import chips
 from hexsim.timing.simtime import PS_PER_MS
 from tests.energy.test_account import LAYER, inference
 

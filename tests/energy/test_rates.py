@@ -2,8 +2,8 @@
 
 import pytest
 
+from hexsim.datasheets import chips
 from hexsim.energy.rates import rates
-from hexsim.platforms import chips
 
 
 def test_switching_goes_with_the_square_of_the_voltage_and_the_clock_tree_with_its_clock() -> None:

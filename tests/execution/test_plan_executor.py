@@ -8,15 +8,15 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim.container import reader, writer
+from hexsim.dlc import reader, writer
 from hexsim.errors import HexsimError
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.stored import stored_inputs
 from hexsim.layers import Opaque
-from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 from hexsim.planning.plan import Plan
 from hexsim.quantization.model import Model

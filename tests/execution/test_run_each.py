@@ -17,12 +17,12 @@ from hexsim import budget
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.execution import plan_executor
+from hexsim.execution.execution_contexts import seats_for
 from hexsim.execution.plan_executor import PlanExecutor
-from hexsim.execution.seats import seats_for
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.stored import stored_inputs
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
 from hexsim.passes import optimize
 from hexsim.quantization.quantizer import quantize
 from hexsim.udl import use_layers

@@ -15,11 +15,11 @@ import numpy as np
 import onnx
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
 from tests.conftest import make_model
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 from tests.imports import CHECKOUT
 
 
@@ -85,8 +85,8 @@ def fill(folder: Path) -> None:
     for index, feed in enumerate(feeds):
         feed["in"].tofile(folder / f"{index}.raw")
     (folder / "list.txt").write_text("0.raw\n1.raw\n")
-    container.write(folder / "m.dlc", Model(network))
-    container.write(folder / "q.dlc", quantize(network, feeds))
+    dlc.write(folder / "m.dlc", Model(network))
+    dlc.write(folder / "q.dlc", quantize(network, feeds))
     nodes = [onnx.helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])]
     weights = {"w": rng.normal(0, 1, (16, 3, 3, 3))}
     onnx.save(make_model(nodes, {"x": (1, 3, 8, 8)}, ["y"], weights), folder / "m.onnx")

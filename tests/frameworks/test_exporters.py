@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.frameworks.exporters import Exporter
 

@@ -8,7 +8,7 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.frameworks.file_kinds import file_kind, framework_of
-from hexsim.onnx_io.source import open_source
+from hexsim.onnx_io.file.source import open_source
 
 
 def _archive(*names: str) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.frameworks import _keras_file, tensorflow
 from hexsim.frameworks.archives import HDF5

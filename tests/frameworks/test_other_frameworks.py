@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from hexsim.quantization.model import Model
 from tests.frameworks.caffe.made import answers
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.frameworks import _torch_program
 from hexsim.frameworks.torch_archives import require_no_code

@@ -27,15 +27,15 @@ from typing import Any
 import numpy as np
 
 import hexsim
-from hexsim import container
-from hexsim.container.archive import create_archive, open_archive
-from hexsim.container.directory import METADATA, MODEL
-from hexsim.container.loading import load_container
+from hexsim import dlc
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import prepared
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.archive import create_archive, open_archive
+from hexsim.dlc.directory import METADATA, MODEL
+from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
@@ -45,7 +45,7 @@ from hexsim.reports.info_json import info_json
 from hexsim.reports.info_table import info_table
 from hexsim.reports.profile_table import profile_table
 from tests import mixed
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 from tests.doors.examples import examples
 from tests.doors.places import feed
 from tests.fuzz.watch import HangError, watched
@@ -110,7 +110,7 @@ def good() -> tuple[tuple[str, Parts], ...]:
     with tempfile.TemporaryDirectory() as folder:
         for name, model in _models():
             path = Path(folder) / "m.dlc"
-            container.write(path, model)
+            dlc.write(path, model)
             found.append((name, opened(path)))
     return tuple(found)
 
@@ -374,7 +374,7 @@ def judge(path: Path) -> str:
         lambda: _profiled(deploy(model, Platform.load("sd835"), "dsp")),
         lambda: deploy(model, Platform.load("sd855"), "aip").plan,
         lambda: hexsim.compile_hta(model) if model.quantized else None,
-        lambda: container.write(path.with_name("again.dlc"), model),
+        lambda: dlc.write(path.with_name("again.dlc"), model),
     ):
         try:
             with np.errstate(all="ignore"):

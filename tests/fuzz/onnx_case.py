@@ -28,7 +28,7 @@ import numpy as np
 
 import hexsim
 from benchmarks.conformity_commands import COMMANDS, run, write_inputs
-from hexsim.container.loading import load_container
+from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_inputs

@@ -23,9 +23,9 @@ import onnx
 from onnx import AttributeProto, helper, numpy_helper
 
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.onnx_io.expansions import EXPANSIONS, SHAPED
-from hexsim.onnx_io.operators import TRANSLATORS
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.expansions import EXPANSIONS, SHAPED
+from hexsim.onnx_io.read.operators import TRANSLATORS
+from hexsim.onnx_io.read.reader import read
 from tests.fuzz.watch import HangError, watched
 
 _FOREIGN = "com.microsoft"

@@ -14,7 +14,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from hexsim.layers import UserDefined
-from hexsim.onnx_io.writer import write
+from hexsim.onnx_io.write.writer import write
 from tests.doors.examples import examples
 
 

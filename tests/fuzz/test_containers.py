@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim.container.archive import open_archive
+from hexsim.dlc.archive import open_archive
 from tests.fuzz import containers
 from tests.fuzz.containers import forged, good, judge, judged, sealed
 

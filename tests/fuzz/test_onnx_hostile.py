@@ -9,7 +9,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from hexsim.container.loading import load_container
+from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError
 from tests.fuzz.onnx_case import judge
 from tests.fuzz.onnx_hostile import broken, greedy

@@ -27,20 +27,20 @@ from PIL import Image
 from hexsim.accuracy.class_names import read_class_names
 from hexsim.accuracy.labels import read_labels
 from hexsim.accuracy.truth import read_truth
-from hexsim.container.loading import load
+from hexsim.datasheets import background, chips, stacks
+from hexsim.datasheets.datasheet import Datasheet
+from hexsim.datasheets.datasheet_text import sheet_text
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.inputs.input_list import read_input_list
 from hexsim.inputs.pictures import pictures
 from hexsim.inputs.preprocessing import Preprocessing
-from hexsim.platform import Platform
-from hexsim.platforms import background, chips, stacks
-from hexsim.platforms.datasheet import Datasheet
-from hexsim.platforms.sheet_text import sheet_text
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantizer import quantize
 from hexsim.studies.calibration.own_rows import Names, read_rows
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 from tests.fuzz.watch import HangError, watched
 
 KINDS = ("bmp", "gif", "jpeg", "png", "ppm", "tiff", "webp")

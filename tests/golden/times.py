@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hexsim.container.loading import load
-from hexsim.platforms import chips
+from hexsim.datasheets import chips
+from hexsim.dlc.loading import load
 from hexsim.runtimes import Runtime
 from tests.deployed import deployed
 

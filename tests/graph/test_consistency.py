@@ -12,7 +12,7 @@ from hexsim.graph.consistency import check, require_layer
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import ChannelShuffle, FullyConnected, MatMul, Neuron, Recurrent
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 from tests.doors.examples import Example, examples
 
 Change = Callable[[Network], Network]

@@ -7,7 +7,7 @@ import pytest
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.validation import Validation
-from hexsim.graph.shown import Cell, Shown
+from hexsim.display import Cell, Shown
 from hexsim.studies.comparison import CaseChange, Change, Comparison
 from hexsim.studies.cuts.survey import Survey, TimedSubnet
 from hexsim.studies.decision import Decision, Limits, RuledOut

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.datasheets import chips, stacks
 from hexsim.host._layer_cost import LayerCost
 from hexsim.host.cpu import layer_cost
 from hexsim.layers import Neuron
 from hexsim.planning.plan import KernelCall
-from hexsim.platforms import chips, stacks
 from hexsim.timing.results import largest
 from tests.small_networks import Sketch, plan
 

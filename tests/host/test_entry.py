@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.datasheets import chips, stacks
 from hexsim.host.entry import Call, leave_dsp, way_in, way_out
 from hexsim.planning.joined import joined
-from hexsim.platforms import chips, stacks
 from tests.small_networks import Sketch, plan
 
 ELEMENTS = 20 * 20 * 3

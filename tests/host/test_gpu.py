@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hexsim.datasheets import chips, stacks
 from hexsim.host.gpu import layer_cost
-from hexsim.platforms import chips, stacks
 from hexsim.timing.results import largest
 from tests.small_networks import Sketch, plan
 

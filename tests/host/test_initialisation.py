@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.datasheets import stacks
 from hexsim.host.initialisation import initialisation, release
 from hexsim.layers import Opaque
 from hexsim.planning.planner import make_plan
-from hexsim.platforms import stacks
 from hexsim.quantization.model import Model
 from tests.deployed import deployed, planned
 from tests.mixed import mixed

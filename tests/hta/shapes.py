@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from hexsim.datasheets import chips
+from hexsim.datasheets.chips.chip import Hta
 from hexsim.graph.ir import Network
 from hexsim.hta.array import MacArray
 from hexsim.hta.layout import tensor_bytes
 from hexsim.hta.shapes import MacShape
 from hexsim.planning.plan import KernelCall, Plan
-from hexsim.platforms import chips
-from hexsim.platforms.chips.chip import Hta
 from tests.deployed import planned
 from tests.small_networks import Sketch, only_call
 

@@ -5,12 +5,12 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
+from hexsim.datasheets.chips.chip import Hta
 from hexsim.graph.ir import Network
 from hexsim.hta.array import MacArray
 from hexsim.hta.command_list import Command, CommandList, LayerCommands
 from hexsim.hta.compiler import compile_subnet
 from hexsim.hta.engine import ARRAY, FETCH, WRITE_BACK, EngineRule, LayerRun, TensorEngine
-from hexsim.platforms.chips.chip import Hta
 from hexsim.timing.memory import Ddr, DdrRule
 from hexsim.timing.results import Span, Timeline
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process

@@ -6,10 +6,10 @@ import pytest
 
 import hexsim
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.htp.compiler import compile_graph
 from hexsim.htp.machine import Machine
 from hexsim.htp.schedule import gates, schedule
-from hexsim.platform import Platform
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload
 from hexsim.timing.simtime import PS_PER_SECOND

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from hexsim.datasheets import chips, stacks
 from hexsim.htp.compiler import compile_graph
 from hexsim.htp.machine import Machine
 from hexsim.htp.schedule import Run, schedule
-from hexsim.platforms import chips, stacks
 from tests.tensor_graphs import calls_of, convolution, in_16_bits, in_floats
 
 

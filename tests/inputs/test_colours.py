@@ -5,7 +5,7 @@ import pytest
 
 from hexsim.inputs.colours import encoded
 from hexsim.layers.colour_conversion import CONVERTED, encoded_shape
-from tests.onnx_io.emitters.pictures import bgr
+from tests.onnx_io.write.emitters.pictures import bgr
 
 
 @pytest.mark.parametrize("encoding", CONVERTED)

@@ -10,7 +10,7 @@ from onnx import helper
 from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.input_format import InputFormat
 from hexsim.inputs.seeded import as_bytes, seeded_calibration, seeded_inputs
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
 from tests.conftest import make_model
 
 IMAGE = {"x": (1, 3, 64, 48)}

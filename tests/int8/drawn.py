@@ -7,11 +7,11 @@ from unittest.mock import patch
 import numpy as np
 from hypothesis import strategies as st
 
-from hexsim.binding import Operand, Requantize, Weights
+from hexsim.int8.commands.command_list import Program
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.programs.program import Program
 from hexsim.int8.step import Step, Workspace
 from hexsim.layers import Window
+from hexsim.lowering import Operand, Requantize, Weights
 from hexsim.quantization.encodings import Encoding
 from tests.int8 import naive
 from tests.int8.guarded_memory import (

@@ -11,29 +11,29 @@ from fractions import Fraction
 
 import numpy as np
 
-from hexsim.binding.arg_extremum import BoundArgExtremum
-from hexsim.binding.batch_norm import BoundBatchNorm
-from hexsim.binding.colour_conversion import BoundChannelPick, BoundNv21
-from hexsim.binding.concat import BoundConcat
-from hexsim.binding.convolution import BoundConvolution
-from hexsim.binding.deconvolution import BoundDeconvolution
-from hexsim.binding.elementwise import BoundExtremum, BoundProduct, BoundSum
-from hexsim.binding.fully_connected import BoundFullyConnected
-from hexsim.binding.gather import BoundGather
-from hexsim.binding.local_response_norm import BoundLocalResponseNorm
-from hexsim.binding.lookup import BoundLookup
-from hexsim.binding.mat_mul import BoundMatMul
-from hexsim.binding.normalization import BoundNormalization
-from hexsim.binding.pad import BoundPad
-from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
-from hexsim.binding.quotient import BoundQuotient
-from hexsim.binding.rearrange import BoundRearrange
-from hexsim.binding.recurrent import BoundRecurrent
-from hexsim.binding.reduce import BoundReduceExtremum, BoundReduceSum
-from hexsim.binding.resize import BoundBilinear, BoundNearest
-from hexsim.binding.softmax import BoundSoftmax
-from hexsim.binding.strided_slice import BoundSlice
-from hexsim.binding.tile import BoundTile
+from hexsim.lowering.arg_extremum import BoundArgExtremum
+from hexsim.lowering.batch_norm import BoundBatchNorm
+from hexsim.lowering.colour_conversion import BoundChannelPick, BoundNv21
+from hexsim.lowering.concat import BoundConcat
+from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.deconvolution import BoundDeconvolution
+from hexsim.lowering.elementwise import BoundExtremum, BoundProduct, BoundSum
+from hexsim.lowering.fully_connected import BoundFullyConnected
+from hexsim.lowering.gather import BoundGather
+from hexsim.lowering.local_response_norm import BoundLocalResponseNorm
+from hexsim.lowering.lookup import BoundLookup
+from hexsim.lowering.mat_mul import BoundMatMul
+from hexsim.lowering.normalization import BoundNormalization
+from hexsim.lowering.pad import BoundPad
+from hexsim.lowering.pooling import BoundAveragePool, BoundMaxPool
+from hexsim.lowering.quotient import BoundQuotient
+from hexsim.lowering.rearrange import BoundRearrange
+from hexsim.lowering.recurrent import BoundRecurrent
+from hexsim.lowering.reduce import BoundReduceExtremum, BoundReduceSum
+from hexsim.lowering.resize import BoundBilinear, BoundNearest
+from hexsim.lowering.softmax import BoundSoftmax
+from hexsim.lowering.strided_slice import BoundSlice
+from hexsim.lowering.tile import BoundTile
 
 
 def run(call, inputs):

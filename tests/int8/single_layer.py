@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from hexsim.binding import bind
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.runner import IntegerSubnet
+from hexsim.lowering import bind
 from hexsim.planning.planner import make_plan
 from hexsim.planning.subnet import Subnet
 from hexsim.quantization.encodings import Encoding

@@ -1,14 +1,14 @@
 import pytest
 
-from hexsim.binding import BoundCall
-from hexsim.binding.user_defined import BoundUserDefined
 from hexsim.discovery import classes
 from hexsim.int8.dispatch import prepare
+from hexsim.lowering import BoundCall
+from hexsim.lowering.user_defined import BoundUserDefined
 from tests.int8 import naive
 
 
 def test_every_bound_call_has_a_twin():
-    of_ours = set(classes("hexsim.binding", BoundCall)) - {BoundCall, BoundUserDefined}
+    of_ours = set(classes("hexsim.lowering", BoundCall)) - {BoundCall, BoundUserDefined}
     assert of_ours == set(naive.TWINS)
 
 

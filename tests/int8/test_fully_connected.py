@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.binding.fully_connected import BoundFullyConnected
 from hexsim.layers import RELU, FullyConnected
+from hexsim.lowering.fully_connected import BoundFullyConnected
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails, weights
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples

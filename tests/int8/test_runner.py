@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.int8.programs import program
+from hexsim.int8.commands import command_list
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.layers import (
     NO_CLAMP,
@@ -154,7 +154,7 @@ def test_threads_change_nothing(monkeypatch, batch):
     model, images = branching_network(batch)
     subnet, calls = bound(model)
     expected = codes_of(subnet, calls, {"x": images})
-    monkeypatch.setattr(program, "_LEAST_SHARED", 0)
+    monkeypatch.setattr(command_list, "_LEAST_SHARED", 0)
     for threads in (2, 3, 0):
         for _ in range(3):
             codes = codes_of(subnet, calls, {"x": images}, threads)

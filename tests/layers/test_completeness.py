@@ -9,7 +9,6 @@ from typing import ClassVar, get_args
 
 import pytest
 
-from hexsim.binding import BINDERS, BoundCall
 from hexsim.discovery import classes
 from hexsim.graph.ir import Layer, Sign
 from hexsim.graph.support import EVERYWHERE, INTEGER, NO_LAYER, Support
@@ -19,8 +18,9 @@ from hexsim.layers import TYPES, UserDefined
 from hexsim.layers.elementwise import KINDS as ELEMENTWISE_KINDS
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import FUNCTIONS, NeuronFunction
-from hexsim.onnx_io.emitters import EMITTERS
-from hexsim.onnx_io.emitters.neuron import WRITTEN
+from hexsim.lowering import BINDERS, BoundCall
+from hexsim.onnx_io.write.emitters import EMITTERS
+from hexsim.onnx_io.write.emitters.neuron import WRITTEN
 from hexsim.studies.kernel_shapes import kernel_call
 from hexsim.studies.probes import KINDS
 
@@ -42,11 +42,11 @@ def missing(kind: type[Layer]) -> Iterator[str]:
         if not any(fact in vars(base) for base in own):
             yield f"{name} does not state `{fact}`: do so in hexsim/layers/{file}"
     if kind not in EMITTERS and kind not in OF_THE_USER:
-        yield f"{name} has no emitter: add one to EMITTERS in a file of hexsim/onnx_io/emitters"
+        yield f"{name} has no emitter: add one to EMITTERS in a file of hexsim/onnx_io/write/emitters"
     if isinstance(kind.support, Support) and not kind.support.targets & INTEGER:
         return
     if kind not in BINDERS:
-        yield f"{name} is not bound: add it to BINDERS in hexsim/binding/{file}"
+        yield f"{name} is not bound: add it to BINDERS in hexsim/lowering/{file}"
     if kind not in PROBED and kind not in OF_THE_USER:
         yield f"{name} has no probe: add a kind to KINDS in a file of hexsim/studies/probes"
     if kind.generic_cost and kind in MODELS:
@@ -86,8 +86,8 @@ def test_what_a_type_does_not_state_is_said_in_sentences() -> None:
 
 def test_a_type_that_claims_the_integer_engines_owes_them_their_parts() -> None:
     assert [*missing(BareOnes)] == [
-        "BareOnes has no emitter: add one to EMITTERS in a file of hexsim/onnx_io/emitters",
-        "BareOnes is not bound: add it to BINDERS in hexsim/binding/bare_ones.py",
+        "BareOnes has no emitter: add one to EMITTERS in a file of hexsim/onnx_io/write/emitters",
+        "BareOnes is not bound: add it to BINDERS in hexsim/lowering/bare_ones.py",
         "BareOnes has no probe: add a kind to KINDS in a file of hexsim/studies/probes",
         "BareOnes has no kernel model: add it to MODELS in hexsim/hvx/kernels/bare_ones.py, or "
         "state `generic_cost` in its declaration",
@@ -110,8 +110,8 @@ def test_every_function_says_who_takes_it() -> None:
     assert set(ELEMENTWISE_KINDS) == set(get_args(ElementwiseKind))
 
 
-@pytest.mark.parametrize("call", sorted(classes("hexsim.binding", BoundCall), key=str))
+@pytest.mark.parametrize("call", sorted(classes("hexsim.lowering", BoundCall), key=str))
 def test_every_bound_call_is_prepared(call: type[BoundCall]) -> None:
     assert call is BoundCall or call in PREPARERS, (
-        f"{call.__name__} has no kernel: add it to PREPARERS in a file of hexsim/int8/passes"
+        f"{call.__name__} has no kernel: add it to PREPARERS in a file of hexsim/int8/pointwise"
     )

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.datasheets import operators
+from hexsim.datasheets.operators import Operators
 from hexsim.graph.input_format import InputFormat, InputType
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import (
@@ -29,8 +31,6 @@ from hexsim.layers import (
     Window,
 )
 from hexsim.layers.support import RULES, refusal
-from hexsim.platforms import operators
-from hexsim.platforms.operators import Operators
 from hexsim.runtimes import RUNTIMES, LayerTarget, Runtime
 
 

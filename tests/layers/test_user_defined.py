@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim import container
-from hexsim.container.document import Document
-from hexsim.container.trees import from_tree, to_tree
+from hexsim import dlc
+from hexsim.dlc.document import Document
+from hexsim.dlc.trees import from_tree, to_tree
 from hexsim.errors import HexsimError
 from hexsim.layers._attribute import Attribute
 from hexsim.layers.user_defined import UserDefined
@@ -58,12 +58,12 @@ def test_what_is_no_layer_is_refused(
     layers = [one.replace(**changes) if one.name == "plus" else one for one in network.layers]
     forged = Model(network.with_layers(layers))
     with pytest.raises(HexsimError) as error:
-        container.write(tmp_path / "m.dlc", forged)
+        dlc.write(tmp_path / "m.dlc", forged)
     assert told in str(error.value)
-    monkeypatch.setattr("hexsim.container.writer.check_model", lambda *anything: None)
-    container.write(tmp_path / "m.dlc", forged)
+    monkeypatch.setattr("hexsim.dlc.writer.check_model", lambda *anything: None)
+    dlc.write(tmp_path / "m.dlc", forged)
     with pytest.raises(HexsimError) as error:
-        container.read(tmp_path / "m.dlc")
+        dlc.read(tmp_path / "m.dlc")
     assert told in str(error.value)
     assert "'plus'" in str(error.value)
 

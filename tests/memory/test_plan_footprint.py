@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from hexsim.graph.ir import Network
 from hexsim.hta.layout import tensor_bytes
 from hexsim.memory.hexagon_nn import SCRATCH_BYTES, d32_bytes

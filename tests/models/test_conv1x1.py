@@ -3,9 +3,9 @@
 import pytest
 
 from hexsim import models
+from hexsim.datasheets import measurements
 from hexsim.errors import HexsimError
 from hexsim.models import conv1x1
-from hexsim.platforms import measurements
 
 
 def dims(value) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ import pytest
 
 from hexsim import models
 from hexsim.graph.ir import Layer, Network
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
 from hexsim.passes import optimize
 
 FILES = {

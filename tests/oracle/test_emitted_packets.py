@@ -2,7 +2,8 @@
 
 import pytest
 
-from hexsim.container.loading import load
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.graph.ir import Network
 from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.kernels import kernel_streams
@@ -11,7 +12,6 @@ from hexsim.hvx.streams import Kernel
 from hexsim.layers import Resize
 from hexsim.layers.colour_conversion import CONVERTED
 from hexsim.passes.input_formats import set_input_formats
-from hexsim.platform import Platform
 from hexsim.quantization.model import require_float
 from hexsim.simulation.phone import Phone
 from tests.deployed import planned

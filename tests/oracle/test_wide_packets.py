@@ -4,7 +4,7 @@ import pytest
 
 from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.modulo import Loop
-from tests.hvx.kernels.test_wide import KERNELS
+from tests.hvx.kernels.test_sixteen_bit import KERNELS
 from tests.oracle.toolchain import refused
 
 

@@ -9,7 +9,7 @@ import pytest
 from onnx import helper
 
 from hexsim.layers import Concat, Elementwise, Neuron, Permute, Reshape
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
 from hexsim.passes.no_ops import remove_no_ops
 
 Make = Callable[..., onnx.ModelProto]

@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Tensor
 from hexsim.layers import (
@@ -20,7 +20,7 @@ from hexsim.layers import (
     StridedSlice,
     Window,
 )
-from hexsim.onnx_io.reader import read
+from hexsim.onnx_io.read.reader import read
 from hexsim.passes import optimize
 from hexsim.passes.resizing import resized
 from tests.small_networks import Sketch

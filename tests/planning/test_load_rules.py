@@ -2,8 +2,8 @@
 
 import pytest
 
+from hexsim.datasheets import stacks
 from hexsim.planning.load_rules import RULES, load_rule
-from hexsim.platforms import stacks
 from hexsim.runtimes import RUNTIMES
 
 FLOAT = ("cpu", "gpu", "gpu_fp16", "htp_fp16")

@@ -2,14 +2,14 @@
 
 import pytest
 
+from hexsim.datasheets.operators import Operators
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron, Opaque
 from hexsim.planning.partition import partition
 from hexsim.planning.planner import make_plan
-from hexsim.platform import Platform
-from hexsim.platforms.operators import Operators
 from hexsim.quantization.model import Model
 from tests.deployed import planned
 

@@ -9,7 +9,7 @@ from hexsim.planning.planner import make_plan
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
-from tests.container.made import small_network, with_encodings
+from tests.dlc.made import small_network, with_encodings
 from tests.small_networks import Sketch
 
 

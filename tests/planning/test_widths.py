@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from hexsim.binding import bind
-from hexsim.container import Metadata, read, write
 from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc import Metadata, read, write
 from hexsim.errors import HexsimError
-from hexsim.platform import Platform
+from hexsim.lowering import bind
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 from tests.int8 import naive
 from tests.int8.single_layer import codes_of
 

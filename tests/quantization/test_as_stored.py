@@ -10,12 +10,12 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.accuracy.reference import with_reference
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Opaque
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Overrides, Range
@@ -45,8 +45,8 @@ def _answers(model: Model, feed: dict[str, FloatArray]) -> list[FloatArray]:
 
 
 def _through_a_file(model: Model, path: Path) -> Model:
-    container.write(path, model)
-    read = container.read(path).model
+    dlc.write(path, model)
+    read = dlc.read(path).model
     assert read.quantized
     return read
 

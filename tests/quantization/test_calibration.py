@@ -4,7 +4,7 @@ import numpy as np
 
 from hexsim.quantization.calibration import observe
 from hexsim.quantization.histogram import Histogram
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 
 
 def test_observations_equal_those_of_all_values_at_once() -> None:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from hexsim.layers import Concat, Convert, Elementwise, Opaque
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
-from tests.container.made import with_weights
+from tests.dlc.made import with_weights
 from tests.small_networks import Sketch
 
 

@@ -8,7 +8,7 @@ import pytest
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant
 from hexsim.quantization.model import Model, require_float
-from tests.container.made import small_network, with_encodings
+from tests.dlc.made import small_network, with_encodings
 
 
 def test_codes_are_remembered_while_somebody_holds_them() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim.platforms import chips, stacks
+from hexsim.datasheets import chips, stacks
 from hexsim.qurt.issue import IssueRule
 from hexsim.simulation.phone import Phone
 

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from benchmarks.real_networks import RealNetwork, mobilenet
-from hexsim.binding import BoundCall, bind
-from hexsim.binding.convolution import BoundConvolution
 from hexsim.graph.ir import Network
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Convolution, Reshape
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.lowering import BoundCall, bind
+from hexsim.lowering.convolution import BoundConvolution
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantizer import quantize

@@ -6,7 +6,7 @@ The accumulator is multiplied by a 31-bit fraction, rounded, then shifted right,
 
 import numpy as np
 
-from hexsim.binding.convolution import BoundConvolution
+from hexsim.lowering.convolution import BoundConvolution
 
 
 def convolved(call: BoundConvolution, codes: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from hexsim.deployment.given import Preparation
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
 from hexsim.reports.benchmark_csv import benchmark_csv
 from hexsim.reports.benchmark_json import benchmark_json
 from hexsim.reports.benchmark_table import benchmark_tables, footnotes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hexsim.platforms import chips
+from hexsim.datasheets import chips
 from hexsim.reports.chip_table import chip_page, chip_table
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from hexsim.platforms import stacks
-from hexsim.platforms.measurements.calibration import calibration
+from hexsim.datasheets import stacks
+from hexsim.datasheets.measurements.calibration import calibration
 from hexsim.reports.datasheet_table import datasheet_table
 from hexsim.reports.fitting import page
 from hexsim.reports.text import quantity

@@ -2,7 +2,7 @@
 
 import math
 
-from hexsim.container.difference import Change, Difference, WeightChange
+from hexsim.dlc.difference import Change, Difference, WeightChange
 from hexsim.quantization.encodings import Encoding
 from hexsim.reports.diff_table import diff_table
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.reports.encodings_json import encodings_json
-from tests.container.made import small_network, with_encodings
+from tests.dlc.made import small_network, with_encodings
 
 
 def test_document() -> None:

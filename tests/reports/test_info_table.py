@@ -1,10 +1,10 @@
 """The list of layers as snpe-dlc-info lays it out."""
 
-from hexsim.container import Container, Metadata
-from hexsim.container.inspection import inspect
+from hexsim.dlc import Container, Metadata
+from hexsim.dlc.inspection import inspect
 from hexsim.quantization.model import Model
 from hexsim.reports.info_table import info_table, layers_used
-from tests.container.made import small_network, with_encodings
+from tests.dlc.made import small_network, with_encodings
 
 
 def test_heading_rows_and_footer() -> None:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.datasheets import measurements
+from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment.given import Preparation
-from hexsim.platform import Platform
-from hexsim.platforms import measurements
-from hexsim.platforms.stacks import BufferType
+from hexsim.deployment.platform import Platform
 from hexsim.reports.measured import is_outside, measured_ms
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 from hexsim.studies.uncertainty import Times, Uncertainty

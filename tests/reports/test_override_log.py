@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.reports.override_log import override_log, unused_line
-from tests.container.made import small_network, with_encodings
+from tests.dlc.made import small_network, with_encodings
 
 
 def test_lines() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from hexsim.deployment.given import Preparation
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
 from hexsim.reports.recommendation import known_us, orders_text, recommendations
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 from hexsim.studies.draws import Drawn

@@ -12,7 +12,7 @@ from hexsim.runtimes import Engine
 from hexsim.studies.benchmark import Case
 from hexsim.timing.results import LayerTiming, Overhead
 from tests.charts import LAYERS, chart
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 from tests.small_networks import Sketch
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
 from hexsim.reports.fitting import page
 from hexsim.reports.throughput_table import throughput_text
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hexsim.datasheets import background, chips, stacks
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
-from hexsim.platforms import background, chips, stacks
 from hexsim.reports.trace import trace_json
 from hexsim.simulation.simulator import Job, Workload, simulate
 from hexsim.timing.results import Result

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from hexsim.datasheets.background import Client
 from hexsim.errors import HexsimError
-from hexsim.platforms.background import Client
 from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
 from hexsim.simulation.background_clients import ClientSession
 from hexsim.timing.memory import Ddr, DdrRule

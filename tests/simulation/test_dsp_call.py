@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hexsim.datasheets import chips, stacks
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
-from hexsim.platforms import chips, stacks
 from hexsim.simulation.simulator import Job, Workload, simulate
 from hexsim.timing.results import Result
 from tests.hta.shapes import on_hta

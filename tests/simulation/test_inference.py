@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from hexsim.container.loading import load
+from hexsim.datasheets import chips, stacks
 from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
-from hexsim.platform import Platform
-from hexsim.platforms import chips, stacks
 from hexsim.simulation.simulator import Job, Workload, simulate
 from hexsim.timing.results import Result
 from tests.deployed import planned

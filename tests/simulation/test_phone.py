@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from hexsim.datasheets import chips, stacks
 from hexsim.errors import HexsimError
-from hexsim.platforms import chips, stacks
 from hexsim.simulation.phone import Phone
 
 

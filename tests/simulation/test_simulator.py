@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hexsim.datasheets import background, chips, stacks
+from hexsim.datasheets.background import Background
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import Stack
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network, Shape
 from hexsim.layers import Opaque
-from hexsim.platforms import background, chips, stacks
-from hexsim.platforms.background import Background
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.stacks import Stack
 from hexsim.simulation.simulator import Job, Workload, clients_alone, simulate
 from hexsim.timing.results import LayerTiming, Overhead, Result
 from tests.small_networks import Sketch, networks, plan

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hexsim.datasheets import chips, stacks
 from hexsim.graph.ir import Network
 from hexsim.hta.layout import flat_bytes, tensor_bytes
 from hexsim.planning.joined import JoinedSubnets, joined
-from hexsim.platforms import chips, stacks
 from hexsim.simulation.dsp_work import DspWork
 from hexsim.simulation.hta_work import HtaWork
 from hexsim.simulation.phone import Phone

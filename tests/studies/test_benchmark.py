@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.deployment.given import Preparation
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_inputs
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
 from hexsim.runtimes import Runtime
@@ -20,7 +20,7 @@ from hexsim.studies.benchmark import (
     run_benchmark,
     run_case,
 )
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 
 QUANTIZE = Preparation(quantize=True)
 
@@ -35,9 +35,9 @@ def _cases(path: Path, conditions: BenchmarkConditions) -> dict[str, Case]:
 def files(tmp_path: Path) -> tuple[Path, Path]:
     """A float file and the quantised one made from it."""
     network = small_network()
-    container.write(tmp_path / "f.dlc", Model(network))
+    dlc.write(tmp_path / "f.dlc", Model(network))
     inputs = seeded_inputs({"in": network.shape("in")}, 4)
-    container.write(tmp_path / "q.dlc", quantize(network, inputs))
+    dlc.write(tmp_path / "q.dlc", quantize(network, inputs))
     return tmp_path / "f.dlc", tmp_path / "q.dlc"
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hexsim.container.loading import load
-from hexsim.platform import Platform
-from hexsim.platforms.measurements.calibration import calibration
-from hexsim.platforms.quantity import Quantity
-from hexsim.platforms.sheet_text import sheet_text
+from hexsim.datasheets.datasheet_text import sheet_text
+from hexsim.datasheets.measurements.calibration import calibration
+from hexsim.datasheets.quantity import Quantity
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.studies.benchmark import BenchmarkConditions, Case, run_benchmark
 from hexsim.studies.calibration.constants import SheetT
 from hexsim.studies.calibration.prediction import deployed

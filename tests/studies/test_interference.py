@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from hexsim.platform import Platform
-from hexsim.platforms import background
-from hexsim.platforms.background import Background
+from hexsim.datasheets import background
+from hexsim.datasheets.background import Background
+from hexsim.deployment.platform import Platform
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.interference import QUEUED_INFERENCES, Interference, Slowdown, interference
 from tests.small_networks import Sketch, plan

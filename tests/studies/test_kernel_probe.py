@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
-from hexsim.platform import Platform
 from hexsim.studies.kernel_probe import probe
 from hexsim.studies.probes import KINDS
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.deployment.given import Preparation
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.hta.array import MacArray
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
@@ -86,7 +86,7 @@ def test_cpu_and_gpu_have_a_roof_of_their_own(runtime: Runtime, engine: str) -> 
 
 def test_a_network_without_multiply_adds_is_refused(tmp_path: Path) -> None:
     net = Sketch((1, 8, 8, 32))
-    container.write(tmp_path / "pool.dlc", Model(net.network(net.pool("in"))))
+    dlc.write(tmp_path / "pool.dlc", Model(net.network(net.pool("in"))))
     platform = Platform.load("sd865")
     conditions = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))
     case = run_case(str(tmp_path / "pool.dlc"), platform, "aip", conditions)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from hexsim.container.loading import load
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.draws import drawn, draws
 from hexsim.studies.processes import Processes, processes

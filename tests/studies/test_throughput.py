@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.container.loading import load
+from hexsim.datasheets import background
 from hexsim.deployment import deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.platform import Platform
-from hexsim.platforms import background
 from hexsim.reports.throughput_json import throughput_json
 from hexsim.reports.throughput_table import throughput_text
 from hexsim.studies.throughput import Caller, ClosedLoop, Pace, Throughput, throughput

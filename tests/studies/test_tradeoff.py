@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.accuracy.validation import validate
 from hexsim.api import compile_hta
+from hexsim.deployment.platform import Platform
 from hexsim.inputs.source import InputSource, seeded
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
 from hexsim.runtimes import Runtime
@@ -50,7 +50,7 @@ def test_sizes_are_those_of_the_files(tmp_path: Path) -> None:
     choices = chosen("sd835")
     model = culprits.quantized("outlier")
     for kind, written in (("float", Model(model.network)), ("quantised", model)):
-        container.write(tmp_path / "f.dlc", written)
+        dlc.write(tmp_path / "f.dlc", written)
         assert choices[kind, "cpu"].file_bytes == (tmp_path / "f.dlc").stat().st_size
 
 

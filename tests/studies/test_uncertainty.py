@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from hexsim.container.loading import load
-from hexsim.platform import Platform
-from hexsim.platforms import chips, stacks
-from hexsim.platforms.measurements.calibration import STANDARD_ERRORS, calibration
-from hexsim.platforms.quantity import Quantity
+from hexsim.datasheets import chips, stacks
+from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration
+from hexsim.datasheets.quantity import Quantity
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.draws import drawn, draws

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hexsim.datasheets import background, chips, stacks
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import Stack
 from hexsim.graph.ir import Network
-from hexsim.platforms import background, chips, stacks
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.stacks import Stack
 from hexsim.simulation.simulator import Job, Workload, simulate
 from hexsim.timing.recording import Recording
 from hexsim.timing.results import Result, Span

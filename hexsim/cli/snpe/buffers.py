@@ -10,9 +10,9 @@ import typer
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
+    from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment import Deployment
     from hexsim.execution.user_buffers import Buffer, Buffered, Kind
-    from hexsim.platforms.stacks import BufferType
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment import Deployment
-    from hexsim.platforms.stacks import BufferType
     from hexsim.reports.diag_log import Run
 
 Level = Literal["off", "basic", "moderate", "detailed"]

@@ -10,7 +10,7 @@ from hexsim.cli._say import remark
 from hexsim.errors import HexsimError, unknown
 
 if TYPE_CHECKING:
-    from hexsim.platform import Platform
+    from hexsim.deployment.platform import Platform
     from hexsim.runtimes import Runtime
 
 NAMES: Mapping[str, Runtime] = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hexsim.datasheets.architecture import takes_signed_weights, version
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import Stack
 from hexsim.errors import HexsimError
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.layout import VECTOR_BYTES
-from hexsim.platforms.architecture import takes_signed_weights, version
-from hexsim.platforms.chips import Chip
-from hexsim.platforms.stacks import Stack
 
 
 @dataclass(frozen=True)

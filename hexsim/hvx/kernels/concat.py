@@ -13,8 +13,8 @@ from __future__ import annotations
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._sixteen_bit import is_wide
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import is_wide
 from hexsim.hvx.layout import PIXELS, ceil_div, vectors
 from hexsim.hvx.streams import Kernel, elementwise, halfwords
 from hexsim.layers import Concat

@@ -15,8 +15,8 @@ from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.isa import Machine
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._sixteen_bit import twice_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import twice_stage
 from hexsim.hvx.layout import has_few_channels, is_spatial
 from hexsim.hvx.streams import Kernel, layout_change
 from hexsim.timing.memory import Traffic

@@ -7,8 +7,8 @@ import math
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._sixteen_bit import is_wide
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import is_wide
 from hexsim.hvx.layout import PIXELS
 from hexsim.hvx.streams import Kernel, halfwords
 from hexsim.layers import Convert

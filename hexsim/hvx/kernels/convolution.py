@@ -19,8 +19,8 @@ from typing import Literal
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import RowCost, blocks, cut_evenly, parts
 from hexsim.hvx.kernels._model import KernelModel
+from hexsim.hvx.kernels._sixteen_bit import is_wide, twice_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.layout import PIXELS, SHEET, VECTOR_BYTES, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, first_layer, halfwords, layout_change, two_bytes
 from hexsim.hvx.streams import convolution as forms

@@ -19,8 +19,8 @@ from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import any_convolution, grouped_convolution
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._sixteen_bit import is_wide, twice_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.kernels.convolution import (
     Blocking,
     DenseShape,

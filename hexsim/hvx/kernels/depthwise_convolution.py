@@ -20,8 +20,8 @@ from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._depthwise_form import DepthwiseForm
 from hexsim.hvx.kernels._model import KernelModel
 from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._sixteen_bit import is_wide, twice
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import is_wide, twice
 from hexsim.hvx.layout import SHEET, ceil_div, row_vectors, sheets
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._sixteen_bit import is_wide, twice
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import is_wide, twice
 from hexsim.hvx.streams import Kernel, elementwise, halfwords
 from hexsim.layers import Elementwise
 from hexsim.planning.plan import KernelCall

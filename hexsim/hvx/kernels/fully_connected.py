@@ -18,8 +18,8 @@ from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
+from hexsim.hvx.kernels._sixteen_bit import is_wide, twice_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.layout import SHEET, ceil_div, sheets, vectors
 from hexsim.hvx.streams import Kernel, layout_change, two_bytes
 from hexsim.layers import FullyConnected

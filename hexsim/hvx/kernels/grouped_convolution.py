@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel
+from hexsim.hvx.kernels._sixteen_bit import twice_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import twice_stage
 from hexsim.hvx.kernels.convolution import (
     DenseShape,
     cost_model,

@@ -22,8 +22,8 @@ from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import RowCost, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._sixteen_bit import is_wide, twice_stage
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import is_wide, twice_stage
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, sheets
 from hexsim.hvx.streams import Kernel, halfwords, layout_change, mat_mul, two_bytes
 from hexsim.layers import MatMul

@@ -9,8 +9,8 @@ from __future__ import annotations
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._model import KernelModel, Models
 from hexsim.hvx.kernels._per_vector import per_vector_stage
+from hexsim.hvx.kernels._sixteen_bit import is_wide
 from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._wide import is_wide
 from hexsim.hvx.streams import Kernel
 from hexsim.hvx.streams.normalization import scaled, sums, wide_scaled, wide_sums
 from hexsim.layers import Normalization

@@ -1,4 +1,4 @@
-"""The constants of tails (hexsim.binding.requantize) as kernels read them."""
+"""The constants of tails (hexsim.lowering.requantize) as kernels read them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hexsim.binding.call import Int32
-from hexsim.binding.requantize import Requantize
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.requantize.factors import factor_bits
+from hexsim.lowering.lowered_call import Int32
+from hexsim.lowering.requantize import Requantize
 
 
 @record("int32,int32,int32,int32,int32,int32")

@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.binding.call import Int32, Int64
-from hexsim.binding.requantize import Requantize
 from hexsim.int8.machine_code.features import has_fused_floats
+from hexsim.lowering.lowered_call import Int32, Int64
+from hexsim.lowering.requantize import Requantize
 
 Float32 = npt.NDArray[np.float32]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hexsim.binding.call import Int32
-from hexsim.binding.requantize import Requantize
 from hexsim.int8.machine_code.inner_loops.requantize_rows import FLOATS, PLAIN, SHIFTED
 from hexsim.int8.requantize.factors import factor_bits
+from hexsim.lowering.lowered_call import Int32
+from hexsim.lowering.requantize import Requantize
 
 
 class RowTail(NamedTuple):

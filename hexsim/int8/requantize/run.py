@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from hexsim.binding.call import Codes, Int32
 from hexsim.int8.machine_code.inner_loops.requantize_run import (
     WIDTH,
     requantize_sums_of_two,
@@ -13,6 +12,7 @@ from hexsim.int8.machine_code.inner_loops.requantize_run import (
 from hexsim.int8.machine_code.jit import inlined
 from hexsim.int8.requantize.constants import Tail
 from hexsim.int8.requantize.scalar import requantize
+from hexsim.lowering.lowered_call import Codes, Int32
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""The tails that accumulating kernels end with (hexsim.binding.requantize states them)."""
+"""The tails that accumulating kernels end with (hexsim.lowering.requantize states them)."""
 
 from __future__ import annotations
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hexsim.binding.call import Codes
-from hexsim.binding.convolution import BoundConvolution
+from hexsim.int8.gemm.panels import pad_to_panels
 from hexsim.int8.machine_code.inner_loops.winograd_tile import pair_tile
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.prepared import Out
-from hexsim.int8.products.panels import pad_to_panels
 from hexsim.int8.requantize.rows import row_tail
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
 from hexsim.int8.winograd.maps import KERNEL, OUTPUTS, SQUARES
@@ -27,6 +25,8 @@ from hexsim.int8.winograd.product import (
     transform_tiles,
 )
 from hexsim.int8.winograd.transform import CHANNELS
+from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.lowered_call import Codes
 
 _BLOCK = 3
 """Tiles of the micro-kernel for which weights are read once; 2 to 8 measured alike (within 5 %)."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from hexsim.binding.call import Codes
-from hexsim.binding.weights import Weights
+from hexsim.int8.gemm.panels import pack_panels
 from hexsim.int8.machine_code.inner_loops.winograd_tile import pair_tile
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
-from hexsim.int8.products.panels import pack_panels
 from hexsim.int8.winograd.maps import KERNEL, LIMIT, SQUARES
 from hexsim.int8.winograd.transform import transform_weights
+from hexsim.lowering.lowered_call import Codes
+from hexsim.lowering.weights import Weights
 
 _LARGEST_CODE = 255
 

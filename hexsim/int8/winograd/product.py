@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.binding.call import Codes, Int32, Int64
+from hexsim.int8.gemm.padded import Int16
+from hexsim.int8.gemm.panel_output import Destination, PanelTail, Sums, store_panel
 from hexsim.int8.machine_code.inner_loops.winograd_tile import multiply_point
 from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
 from hexsim.int8.prepared import Out
-from hexsim.int8.products.padded import Int16
-from hexsim.int8.products.panel_output import Destination, PanelTail, Sums, store_panel
 from hexsim.int8.winograd.maps import OUTPUTS, POINTS, SQUARES
 from hexsim.int8.winograd.transform import CHANNELS, sums_of_products, transform_codes
+from hexsim.lowering.lowered_call import Codes, Int32, Int64
 
 Places = npt.NDArray[np.int64]
 """Image, row and column of each tile's first output."""

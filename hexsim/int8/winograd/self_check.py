@@ -6,11 +6,11 @@ from functools import cache
 
 import numpy as np
 
-from hexsim.binding.call import Codes, Int32
+from hexsim.int8.gemm.padded import Int16
 from hexsim.int8.machine_code.inner_loops.winograd_tile import multiply_point, pair_tile
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.panel import COLUMNS
-from hexsim.int8.products.padded import Int16
+from hexsim.lowering.lowered_call import Codes, Int32
 
 _STEPS = 16
 

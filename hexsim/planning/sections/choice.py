@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol
 
+from hexsim.datasheets.stacks.stack import Partitioning, PartitionRules
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.planning.sections import several, single
 from hexsim.planning.sections.ids import id_of, listed, named
 from hexsim.planning.sections.limits import hta_refusal
-from hexsim.platforms.stacks.stack import Partitioning, PartitionRules
 from hexsim.quantization.model import Model
 
 Refusals = tuple[str | None, ...]

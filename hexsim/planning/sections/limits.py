@@ -7,10 +7,10 @@ Releases: `hta_` entries of a stack's [partitioning] table.
 
 from __future__ import annotations
 
+from hexsim.datasheets.stacks.stack import Partitioning
 from hexsim.graph.ir import Layer, Network
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.layers.elementwise import Elementwise
-from hexsim.platforms.stacks.stack import Partitioning
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
+from hexsim.datasheets.refusals import sentence
 from hexsim.errors import HexsimError
-from hexsim.platforms.refusals import sentence
 from hexsim.quantization.overrides.override import FloatOverride
 
 Model = TypeVar("Model", bound=BaseModel)

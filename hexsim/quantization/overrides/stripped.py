@@ -15,8 +15,8 @@ from hexsim.quantization.overrides.override import (
 )
 
 if TYPE_CHECKING:
-    from hexsim.onnx_io.node_codes import NodeCodes
-    from hexsim.passes.fate import Fate
+    from hexsim.onnx_io.read.node_codes import NodeCodes
+    from hexsim.passes.provenance import Fate
 
 
 def from_nodes(codes: Mapping[str, NodeCodes], network: Network) -> Overrides:

@@ -4,7 +4,7 @@ A channel needs no fixed minimum range, since scaling it down by a constant is h
 needs one: batch-norm folding leaves dead channels with weights of 1e-12 and less. So no channel
 gets a step below 2^-12 of the one the whole tensor would have. Weights below half of that step
 become zero. Where a step is still too small for bias and zero point in the accumulator, kernels
-take a larger one (hexsim.binding.headroom).
+take a larger one (hexsim.lowering.headroom).
 """
 
 from __future__ import annotations

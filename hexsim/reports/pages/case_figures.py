@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
-from hexsim.platform import Platform
 from hexsim.reports.benchmark_json import case_facts
 from hexsim.reports.pages.figures.energy import energy_figure
 from hexsim.reports.pages.figures.figure import Figure

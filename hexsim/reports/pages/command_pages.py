@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from hexsim.accuracy.study import Study
+from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
-from hexsim.platform import Platform
 from hexsim.reports.benchmark_json import case_facts
 from hexsim.reports.pages.case_figures import case_figures, source_of, summary
 from hexsim.reports.pages.figures.cuts import cuts_figures

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hexsim.accuracy.study import Study
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.reports.benchmark_json import case_facts
 from hexsim.reports.pages.case_figures import Summary, case_figures, source_of, summary

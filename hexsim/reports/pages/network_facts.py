@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from hexsim.container import Container
-from hexsim.container.inspection import constants_by_role
+from hexsim.dlc import Container
+from hexsim.dlc.inspection import constants_by_role
 from hexsim.graph.ir import Constant
 from hexsim.quantization.model import Model
 from hexsim.reports.info_json import info_facts

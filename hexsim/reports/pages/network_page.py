@@ -9,7 +9,7 @@ from collections import Counter
 from string import Template
 from typing import Any
 
-from hexsim.container import Container
+from hexsim.dlc import Container
 from hexsim.reports.network_svg import Box, network_svg
 from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page

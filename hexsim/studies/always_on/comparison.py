@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from hexsim.datasheets.background import Background
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
-from hexsim.platform import Platform
-from hexsim.platforms.background import Background
 from hexsim.studies.always_on.dsp import on_dsp
 from hexsim.studies.always_on.island import on_island
 from hexsim.studies.always_on.parts import Alternative

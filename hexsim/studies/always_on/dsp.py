@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hexsim.datasheets.background import Client
+from hexsim.datasheets.chips.chip import Corner
+from hexsim.deployment.platform import Platform
 from hexsim.energy import Energy, Estimate
 from hexsim.energy.idle import IdleRates, idle_rates
 from hexsim.energy.rates import Rates, rates
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
-from hexsim.platform import Platform
-from hexsim.platforms.background import Client
-from hexsim.platforms.chips.chip import Corner
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.always_on.parts import Alternative, Part, side_by_side
 from hexsim.studies.always_on.tasks import Task, client_task

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+from hexsim.datasheets.background import Client
+from hexsim.datasheets.chips.chip import Corner
+from hexsim.datasheets.islands import Island, island_of
+from hexsim.deployment.platform import Platform
 from hexsim.energy.idle import IdleRates, IslandRates, idle_rates, island_rates
 from hexsim.energy.rates import Rates, rates
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
-from hexsim.platform import Platform
-from hexsim.platforms.background import Client
-from hexsim.platforms.chips.chip import Corner
-from hexsim.platforms.islands import Island, island_of
 from hexsim.studies.always_on.dsp import Residents
 from hexsim.studies.always_on.parts import Alternative, Part, side_by_side
 from hexsim.studies.always_on.tasks import (

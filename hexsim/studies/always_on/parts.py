@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from hexsim.datasheets.chips.chip import Corner
 from hexsim.energy import Estimate
 from hexsim.energy.estimate import total
-from hexsim.platforms.chips.chip import Corner
 
 Part = Literal["inference", "background", "wake-ups", "idle", "ddr"]
 PARTS: tuple[Part, ...] = get_args(Part)

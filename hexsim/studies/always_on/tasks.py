@@ -11,14 +11,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hexsim.datasheets.background import Client
+from hexsim.datasheets.islands import Island
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.layers import Convolution
 from hexsim.memory import footprint_of
 from hexsim.memory.other_engines import on_host
 from hexsim.planning.plan import KernelCall, Plan
-from hexsim.platform import Platform
-from hexsim.platforms.background import Client
-from hexsim.platforms.islands import Island
 
 _US = 1e-6
 _REMEDY = "leave it to the DSP with --on dsp, or take a smaller network"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
-from hexsim.platforms import chips, measurements, stacks
-from hexsim.platforms.datasheet import Datasheet
-from hexsim.platforms.quantity import Confidence, Quantity
+from hexsim.datasheets import chips, measurements, stacks
+from hexsim.datasheets.datasheet import Datasheet
+from hexsim.datasheets.quantity import Confidence, Quantity
 
 SheetT = TypeVar("SheetT", bound=Datasheet)
 

@@ -20,13 +20,13 @@ from typing import Literal
 
 import numpy as np
 
-from hexsim.container.loading import load
+from hexsim.datasheets.datasheet import Datasheet
+from hexsim.datasheets.measurements import Measurement
+from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration
+from hexsim.datasheets.quantity import Quantity
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
-from hexsim.platform import Platform
-from hexsim.platforms.datasheet import Datasheet
-from hexsim.platforms.measurements import Measurement
-from hexsim.platforms.measurements.calibration import STANDARD_ERRORS, calibration
-from hexsim.platforms.quantity import Quantity
 from hexsim.studies.calibration.constants import Parameter, SheetT
 from hexsim.studies.calibration.estimator import (
     Array,

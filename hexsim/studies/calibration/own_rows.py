@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from hexsim.container.loading import is_builtin
+from hexsim.datasheets.measurements import Measurement
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import is_builtin
 from hexsim.errors import HexsimError, InvalidDataError, nearest, unknown
-from hexsim.platform import Platform
-from hexsim.platforms.measurements import Measurement
 from hexsim.quantization.model import Model
 from hexsim.runtimes import RUNTIMES
 from hexsim.texts.csv_text import parse_csv

@@ -9,13 +9,13 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from hexsim.container.loading import load
+from hexsim.datasheets.datasheet import recorded
+from hexsim.datasheets.measurements import Measurement
+from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.planning.sections import automatic
-from hexsim.platform import Platform
-from hexsim.platforms.datasheet import recorded
-from hexsim.platforms.measurements import Measurement
-from hexsim.platforms.stacks import BufferType
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload

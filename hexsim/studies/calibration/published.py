@@ -19,9 +19,9 @@ from typing import Literal
 
 import numpy as np
 
-from hexsim.platforms import measurements, stacks
-from hexsim.platforms.measurements import Measurement
-from hexsim.platforms.measurements.calibration import Trade
+from hexsim.datasheets import measurements, stacks
+from hexsim.datasheets.measurements import Measurement
+from hexsim.datasheets.measurements.calibration import Trade
 from hexsim.studies.calibration.constants import Parameter, Values, bounded
 from hexsim.studies.calibration.estimator import (
     Array,

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.host import entry
 from hexsim.host.entry import Call, EntryPart
 from hexsim.hvx.layout import flat_tensors
 from hexsim.planning.joined import JoinedSubnets
 from hexsim.planning.subnet import Subnet
-from hexsim.platform import Platform
 from hexsim.runtimes import Engine
 from hexsim.studies.cuts.times import LayerTimes
 from hexsim.timing.results import Result

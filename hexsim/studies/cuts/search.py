@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hexsim.deployment.platform import Platform
 from hexsim.planning.sections import all_listed, automatic, single
-from hexsim.platform import Platform
 from hexsim.runtimes import Engine
 from hexsim.studies.cuts.prices import Prices, placed
 from hexsim.studies.uncertainty import Times, swept

@@ -11,8 +11,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hexsim.display import Sheet, Shown
 from hexsim.graph.ir import Network
-from hexsim.graph.shown import Sheet, Shown
 from hexsim.layers import Opaque, UserDefined
 from hexsim.planning.sections import RULES
 from hexsim.planning.sections.ids import id_of, listed

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network, Shape
 from hexsim.host import cpu
 from hexsim.hta.compiler import compile_subnet
@@ -23,7 +24,6 @@ from hexsim.hvx.layout import stored_bytes
 from hexsim.planning.plan import PlannedSubnet
 from hexsim.planning.sections import Refusals, refusals, several
 from hexsim.planning.subnet import Subnet
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.simulation.phone import Phone
 from hexsim.timing.memory import Traffic

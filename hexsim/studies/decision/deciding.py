@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from hexsim.accuracy.scores import is_classifier
+from hexsim.display import Cell, Sheet, Shown
 from hexsim.errors import HexsimError
-from hexsim.graph.shown import Cell, Sheet, Shown
 from hexsim.quantization.model import require_float
 from hexsim.runtimes import FIXED_POINT
 from hexsim.studies.decision.candidates import Accuracy, Candidate, RuledOut

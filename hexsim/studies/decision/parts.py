@@ -14,16 +14,16 @@ from typing import Any
 from hexsim.accuracy.layer_errors import most_added
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import Validation, validate
-from hexsim.container.loading import applied_overrides, is_dlc, load_container
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import Order, prepared, with_hta
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import applied_overrides, is_dlc, load_container
 from hexsim.errors import HexsimError
-from hexsim.files.kept import KeptParts, hash_of
+from hexsim.files.checkpoint import KeptParts, hash_of
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputSource, seeded_source
 from hexsim.int8.machine_code.features import compiled_for
 from hexsim.planning.sections import all_listed, automatic, parse
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.overrides import Overrides

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hexsim.accuracy.labels import Classes
-from hexsim.container import Container
+from hexsim.deployment.platform import Platform
+from hexsim.dlc import Container
 from hexsim.inputs.source import InputSource
-from hexsim.platform import Platform
 from hexsim.runtimes import Runtime
 from hexsim.studies.decision.limits import Limits
 from hexsim.studies.decision.modes import MODES, Mode

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hexsim.datasheets.areas import area_of
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.memory import footprint_of
-from hexsim.platform import Platform
-from hexsim.platforms.areas import area_of
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.sweep.points import Point
 from hexsim.studies.sweep.values import leaves_bounds
@@ -26,7 +26,7 @@ MEMORY = "peak_memory_bytes"
 ENERGY = ("energy_mj", "energy_low_mj", "energy_high_mj")
 """What the first inference spends, and both ends of the interval (`hexsim.energy`)."""
 AREA = ("area_mm2", "area_low_mm2", "area_high_mm2")
-"""What DSP and tensor engine would take at 7 nm, and both ends (`hexsim.platforms.areas`)."""
+"""What DSP and tensor engine would take at 7 nm, and both ends (`hexsim.datasheets.areas`)."""
 COUNTERS = (
     "macs",
     "packets",

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hexsim.platforms.stacks import BufferType
+from hexsim.datasheets.stacks import BufferType
 from hexsim.studies.draws import Array, latin_hypercube
 from hexsim.studies.sweep.settings import Setting
 from hexsim.studies.sweep.space import Space

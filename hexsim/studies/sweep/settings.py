@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hexsim.container.loading import load_container
+from hexsim.datasheets.background import Background, load
+from hexsim.datasheets.datasheet import set_by_caller
+from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment import Deployment
 from hexsim.deployment.given import GivenModel, Preparation
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, unknown
 from hexsim.planning.plan import Plan
-from hexsim.platform import Platform
-from hexsim.platforms.background import Background, load
-from hexsim.platforms.datasheet import set_by_caller
-from hexsim.platforms.quantity import Quantity
 from hexsim.runtimes import Runtime
 from hexsim.studies.cuts import Prices, search
 from hexsim.studies.cuts.times import LayerTimes

@@ -34,9 +34,9 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
+from hexsim.datasheets.refusals import sentence
+from hexsim.datasheets.stacks import BufferType
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.platforms.refusals import sentence
-from hexsim.platforms.stacks import BufferType
 from hexsim.runtimes import Runtime
 from hexsim.studies.throughput import MOST_INSTANCES
 from hexsim.texts.text import read_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hexsim.platforms.quantity import Quantity
+from hexsim.datasheets.quantity import Quantity
 from hexsim.studies.sweep.space import Variation
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.cli.snpe import main
 from hexsim.quantization.model import Model
 from tests.accuracy import culprits
@@ -39,8 +39,8 @@ def files(tmp_path: Path, onnx_model: Callable[..., onnx.ModelProto]) -> Path:
     """A folder with m.onnx, m.dlc, q.dlc, three raw inputs of the latter two, and list.txt."""
     node = onnx.helper.make_node("Relu", ["x"], ["y"], "relu")
     onnx.save(onnx_model([node], {"x": (1, 3, 4, 4)}, ["y"], {}), tmp_path / "m.onnx")
-    container.write(tmp_path / "m.dlc", Model(culprits.network("outlier")))
-    container.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
+    dlc.write(tmp_path / "m.dlc", Model(culprits.network("outlier")))
+    dlc.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
     for index, feed in enumerate(culprits.inputs(3)):
         feed["in"].tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("0.raw\n\n1.raw\n2.raw\n")

@@ -8,10 +8,10 @@ import numpy as np
 import onnx
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.cli.snpe.net_run_options import OPTIONS, PROFILES
 from hexsim.cli.snpe.option import Refused
-from hexsim.platforms.stacks import Profiles
+from hexsim.datasheets.stacks import Profiles
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 from hexsim.reports.diag_log import read_diag_log
@@ -181,7 +181,7 @@ def test_files_of_half_floats(tool: Tool, tmp_path: Path) -> None:
 
 def test_batches_are_filled_up(tool: Tool, tmp_path: Path) -> None:
     net = Sketch((2, 2, 2, 3))
-    container.write(tmp_path / "b.dlc", Model(net.network(net.pool("in", kernel=1))))
+    dlc.write(tmp_path / "b.dlc", Model(net.network(net.pool("in", kernel=1))))
     for index in range(3):
         np.full((1, 2, 2, 3), index, np.float32).tofile(tmp_path / f"{index}.raw")
     code, out, _ = tool("snpe-net-run --container b.dlc --input_list list.txt")

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from benchmarks.pages import ROOT
-from hexsim import container
+from hexsim import dlc
 from hexsim.cli.snpe.bench.config import _ONLY_DEVICE
-from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.reports.diag_log import read_diag_log
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
@@ -210,7 +210,7 @@ def test_on_aip_conversions_are_rows(tool: Tool, tmp_path: Path) -> None:
 def test_right_and_wrong_beside_float(tool: Tool, tmp_path: Path) -> None:
     """Of a network whose channels saturate in codes; of its weights the float file alone knows."""
     engines = {
-        "": FloatEngine(container.read(tmp_path / "q.dlc").model.network),
+        "": FloatEngine(dlc.read(tmp_path / "q.dlc").model.network),
         "--float m.dlc": FloatEngine(culprits.network("outlier")),
     }
     in_codes = deployed(culprits.quantized("outlier"), "dsp").executor()
@@ -296,7 +296,7 @@ def test_what_is_finished_stays(tool: Tool, tmp_path: Path) -> None:
         config(tmp_path, **changes)
         assert tool(line).out.startswith("Running in "), "it is another benchmark"
     csv_file.unlink()
-    container.write(tmp_path / "q.dlc", culprits.quantized("none"))
+    dlc.write(tmp_path / "q.dlc", culprits.quantized("none"))
     assert tool(f"{RUN} -p burst").out.startswith("Running in "), "of another network"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.quantization.model import Model
 from tests.cli.conftest import Done
 from tests.small_networks import Sketch
@@ -66,7 +66,7 @@ def test_each_thread_has_its_profile(tool: Tool) -> None:
 
 def test_images_of_a_batch_are_counted(tool: Tool, tmp_path: Path) -> None:
     net = Sketch((2, 2, 2, 3))
-    container.write(tmp_path / "b.dlc", Model(net.network(net.pool("in", kernel=1))))
+    dlc.write(tmp_path / "b.dlc", Model(net.network(net.pool("in", kernel=1))))
     np.zeros(1).tofile(tmp_path / "x.raw")
     line = "snpe-throughput-net-run --container b.dlc --use_cpu --iterations 4"
     code, out, err = tool(f"{line} --input_raw x.raw --verbose --debug --storage_dir s")

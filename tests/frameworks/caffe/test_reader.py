@@ -10,7 +10,7 @@ import pytest
 from onnx.numpy_helper import to_array
 
 import hexsim
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.frameworks.caffe import read_caffe
 from hexsim.layers import BatchNorm, Convolution

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hexsim.container.loading import load
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from tests.frameworks.caffe.made import block, caffemodel, layer, net, stored, varint
 

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
+from hexsim.int8.commands.command_list import Program
 from hexsim.int8.machine_code.entry import entries
 from hexsim.int8.machine_code.jit import kernel
-from hexsim.int8.programs.program import Program
 from hexsim.int8.step import FIRST, LAST, Step
 
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from hexsim.int8.commands.command_list import Program
 from hexsim.int8.machine_code import record as records
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.record import argument_types, fields_of, record, with_fields
 from hexsim.int8.machine_code.words import Words
-from hexsim.int8.programs.program import Program
 from hexsim.int8.step import FIRST, LAST, Scratch, Step
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.binding.requantize import Requantize
 from hexsim.int8.machine_code.features import has_fused_floats
 from hexsim.int8.requantize.constants import one_tail
 from hexsim.int8.requantize.factors import factor_bits, float_factors
+from hexsim.lowering.requantize import Requantize
 from tests.int8 import naive
 from tests.int8.requantize.test_run import codes_of_run
 from tests.thorough import examples

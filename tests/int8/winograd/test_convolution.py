@@ -5,16 +5,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hexsim.binding import Requantize, Weights
-from hexsim.binding.convolution import BoundConvolution
 from hexsim.int8.algorithm import use_vectors
-from hexsim.int8.programs.program import Program
+from hexsim.int8.commands.command_list import Program
 from hexsim.int8.step import Step, Workspace
 from hexsim.int8.winograd.convolution import WinogradConvolution, admits_winograd
 from hexsim.layers import Window
+from hexsim.lowering import Requantize, Weights
+from hexsim.lowering.convolution import BoundConvolution
 from tests.int8 import naive
 from tests.int8.drawn import arrays, in_pieces, operands, tails
-from tests.int8.products.test_convolution import fixed_operand, spread_tail
+from tests.int8.gemm.test_convolution import fixed_operand, spread_tail
 from tests.int8.single_layer import execute
 from tests.thorough import examples
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from hexsim.binding import Weights
 from hexsim.int8.machine_code.inner_loops.winograd_tile import pair_tile
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.winograd.maps import LIMIT, SQUARES
 from hexsim.int8.winograd.panels import pack_winograd, sums_fit
+from hexsim.lowering import Weights
 from tests.int8.winograd.test_maps import TO_WEIGHTS
 
 

@@ -1,6 +1,6 @@
 """The layers that are judged: seeded, of many sizes, bound as a network is, then made extreme.
 
-Three cases in four keep the constants that hexsim.binding gives a layer with plausible encodings;
+Three cases in four keep the constants that hexsim.lowering gives a layer with plausible encodings;
 the others get any constants a requantise may hold, saturating shifts among them. Codes and weights
 are random or at the ends of their range.
 """
@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from hexsim.binding import Requantize, Weights
 from hexsim.layers import (
     BatchNorm,
     Clamp,
@@ -20,6 +19,7 @@ from hexsim.layers import (
     Pooling,
     Window,
 )
+from hexsim.lowering import Requantize, Weights
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import bound, quantized
 from tests.oracle.int8.drawing import (

@@ -6,8 +6,8 @@ depend on a mathematical library.
 
 import numpy as np
 
-from hexsim.binding import Requantize
 from hexsim.layers import Window
+from hexsim.lowering import Requantize
 from hexsim.quantization.encodings import Encoding
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hexsim.binding.requantize import common_scale, requantize
+from hexsim.lowering.requantize import common_scale, requantize
 from tests.oracle.int8.job import Job
 from tests.oracle.int8.layout import up
 from tests.oracle.int8.record import VECTOR, record

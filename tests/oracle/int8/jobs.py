@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from hexsim.binding.batch_norm import BoundBatchNorm
-from hexsim.binding.concat import BoundConcat
-from hexsim.binding.convolution import BoundConvolution
-from hexsim.binding.elementwise import BoundProduct, BoundSum
-from hexsim.binding.fully_connected import BoundFullyConnected
-from hexsim.binding.pooling import BoundAveragePool, BoundMaxPool
+from hexsim.lowering.batch_norm import BoundBatchNorm
+from hexsim.lowering.concat import BoundConcat
+from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.elementwise import BoundProduct, BoundSum
+from hexsim.lowering.fully_connected import BoundFullyConnected
+from hexsim.lowering.pooling import BoundAveragePool, BoundMaxPool
 from tests.oracle.int8 import elementwise, pooling, weighted
 
 _JOBS = {

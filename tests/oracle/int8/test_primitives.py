@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hexsim.binding import Requantize
+from hexsim.lowering import Requantize
 from tests.int8 import naive
 from tests.int8.requantize.test_scalar import requantize_all
 from tests.oracle.int8 import golden, primitives, qemu

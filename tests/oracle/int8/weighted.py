@@ -7,8 +7,8 @@ sum of x * w - zw * sum of x - zx * sum of (w - zw), modulo 2^32.
 
 import numpy as np
 
-from hexsim.binding import Requantize
 from hexsim.layers import Window
+from hexsim.lowering import Requantize
 from tests.oracle.int8.job import Job, constants, images, span
 from tests.oracle.int8.layout import SHEET, lanes, pixels, sheets, up
 from tests.oracle.int8.record import record

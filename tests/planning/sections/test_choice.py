@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given as examples
 
+from hexsim.datasheets import stacks
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.layers import Elementwise, LocalResponseNorm, Reshape
 from hexsim.planning.sections import automatic, given, refusals
 from hexsim.planning.sections.single import is_single
-from hexsim.platforms import stacks
 from hexsim.quantization.model import Model
 from tests.small_networks import Sketch, networks
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.model import HtaSection, Model
-from tests.container.made import small_network, with_encodings
+from tests.dlc.made import small_network, with_encodings
 
 
 def test_ends_ids_and_shares() -> None:

@@ -2,13 +2,13 @@
 
 import pytest
 
+from hexsim.datasheets import stacks
 from hexsim.graph.ir import Constant
 from hexsim.layers import Elementwise, Neuron
 from hexsim.planning.sections.limits import hta_refusal
-from hexsim.platforms import stacks
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
-from tests.container.made import small_network, with_encodings
+from tests.dlc.made import small_network, with_encodings
 from tests.small_networks import Sketch
 
 OLD = stacks.load("snpe-1.30").partitioning

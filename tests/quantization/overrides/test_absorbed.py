@@ -10,7 +10,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import hexsim
-from hexsim.container.loading import load_container
+from hexsim.dlc.loading import load_container
 
 _KEY = '[{"bitwidth": 8, "dtype": "int", "is_symmetric": "False", "min": -3.0, "max": 3.0}]'
 

@@ -12,8 +12,8 @@ from onnx import helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
 import hexsim
-from hexsim.container import Container
-from hexsim.container.loading import load_container
+from hexsim.dlc import Container
+from hexsim.dlc.loading import load_container
 from hexsim.layers import Convolution
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.model import Model

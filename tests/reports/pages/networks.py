@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hexsim.container import Container, Metadata
+from hexsim.dlc import Container, Metadata
 from hexsim.graph.ir import Constant, Layer, Network, Tensor
 from hexsim.layers import Convolution, Elementwise, Window
 from hexsim.quantization.model import Model

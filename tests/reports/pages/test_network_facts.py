@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from hexsim.container import Container, Metadata
+from hexsim.dlc import Container, Metadata
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import Elementwise
 from hexsim.quantization.model import Model

@@ -2,12 +2,12 @@
 
 import pytest
 
+from hexsim.datasheets import background, islands
+from hexsim.datasheets.background import Client
+from hexsim.deployment.platform import Platform
 from hexsim.energy.idle import idle_rates, island_rates
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
-from hexsim.platform import Platform
-from hexsim.platforms import background, islands
-from hexsim.platforms.background import Client
 from hexsim.studies.always_on import AlwaysOn, always_on
 from hexsim.studies.always_on.tasks import misfit, network_task
 from tests.small_networks import Sketch, plan

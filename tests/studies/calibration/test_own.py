@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hexsim.container.loading import load
+from hexsim.datasheets.measurements.calibration import calibration
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
-from hexsim.platform import Platform
-from hexsim.platforms.measurements.calibration import calibration
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.calibration.own import ADJUSTABLE, OwnCalibration, Told, calibrate
 from hexsim.studies.calibration.prediction import deployed

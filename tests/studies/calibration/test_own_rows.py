@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hexsim.container.loading import load
+from hexsim.datasheets import measurements
+from hexsim.datasheets.measurements import Measurement
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
-from hexsim.platform import Platform
-from hexsim.platforms import measurements
-from hexsim.platforms.measurements import Measurement
 from hexsim.studies.calibration.own_rows import COLUMNS, Names, read_rows
 
 SHORT = "runtime,model,latency_ms"

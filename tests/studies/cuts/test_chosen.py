@@ -5,8 +5,8 @@ import pytest
 import hexsim
 from hexsim.errors import HexsimError
 from hexsim.studies.cuts import chosen_sections
-from tests.container.made import small_network, with_encodings
 from tests.deployed import deployed
+from tests.dlc.made import small_network, with_encodings
 
 
 def test_where_sections_come_from() -> None:

@@ -5,10 +5,10 @@ from itertools import combinations, product
 import pytest
 
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.layers import Elementwise, LocalResponseNorm, Opaque
 from hexsim.planning.sections.single import legal
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.studies.cuts import Prices, search
 from hexsim.studies.cuts.search import candidate

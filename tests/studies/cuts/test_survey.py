@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 
 from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.layers import LocalResponseNorm, Opaque
 from hexsim.planning.sections import automatic
-from hexsim.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.studies.cuts import Prices, Survey, survey
 from hexsim.studies.cuts.times import LayerTimes

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from hexsim.accuracy.validation import validate
-from hexsim.container.loading import load_container
 from hexsim.deployment import deploy
 from hexsim.deployment.offline_hta import prepared
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError
-from hexsim.files import kept
+from hexsim.files import checkpoint
 from hexsim.inputs.source import listed, seeded_source
-from hexsim.platform import Platform
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.studies.decision import Decision, Limits, Question, decide, parse_modes, parts
 from hexsim.studies.decision.deciding import AS_DSP, WHOLE
@@ -27,7 +27,7 @@ def question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Question:
     """A small question with a folder of its own for what is kept."""
     folder = tmp_path / "kept"
     folder.mkdir()
-    monkeypatch.setattr(kept, "private_folder", lambda name: folder)
+    monkeypatch.setattr(checkpoint, "private_folder", lambda name: folder)
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
     read = load_container("m.onnx")

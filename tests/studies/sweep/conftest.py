@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from hexsim import container
+from hexsim import dlc
 from hexsim.quantization.model import Model
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import settings
 from hexsim.studies.sweep.space import Space, read_space
-from tests.container.made import small_network
+from tests.dlc.made import small_network
 
 GRID = """
 networks = ["m.dlc"]
@@ -39,7 +39,7 @@ drawn = true
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with m.dlc, in which the test runs."""
     monkeypatch.chdir(tmp_path)
-    container.write(Path("m.dlc"), Model(small_network()))
+    dlc.write(Path("m.dlc"), Model(small_network()))
     return tmp_path
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import hexsim
 from hexsim.deployment import deploy
-from hexsim.platform import Platform
+from hexsim.deployment.platform import Platform
 from hexsim.studies.sweep.evaluation import COUNTERS, row
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import settings

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from hexsim.platforms import background
+from hexsim.datasheets import background
 from hexsim.studies.sweep.evaluation import row
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import settings

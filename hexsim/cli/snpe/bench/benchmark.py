@@ -25,9 +25,9 @@ from hexsim.reports.diag_log import described
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
+    from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
-    from hexsim.platform import Platform
     from hexsim.reports.diag_log import Run
     from hexsim.reports.snpe_bench import Column, Sheet
     from hexsim.runtimes import Runtime
@@ -57,8 +57,8 @@ class Bench:
     ) -> Bench:
         """Find all parts; HexsimError, before anything is written, for what cannot run."""
         from hexsim.accuracy.reference import with_reference
-        from hexsim.container.loading import load, load_container
         from hexsim.deployment.given import GivenModel, Preparation
+        from hexsim.dlc.loading import load, load_container
         from hexsim.inputs.source import listed
 
         wanted = flavours(config.runtimes, settings.buffers)

@@ -16,8 +16,8 @@ from hexsim.errors import HexsimError
 from hexsim.files import write_bytes
 
 if TYPE_CHECKING:
+    from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment import Deployment
-    from hexsim.platforms.stacks import BufferType
     from hexsim.reports.diag_log import Row, Run
 
 NO_MEMORY = "The memory of the process is not simulated.\n"

@@ -9,8 +9,8 @@ from hexsim import __version__
 from hexsim.cli.snpe.bench.config import Config, Settings
 
 if TYPE_CHECKING:
+    from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
-    from hexsim.platform import Platform
 
 _UNKNOWN = " "
 

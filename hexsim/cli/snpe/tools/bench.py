@@ -16,7 +16,7 @@ from hexsim.cli.snpe.option import CHIP, STACK, Ignored, Option, Ours, Tool
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.platform import Platform
+    from hexsim.deployment.platform import Platform
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Device:
 
     def platform(self, config: Config) -> Platform:
         """Read the descriptions of chip and software."""
-        from hexsim.platform import Platform
-        from hexsim.platforms import chips
+        from hexsim.datasheets import chips
+        from hexsim.deployment.platform import Platform
 
         if self.device and self.connected:
             raise HexsimError("-v and -a exclude each other; give one of them")

@@ -25,11 +25,11 @@ from hexsim.errors import HexsimError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hexsim.container import Container
     from hexsim.deployment import Deployment
+    from hexsim.deployment.platform import Platform
+    from hexsim.dlc import Container
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
-    from hexsim.platform import Platform
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def net_run(
 
 def _read(container: str, shapes: Mapping[str, tuple[int, ...]]) -> Container:
     """Read the model; `shapes` of inputs are in stored order, as those of their files."""
-    from hexsim.container.loading import load_container
+    from hexsim.dlc.loading import load_container
 
     read = load_container(container)
     dims = {}

@@ -27,9 +27,9 @@ from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
+    from hexsim.deployment.platform import Platform
     from hexsim.execution.subnet_executor import ListExecutor, SubnetExecutor
     from hexsim.graph.ir import FloatArray
-    from hexsim.platform import Platform
     from hexsim.studies.throughput import Throughput
 
 
@@ -92,8 +92,8 @@ def parallel_run(
     profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "off",
 ) -> None:
     """Run every input of a list on one of the runtimes."""
-    from hexsim.container.loading import load_container
     from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.dlc.loading import load_container
     from hexsim.execution.net_run import run as run_all
     from hexsim.execution.net_run import wanted
     from hexsim.inputs.source import listed

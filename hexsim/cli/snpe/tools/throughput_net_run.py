@@ -38,8 +38,8 @@ def throughput_net_run(
     json: JsonOption = None,
 ) -> None:
     """Run one thread per container, and print how many inferences each does in a second."""
-    from hexsim.container.loading import load_container
     from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.dlc.loading import load_container
     from hexsim.files import write_bytes
     from hexsim.reports.snpe_throughput import throughput_lines
     from hexsim.reports.throughput_json import throughput_json

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hexsim.binding.requantize import Requantize
 from hexsim.int8.machine_code.features import has_fused_floats
 from hexsim.int8.machine_code.inner_loops.requantize_rows import (
     FLOATS,
@@ -14,6 +13,7 @@ from hexsim.int8.machine_code.inner_loops.requantize_rows import (
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.requantize.rows import row_tail
+from hexsim.lowering.requantize import Requantize
 from tests.int8 import naive
 from tests.int8.requantize.test_scalar import CASES
 

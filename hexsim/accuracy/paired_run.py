@@ -1,0 +1,120 @@
+"""A network in float and on a runtime, side by side, with every tensor in view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, Protocol
+
+from hexsim.deployment import Deployment
+from hexsim.execution.subnet_executor import SubnetExecutor
+from hexsim.graph.ir import FloatArray
+from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.planning.plan import Plan
+from hexsim.runtimes import FIXED_POINT, Runtime
+
+Values = dict[str, FloatArray]
+Pair = tuple[Values, Values]
+"""In float and on the runtime."""
+
+
+class _Runs(SubnetExecutor, Protocol):
+    """What a deployment makes to be run."""
+
+    def seats(self, count: int) -> Sequence[SubnetExecutor]:
+        """So many that do the same side by side."""
+
+
+class MadeWhereUsed:
+    """Goes to another process without its cached properties, which are made anew there."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything else."""
+        own = type(self)
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not isinstance(getattr(own, name, None), cached_property)
+        }
+
+
+class Twin(MadeWhereUsed):
+    """Runs both on the same input; one set of activations of each is in memory at a time.
+
+    `tensors` are the names observed: the inputs, every float32 tensor and the outputs. `measured`
+    are those of them that are floats. Left out are those without elements, and those whose size
+    depends on values: what lies in one place of both need not be the same thing.
+    `runtimes` says which runtime computes each, or reads it if it is an input; `encodings` has
+    those that are codes there. `threads` share the work of a layer, 0 for one per core. Both are
+    made ready at the first input.
+    """
+
+    def __init__(self, deployment: Deployment, threads: int = 0) -> None:
+        network = deployment.network
+        written = [
+            name
+            for layer in network.layers
+            for name in layer.outputs
+            if network.tensors[name].dtype == "float32" or name in network.outputs
+        ]
+        self.tensors = (*network.inputs, *written)
+        known = network.tensors
+        self.measured = tuple(
+            name
+            for name in self.tensors
+            if known[name].dtype == "float32" and known[name].elements and not known[name].varies
+        )
+        self.network = network
+        self.threads = threads
+        self._written = written
+        self._observed = deployment.observing(written)
+        self.runtimes = _runtimes(self._observed.plan)
+        self.encodings = {
+            name: deployment.loaded.activations[name]
+            for name, runtime in self.runtimes.items()
+            if runtime in FIXED_POINT
+        }
+
+    @cached_property
+    def _float(self) -> FloatEngine:
+        return FloatEngine(self.network, outputs=self._written, threads=self.threads)
+
+    @cached_property
+    def _runtime(self) -> _Runs:
+        return self._observed.executor(self.threads)
+
+    def run(self, feed: Mapping[str, FloatArray]) -> Pair:
+        """Return the values of `tensors` in float and on the runtime, in stored order.
+
+        Tensors of the runtime that are codes come as the reals the codes stand for; that holds
+        for the network's inputs too, where a fixed-point subnet reads them.
+        """
+        return self._pair(feed, self._runtime)
+
+    def seats(self, count: int) -> list[Callable[[Mapping[str, FloatArray]], Pair]]:
+        """So many that do what `run` does, side by side; they share the float network."""
+        _ = self._float  # made before several ask for it
+        return [partial(self._pair, runtime=seat) for seat in self._runtime.seats(count)]
+
+    def _pair(self, feed: Mapping[str, FloatArray], runtime: SubnetExecutor) -> Pair:
+        inputs = dict(feed)
+        coded = {
+            name: self.encodings[name].dequantize(self.encodings[name].quantize(array))
+            for name, array in inputs.items()
+            if name in self.encodings
+        }
+        return (
+            {**inputs, **self._float.run(feed)},
+            {**inputs, **coded, **runtime.run(feed)},
+        )
+
+
+def _runtimes(plan: Plan) -> dict[str, Runtime]:
+    readers = {name: subnet.runtime for subnet in plan.subnets for name in subnet.inputs}
+    writers = {
+        name: subnet.runtime
+        for subnet in plan.subnets
+        for layer in subnet.layers
+        for name in layer.outputs
+    }
+    return {**readers, **writers}

@@ -1,0 +1,87 @@
+"""The area of a chip's Hexagon: counts of what a design has times areas of each.
+
+Modelled is what sweeps vary: hardware threads, scalar multipliers, vector contexts with their pipes
+and ports, L2, VTCM, and the array and memory of the tensor engine; of the tensor processor its HMX
+and VTCM. An array of MACs per clock takes one multiplier for each. All is as if made at 7 nm.
+
+Left out: CPU, GPU, DDR interface, the low-power island; threads and vectors of the tensor
+processor, whose numbers no chip states; wires that grow faster than what they join; and that a
+faster clock takes larger transistors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hexsim.datasheets.areas.datasheet import AreaSheet
+from hexsim.datasheets.chips.chip import Chip, Dsp, Hta, Htp
+from hexsim.datasheets.datasheet import Shelf
+
+_SHELF = Shelf(AreaSheet, "process", Path(__file__).parent)
+_PROCESS = "7nm"
+_STATED_FOR_BYTES = 128
+"""Vector length at which areas of the vector unit are stated."""
+
+
+@dataclass(frozen=True)
+class Area:
+    """Square millimetres with the constants as stated, and all at their lower and upper bounds."""
+
+    mm2: float
+    low: float
+    high: float
+
+
+def area_of(chip: Chip) -> Area:
+    """Return the area of the DSP and tensor engines of a chip; 0 for a chip with none of them."""
+    value, low, high = (sum(parts(chip, sheet).values()) for sheet in _sheets())
+    return Area(value, low, high)
+
+
+@cache
+def _sheets() -> tuple[AreaSheet, AreaSheet, AreaSheet]:
+    sheet = _SHELF.load(_PROCESS)
+    return sheet, sheet.at_end("low"), sheet.at_end("high")
+
+
+def parts(chip: Chip, sheet: AreaSheet) -> Mapping[str, float]:
+    """Return square millimetres by part."""
+    of_dsp = _dsp(chip.dsp_table, sheet) if chip.dsp_table else {}
+    of_hta = _hta(chip.hta_table, sheet) if chip.hta_table else {}
+    return {**of_dsp, **of_hta, **(_htp(chip.htp_table, sheet) if chip.htp_table else {})}
+
+
+def _dsp(dsp: Dsp, sheet: AreaSheet) -> dict[str, float]:
+    scalar, vector, hvx = sheet.scalar, sheet.hvx, dsp.hvx
+    context = (
+        vector.context_mm2
+        + hvx.multiply_pipes * vector.multiply_pipe_mm2
+        + hvx.shift_pipes * vector.shift_pipe_mm2
+        + hvx.permute_pipes * vector.permute_pipe_mm2
+        + (hvx.load_ports + hvx.store_ports) * vector.port_mm2
+    )
+    return {
+        "scalar": scalar.core_mm2
+        + dsp.hardware_threads * scalar.thread_mm2
+        + dsp.scalar_multipliers * scalar.multiplier_mm2,
+        "hvx": hvx.contexts * context * hvx.vector_bytes / _STATED_FOR_BYTES,
+        "l2": dsp.l2_bytes * sheet.memory.l2_mm2_per_byte,
+        "vtcm": dsp.vtcm_bytes * sheet.memory.local_mm2_per_byte,
+    }
+
+
+def _hta(hta: Hta, sheet: AreaSheet) -> dict[str, float]:
+    return {
+        "hta array": sheet.hta.base_mm2 + hta.macs_per_clk * sheet.hta.mm2_per_mac,
+        "hta memory": hta.local_bytes * sheet.memory.local_mm2_per_byte,
+    }
+
+
+def _htp(htp: Htp, sheet: AreaSheet) -> dict[str, float]:
+    return {
+        "hmx": sheet.hta.base_mm2 + htp.int8_macs_per_clk * sheet.hta.mm2_per_mac,
+        "htp vtcm": htp.vtcm_bytes * sheet.memory.local_mm2_per_byte,
+    }

@@ -1,0 +1,329 @@
+"""What a chip file states: silicon only.
+
+Modelled: the DSP that owns HVX, the memory it reaches, the CPU and GPU beside it, the tensor
+engine (HTA), and the tensor processor (HTP) of later chips. A table that a file leaves out means
+that the chip lacks the part or that its data is not known; such a chip loads and lists, and is
+refused when something asks for the table.
+Left out: temperature, energy (see hexsim.datasheets.energies), and everything that software decides
+(see hexsim.datasheets.stacks).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeVar
+
+from pydantic import Field
+
+from hexsim.datasheets.architecture import Arch, HtpArch, takes_signed_weights, version
+from hexsim.datasheets.datasheet import Datasheet, Table, set_by_caller
+from hexsim.datasheets.quantity import (
+    Bits,
+    Bytes,
+    BytesPerClock,
+    BytesPerSecond,
+    Clocks,
+    ClocksPerPacket,
+    Count,
+    FlopsPerClock,
+    Fraction,
+    Hertz,
+    InFlight,
+    MacsPerClock,
+    Packets,
+    Ratio,
+    Seconds,
+    SomeBytes,
+    Threads,
+)
+from hexsim.errors import HexsimError, unknown
+from hexsim.runtimes import RUNTIMES, Runtime
+
+Multithreading = Literal["dynamic", "barrel"]
+Corner = Literal["turbo_l1", "turbo", "nominal_plus", "svs"]
+
+
+class ClockTable(Table):
+    """Core clock at each voltage corner, in Hz."""
+
+    turbo_l1: Hertz
+    turbo: Hertz
+    nominal_plus: Hertz
+    svs: Hertz
+
+
+class Hvx(Table):
+    """The vector unit of the whole DSP; pipes and ports are what a packet may use."""
+
+    contexts: Threads
+    vector_bytes: Bytes
+    int8_macs_per_clk: MacsPerClock
+    multiply_pipes: Count
+    shift_pipes: Count
+    permute_pipes: Count
+    load_ports: Count
+    store_ports: Count
+
+
+class Dsp(Table):
+    """The Hexagon that owns HVX: threads, clocks and its own memories.
+
+    `l2_audio_bytes` of the L2 are lost while audio runs on the same DSP; `vtcm_bytes` is 0 before
+    V65, `activation_bits` the widest fixed-point activations. A thread issues one packet per
+    `issue_clk_per_packet`; a lone scalar thread runs `lone_thread_speedup` times as fast. On a
+    `barrel` (before V5) neither holds: each thread issues one packet per rotation of all hardware
+    threads.
+    """
+
+    name: str
+    arch: Arch
+    owner: Literal["adsp", "cdsp"]
+    hardware_threads: Threads
+    clusters: Count
+    multithreading: Multithreading
+    issue_clk_per_packet: ClocksPerPacket
+    lone_thread_speedup: Ratio
+    scalar_multipliers: Count
+    scalar_multipliers_shared: bool
+    jump_penalty_packets: Packets
+    l2_bytes: Bytes
+    l2_audio_bytes: Bytes
+    l2_port_bytes_per_clk: BytesPerClock
+    l2_latency_clk: Clocks
+    vtcm_bytes: Bytes
+    clocks_hz: ClockTable
+    hvx: Hvx
+    activation_bits: Bits
+
+    @property
+    def signed_weights(self) -> bool:
+        """True if the vector kernels multiply by signed weights."""
+        return takes_signed_weights(version(self.arch))
+
+    def clock_hz(self, corner: Corner) -> float:
+        """Return the core clock at a voltage corner."""
+        return float(getattr(self.clocks_hz, corner))
+
+
+class Memory(Table):
+    """DDR as the engines see it. A DSP stream keeps at most `stream_bytes_in_flight` open.
+
+    `dsp_latency_s` holds at the full bus clock; `latency_bus_share` of it passes in parts that run
+    at the clock of bus and DDR, and so grows where a profile votes for less.
+    """
+
+    ddr_type: str
+    ddr_peak_bytes_per_s: BytesPerSecond
+    efficiency: Fraction
+    dsp_latency_s: Seconds
+    latency_bus_share: Fraction
+    stream_bytes_in_flight: InFlight
+    io_coherence: Literal["none", "one_way"]
+
+    def latency_s(self, bus_vote: float) -> float:
+        """Latency of an access at a share of the bus clock."""
+        share = self.latency_bus_share
+        return self.dsp_latency_s * (1.0 - share + share / bus_vote)
+
+
+class Cpu(Table):
+    """The big cores that a runtime uses; rates are per core, bandwidth is of all of them."""
+
+    name: str
+    cores: Count
+    clock_hz: Hertz
+    fp32_macs_per_clk: MacsPerClock
+    int8_macs_per_clk: MacsPerClock
+    bandwidth_bytes_per_s: BytesPerSecond
+
+
+class Gpu(Table):
+    """The GPU; a multiply-add counts as two FLOPs. `latency_s` is that of a read from DDR."""
+
+    name: str
+    clock_hz: Hertz
+    fp32_flops_per_clk: FlopsPerClock
+    fp16_flops_per_clk: FlopsPerClock
+    bandwidth_bytes_per_s: BytesPerSecond
+    latency_s: Seconds
+
+
+class Hta(Table):
+    """The tensor accelerator.
+
+    Its MACs stand as `depth_lanes` inputs by `channel_lanes` output channels by as many pixels as
+    `macs_per_clk` allows; a stage behind them moves `stage_bytes_per_clk` codes. `command_clk` is
+    spent on each command; `int16_rate` is the speed with 16-bit activations over 8-bit. The local
+    memory gives the array `feed_bytes_per_clk` of activations, whatever the lanes could take. The
+    clock follows the corner that a profile votes for.
+    """
+
+    macs_per_clk: MacsPerClock
+    depth_lanes: Count
+    channel_lanes: Count
+    stage_bytes_per_clk: BytesPerClock
+    command_clk: Clocks
+    clocks_hz: ClockTable
+    feed_bytes_per_clk: BytesPerClock
+    int16_rate: Fraction
+    local_bytes: SomeBytes
+    ddr_port_bytes_per_clk: BytesPerClock
+
+    @property
+    def kept_bytes(self) -> int:
+        """The half of the local memory that keeps activations between layers."""
+        return self.local_bytes // 2
+
+    def clock_hz(self, corner: Corner) -> float:
+        """Return the clock at a voltage corner."""
+        return float(getattr(self.clocks_hz, corner))
+
+
+class Htp(Table):
+    """The tensor processor: a matrix engine (HMX), HVX and VTCM at one clock.
+
+    Of the peak in multiply-adds, full tiles reach `hmx_share`. `vector_clk` is what HVX with all
+    its contexts spends on a vector of 128 bytes, `shallow_vector_clk` on one of an image with few
+    channels. In floats HVX takes `float_factor` times as long, `float_function_factor` for
+    functions of one number. Left out: low clocks, so no profile changes the clock.
+    """
+
+    arch: HtpArch
+    clock_hz: Hertz
+    int8_macs_per_clk: MacsPerClock
+    fp16_macs_per_clk: MacsPerClock
+    hmx_share: Fraction
+    vector_clk: Clocks
+    shallow_vector_clk: Clocks
+    port_vectors_per_clk: Ratio
+    float_factor: Ratio
+    float_function_factor: Ratio
+    vtcm_bytes: Bytes
+    activation_bits: Bits
+
+
+TableT = TypeVar("TableT", bound=Table)
+
+_NEEDS: dict[Runtime, tuple[str, ...]] = {
+    "cpu": ("cpu", "memory"),
+    "fxp_cpu": ("cpu", "memory"),
+    "gpu": ("gpu", "memory"),
+    "gpu_fp16": ("gpu", "memory"),
+    "dsp": ("dsp", "memory"),
+    "aip": ("dsp", "hta", "memory"),
+    "htp": ("htp", "memory"),
+    "htp_fp16": ("htp", "memory"),
+}
+
+
+class Chip(Datasheet):
+    """One Snapdragon. Its parts raise HexsimError when the file does not state them.
+
+    `part_numbers` are Qualcomm's, in lower case, that of the SNPE tools first. `first_listed` is
+    the earliest SNPE guide at hand that names the chip. `dsp_kind` says what its DSP is where no
+    [dsp] table does: "HTP V68", "none".
+    """
+
+    part_numbers: tuple[str, ...] = ()
+    first_listed: str = ""
+    runtimes: tuple[Runtime, ...]
+    default_stack: str
+    note: str = ""
+    dsp_kind: str = ""
+    dsp_table: Dsp | None = Field(default=None, alias="dsp")
+    memory_table: Memory | None = Field(default=None, alias="memory")
+    cpu_table: Cpu | None = Field(default=None, alias="cpu")
+    gpu_table: Gpu | None = Field(default=None, alias="gpu")
+    hta_table: Hta | None = Field(default=None, alias="hta")
+    htp_table: Htp | None = Field(default=None, alias="htp")
+
+    @property
+    def asic(self) -> str:
+        """The part number as the SNPE tools take it, "sm8150", or "" if the file states none."""
+        return self.part_numbers[0] if self.part_numbers else ""
+
+    @property
+    def dsp_words(self) -> str:
+        """What DSP it has, in words of the SNPE guide: "CDSP V66", "HTP V68", "none"."""
+        if self.dsp_table is None:
+            return self.dsp_kind
+        return f"{self.dsp_table.owner} {self.dsp_table.arch}".upper()
+
+    @property
+    def dsp(self) -> Dsp:
+        """The Hexagon DSP."""
+        return self._stated(self.dsp_table, "dsp")
+
+    @property
+    def memory(self) -> Memory:
+        """The DDR memory."""
+        return self._stated(self.memory_table, "memory")
+
+    @property
+    def cpu(self) -> Cpu:
+        """The big CPU cores."""
+        return self._stated(self.cpu_table, "cpu")
+
+    @property
+    def gpu(self) -> Gpu:
+        """The Adreno GPU."""
+        return self._stated(self.gpu_table, "gpu")
+
+    @property
+    def hta(self) -> Hta:
+        """The tensor accelerator."""
+        return self._stated(self.hta_table, "hta")
+
+    @property
+    def htp(self) -> Htp:
+        """The tensor processor."""
+        return self._stated(self.htp_table, "htp")
+
+    def at_pace(self, slower: float, source: str) -> Chip:
+        """A chip whose tensor processor and DDR take `slower` times as long, as `source` says."""
+        known = dict(self.quantities())
+        return self.restated(
+            {
+                path: set_by_caller(known[path], known[path].value / slower, source)
+                for path in ("htp.clock_hz", "memory.ddr_peak_bytes_per_s")
+            }
+        )
+
+    def signed_weights(self, runtime: Runtime) -> bool:
+        """True if the kernels of a runtime on vectors or HMX multiply by signed weights."""
+        if runtime in ("dsp", "aip"):
+            return self.dsp.signed_weights
+        return runtime == "htp" and takes_signed_weights(version(self.htp.arch))
+
+    def activation_bits(self, runtime: Runtime) -> int:
+        """The widest fixed-point activations of a runtime on the DSP or tensor processor."""
+        return self.htp.activation_bits if runtime == "htp" else self.dsp.activation_bits
+
+    def simulates(self, runtime: Runtime) -> bool:
+        """Tell whether the chip has the runtime and states all that costing it takes."""
+        return runtime in self.runtimes and not self._missing(runtime)
+
+    def require(self, runtime: str) -> Runtime:
+        """Return the runtime, or raise HexsimError saying why this chip cannot simulate it."""
+        if runtime not in RUNTIMES:
+            raise unknown("runtime", runtime, RUNTIMES)
+        if runtime not in self.runtimes:
+            raise HexsimError(
+                f"chip {self.name} has no {runtime} runtime; it has {', '.join(self.runtimes)}"
+            )
+        missing = self._missing(runtime)
+        if missing:
+            tables = " and ".join(f"[{table}]" for table in missing)
+            reason = f" ({self.note})" if self.note else ""
+            raise HexsimError(
+                f"chip {self.name} cannot be simulated on {runtime}: "
+                f"its data for {tables} is not known{reason}"
+            )
+        return runtime
+
+    def _missing(self, runtime: Runtime) -> list[str]:
+        return [table for table in _NEEDS[runtime] if getattr(self, f"{table}_table") is None]
+
+    def _stated(self, table: TableT | None, key: str) -> TableT:
+        if table is None:
+            raise HexsimError(f"chip {self.name} states no [{key}] data")
+        return table

@@ -1,0 +1,284 @@
+"""A TOML file of owned numbers, read into a frozen and validated model.
+
+Chips and stacks are both datasheets. A directory of them is a `Shelf` with a file for each. Those
+too short for a file stand together in its `listed.toml`, if there is one: each is a table called
+like the datasheet. Its `shared.toml` holds what all have in common, if anything, and fills up what
+a datasheet leaves out. A table that the schema calls optional is filled up but never added: a chip
+without a tensor engine does not grow one. A datasheet that is `like` a shipped one takes from it,
+first, whatever tables and constants it does not state. Every mistake in a file is told in one
+sentence with file, key and what was expected. `recorded` finds out which constants a computation
+reads.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, Literal, Self, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+
+from hexsim.datasheets.quantity import Quantity
+from hexsim.datasheets.refusals import sentence
+from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.texts.text import read_text
+from hexsim.texts.toml_text import parse_toml
+
+Tree = dict[str, Any]
+
+_SHARED = "shared.toml"
+_LISTED = "listed.toml"
+
+
+class Reads:
+    """Which fields of which tables were read; the tables are kept, so that ids stay theirs."""
+
+    def __init__(self) -> None:
+        self._fields: dict[int, tuple[Table, set[str]]] = {}
+
+    def add(self, table: Table, field: str) -> None:
+        """Note that a field was read."""
+        self._fields.setdefault(id(table), (table, set()))[1].add(field)
+
+    def of(self, sheet: Datasheet) -> frozenset[str]:
+        """Return the dotted paths of the constants of `sheet` that were read."""
+        paths = set(self._paths(sheet, ""))
+        return frozenset(path for path, _ in sheet.quantities() if path in paths)
+
+    def _paths(self, table: Table, prefix: str) -> Iterator[str]:
+        _, fields = self._fields.get(id(table), (table, set()))
+        for name, info in type(table).model_fields.items():
+            path = f"{prefix}{info.alias or name}"
+            node = table.__dict__[name]
+            if isinstance(node, Table):
+                yield from self._paths(node, f"{path}.")
+            elif name in fields:
+                yield path
+
+
+_reads: ContextVar[Reads | None] = ContextVar("_reads", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[Reads]:
+    """Record which fields of datasheets are read meanwhile."""
+    reads = Reads()
+    token = _reads.set(reads)
+    try:
+        yield reads
+    finally:
+        _reads.reset(token)
+
+
+class Table(BaseModel):
+    """One table of a datasheet: frozen, and closed to keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def __getattribute__(self, name: str) -> Any:
+        """Return a field, and note that it was read if somebody records."""
+        if (reads := _reads.get()) is not None and not name.startswith("_"):
+            reads.add(self, name)
+        return super().__getattribute__(name)
+
+
+class Datasheet(Table):
+    """A whole file. Fields read as plain numbers; `quantities` gives them back with owners.
+
+    `like` names the shipped datasheet that has whatever tables this one does not state.
+    """
+
+    name: str
+    title: str
+    like: str = ""
+    _tree: Tree = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def from_tree(cls, tree: Tree, where: str) -> Self:
+        """Validate a parsed file; raise HexsimError naming `where`, the key and the expected."""
+        try:
+            sheet = cls.model_validate(tree)
+        except ValidationError as error:
+            raise HexsimError(sentence(cls, error, where)) from None
+        sheet._tree = tree
+        return sheet
+
+    def quantities(self) -> Iterator[tuple[str, Quantity]]:
+        """Yield (dotted path, constant) for every owned number, in file order."""
+        return _quantities(self._tree, "")
+
+    def with_value(self, path: str, value: float) -> Self:
+        """Return a copy in which the constant at the dotted `path` has another value.
+
+        The copy says that its caller set the value. What the schema counts in whole numbers is
+        rounded. Raises HexsimError for an unknown path and for a value the schema refuses.
+        """
+        known = dict(self.quantities())
+        if path not in known:
+            raise unknown(f"constant of {self.name}", path, known)
+        return self.restated({path: set_by_caller(known[path], value)})
+
+    def states(self, path: str) -> bool:
+        """True if there is a constant at the dotted `path`."""
+        node: object = self._tree
+        for step in path.split("."):
+            node = node.get(step) if isinstance(node, dict) else None
+        return _is_quantity(node)
+
+    def is_counted(self, path: str) -> bool:
+        """True if the constant at the dotted `path` is whole; other values are rounded."""
+        return _is_whole(type(self), path)
+
+    def restated(self, constants: Mapping[str, Quantity]) -> Self:
+        """Return a copy that states other constants, by their dotted paths, which must be known.
+
+        Values are rounded as in `with_value`. Raises HexsimError for one the schema refuses.
+        """
+        tree = self.tree
+        for path, constant in constants.items():
+            *tables, key = path.split(".")
+            table = tree
+            for step in tables:
+                table = table[step]
+            table[key] = constant.model_dump(exclude_none=True)
+            if _is_whole(type(self), path):
+                table[key] |= _rounded(constant)
+        return type(self).from_tree(tree, self.name)
+
+    def at_end(self, end: Literal["low", "high"], begun: tuple[str, ...] = ("",)) -> Self:
+        """Return a copy with all constants whose path begins so at one of their bounds."""
+        bounds = {}
+        for path, constant in self.quantities():
+            bound = getattr(constant, end)
+            if bound is not None and path.startswith(begun):
+                bounds[path] = constant.model_copy(update={"value": bound})
+        return self.restated(bounds)
+
+    @property
+    def tree(self) -> Tree:
+        """A copy of the parsed file, filled up with what it shares with others."""
+        return copy.deepcopy(self._tree)
+
+
+def set_by_caller(constant: Quantity, value: float, source: str = "set by the caller") -> Quantity:
+    """A constant with another value, which says whose it is."""
+    return Quantity(
+        value=value,
+        unit=constant.unit,
+        source=source,
+        confidence="assumed",
+        low=value,
+        high=value,
+    )
+
+
+SheetT = TypeVar("SheetT", bound=Datasheet)
+
+
+class Shelf(Generic[SheetT]):
+    """The datasheets of one kind that ship in one directory."""
+
+    def __init__(self, sheet: type[SheetT], kind: str, directory: Path) -> None:
+        self._sheet = sheet
+        self._kind = kind
+        self._directory = directory
+
+    def names(self) -> tuple[str, ...]:
+        """List the built-in names; the datasheets with a file of their own are not read."""
+        files = self._directory.glob("*.toml")
+        own = (file.stem for file in files if file.name not in (_SHARED, _LISTED))
+        return tuple(sorted((*own, *self._listed)))
+
+    def load(self, name_or_path: str | Path) -> SheetT:
+        """Load a built-in datasheet by name, or the user's own by the path of its .toml file."""
+        tree, where = self._found(name_or_path)
+        if isinstance(like := tree.get("like"), str):
+            _fill(tree, self._tables_of(like))
+        _fill(tree, self._shared_by(tree))
+        return self._sheet.from_tree(tree, where)
+
+    @cached_property
+    def _listed(self) -> Tree:
+        return self._read_if_any(_LISTED)
+
+    def _found(self, name_or_path: str | Path) -> tuple[Tree, str]:
+        """Read a datasheet as it is written, and tell where that is."""
+        text = str(name_or_path)
+        if text.endswith(".toml"):
+            path = Path(name_or_path)
+        elif text in self._listed:
+            tree = {"name": text, **copy.deepcopy(self._listed[text])}
+            return tree, f"{self._directory / _LISTED}, [{text}]"
+        elif text in self.names():
+            path = self._directory / f"{text}.toml"
+        else:
+            raise unknown(self._kind, text, self.names())
+        return _read(path), str(path)
+
+    def _tables_of(self, name: str) -> Tree:
+        """Read the tables of a shipped datasheet, without what it shares with all others."""
+        if name not in self.names():
+            raise unknown(self._kind, name, self.names())
+        return {key: node for key, node in self._found(name)[0].items() if isinstance(node, dict)}
+
+    def _shared_by(self, tree: Tree) -> Tree:
+        """Read what all files have in common, without the optional tables that `tree` lacks."""
+        fields = self._sheet.model_fields.items()
+        required = {info.alias or name for name, info in fields if info.is_required()}
+        shared = self._read_if_any(_SHARED)
+        return {key: node for key, node in shared.items() if key in required or key in tree}
+
+    def _read_if_any(self, file_name: str) -> Tree:
+        path = self._directory / file_name
+        return _read(path) if path.exists() else {}
+
+
+def _read(path: Path) -> Tree:
+    try:
+        return parse_toml(read_text(path, "datasheet", "give a TOML file"), str(path))
+    except InvalidDataError as error:
+        raise HexsimError(str(error)) from None
+
+
+def _is_whole(model: type[BaseModel], path: str) -> bool:
+    """True if the schema of the constant at the dotted `path` takes whole numbers only."""
+    name, _, rest = path.partition(".")
+    fields = {info.alias or known: info for known, info in model.model_fields.items()}
+    types = [fields[name].annotation, *get_args(fields[name].annotation)]
+    if rest:
+        (table,) = (one for one in types if isinstance(one, type) and issubclass(one, BaseModel))
+        return _is_whole(table, rest)
+    return any(int in (one, *get_args(one)) for one in types)
+
+
+def _rounded(constant: Quantity) -> Tree:
+    """The numbers of a constant that is counted; its bounds hold the value still."""
+    value = float(round(constant.value))
+    bounds = {"low": constant.low, "high": constant.high}
+    if constant.low is not None and constant.high is not None:
+        bounds = {"low": min(constant.low, value), "high": max(constant.high, value)}
+    return {"value": value, **{key: end for key, end in bounds.items() if end is not None}}
+
+
+def _is_quantity(node: object) -> bool:
+    return isinstance(node, dict) and "value" in node
+
+
+def _fill(tree: Tree, shared: Tree) -> None:
+    """Add to `tree` what `shared` states and it does not, table by table."""
+    for key, node in shared.items():
+        given = tree.setdefault(key, node)
+        if isinstance(given, dict) and isinstance(node, dict) and not _is_quantity(node):
+            _fill(given, node)
+
+
+def _quantities(tree: Tree, prefix: str) -> Iterator[tuple[str, Quantity]]:
+    for key, node in tree.items():
+        if _is_quantity(node):
+            yield prefix + key, Quantity.model_validate(node)
+        elif isinstance(node, dict):
+            yield from _quantities(node, f"{prefix}{key}.")

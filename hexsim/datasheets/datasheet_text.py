@@ -1,0 +1,43 @@
+"""A datasheet as the text of a TOML file, as `Shelf.load` reads it: the reader's own inverse.
+
+Left out: comments, which are no part of what was read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hexsim.datasheets.datasheet import Datasheet, Tree
+
+
+def sheet_text(sheet: Datasheet, title: str) -> str:
+    """Return the file of a datasheet under another title; constants are inline tables."""
+    tree = {**sheet.tree, "title": title}
+    return "\n".join(_lines(tree, ())) + "\n"
+
+
+def _lines(table: Tree, at: tuple[str, ...]) -> Iterator[str]:
+    below = {key: node for key, node in table.items() if _is_table(node)}
+    own = [key for key in table if key not in below]
+    if at and (own or not below):
+        yield f"\n[{'.'.join(at)}]"
+    for key in own:
+        yield f"{key} = {_value(table[key])}"
+    for key, node in below.items():
+        yield from _lines(node, (*at, key))
+
+
+def _is_table(node: object) -> bool:
+    return isinstance(node, dict) and "value" not in node
+
+
+def _value(node: Any) -> str:
+    if isinstance(node, dict):
+        return f"{{ {', '.join(f'{key} = {_value(one)}' for key, one in node.items())} }}"
+    if isinstance(node, list | tuple):
+        return f"[{', '.join(map(_value, node))}]"
+    if isinstance(node, str):
+        return json.dumps(node, ensure_ascii=False)
+    return str(node).lower() if isinstance(node, bool) else repr(node)

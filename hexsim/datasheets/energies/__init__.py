@@ -1,0 +1,49 @@
+"""What silicon of each process spends, and which chip is made in which process."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from hexsim.datasheets.chips.chip import Chip
+from hexsim.datasheets.datasheet import Shelf
+from hexsim.datasheets.energies.datasheet import EnergySheet
+
+__all__ = ["EnergySheet", "load", "names", "sheet_of", "sheets_of"]
+
+_SHELF = Shelf(EnergySheet, "process", Path(__file__).parent)
+_UNKNOWN = "unknown-process"
+
+
+def names() -> tuple[str, ...]:
+    """List the processes."""
+    return _SHELF.names()
+
+
+def load(name: str) -> EnergySheet:
+    """Load the constants of a process by its name; HexsimError for an unknown one."""
+    return _SHELF.load(name)
+
+
+def sheet_of(chip: Chip) -> EnergySheet:
+    """Return the constants for a chip, or for one it is like; others have wider bounds."""
+    return sheets_of(chip)[0]
+
+
+def sheets_of(chip: Chip) -> tuple[EnergySheet, EnergySheet, EnergySheet]:
+    """Return the same constants as stated, at their lower ends, and at their upper ends."""
+    return _with_ends(_process(chip.name, chip.like))
+
+
+@cache
+def _process(chip: str, like: str) -> str:
+    """The process of a chip by the names of it and of that which it is like."""
+    shipped = ((name, load(name).chips) for name in names())
+    return next((name for name, made in shipped if chip in made or like in made), _UNKNOWN)
+
+
+@cache
+def _with_ends(process: str) -> tuple[EnergySheet, EnergySheet, EnergySheet]:
+    """A shipped sheet is frozen and asked for at every point of a sweep, so it is read once."""
+    sheet = load(process)
+    return sheet, sheet.at_low(), sheet.at_high()

@@ -1,0 +1,42 @@
+"""The low-power island of each chip that is known to have one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hexsim.datasheets.chips.chip import Chip
+from hexsim.datasheets.datasheet import Shelf
+from hexsim.datasheets.islands.datasheet import Island
+from hexsim.errors import HexsimError
+
+__all__ = ["Island", "find", "island_of", "load", "names"]
+
+_SHELF = Shelf(Island, "island", Path(__file__).parent)
+
+
+def names() -> tuple[str, ...]:
+    """List the islands."""
+    return _SHELF.names()
+
+
+def load(name: str) -> Island:
+    """Load an island by its name; HexsimError for an unknown one."""
+    return _SHELF.load(name)
+
+
+def find(chip: Chip) -> Island | None:
+    """Return the island of a chip, or of one it is like; None if none is known."""
+    islands = map(load, names())
+    return next((one for one in islands if {chip.name, chip.like} & {*one.chips}), None)
+
+
+def island_of(chip: Chip) -> Island:
+    """Return the island of a chip; HexsimError if none is known."""
+    found = find(chip)
+    if found is None:
+        known = [name for island in map(load, names()) for name in island.chips]
+        raise HexsimError(
+            f"no low-power island of chip {chip.name} is known; take one of {', '.join(known)}, "
+            "or a chip file that is `like` one of them"
+        )
+    return found

@@ -1,0 +1,140 @@
+"""What the last fit of the calibrated constants found; written by `python -m benchmarks.calibrate`.
+
+The constants themselves are stated by the chip and stack files. This record adds how well the
+measurements determine them: a standard error each, and how the errors go together. Kept are also
+the predictions of every fitted row, in sample and left out, which the documentation prints.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hexsim.datasheets.quantity import Quantity
+
+FILE = Path(__file__).with_name("calibration.json")
+
+STANDARD_ERRORS = 2.0
+"""Half the length of a calibrated constant's interval, in standard errors (95 % of a normal)."""
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """One fitted constant: dotted path, the sheets that state it, standard errors of its log.
+
+    `log_error` takes the bounds, inside which it was fitted, as two standard deviations of what
+    was known before; `data_error` is what the measurements alone would leave.
+    """
+
+    path: str
+    sheets: tuple[str, ...]
+    unit: str
+    low: float
+    value: float
+    high: float
+    log_error: float
+    data_error: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The values that measurements and bounds leave possible, to three digits."""
+        factor = math.exp(STANDARD_ERRORS * self.log_error)
+        low, high = (float(f"{end:.3g}") for end in (self.value / factor, self.value * factor))
+        return max(self.low, low), min(self.high, high)
+
+
+@dataclass(frozen=True)
+class Trade:
+    """An assumed constant that moves fitted rows, and what the fit makes of it.
+
+    `largest` is the greatest change of a row between its bounds, as a factor. `absorbed` is the
+    share of its effect that the calibrated constants can imitate: near 1, the measurements cannot
+    tell it from them. `at_low` and `at_high` are by how much the logarithm of each calibrated
+    constant would move if this one were at that bound.
+    """
+
+    path: str
+    sheets: tuple[str, ...]
+    largest: float
+    absorbed: float
+    at_low: tuple[float, ...]
+    at_high: tuple[float, ...]
+
+    @property
+    def label(self) -> str:
+        """How the tables call it; a constant of several sheets goes by its path alone."""
+        return self.path if len(self.sheets) > 1 else f"{self.path} ({self.sheets[0]})"
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The record of one fit.
+
+    `correlation[i][j]` is that of the errors of constants i and j; `scatter` the mean square of the
+    rows' errors, in units of what each row was granted and at least 1. `columns` names the
+    predictions, and `predictions[row]` holds one time in ms for each, row being a fitted row, or
+    None where a column says nothing of the row.
+    """
+
+    constants: tuple[Calibrated, ...]
+    correlation: tuple[tuple[float, ...], ...]
+    scatter: float
+    trades: tuple[Trade, ...]
+    columns: tuple[str, ...]
+    predictions: tuple[tuple[float | None, ...], ...]
+
+    def find(self, sheet: str, path: str) -> int | None:
+        """Return the index of a sheet's constant, None if it was not fitted."""
+        for index, constant in enumerate(self.constants):
+            if path == constant.path and sheet in constant.sheets:
+                return index
+        return None
+
+    def stated(self, sheet: str, path: str, constant: Quantity) -> int | None:
+        """Return the index of a constant as a sheet states it, None if that was not fitted.
+
+        A calibration of one's own states other values and bounds under the same name.
+        """
+        index = self.find(sheet, path) if constant.confidence == "calibrated" else None
+        if index is None:
+            return None
+        fitted = self.constants[index]
+        same = (fitted.low, fitted.value, fitted.high) == (
+            constant.low,
+            constant.value,
+            constant.high,
+        )
+        return index if same else None
+
+    def trade(self, sheet: str, path: str) -> Trade | None:
+        """Return what the fit makes of an assumed constant, None if it moves no fitted row."""
+        for trade in self.trades:
+            if path == trade.path and sheet in trade.sheets:
+                return trade
+        return None
+
+
+@functools.cache
+def calibration() -> Calibration:
+    """Read the committed record."""
+    document = json.loads(FILE.read_text(encoding="utf-8"))
+    return Calibration(
+        tuple(Calibrated(**_frozen(record)) for record in document["constants"]),
+        _frozen(document["correlation"]),
+        document["scatter"],
+        tuple(Trade(**_frozen(record)) for record in document["trades"]),
+        _frozen(document["columns"]),
+        _frozen(document["predictions"]),
+    )
+
+
+def _frozen(node: Any) -> Any:
+    """Turn the lists of a JSON document into tuples."""
+    if isinstance(node, dict):
+        return {key: _frozen(value) for key, value in node.items()}
+    return tuple(map(_frozen, node)) if isinstance(node, list) else node

@@ -1,0 +1,78 @@
+"""Which layers a release's runtimes take: a table for each family of releases.
+
+SNPE 1.x, QNN and the delegates of TensorFlow Lite publish such tables; `any` is an empty one, for
+a release that has whatever hexsim has. A stack names its family and its release in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hexsim.datasheets.datasheet import Shelf
+from hexsim.datasheets.operators.table import Column, OperatorTable, Verdict, named
+from hexsim.runtimes import LayerTarget
+
+__all__ = ["Column", "OperatorTable", "Operators", "Verdict", "column", "load", "named", "names"]
+
+_SHELF = Shelf(OperatorTable, "table of operators", Path(__file__).parent)
+_BY = "by "
+
+
+def names() -> tuple[str, ...]:
+    """List the families."""
+    return _SHELF.names()
+
+
+@cache
+def load(family: str) -> OperatorTable:
+    """Load the table of a family; raise HexsimError for an unknown one."""
+    return _SHELF.load(family)
+
+
+def column(target: LayerTarget) -> Column | None:
+    """The column of a table that speaks of a runtime; None for the CPU, the HTA and the HTP."""
+    if target in ("cpu", "hta", "htp", "htp_fp16"):
+        return None
+    return "gpu" if target in ("gpu", "gpu_fp16") else "dsp"
+
+
+@dataclass(frozen=True)
+class Operators:
+    """What the runtimes of one release take.
+
+    `name` is that of the release in sentences; `release` is its place in the family, None for one
+    behind all that the table speaks of.
+    """
+
+    name: str
+    table: OperatorTable
+    release: str | None = None
+
+    @classmethod
+    def of(cls, family: str, name: str | None = None, release: str | None = None) -> Operators:
+        """A release of a family; raises HexsimError for an unknown family."""
+        table = load(family)
+        return cls(name or table.title, table, release)
+
+    def verdict(self, layer: str, variant: str, of: Column) -> Verdict | None:
+        """Return what is published of a layer; None if that is nothing, so that it is assumed."""
+        found = self.table.word(layer, variant, of)
+        if found is None:
+            if getattr(self.table.unlisted, of) == "assumed":
+                return None
+            return Verdict(False, f"not in the list of {self.table.title}", "documented")
+        word, source = found
+        if word in ("yes", "no"):
+            return Verdict(word == "yes", source.text, source.confidence)
+        first = word.removeprefix(_BY)
+        if self.release is None or _order(self.release) >= _order(first):
+            return Verdict(True, source.text, source.confidence, first)
+        if word.startswith(_BY):
+            return Verdict(True, f"{source.text}, of which release is not said", "assumed", first)
+        return Verdict(False, source.text, source.confidence, first)
+
+
+def _order(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split("."))

@@ -1,0 +1,114 @@
+"""Numbers with owners: a constant that carries its unit, its source and how sure it is.
+
+In a chip or stack file a constant is an inline table,
+`{ value = 825e6, unit = "Hz", source = "...", confidence = "documented" }`. A schema declares the
+field with one of the types below (`Hertz`, `Bytes`, ...): the file must then give that unit, and
+code that reads the field gets the plain number. The provenance stays in the file's tree and is
+reached through `hexsim.datasheets.datasheet.Datasheet.quantities`.
+
+Left out: unit conversion. A file that says kB where bytes are expected is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+Confidence = Literal["documented", "inferred", "calibrated", "assumed"]
+
+
+class Quantity(BaseModel):
+    """One constant as its file states it.
+
+    `documented`: printed in the source. `inferred`: follows from documented facts. `calibrated`:
+    fitted to the measurement file. `assumed`: nobody published it. The last two carry the bounds
+    `low` and `high` between which the uncertainty sweep moves them.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    value: float
+    unit: str = Field(min_length=1)
+    source: str = Field(min_length=1)
+    confidence: Confidence
+    low: float | None = None
+    high: float | None = None
+
+    @model_validator(mode="after")
+    def _bounds_fit_the_confidence(self) -> Quantity:
+        if self.confidence in ("documented", "inferred"):
+            if self.low is not None or self.high is not None:
+                raise PydanticCustomError(
+                    "bounds", "expected no low and high on a constant that is not swept"
+                )
+        elif self.low is None or self.high is None or not self.low <= self.value <= self.high:
+            raise PydanticCustomError(
+                "bounds", "expected low <= value <= high on an assumed or calibrated constant"
+            )
+        return self
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Annotation of a numeric field: its file gives a `Quantity` in this unit."""
+
+    symbol: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Validate the table, check its unit, go on with the bare number."""
+        return core_schema.chain_schema(
+            [
+                handler.generate_schema(Quantity),
+                core_schema.no_info_plain_validator_function(self._number),
+                handler(source),
+            ]
+        )
+
+    def _number(self, quantity: Quantity) -> float:
+        if quantity.unit != self.symbol:
+            raise PydanticCustomError(
+                "unit",
+                "expected the unit '{expected}', not '{given}'",
+                {"expected": self.symbol, "given": quantity.unit},
+            )
+        return quantity.value
+
+
+Hertz = Annotated[PositiveFloat, Unit("Hz")]
+Seconds = Annotated[NonNegativeFloat, Unit("s")]
+SecondsPerByte = Annotated[NonNegativeFloat, Unit("s/B")]
+SecondsPerElement = Annotated[NonNegativeFloat, Unit("s/element")]
+Clocks = Annotated[NonNegativeFloat, Unit("clk")]
+ClocksPerPacket = Annotated[PositiveFloat, Unit("clk/packet")]
+ClocksPerElement = Annotated[NonNegativeFloat, Unit("clk/element")]
+Packets = Annotated[NonNegativeFloat, Unit("packet")]
+Bits = Annotated[PositiveInt, Unit("bit")]
+Bytes = Annotated[NonNegativeInt, Unit("B")]
+SomeBytes = Annotated[PositiveInt, Field(ge=1 << 10), Unit("B")]
+"""Of memory that work is cut to fit: from 1 KiB on, or the pieces are without number."""
+InFlight = Annotated[PositiveInt, Unit("B")]
+BytesPerSecond = Annotated[PositiveFloat, Unit("B/s")]
+BytesPerClock = Annotated[PositiveFloat, Unit("B/clk")]
+MacsPerClock = Annotated[PositiveFloat, Unit("MAC/clk")]
+FlopsPerClock = Annotated[PositiveFloat, Unit("FLOP/clk")]
+Count = Annotated[PositiveInt, Unit("1")]
+Threads = Annotated[PositiveInt, Field(le=1 << 10), Unit("1")]
+"""Each is simulated by itself: far more than any chip has, and still quick."""
+Ratio = Annotated[PositiveFloat, Unit("1")]
+Fraction = Annotated[PositiveFloat, Field(le=1), Unit("1")]
+Real = Annotated[PositiveFloat, Unit("real")]

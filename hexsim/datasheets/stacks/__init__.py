@@ -1,0 +1,35 @@
+"""The software releases that ship with hexsim, and the reader of the user's own stack files."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from hexsim.datasheets.datasheet import Shelf
+from hexsim.datasheets.operators import Column, Operators
+from hexsim.datasheets.stacks.stack import BufferType, Profile, Profiles, Qos, Stack
+
+__all__ = ["BufferType", "Profile", "Profiles", "Qos", "Stack", "load", "names", "that_have"]
+
+_SHELF = Shelf(Stack, "stack", Path(__file__).parent)
+
+
+def names() -> tuple[str, ...]:
+    """List the built-in stacks, without reading their files."""
+    return _SHELF.names()
+
+
+def load(name_or_path: str | Path) -> Stack:
+    """Load a built-in stack by name ("snpe-1.23"), or a stack file by its path (ends in .toml)."""
+    return _SHELF.load(name_or_path)
+
+
+def that_have(layer: str, variant: str, of: Column) -> tuple[str, ...]:
+    """List the built-in stacks that are known to take a layer, not those assumed to."""
+    verdicts = {one.name: one.verdict(layer, variant, of) for one in _operators()}
+    return tuple(name for name, verdict in verdicts.items() if verdict and verdict.taken)
+
+
+@cache
+def _operators() -> tuple[Operators, ...]:
+    return tuple(load(name).operators for name in names())

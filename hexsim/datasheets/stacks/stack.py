@@ -1,0 +1,358 @@
+"""What a stack file states: software only.
+
+Modelled: what it costs to enter the DSP, how the runtime library dispatches, what a performance
+profile asks of the hardware, which partition rules hold, what loading a model costs, and how well
+the CPU and GPU runtimes use their engines. Left out: silicon (see hexsim.datasheets.chips) and
+which layers the runtimes take (see hexsim.datasheets.operators).
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from hexsim.datasheets.chips.chip import Corner
+from hexsim.datasheets.datasheet import Datasheet, Table
+from hexsim.datasheets.operators import Operators
+from hexsim.datasheets.quantity import (
+    Bits,
+    Bytes,
+    BytesPerSecond,
+    Clocks,
+    ClocksPerElement,
+    Count,
+    Fraction,
+    Packets,
+    Ratio,
+    Real,
+    Seconds,
+    SecondsPerByte,
+    SecondsPerElement,
+)
+from hexsim.errors import HexsimError, unknown
+from hexsim.runtimes import Runtime
+
+Qos = Literal["none", "adaptive", "pm_qos", "polling"]
+BufferType = Literal["float", "tf8"]
+PartitionRules = Literal["1.23", "1.25+"]
+CpuClass = Literal["convolution", "depthwise", "fully_connected", "other"]
+Release = Annotated[str, Field(pattern=r"^\d+(\.\d+)*$")]
+
+
+class Profile(Table):
+    """What a performance profile asks for.
+
+    `bus_vote` is the share of the DDR bandwidth voted for; `hold_s` is how long the votes stay
+    after the last inference, so that a call within it finds the hardware awake.
+    """
+
+    meaning: str
+    dsp_corner: Corner
+    qos: Qos
+    bus_vote: Fraction
+    hold_s: Seconds
+
+
+class Profiles(Table):
+    """The profiles of the SNPE API; a stack without such an API maps its modes onto them.
+
+    `default` is what holds if the application asks for nothing.
+    """
+
+    burst: Profile
+    sustained_high_performance: Profile
+    high_performance: Profile
+    balanced: Profile
+    low_balanced: Profile
+    high_power_saver: Profile
+    power_saver: Profile
+    low_power_saver: Profile
+    system_settings: Profile
+    default: Profile
+
+
+class Rpc(Table):
+    """Round trip of a FastRPC call above the DSP's own time, by the length of the DSP job.
+
+    The longer the CPU waits, the deeper it sleeps. Between the three lengths a reader
+    interpolates; outside them the nearest holds.
+    """
+
+    job_100us_s: Seconds
+    job_1200us_s: Seconds
+    job_11ms_s: Seconds
+
+
+class RpcModes(Table):
+    """FastRPC round trips for each quality-of-service mode."""
+
+    none: Rpc
+    adaptive: Rpc
+    pm_qos: Rpc
+    polling: Rpc
+
+
+class Wake(Table):
+    """A part that falls asleep `after_idle_s` beyond the profile's hold, and its time to wake."""
+
+    after_idle_s: Seconds
+    wake_s: Seconds
+
+
+class Conversion(Table):
+    """Converting float buffers at the network's edge: where it runs and its clocks per element."""
+
+    engine: Literal["cpu", "dsp_scalar", "hvx"]
+    clk_per_element: ClocksPerElement
+
+
+class Entry(Table):
+    """The named parts of one call into the DSP.
+
+    `power_collapse` says whether DSP and tensor engine lose their power when idle and wake again.
+    Buffers of `mapped_from_bytes` and more are mapped for the call, each for `buffer_s`; smaller
+    ones travel in the message.
+    """
+
+    power_collapse: bool
+    rpc: RpcModes
+    mapped_from_bytes: Bytes
+    buffer_s: Seconds
+    buffer_s_per_byte: SecondsPerByte
+    cache_s_per_byte: SecondsPerByte
+    cpu_wake: Wake
+    dsp_wake: Wake
+    hta_wake: Wake
+    input_conversion: Conversion
+    output_conversion: Conversion
+
+
+class Application(Table):
+    """The application's side of a call: copying float buffers into and out of the runtime's."""
+
+    copy_s_per_element: SecondsPerElement
+
+
+class Dispatch(Table):
+    """Running a graph on the DSP: per inference, per node, and per worker that a node wakes."""
+
+    max_vector_workers: Count
+    inference_clk: Clocks
+    node_clk: Clocks
+    hand_off_clk: Clocks
+
+
+class Qurt(Table):
+    """The DSP's kernel: switching a hardware thread, waking a thread that slept on a futex, and
+    taking a job from a queue or a free lock without calling the kernel."""
+
+    context_switch_clk: Clocks
+    wake_clk: Clocks
+    fast_path_packets: Packets
+
+
+class Kernels(Table):
+    """The kernel library.
+
+    `stall_factor` stretches loops that scalar loads feed, `depthwise_stall_v66` the vector loops of
+    depthwise convolutions on V66. `matrix_rows` says whether a fully connected layer of several
+    rows brings its weights from DDR once for all of them or once for each.
+    """
+
+    generation: Literal["hexagon-nn"]
+    stall_factor: Ratio
+    depthwise_stall_v66: Ratio
+    matrix_rows: Literal["together", "each"]
+
+
+class Partitioning(Table):
+    """Rules of the partitioner, most of them of AIP, and the cost of a boundary between subnets.
+
+    `operators` is the family whose table says which layers its runtimes take
+    (`hexsim.datasheets.operators`), `release` its place in that family, if it is an early one.
+    The HTA takes network inputs of at most `hta_input_channels` channels, None for any number,
+    and elementwise layers with a constant operand only with `hta_constants` (SNPE 1.43 and later).
+    Activations of 16 bits run on the HTA since SNPE 1.34. A subnet on it costs `hta_subnet_s`, and
+    `hta_tensor_s` for each tensor at its edges that is large enough to be mapped
+    (`entry.mapped_from_bytes`); the engine spends `hta_layer_s` on sequencing a layer.
+    """
+
+    rules: PartitionRules
+    operators: str
+    release: Release | None = None
+    hta_input_channels: Count | None = None
+    hta_constants: bool = False
+    hta_activation_bits: tuple[int, ...] = (8,)
+    hta_subnet_s: Seconds
+    hta_tensor_s: Seconds
+    hta_layer_s: Seconds
+    hnn_subnet_s: Seconds
+
+
+class Quantization(Table):
+    """Defaults of the quantiser that belongs to the release, and what its runtimes take.
+
+    `activation_bits` is the widest fixed-point activation that its DSP runtimes compute with.
+    """
+
+    min_range: Real
+    activation_bits: Bits
+
+
+class Load(Table):
+    """What making a network ready costs, before the first inference.
+
+    `float_on_dsp` is what the DSP runtime does with a file that is not quantised. Tearing the
+    layers down takes `release_share` of the time that creating them took.
+    """
+
+    float_on_dsp: Literal["quantise", "refuse"]
+    file_bytes_per_s: BytesPerSecond
+    deserialize_s_per_byte: SecondsPerByte
+    create_s_per_layer: Seconds
+    quantize_s_per_element: SecondsPerElement
+    dequantize_s_per_element: SecondsPerElement
+    release_share: Fraction
+
+
+class CpuRuntime(Table):
+    """Share of the CPU's peak that a layer class reaches, and the cost of one layer."""
+
+    layer_s: Seconds
+    convolution_efficiency: Fraction
+    depthwise_efficiency: Fraction
+    fully_connected_efficiency: Fraction
+    other_efficiency: Fraction
+
+
+class CpuClasses(Table):
+    """Share of the CPU's peak that a release's own code reaches, by layer class.
+
+    A class that is left out (None) reaches what [cpu] says.
+    """
+
+    convolution_efficiency: Fraction | None = None
+    depthwise_efficiency: Fraction | None = None
+    fully_connected_efficiency: Fraction | None = None
+    other_efficiency: Fraction | None = None
+
+
+class CpuSoftware(CpuClasses):
+    """How the CPU runtimes of a release were, as its published times say.
+
+    [cpu] says what good software would reach. What stands here itself holds for both runtimes,
+    `floats` for cpu alone, `codes` for fxp_cpu.
+    """
+
+    floats: CpuClasses = CpuClasses()
+    codes: CpuClasses = CpuClasses()
+
+
+class GpuRuntime(Table):
+    """Share of the GPU's peak that layers reach, and the cost of one layer."""
+
+    layer_s: Seconds
+    efficiency: Fraction
+
+
+class HtpRuntime(Table):
+    """Running a compiled graph on a tensor processor: its clocks per graph and per operation."""
+
+    graph_clk: Clocks
+    operator_clk: Clocks
+
+
+class Stack(Datasheet):
+    """One software release, from the API call down to the kernel library."""
+
+    runtimes: tuple[Runtime, ...]
+    default_profile: str
+    buffer_types: tuple[BufferType, ...] = Field(min_length=1)
+    profiles: Profiles
+    application: Application
+    entry: Entry
+    dispatch: Dispatch
+    qurt: Qurt
+    kernels: Kernels
+    partitioning: Partitioning
+    quantization: Quantization
+    load: Load
+    cpu: CpuRuntime
+    cpu_software: CpuSoftware | None = None
+    gpu: GpuRuntime
+    htp_table: HtpRuntime | None = Field(default=None, alias="htp")
+
+    @field_validator("default_profile")
+    @classmethod
+    def _is_a_profile(cls, name: str) -> str:
+        if name not in Profiles.model_fields:
+            raise PydanticCustomError(
+                "profile", "expected {names}", {"names": " or ".join(Profiles.model_fields)}
+            )
+        return name
+
+    @property
+    def htp(self) -> HtpRuntime:
+        """What a graph costs on a tensor processor; raises HexsimError if the file has none."""
+        if self.htp_table is None:
+            raise HexsimError(f"stack {self.name} states no [htp] data")
+        return self.htp_table
+
+    @property
+    def operators(self) -> Operators:
+        """Which layers its runtimes take; raises HexsimError if its family is unknown."""
+        rules = self.partitioning
+        return Operators.of(rules.operators, self.name, rules.release)
+
+    def taking(self, operators: str) -> Stack:
+        """Return the release with the runtimes of another family of operators, such as "any"."""
+        tree = copy.deepcopy(self._tree)
+        tree["partitioning"]["operators"] = operators
+        return Stack.from_tree(tree, self.name)
+
+    def buffer(self, name: str | None = None) -> BufferType:
+        """Return a buffer type by name, by default the first one listed."""
+        known = {kind: kind for kind in self.buffer_types}
+        if name is not None and name not in known:
+            raise unknown(f"buffer type of {self.name}", name, known)
+        return known[name] if name else self.buffer_types[0]
+
+    def profile(self, name: str | None = None) -> Profile:
+        """Return a performance profile by name, by default the stack's own."""
+        name = name or self.default_profile
+        if name not in Profiles.model_fields:
+            raise unknown("performance profile", name, Profiles.model_fields)
+        profile: Profile = getattr(self.profiles, name)
+        return profile
+
+    def without_power_collapse(self) -> Stack:
+        """Return the release with DSP and tensor engine awake at every call."""
+        tree = copy.deepcopy(self._tree)
+        tree["entry"]["power_collapse"] = False
+        return Stack.from_tree(tree, self.name)
+
+    def with_ideal_cpu(self) -> Stack:
+        """Return the release with CPU runtimes that reach what the cores can do."""
+        tree = {key: node for key, node in self.tree.items() if key != "cpu_software"}
+        return Stack.from_tree(tree, self.name)
+
+    def cpu_efficiency(self, layers: CpuClass, *, floats: bool) -> float:
+        """Share of the CPU's peak that a class of layers reaches in floats or in codes."""
+        name = f"{layers}_efficiency"
+        known: list[Table] = [self.cpu]
+        if (software := self.cpu_software) is not None:
+            known = [software.floats if floats else software.codes, software, self.cpu]
+        shares = (getattr(table, name) for table in known)
+        return float(next(share for share in shares if share is not None))
+
+    def require(self, runtime: Runtime) -> None:
+        """Raise HexsimError if the release has no such runtime."""
+        if runtime not in self.runtimes:
+            raise HexsimError(
+                f"stack {self.name} has no {runtime} runtime; it has {', '.join(self.runtimes)}"
+            )
+        if runtime in ("htp", "htp_fp16"):
+            _ = self.htp

@@ -1,0 +1,121 @@
+"""A platform: a chip with a software stack, and what the pair does with any model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import get_args
+
+from hexsim.datasheets import chips, stacks
+from hexsim.datasheets.chips.chip import Chip, Corner
+from hexsim.datasheets.stacks.stack import Stack
+from hexsim.energy import Energy, Estimate, average_power_w, inference_energy
+from hexsim.graph.ir import FloatArray, Network
+from hexsim.planning.load_rules import LoadRule, load_rule
+from hexsim.planning.widths import require_widths
+from hexsim.quantization.model import Model
+from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.runtimes import Runtime
+from hexsim.simulation.simulator import Workload, simulate
+from hexsim.timing.results import Result
+
+
+def software(stack: str, *, ideal_cpu: bool, anchor: str | None = None) -> str:
+    """A stack's name as headings have it: with what was changed of it and of the chip."""
+    changes = [f"--anchor {anchor}"] if anchor else []
+    changes += ["--ideal-cpu"] if ideal_cpu else []
+    return f"{stack} with {' and '.join(changes)}" if changes else stack
+
+
+@dataclass(frozen=True)
+class Platform:
+    """One chip and one stack; `ideal_cpu` tells that its CPU runtimes are not as they were.
+
+    `anchor` is the measured latency that its pace is from, if it is not the chip's own.
+    """
+
+    chip: Chip
+    stack: Stack
+    ideal_cpu: bool = False
+    anchor: str | None = None
+
+    @classmethod
+    def load(cls, chip: str | Path = "sd835", stack: str | Path | None = None) -> Platform:
+        """Load both by name or TOML file; `stack` None takes the chip's default."""
+        loaded = chips.load(chip)
+        return cls(loaded, stacks.load(stack or loaded.default_stack))
+
+    def without_power_collapse(self) -> Platform:
+        """The same, with DSP and tensor engine awake at every call, however long after the last."""
+        return replace(self, stack=self.stack.without_power_collapse())
+
+    def with_ideal_cpu(self) -> Platform:
+        """The same, with CPU runtimes that reach what the cores can do, not what they did."""
+        return replace(self, stack=self.stack.with_ideal_cpu(), ideal_cpu=True)
+
+    def at_pace(self, slower: float, anchor: str) -> Platform:
+        """The same, with a tensor processor and DDR that take `slower` times as long."""
+        return replace(self, chip=self.chip.at_pace(slower, f"--anchor {anchor}"), anchor=anchor)
+
+    @property
+    def software(self) -> str:
+        """The stack as headings name it."""
+        return software(self.stack.name, ideal_cpu=self.ideal_cpu, anchor=self.anchor)
+
+    @property
+    def runtimes(self) -> tuple[Runtime, ...]:
+        """The runtimes that can be simulated: the stack has them, the chip states their data.
+
+        Raises HexsimError if there is none.
+        """
+        both = [runtime for runtime in self.chip.runtimes if runtime in self.stack.runtimes]
+        known = tuple(runtime for runtime in both if self.chip.simulates(runtime))
+        if not known:
+            self.chip.require("cpu")
+        return known
+
+    def require(self, model: Model, runtime: Runtime) -> None:
+        """Raise HexsimError if chip or stack lack the runtime, or the bit widths of `model`."""
+        self.chip.require(runtime)
+        self.stack.require(runtime)
+        require_widths(model, runtime, self.chip, self.stack)
+
+    def load_rule(self, runtime: Runtime, *, quantized: bool) -> LoadRule:
+        """What the runtime does with a quantised or a float file."""
+        return load_rule(runtime, self.stack, quantized=quantized)
+
+    def simulate(self, workload: Workload) -> Result:
+        """Run a workload; errors as in the simulator."""
+        return simulate(workload, self.chip, self.stack)
+
+    def energy(self, result: Result, perf_profile: str | None = None) -> Energy:
+        """What the first inference of a result spent; profile None is the default."""
+        return inference_energy(result.inferences[0], self.chip, self._corner([perf_profile]))
+
+    def power(self, result: Result, perf_profiles: Iterable[str | None]) -> Estimate:
+        """Average power in watts of a workload whose jobs asked for these profiles."""
+        return average_power_w(result.inferences, self.chip, self._corner(perf_profiles))
+
+    def _corner(self, perf_profiles: Iterable[str | None]) -> Corner:
+        """The highest corner that is voted for."""
+        corners = [self.stack.profile(name).dsp_corner for name in perf_profiles]
+        return min(corners, key=get_args(Corner).index)
+
+    def quantize(
+        self,
+        network: Network,
+        inputs: Iterable[Mapping[str, FloatArray]],
+        overrides: Overrides = NO_OVERRIDES,
+        progress: Callable[[int], None] = lambda done: None,
+    ) -> Model:
+        """Quantise as the stack does at load; arguments and errors as in the quantiser."""
+        from hexsim.quantization.quantizer import quantize
+
+        return quantize(network, inputs, self.quantization_options, progress, overrides)
+
+    @property
+    def quantization_options(self) -> QuantizationOptions:
+        """How the stack quantises a float network at load, if nobody chooses otherwise."""
+        return QuantizationOptions(minimum_range=self.stack.quantization.min_range)

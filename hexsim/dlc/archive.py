@@ -1,0 +1,170 @@
+"""The outside of a .dlc file: a ZIP archive whose comment seals it.
+
+The comment has a fixed form and says the format version, where the weights are, and the SHA-256
+of everything else: headers, network, metadata, directory and the comment itself up to the digest.
+So a damaged file is recognised before anything in it is believed, without reading the weights,
+which have digests of their own in the network's description.
+
+The archive holds no times and no attributes of its writer: equal contents give equal bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, BinaryIO
+
+from hexsim.dlc.directory import METADATA, MODEL, PARAMS, UNREADABLE, read_entries
+from hexsim.errors import HexsimError
+
+VERSION = 3
+"""Format version that is written, and the newest that is read."""
+
+_SEAL = re.compile(rb"hexsim-dlc (\d{4}) params (\d{16}) (\d{16}) sha256 ([0-9a-f]{64})")
+_SEAL_BYTES = 128
+_DIGEST_BYTES = 64
+_MOST_OUTSIDE = 1 << 28
+"""Bytes of everything but the weights: no network has a description of 256 MiB."""
+
+_QUALCOMM_PREFIX = b"\xd5\x0a"
+_QUALCOMM_IDENTIFIER = b"NETD"
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive whose seal holds: its small entries, and the byte range of the weights.
+
+    `records` are the HTA sections by entry name.
+    """
+
+    path: Path
+    model: bytes
+    metadata: bytes
+    params_start: int
+    params_end: int
+    records: Mapping[str, bytes] = field(default_factory=dict)
+
+
+class ArchiveWriter:
+    """An archive being written: first the `params`, then whatever is `add`ed."""
+
+    def __init__(self, file: BinaryIO, archive: zipfile.ZipFile) -> None:
+        self._file = file
+        self._zip = archive
+        self.params_range = (0, 0)
+
+    @contextmanager
+    def params(self, size: int) -> Iterator[IO[bytes]]:
+        """Yield a file for the weights, `size` bytes in all."""
+        info = _entry(PARAMS)
+        info.file_size = size
+        with self._zip.open(info, "w") as stream:
+            start = self._file.tell()
+            yield stream
+        self.params_range = (start, start + size)
+
+    def add(self, name: str, data: bytes) -> None:
+        """Add an entry."""
+        self._zip.writestr(_entry(name), data)
+
+
+@contextmanager
+def create_archive(file: BinaryIO) -> Iterator[ArchiveWriter]:
+    """Yield a writer of an archive in `file`, which is sealed when the block ends."""
+    with zipfile.ZipFile(file, "w") as archive:
+        writer = ArchiveWriter(file, archive)
+        yield writer
+        start, end = writer.params_range
+        text = f"hexsim-dlc {VERSION:04} params {start:016} {end:016} sha256 {'0' * _DIGEST_BYTES}"
+        archive.comment = text.encode("ascii")
+    digest = _digest(file, start, end)
+    file.seek(-_DIGEST_BYTES, os.SEEK_END)
+    file.write(digest)
+
+
+def open_archive(path: Path) -> Archive:
+    """Open the archive at `path` and check its seal; no weight is read.
+
+    Raises HexsimError if the file cannot be read, is truncated, altered, too new, no ZIP archive,
+    or a DLC of the Qualcomm tools.
+    """
+    try:
+        if stat.S_ISFIFO(path.stat().st_mode) or stat.S_ISCHR(path.stat().st_mode):
+            raise HexsimError(f"cannot read '{path}': it is a pipe or a device; give a .dlc file")
+        with path.open("rb") as file:
+            return _open(path, file)
+    except OSError as error:
+        raise HexsimError(f"cannot read '{path}': {error.strerror or error}") from None
+
+
+def _open(path: Path, file: BinaryIO) -> Archive:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _SEAL_BYTES))
+    seal = _SEAL.fullmatch(file.read())
+    if seal is None:
+        raise HexsimError(f"'{path}' {_what_it_is(file)}")
+    version, start, end = (int(number) for number in seal.groups()[:3])
+    if version > VERSION:
+        raise HexsimError(
+            f"'{path}' has the .dlc format {version}, this hexsim reads formats up to {VERSION}; "
+            "update hexsim, or convert the model again"
+        )
+    if size - (end - start) > _MOST_OUTSIDE:
+        raise HexsimError(
+            f"'{path}' has {size - (end - start)} bytes besides its weights, too many for a "
+            "description; convert the model again"
+        )
+    if not start <= end <= size - _SEAL_BYTES or _digest(file, start, end) != seal.group(4):
+        raise HexsimError(f"'{path}' is truncated or was altered; convert the model again")
+    try:
+        entries = read_entries(file, start, end)
+    except UNREADABLE as error:
+        raise HexsimError(
+            f"'{path}' is no archive that hexsim wrote: {error}; convert the model again"
+        ) from None
+    return Archive(path, entries.pop(MODEL), entries.pop(METADATA), start, end, entries)
+
+
+def _digest(file: BinaryIO, start: int, end: int) -> bytes:
+    """Hexadecimal SHA-256 of the file without the bytes in [start, end) and the last digest."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    digest = hashlib.sha256(file.read(start))
+    file.seek(end)
+    digest.update(file.read(size - _DIGEST_BYTES - end))
+    return digest.hexdigest().encode("ascii")
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)  # dated 1980-01-01, stored without compression
+    info.create_system = 3
+    info.external_attr = 0o644 << 16
+    return info
+
+
+def _what_it_is(file: BinaryIO) -> str:
+    """Say what a file without a seal is, and what to do."""
+    file.seek(0)
+    head = file.read(2)
+    if head == _QUALCOMM_PREFIX or _holds_qualcomm_model(file):
+        return "is a DLC of the Qualcomm tools, which hexsim does not read; convert the ONNX file"
+    if head != b"PK":
+        return "is no .dlc file (it is not a ZIP archive); convert an ONNX file to get one"
+    return "is truncated, altered, or no archive that hexsim wrote; convert the model again"
+
+
+def _holds_qualcomm_model(file: BinaryIO) -> bool:
+    """True for a ZIP archive whose network is a FlatBuffer, with or without its 8-byte prefix."""
+    try:
+        with zipfile.ZipFile(file) as archive, archive.open(MODEL) as entry:
+            start = entry.read(16)
+    except UNREADABLE:
+        return False
+    return start.startswith(_QUALCOMM_PREFIX) or start[4:8] == _QUALCOMM_IDENTIFIER

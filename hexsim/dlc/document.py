@@ -1,0 +1,169 @@
+"""The entry `model`: a network without its weights, as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hexsim import budget
+from hexsim.dlc.directory import HTA_PREFIX, MODEL
+from hexsim.dlc.trees import from_tree, to_tree
+from hexsim.graph.coded_end import CodedEnd
+from hexsim.graph.domains import Natural
+from hexsim.graph.input_format import InputFormat
+from hexsim.graph.ir import Layer, Tensor
+from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
+from hexsim.quantization.model import HtaSection, Model
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.packing import Runs, packed_bytes
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.text import decoded
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """One constant: what it is in the network, and how `model.params` holds it.
+
+    `dtype` is its numpy type in the network, `stored` that of the bytes in the file, little
+    endian: the same, that of its codes, or float16. `packing` tells whether 4-bit codes share
+    bytes, in one run per tensor or per channel. Arrays follow one another without gaps.
+    """
+
+    name: str
+    shape: tuple[Natural, ...]
+    dtype: str
+    stored: str
+    sha256: str
+    packing: Runs | None = None
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes in the file."""
+        if self.packing is not None:
+            return packed_bytes(self.shape, self.packing)
+        return self.elements * self.stored_dtype.itemsize
+
+    @property
+    def stored_dtype(self) -> np.dtype[np.generic]:
+        """Type of the bytes in the file."""
+        return np.dtype(self.stored).newbyteorder("<")
+
+
+@dataclass(frozen=True)
+class Encodings:
+    """The encodings of a quantised network.
+
+    `origins` says in a few words where each came from, `equalized` whether scales were moved
+    between the layers before, `floats` how many bits the tensors have that stay float.
+    With `float_weights` the arrays of parameters are floats all the same.
+    """
+
+    activations: Mapping[str, Encoding]
+    parameters: Mapping[str, Encoding | AxisEncoding]
+    origins: Mapping[str, str] = field(default_factory=dict)
+    equalized: bool = False
+    floats: Mapping[str, FloatBits] = field(default_factory=dict)
+    float_weights: bool = False
+
+    def of(self, name: str) -> Encoding | AxisEncoding | None:
+        """That of a tensor or constant, if it has one."""
+        return self.parameters.get(name) or self.activations.get(name)
+
+    def of_codes(self, name: str) -> Encoding | AxisEncoding | None:
+        """That of a constant whose array holds codes."""
+        return None if self.float_weights and name in self.parameters else self.of(name)
+
+
+@dataclass(frozen=True)
+class StoredSection:
+    """One HTA section: the chip it was compiled for, its layers, the entry that holds it."""
+
+    chip: str
+    layers: tuple[str, ...]
+    entry: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """Everything about a network but the bytes of its constants."""
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    tensors: tuple[Tensor, ...]
+    layers: tuple[Layer, ...]
+    arrays: tuple[StoredArray, ...]
+    encodings: Encodings | None
+    overrides: Overrides = NO_OVERRIDES
+    input_formats: Mapping[str, InputFormat] = field(default_factory=dict)
+    hta: tuple[StoredSection, ...] = ()
+    coded_ends: Mapping[str, CodedEnd] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        arrays: tuple[StoredArray, ...],
+        overrides: Overrides = NO_OVERRIDES,
+    ) -> Document:
+        """Describe `model`, whose constants are stored as `arrays`."""
+        network, encodings = model.network, None
+        if model.quantized:
+            encodings = Encodings(
+                model.activations,
+                model.parameters,
+                model.origins,
+                model.equalized,
+                model.floats,
+                model.float_weights,
+            )
+        return cls(
+            network.name,
+            network.inputs,
+            network.outputs,
+            tuple(network.tensors.values()),
+            network.layers,
+            arrays,
+            encodings,
+            overrides,
+            network.input_formats,
+            tuple(_stored(model.hta)) if model.quantized else (),
+            network.coded_ends,
+        )
+
+    def to_bytes(self) -> bytes:
+        """Return the JSON text."""
+        return json.dumps(to_tree(self), allow_nan=False, separators=(",", ":")).encode("ascii")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Document:
+        """Read what `to_bytes` wrote; raise InvalidDataError saying what cannot be understood."""
+        text = decoded(data, f"entry '{MODEL}'")
+        tree = parse_json(text, f"entry '{MODEL}'")
+        _require_few_ends(tree)
+        document = from_tree(cls, tree)
+        assert isinstance(document, Document)
+        return document
+
+
+def _require_few_ends(tree: Any) -> None:
+    """Raise HexsimError for more inputs or outputs than a network may have."""
+    if isinstance(tree, dict):
+        ends = (tree.get("inputs"), tree.get("outputs"))
+        count = sum(len(names) for names in ends if isinstance(names, list))
+        budget.require(budget.ENDS, count, f"entry '{MODEL}'")
+
+
+def _stored(sections: tuple[HtaSection, ...]) -> Iterator[StoredSection]:
+    for number, section in enumerate(sections):
+        yield StoredSection(section.chip, section.layers, f"{HTA_PREFIX}{section.chip}.{number}")

@@ -1,0 +1,254 @@
+"""Finds what a user means by a model: a file, or the name of a built-in network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+import numpy.typing as npt
+
+from hexsim import dlc, models
+from hexsim.dlc import Container, Metadata
+from hexsim.errors import HexsimError, nearest
+from hexsim.files import is_there, require_ordinary
+from hexsim.graph.imports import ImportReport, settled
+from hexsim.passes.resizing import resized
+from hexsim.quantization.model import Model
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.overrides.stripped import followed, from_nodes
+from hexsim.quantization.overrides.targets import require_this_network
+from hexsim.texts.names import visible
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from hexsim.onnx_io.read.reader import Imported
+
+InputDims = Mapping[str, Sequence[int]]
+InputValues = Mapping[str, npt.ArrayLike]
+
+
+def load(
+    source: str | Path | ModelProto,
+    *,
+    input_dims: InputDims | None = None,
+    input_values: InputValues | None = None,
+    output_names: Sequence[str] = (),
+    optimized: bool = True,
+    own_encodings: bool = True,
+    keep_batch_norm: bool = False,
+    caffe_bin: str | Path | None = None,
+) -> Model:
+    """Load a .dlc file, an ONNX model, a file of another framework, or a built-in network.
+
+    `input_dims` gives inputs their shapes (ONNX axis order): symbolic ones of an ONNX file, other
+    ones of a .dlc file. `input_values` makes inputs of an ONNX file constants, and `output_names`
+    ends its network at those tensors instead of its outputs. `own_encodings` False forgets what
+    quantising nodes of the file say about encodings. `optimized` False keeps the
+    graph as an ONNX file has it: nothing folded, nothing fused; a .dlc file is as it was converted.
+    `keep_batch_norm` only keeps batch norms apart from what is before them. `caffe_bin` holds the
+    weights of a prototxt; default: the caffemodel of its name beside it.
+    Only a .dlc file can hold a quantised network. Raises HexsimError naming the file and what is
+    wrong with it.
+    """
+    read = load_container(
+        source,
+        input_dims=input_dims,
+        input_values=input_values,
+        output_names=output_names,
+        optimized=optimized,
+        keep_batch_norm=keep_batch_norm,
+        caffe_bin=caffe_bin,
+    )
+    return read.model if own_encodings else replace(read.model, own_overrides=NO_OVERRIDES)
+
+
+def load_container(
+    source: str | Path | ModelProto,
+    *,
+    input_dims: InputDims | None = None,
+    input_values: InputValues | None = None,
+    output_names: Sequence[str] = (),
+    optimized: bool = True,
+    overrides: Overrides = NO_OVERRIDES,
+    keep_batch_norm: bool = False,
+    caffe_bin: str | Path | None = None,
+) -> Container:
+    """Load as `load` does, with the metadata that a .dlc file has and other sources lack.
+
+    An ONNX file gets `overrides` with the container; nodes of its own that quantise give more, and
+    where both speak of a tensor, `overrides` win. A .dlc file has those it was converted with.
+    Raises HexsimError, besides, if none of `overrides` belongs to the network.
+    """
+    asked: _Asked = {
+        "input_dims": input_dims or {},
+        "input_values": input_values or {},
+        "output_names": output_names,
+    }
+    settings = _Settings(optimized, keep_batch_norm, overrides)
+    if not isinstance(source, str | Path):
+        return _from_onnx(partial(_read_model, source, asked), settings)
+    require_ordinary(source)
+    if is_dlc(source) and is_there(source):
+        if input_values or output_names:
+            raise HexsimError(
+                f"'{source}' is converted already; give inputs a value, and the network another "
+                "end, when the ONNX file is"
+            )
+        read = dlc.read(source)
+        return _with_own(replace(read, model=_resized(read.model, input_dims or {})))
+    return _from_onnx(partial(_read, str(source), asked, caffe_bin), settings)
+
+
+def import_report(
+    source: str | Path,
+    *,
+    input_dims: InputDims | None = None,
+    input_values: InputValues | None = None,
+    output_names: Sequence[str] = (),
+) -> ImportReport:
+    """Tell what became of the nodes of an ONNX file; arguments as for `load`.
+
+    Raises HexsimError for a .dlc file, which does not keep that.
+    """
+    return required_imports(
+        load_container(
+            source, input_dims=input_dims, input_values=input_values, output_names=output_names
+        ),
+        source,
+    )
+
+
+def required_imports(read: Container, source: str | Path) -> ImportReport:
+    """What became of the nodes of the ONNX file that was `read`; HexsimError if it was none."""
+    if read.imports is None:
+        raise HexsimError(
+            f"'{source}' does not say what became of the nodes it was converted from; "
+            "give the ONNX file"
+        )
+    return read.imports
+
+
+def applied_overrides(read: Container, source: str | Path, *, asked: bool | None) -> Overrides:
+    """The overrides of what was `read` from `source`, if they are `asked` for, or none.
+
+    Nobody said (None): those that nodes of an ONNX file gave. Raises HexsimError if they are asked
+    for and there is none, or nothing is left to quantise.
+    """
+    if asked is None:
+        return NO_OVERRIDES if read.model.quantized else read.overrides.of_nodes()
+    if not asked:
+        return NO_OVERRIDES
+    if read.model.quantized:
+        raise HexsimError(
+            f"'{source}' is quantised already, and --override-params is about quantising; leave "
+            "it out, or give the float file"
+        )
+    if not read.overrides:
+        raise HexsimError(
+            f"'{source}' holds no overrides for --override-params; convert the model with "
+            "--quantization-overrides, or leave the option out"
+        )
+    return read.overrides
+
+
+def is_dlc(source: str | Path) -> bool:
+    """True if the name of `source` is that of a .dlc file."""
+    return Path(source).suffix.lower() == ".dlc"
+
+
+def is_builtin(source: str | Path) -> bool:
+    """True if `load` would take `source` as the name of a built-in network."""
+    return models.is_name(str(source)) and not is_there(source)
+
+
+def _resized(model: Model, input_dims: InputDims) -> Model:
+    if not input_dims:
+        return model
+    return replace(model, network=resized(model.network, input_dims))
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What happens to a network that was read: see `load_container`."""
+
+    optimized: bool
+    keep_batch_norm: bool
+    overrides: Overrides
+
+
+def _from_onnx(read: Callable[[], Imported], settings: _Settings) -> Container:
+    from hexsim.passes import optimize_reported  # a .dlc file is read without onnx
+    from hexsim.passes.provenance import fate
+
+    found = read()
+    network, report = found.network, found.report
+    if settings.optimized:
+        network, recognised = optimize_reported(network, keep_batch_norm=settings.keep_batch_norm)
+        report = settled(report, recognised, found.network, network)
+    changed = fate(found.network, network)
+    require_this_network(followed(settings.overrides, changed), network)
+    given = settings.overrides.over(from_nodes(found.codes, found.network))
+    return _with_own(
+        Container(
+            Model(network, fate=changed), Metadata(), followed(given, changed), imports=report
+        )
+    )
+
+
+class _Asked(TypedDict):
+    """What may be asked of an ONNX model besides reading it."""
+
+    input_dims: InputDims
+    input_values: InputValues
+    output_names: Sequence[str]
+
+
+def _read_model(model: ModelProto, asked: _Asked) -> Imported:
+    """Read an ONNX model that is no file."""
+    from hexsim.onnx_io.read.reader import read_with_codes
+
+    return read_with_codes(model, **asked)
+
+
+def _read(source: str, asked: _Asked, caffe_bin: str | Path | None) -> Imported:
+    """Read a file of a framework, or a built-in network."""
+    from hexsim.frameworks import is_prototxt, read_foreign
+    from hexsim.onnx_io.read.reader import read_with_codes
+
+    path = Path(source)
+    if caffe_bin is not None and not is_prototxt(path):
+        raise HexsimError(f"'{source}' is no prototxt, so no weights of a caffemodel belong to it")
+    if is_builtin(source):
+        built = models.build(source)
+        return read_with_codes(built.proto, weights=built.weights, name=source, **asked)
+    if is_there(path):
+        dims, ends = asked["input_dims"], asked["output_names"]
+        brought = read_foreign(path, caffe_bin, input_dims=dims, output_names=ends)
+        if brought is None:
+            return read_with_codes(path, **asked)
+        return read_with_codes(
+            brought.proto,
+            input_dims=brought.input_dims,
+            input_values=asked["input_values"],
+            output_names=brought.output_names,
+            weights=brought.weights,
+            name=visible(path.stem),
+        )
+    if path.suffix or len(path.parts) > 1:
+        raise HexsimError(
+            f"no such file: '{source}'; give a .dlc or ONNX file, or a network's name"
+        )
+    raise HexsimError(
+        f"'{source}' is neither a file nor a built-in network; {nearest(source, models.names())}"
+    )
+
+
+def _with_own(read: Container) -> Container:
+    """Let a model in floats know what nodes of its ONNX file said about its encodings."""
+    if read.model.quantized or not read.overrides:
+        return read
+    return replace(read, model=replace(read.model, own_overrides=read.overrides.of_nodes()))

@@ -1,0 +1,87 @@
+"""Writes .dlc files: weights first, array by array, then what describes them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.dlc.archive import create_archive
+from hexsim.dlc.checks import check_model
+from hexsim.dlc.directory import METADATA, MODEL
+from hexsim.dlc.document import Document, StoredArray
+from hexsim.dlc.metadata import Metadata
+from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.files import replacing
+from hexsim.graph.ir import Constant, Network
+from hexsim.quantization.model import Model
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.packing import Runs, pack
+
+
+def write(
+    path: str | Path,
+    model: Model,
+    metadata: Metadata | None = None,
+    overrides: Overrides = NO_OVERRIDES,
+) -> None:
+    """Write `model` to `path`; the file appears whole or not at all, equal models as equal bytes.
+
+    `overrides` are kept for the quantiser; of a quantised network there are none.
+    Of a quantised network the codes of every constant that has an encoding are kept, not its
+    floats; any other constant is kept bit for bit. Raises HexsimError if a weight holds NaN or
+    infinity, `path` cannot be written, or the file would be none that `read` takes.
+    """
+    network = model.network
+    document = Document.of(model, (), overrides)
+    records = {
+        stored.entry: section.record
+        for stored, section in zip(document.hta, model.hta, strict=True)
+    }
+    _require_readable(document, network, records)
+    constants = network.constants.values()
+    stored = [_stored(model, constant) for constant in constants]
+    described = [
+        StoredArray(c.name, c.shape, c.dtype, kept.dtype, "", _packing(model, c.name))
+        for c, kept in zip(constants, stored, strict=True)
+    ]
+    arrays = []
+    with replacing(Path(path)) as file, create_archive(file) as archive:
+        with archive.params(sum(array.bytes for array in described)) as stream:
+            for array, kept in zip(described, stored, strict=True):
+                value = kept.finite() if kept.name in network.weights else kept.value()
+                if array.packing is not None:
+                    value = pack(value, array.packing)  # type: ignore[arg-type]
+                data = _bytes(value)
+                arrays.append(replace(array, sha256=hashlib.sha256(data).hexdigest()))
+                stream.write(data)
+        archive.add(MODEL, replace(document, arrays=tuple(arrays)).to_bytes())
+        archive.add(METADATA, (metadata or Metadata()).to_bytes())
+        for entry, record in records.items():
+            archive.add(entry, record)
+
+
+def _require_readable(document: Document, network: Network, records: Mapping[str, bytes]) -> None:
+    """Raise HexsimError for what `read` would refuse, while there is no file yet."""
+    try:
+        check_model(document, network, records)
+    except InvalidDataError as error:
+        raise HexsimError(f"network '{network.name}' cannot be written: {error}") from None
+
+
+def _stored(model: Model, constant: Constant) -> Constant:
+    return model.stored(constant.name) if model.quantized else constant
+
+
+def _packing(model: Model, name: str) -> Runs | None:
+    return model.packing(name) if model.quantized else None
+
+
+def _bytes(array: npt.NDArray[np.generic]) -> memoryview:
+    return (
+        np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).data
+    )

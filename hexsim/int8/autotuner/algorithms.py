@@ -1,0 +1,184 @@
+"""The algorithms that compute a convolution: the table from which one is chosen for each layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+
+from hexsim.files.private import is_own
+from hexsim.int8.algorithm import Name, wanted
+from hexsim.int8.autotuner.cache import KeptChoices
+from hexsim.int8.autotuner.decision import DOUBT, Candidate, choose
+from hexsim.int8.autotuner.measured import seconds_of
+from hexsim.int8.gemm.convolution import (
+    ByCodes,
+    ByDistances,
+    GuardedConvolution,
+    PlainConvolution,
+    TiledConvolution,
+)
+from hexsim.int8.gemm.guarded_panels import LANES, PAIRED
+from hexsim.int8.gemm.self_check import dots_are_exact
+from hexsim.int8.machine_code.cache import cache_folder
+from hexsim.int8.machine_code.features import has_dots, has_vectors
+from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS, tile_of
+from hexsim.int8.machine_code.inner_loops.winograd_tile import pair_tile
+from hexsim.int8.prepared import PreparedCall
+from hexsim.int8.winograd.convolution import WinogradConvolution, admits_winograd
+from hexsim.int8.winograd.self_check import pairs_are_exact
+from hexsim.lowering.convolution import BoundConvolution
+
+
+class _Layer:
+    """A convolution in the forms that algorithms pack, each made when it is first needed."""
+
+    def __init__(self, call: BoundConvolution) -> None:
+        self.call = call
+
+    @cached_property
+    def codes(self) -> ByCodes:
+        return ByCodes(self.call)
+
+    @cached_property
+    def distances(self) -> ByDistances:
+        return ByDistances(self.call)
+
+
+@dataclass(frozen=True)
+class _Algorithm:
+    """Which convolutions it admits, how it prepares them, and the rest of a `Candidate`.
+
+    Instructions are those for four products of each of 8 channels. `weight_bytes` are those of a
+    packed weight. What an algorithm `beats` is no candidate beside it: it reads as many bytes with
+    more instructions, and to count those its weights would have to be packed.
+    """
+
+    name: Name
+    admits: Callable[[BoundConvolution], bool]
+    prepare: Callable[[_Layer], PreparedCall]
+    instructions: float
+    weight_bytes: int
+    counted: Callable[[_Layer], float] | None = None
+    doubt: float = DOUBT
+    beats: Name | None = None
+
+    def candidate(self, layer: _Layer) -> Candidate:
+        """The algorithm as a candidate for `layer`.
+
+        They are not fewer than those that could run while weights come from memory, which kernels
+        ask for ahead: for few pixels that is the cost.
+        """
+        pixels = math.prod(layer.call.output.shape[:3])
+        waiting = _FOUR_BY_LANES * self.weight_bytes * _PER_BYTE / pixels
+        counted = None
+        if self.counted is not None:
+            count = self.counted
+
+            def counted() -> float:
+                return max(count(layer), waiting)
+
+        prepare = partial(self.prepare, layer)
+        return Candidate(self.name, max(self.instructions, waiting), prepare, counted, self.doubt)
+
+
+_FOUR_BY_LANES = 4 * LANES
+"""Weights of four products of each of 8 channels."""
+_PER_BYTE = 0.16
+"""Instructions that run while a byte comes from memory (assumed: 25 GB/s, one a clock at 4 GHz)."""
+_LOOPS = 13
+"""What plain loops are worth in instructions (calibrated: 21 GMAC/s where pairs do 70)."""
+_PAIRS = 4
+"""vpmaddwd and add for two products, twice."""
+_DOTS = 0.5
+"""vpdpbusd, in registers of 16 channels at best."""
+_WINOGRAD = {True: _PAIRS / 4, False: 0.25}
+"""A quarter of the products by vpmaddwd and add, or by vpdpwssd in registers of 16 channels."""
+_TRANSFORMS = 4.0
+"""How many times that Winograd's transforms may make of it; it is slower than direct products where
+channels or tiles are few (docs/results/int8-kernels.md), so where it may be faster it is timed."""
+
+ALGORITHMS = (
+    _Algorithm(
+        "portable", lambda call: True, lambda layer: PlainConvolution(layer.call), _LOOPS, 2
+    ),
+    _Algorithm(
+        "pairs",
+        lambda call: has_vectors(),
+        lambda layer: TiledConvolution(layer.distances),
+        _PAIRS,
+        2,
+    ),
+    _Algorithm(
+        "guarded",
+        lambda call: has_vectors(),
+        lambda layer: GuardedConvolution(layer.codes),
+        PAIRED / 2,
+        1,
+        lambda layer: layer.codes.guarded.instructions,
+    ),
+    _Algorithm(
+        "dots",
+        lambda call: has_dots() and dots_are_exact(),
+        lambda layer: TiledConvolution(layer.codes),
+        _DOTS,
+        1,
+        lambda layer: LANES / tile_of(1).lanes,
+        beats="guarded",
+    ),
+    _Algorithm(
+        "winograd",
+        lambda call: has_vectors() and admits_winograd(call) and pairs_are_exact(),
+        lambda layer: WinogradConvolution(layer.call),
+        min(_WINOGRAD.values()),
+        8,
+        lambda layer: _WINOGRAD[pair_tile() is PAIRS],
+        _TRANSFORMS,
+    ),
+)
+
+
+def prepare_convolution(call: BoundConvolution) -> PreparedCall:
+    """Prepare a dense or grouped convolution by the algorithm that suits it.
+
+    Raises HexsimError if HEXSIM_KERNELS names no algorithm.
+    """
+    layer = _Layer(call)
+    named = wanted()
+    for one in ALGORITHMS:
+        if one.name == named and one.admits(call):
+            return one.prepare(layer)
+    admitted = [one for one in ALGORITHMS if one.admits(call)]
+    beaten = {one.beats for one in admitted}
+    candidates = [one.candidate(layer) for one in admitted if one.name not in beaten]
+    return choose(candidates, describe(call), partial(seconds_of, call=call), kept_choices())
+
+
+def describe(call: BoundConvolution) -> str:
+    """Return what decides the time of a convolution, but for the values of its weights."""
+    window, codes = call.window, call.weights.codes
+    middle = _MIDDLE[codes.dtype.name]
+    return (
+        f"{_by(call.inputs[0].shape)} by {_by(codes.shape)}, groups {call.groups}, "
+        f"step {_by(window.strides)}, dilation {_by(window.dilations)}, pads {_by(window.pads)}, "
+        f"{'symmetric' if call.weights.zero_point == middle else 'asymmetric'} {codes.dtype}, "
+        f"{'codes' if call.output.bits == 8 else 'sums'}"
+        f"{', shifted' if call.tail.shift.any() else ''}"
+    )
+
+
+_MIDDLE = {"uint8": 128, "int8": 0}
+"""Zero points of weights that kernels need not correct for."""
+
+
+def _by(sizes: Sequence[int]) -> str:
+    return "x".join(map(str, sizes))
+
+
+@cache
+def kept_choices() -> KeptChoices:
+    """Return the choices of this machine."""
+    folder = cache_folder()
+    choices = None if folder is None else folder / "choices"
+    return KeptChoices(choices if choices is not None and is_own(choices) else None)

@@ -1,0 +1,121 @@
+"""Seats: what one inference of a subnet has to itself, its activations and its program.
+
+Seats of a subnet share the packed weights, which nobody writes, and nothing else: each may run
+while the others do.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import FloatArray
+from hexsim.int8.commands.arena import Life, place
+from hexsim.int8.commands.command_list import Program
+from hexsim.int8.machine_code.memory import aligned
+from hexsim.int8.packed_call import PackedCall
+from hexsim.int8.quantize_dequantize import Entrance, Exit
+from hexsim.int8.step import Work, Workspace
+from hexsim.lowering import Operand
+from hexsim.lowering.lowered_call import Codes
+
+
+class Seat:
+    """Memory and program of one inference at a time; several threads that call it wait.
+
+    `threads` share the rows unless it runs alone. `codes` are the tensors, which share memory.
+    """
+
+    def __init__(
+        self,
+        calls: Sequence[PackedCall],
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        threads: int,
+    ) -> None:
+        operands = {x.name: x for call in calls for x in (*call.inputs, call.output)}
+        self.codes = codes = _placed(calls, inputs, outputs)
+        self._inputs = {n: Entrance(operands[n].encoding, codes[n]) for n in inputs}
+        self._outputs = {n: Exit(operands[n].encoding, codes[n]) for n in outputs}
+        self._shapes = {name: operands[name].shape for name in inputs}
+        sizes = Workspace()
+        _work(calls, codes, sizes)
+        work: list[Work] = [one.step for one in self._inputs.values()]
+        work += _work(calls, codes, Workspace(sizes.needed))
+        work += [one.step for one in self._outputs.values()]
+        self.program = Program(work, threads)
+        self._turn = threading.Lock()
+
+    def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Return the outputs as float32, all arrays in stored order.
+
+        Raises HexsimError for an input of another shape than the network's.
+        """
+        return self._run(inputs, alone=False)
+
+    def run_alone(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """The same by the thread that calls, without others' help."""
+        return self._run(inputs, alone=True)
+
+    def _run(self, inputs: Mapping[str, FloatArray], *, alone: bool) -> dict[str, FloatArray]:
+        for name, shape in self._shapes.items():
+            if inputs[name].shape != shape:
+                raise HexsimError(
+                    f"input '{name}' has shape {inputs[name].shape}, the network expects {shape}"
+                )
+        with self._turn:
+            for name, entrance in self._inputs.items():
+                entrance.take(inputs[name])
+            results = {name: way_out.give() for name, way_out in self._outputs.items()}
+            self.program.run(alone=alone)
+            for entrance in self._inputs.values():
+                entrance.release()
+            for way_out in self._outputs.values():
+                way_out.release()
+            return results
+
+
+def _placed(
+    calls: Sequence[PackedCall], inputs: Sequence[str], outputs: Sequence[str]
+) -> dict[str, Codes]:
+    """The tensors in memory; those that are not outputs share it."""
+    tensors = {x.name: x for call in calls for x in call.tensors}
+    starts, size = place(_lives(calls, inputs, outputs))
+    arena = aligned(size)
+    return {
+        name: arena[starts[name] : starts[name] + _bytes(operand)]
+        .view(operand.encoding.dtype)
+        .reshape(operand.shape)
+        for name, operand in tensors.items()
+    }
+
+
+def _work(
+    calls: Sequence[PackedCall], codes: Mapping[str, Codes], workspace: Workspace
+) -> list[Work]:
+    work: list[Work] = []
+    for call in calls:
+        workspace.next_call()
+        work += call.steps(codes, workspace)
+    return work
+
+
+def _lives(
+    calls: Sequence[PackedCall], inputs: Sequence[str], kept: Iterable[str]
+) -> dict[str, Life]:
+    """From the call that writes a tensor to the last that reads it, or to the end if `kept`."""
+    first = dict.fromkeys(inputs, 0)
+    last = {}
+    for at, call in enumerate(calls):
+        first.setdefault(call.output.name, at)
+        for operand in (*call.inputs, call.output):
+            last[operand.name] = at
+    last.update(dict.fromkeys(kept, len(calls)))
+    tensors = [x for call in calls for x in call.tensors]
+    return {x.name: Life(_bytes(x), first[x.name], last[x.name]) for x in tensors}
+
+
+def _bytes(operand: Operand) -> int:
+    return math.prod(operand.shape) * operand.encoding.dtype.itemsize

@@ -1,0 +1,217 @@
+"""Convolution: an implicit matrix product over the padded input.
+
+A window is a few runs of consecutive elements: kernel rows when columns are not dilated, single
+taps otherwise. No patch matrix is built; kernels take the start of each output pixel's window and
+the offsets of its runs. `choice.algorithms` says which kernel multiplies; their values are
+equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from hexsim.int8.gemm import panels
+from hexsim.int8.gemm.arguments import Windows
+from hexsim.int8.gemm.code_sums import add_codes
+from hexsim.int8.gemm.guarded_panels import GuardedPanels, pack_guarded
+from hexsim.int8.gemm.padded import PaddedInput
+from hexsim.int8.gemm.plain_product import convolve_plain
+from hexsim.int8.gemm.tiled_product import convolve_guarded, convolve_tiled
+from hexsim.int8.gemm.tiles import Column, PanelTable, Tiles, pieces
+from hexsim.int8.machine_code.inner_loops.microkernel import GUARDED, RegisterTile, tile_of
+from hexsim.int8.machine_code.jit import Template
+from hexsim.int8.panel import COLUMNS, STEP_BYTES
+from hexsim.int8.prepared import Out
+from hexsim.int8.requantize.constants import all_tails
+from hexsim.int8.requantize.rows import row_tail
+from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.lowered_call import Codes, Int32, Int64
+
+
+class _Runs:
+    """The runs of consecutive elements that a window of `call` consists of."""
+
+    def __init__(self, call: BoundConvolution) -> None:
+        self.groups = call.groups
+        self.group_channels = call.inputs[0].shape[3] // call.groups
+        self.columns: int = call.weights.codes.shape[-1] // call.groups
+        self._by_row = call.window.dilations[1] == 1 and call.groups == 1
+        self.length = self.group_channels * (call.window.kernel[1] if self._by_row else 1)
+
+    def offsets(self, padded: PaddedInput) -> Int64:
+        """Elements from a window's start to each run."""
+        taps = padded.tap_offsets()
+        return np.ascontiguousarray(taps[:, 0] if self._by_row else taps.ravel())
+
+
+class _Product:
+    """What is multiplied, how it lies in memory, and what becomes of the sums."""
+
+    padded: PaddedInput
+    weights: panels.Matrix
+    preload: Int32
+    weight_zero = 0
+
+    def __init__(self, call: BoundConvolution) -> None:
+        self.runs, self.tail = _Runs(call), call.tail
+        self.preload = call.tail.preload.astype(np.int32, copy=False)
+
+    @cached_property
+    def starts(self) -> Int64:
+        """Element of each pixel's window."""
+        return self.padded.starts()
+
+    @cached_property
+    def offsets(self) -> Int64:
+        """Elements from there to each run."""
+        return self.runs.offsets(self.padded)
+
+    @cached_property
+    def matrix(self) -> panels.Matrix:
+        """The weights as (runs, run, groups, columns)."""
+        runs = self.runs
+        return self.weights.reshape(len(self.offsets), runs.length, runs.groups, runs.columns)
+
+    @property
+    def windows(self) -> Windows:
+        """What kernels know of the windows."""
+        runs = self.runs
+        return Windows(
+            self.starts, self.offsets, runs.length, runs.groups, runs.group_channels, runs.columns
+        )
+
+    @cached_property
+    def item_bytes(self) -> int:
+        """Bytes of an activation."""
+        return np.dtype(self.padded.dtype).itemsize
+
+    @property
+    def steps_per_run(self) -> int:
+        """Steps of each run, the last partly used."""
+        return -(-self.runs.length * self.item_bytes // STEP_BYTES)
+
+    @cached_property
+    def step_offsets(self) -> Int64:
+        """Bytes from a pixel's window to each step."""
+        runs = self.item_bytes * self.offsets.reshape(-1, 1)
+        steps: Int64 = (runs + STEP_BYTES * np.arange(self.steps_per_run)).reshape(-1)
+        return steps
+
+    @property
+    def panel_count(self) -> int:
+        """Panels of all groups."""
+        return self.runs.groups * -(-self.runs.columns // COLUMNS)
+
+
+class ByDistances(_Product):
+    """int16 distances from both zero points."""
+
+    def __init__(self, call: BoundConvolution) -> None:
+        super().__init__(call)
+        x = call.inputs[0]
+        self.padded = PaddedInput(x.shape, call.window, x.zero_point)
+        self.weights = call.weights.codes.astype(np.int16) - np.int16(call.weights.zero_point)
+
+
+class ByCodes(_Product):
+    """Codes by signed weights (hexsim.int8.gemm.panels)."""
+
+    def __init__(self, call: BoundConvolution) -> None:
+        super().__init__(call)
+        x, slack = call.inputs[0], self.runs.length % STEP_BYTES > 0
+        self.padded = PaddedInput(x.shape, call.window, x.zero_point, "uint8", slack)
+        codes, zero = call.weights.codes, call.weights.zero_point
+        self.preload = panels.less_codes_zero(self.preload, codes, zero, x.zero_point)
+        self.weights, self.weight_zero = codes, panels.signed_zero(call.weights)
+
+    @cached_property
+    def guarded(self) -> GuardedPanels:
+        """The weights packed against saturation."""
+        packed = panels.pack_panels(self.matrix)
+        return pack_guarded(packed, self.offsets, self.steps_per_run)
+
+
+class PlainConvolution:
+    """Weights are packed (groups, columns, runs, run), int16."""
+
+    def __init__(self, call: BoundConvolution) -> None:
+        product = ByDistances(call)
+        self._padded, self._pixels = product.padded, product.starts.size
+        packed = np.ascontiguousarray(product.matrix.transpose(2, 3, 0, 1)).reshape(-1)
+        self._constants = (product.windows, packed, all_tails(call.tail))
+        self._channels = call.tail.multiplier.size
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        x, copying = self._padded.copied(inputs[0], workspace)
+        piece, rows = pieces(self._pixels, self._channels, 1)
+        arguments = (x, *self._constants, output.reshape(-1), piece)
+        return [*copying, Step(convolve_plain(output.dtype), arguments, *rows)]
+
+
+class _Tiled:
+    """Tiles of `tile`; `weights` packed, and the offset in bytes of each step.
+
+    `steps` tells of each panel its first step, pairs of steps, single steps, and first offset.
+    """
+
+    def __init__(
+        self, product: _Product, tile: RegisterTile, kernel: Template, weights: panels.Steps,
+        offsets: Int64, steps: tuple[Column, Column, Column, Column],
+    ) -> None:  # fmt: skip
+        runs, tail, item_bytes = product.runs, product.tail, product.item_bytes
+        self._padded, self._pixels = product.padded, product.starts.size
+        group, panel = np.divmod(np.arange(product.panel_count), product.panel_count // runs.groups)
+        column = COLUMNS * panel
+        table = PanelTable(
+            *steps, input=group * runs.group_channels * item_bytes, addends=group * self._pixels,
+            column=group * runs.columns + column, rest=runs.columns - column,
+        )  # fmt: skip
+        way, multiplier = row_tail(tail)
+        constants = (product.preload, multiplier, tail.shift)
+        self._tiles = Tiles(
+            kernel, tile, item_bytes * product.starts, offsets, table.stacked(tile), weights,
+            panels.panel_constants(constants, runs.groups), way, tail,
+        )  # fmt: skip
+        self._sums = (product.windows, product.weight_zero)
+        self._summed_groups = runs.groups if product.weight_zero else 0
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        x, copying = self._padded.copied(inputs[0], workspace)
+        work: list[Work] = [*copying]
+        shape = (self._summed_groups, self._pixels)
+        size = math.prod(shape)
+        # Kernels read an addend for every row of a tile, of which the last may be partly used.
+        addends = workspace.empty(size + self._tiles.tile.rows - 1 if size else 0, np.int32)
+        if size:
+            sums = addends[:size].reshape(shape)
+            work.append(Step(add_codes, (x, *self._sums, sums, FIRST, LAST), self._pixels))
+        return [*work, self._tiles.step(x, addends, output)]
+
+
+class TiledConvolution(_Tiled):
+    """Weights are packed by `products.panels`."""
+
+    def __init__(self, product: _Product) -> None:
+        offsets = product.step_offsets
+        steps = (offsets.size * np.arange(product.panel_count), 0, offsets.size, 0)
+        super().__init__(
+            product, tile_of(product.item_bytes), convolve_tiled,
+            panels.pack_panels(product.matrix), offsets, steps,
+        )  # fmt: skip
+
+
+class GuardedConvolution(_Tiled):
+    """Weights are packed by `products.guarded_panels`."""
+
+    def __init__(self, product: ByCodes) -> None:
+        packed = product.guarded
+        first, twos, ones = packed.table.T
+        steps = (first, twos, ones, first)
+        super().__init__(product, GUARDED, convolve_guarded, packed.weights, packed.offsets, steps)

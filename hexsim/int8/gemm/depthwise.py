@@ -1,0 +1,147 @@
+"""Depthwise convolution: every channel its own sum; batch norm is one with a single tap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.graph.ir import Shape
+from hexsim.int8.algorithm import use_vectors, wanted
+from hexsim.int8.gemm.arguments import Taps
+from hexsim.int8.gemm.padded import Int16, PaddedInput
+from hexsim.int8.gemm.panels import Steps, less_codes_zero, pad_to_panels, panel_constants
+from hexsim.int8.gemm.self_check import dots_are_exact
+from hexsim.int8.gemm.taps import channel_order, in_bytes, pack_taps
+from hexsim.int8.gemm.tiled_product import convolve_channels
+from hexsim.int8.gemm.tiles import PanelTable, Tiles
+from hexsim.int8.machine_code.features import has_wide_dots
+from hexsim.int8.machine_code.inner_loops.depthwise_tile import tile_by_channel
+from hexsim.int8.machine_code.jit import template
+from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.requantize.constants import Tails, all_tails
+from hexsim.int8.requantize.rows import row_tail
+from hexsim.int8.requantize.scalar import requantize
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.layers import Window
+from hexsim.lowering.batch_norm import BoundBatchNorm
+from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.lowering.requantize import Requantize
+
+
+class PreparedDepthwise:
+    """As many groups as input channels, one output channel each.
+
+    `weights` is (taps, channels); `shape` the NHWC shape as which the input is read.
+    """
+
+    def __init__(
+        self, shape: Shape, zero_point: int, window: Window, weights: Int16, tail: Requantize
+    ) -> None:
+        self._padded = PaddedInput(shape, window, zero_point)
+        self._starts = self._padded.starts()
+        self._offsets = self._padded.tap_offsets().ravel()
+        self._weights, self._tail = weights, tail
+        self._tiles = None
+        if use_vectors():
+            preload = all_tails(tail).preload
+            self._tiles = _tiled(self._padded, self._offsets, weights, preload, tail)
+
+    @classmethod
+    def of_convolution(cls, call: BoundConvolution) -> PreparedDepthwise | DepthwiseOfCodes:
+        """Prepare a convolution with one input and one output channel per group."""
+        x, codes = call.inputs[0], call.weights.codes
+        distances = codes.astype(np.int16) - np.int16(call.weights.zero_point)
+        weights = distances.reshape(-1, x.shape[-1])
+        if wanted() in (None, "dots") and has_wide_dots() and dots_are_exact():
+            return DepthwiseOfCodes(call, weights)
+        return cls(x.shape, x.zero_point, call.window, weights, call.tail)
+
+    @classmethod
+    def of_batch_norm(cls, call: BoundBatchNorm) -> PreparedDepthwise:
+        """Prepare a batch norm; its 16-bit factors are the weights."""
+        x = call.inputs[0]
+        pixels, channels = math.prod(x.shape[:-1]), x.shape[-1]
+        factors = call.factors.reshape(1, channels)
+        return cls((1, 1, pixels, channels), x.zero_point, Window((1, 1)), factors, call.tail)
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        x, copying = self._padded.copied(inputs[0], workspace)
+        if self._tiles is not None:
+            return [*copying, self._tiles.step(x, np.empty(0, np.int32), output)]
+        taps = Taps(self._starts, self._offsets, np.ascontiguousarray(self._weights).reshape(-1))
+        sums = Scratch(self._padded.shape[3], np.int32)
+        arguments = (x, taps, all_tails(self._tail), output.reshape(-1), FIRST, LAST, sums)
+        return [*copying, Step(_depthwise(output.dtype), arguments, self._starts.size)]
+
+
+class DepthwiseOfCodes:
+    """The same by products of codes and signed bytes; `weights` are distances (taps, channels)."""
+
+    def __init__(self, call: BoundConvolution, weights: Int16) -> None:
+        x, channels = call.inputs[0], call.inputs[0].shape[-1]
+        slack = channels % COLUMNS > 0
+        self._padded = PaddedInput(x.shape, call.window, x.zero_point, "uint8", slack)
+        signed, taps = in_bytes(weights)
+        offsets = self._padded.tap_offsets().ravel()[taps]
+        preload = less_codes_zero(all_tails(call.tail).preload, signed, 0, x.zero_point)
+        self._tiles = _tiled(self._padded, offsets, signed, preload, call.tail)
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        x, copying = self._padded.copied(inputs[0], workspace)
+        return [*copying, self._tiles.step(x, np.empty(0, np.int32), output)]
+
+
+def _tiled(
+    padded: PaddedInput, offsets: Int64, weights: Steps, preload: Int32, tail: Requantize
+) -> Tiles:
+    """Tiles of `weights` (taps, channels), each tap `offsets` elements from a window's start."""
+    item_bytes, channels = weights.itemsize, padded.shape[3]
+    tile, step = tile_by_channel(item_bytes), STEP_BYTES // item_bytes
+    steps = -(-offsets.size // step)
+    offsets = np.append(offsets, np.repeat(offsets[-1:], step * steps - offsets.size))
+    column = np.arange(0, channels, COLUMNS)
+    table = PanelTable(
+        first=steps * column // COLUMNS, twos=0, ones=steps, offsets=0, input=item_bytes * column,
+        addends=0, column=column, rest=channels - column,
+    )  # fmt: skip
+    order = channel_order(tile, column.size)
+    way, multiplier = row_tail(tail)
+    per_channel = [pad_to_panels(one, 1)[order] for one in (preload, multiplier, tail.shift)]
+    return Tiles(
+        convolve_channels, tile, item_bytes * padded.starts(), item_bytes * offsets,
+        table.stacked(tile), pack_taps(weights, tile), panel_constants(per_channel, 1), way, tail,
+    )  # fmt: skip
+
+
+@template("void(int16[::1],Taps,Tails,{0}[::1],int64,int64,int32[::1])")
+def _depthwise(
+    x: Int16, taps: Taps, tails: Tails, out: Out, first_pixel: int, last_pixel: int, sums: Int32
+) -> None:
+    starts, offsets, weights, channels = taps.starts, taps.offsets, taps.weights, sums.size
+    preload = tails.preload
+    multiplier, shift, low, high = tails.multiplier, tails.shift, tails.low, tails.high
+    for pixel in range(first_pixel, last_pixel):
+        for c in range(channels):
+            sums[c] = preload[c]
+        for tap in range(offsets.size):
+            at = starts[pixel] + offsets[tap]
+            a = x[at : at + channels]
+            b = weights[tap * channels : (tap + 1) * channels]
+            for c in range(channels):
+                sums[c] += np.int32(np.int32(a[c]) * np.int32(b[c]))
+        row = out[pixel * channels : (pixel + 1) * channels]
+        if out.itemsize == SUM_BYTES:
+            for c in range(channels):
+                row[c] = sums[c]
+        else:
+            for c in range(channels):
+                row[c] = requantize(sums[c], multiplier[c], shift[c], low, high)
+
+
+PREPARERS: Preparers = {BoundBatchNorm: PreparedDepthwise.of_batch_norm}

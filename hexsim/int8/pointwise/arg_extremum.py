@@ -1,0 +1,64 @@
+"""Places of extremes along one axis: numbers behind it are searched side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.int8.machine_code.jit import template
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.lowering.arg_extremum import BoundArgExtremum
+from hexsim.lowering.lowered_call import Codes, Int32
+
+
+class PreparedArgExtremum:
+    """The first largest or smallest code."""
+
+    def __init__(self, call: BoundArgExtremum) -> None:
+        self._axis, self._codes = call.axis, call.codes
+        self._largest = call.kind == "max"
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        shape, axis = inputs[0].shape, self._axis
+        outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+        arguments = (
+            inputs[0].reshape(outer, shape[axis], inner), self._codes, self._largest,
+            output.reshape(outer, inner), FIRST, LAST,
+            Scratch(inner, output.dtype), Scratch(inner, np.int32),
+        )  # fmt: skip
+        return [Step(_places(output.dtype), arguments, outer)]
+
+
+@template("void({0}[:,:,::1],{0}[::1],int64,{0}[:,::1],int64,int64,{0}[::1],int32[::1])")
+def _places(
+    x: Codes,
+    codes: Codes,
+    largest: int,
+    out: Out,
+    first: int,
+    last: int,
+    best: Codes,
+    places: Int32,
+) -> None:
+    for row in range(first, last):
+        block = x[row]
+        for c in range(best.size):
+            best[c] = block[0, c]
+            places[c] = 0
+        for k in range(1, block.shape[0]):
+            position = block[k]
+            for c in range(best.size):
+                code = position[c]
+                better = code > best[c] if largest else code < best[c]
+                if better:
+                    best[c] = code
+                    places[c] = k
+        for c in range(best.size):
+            out[row, c] = codes[places[c]]
+
+
+PREPARERS: Preparers = {BoundArgExtremum: PreparedArgExtremum}

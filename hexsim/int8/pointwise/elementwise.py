@@ -1,0 +1,208 @@
+"""Elementwise layers over operands spread to the output's shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.int8.machine_code.jit import kernel, template
+from hexsim.int8.panel import SUM_BYTES
+from hexsim.int8.pointwise.movement import rescaled
+from hexsim.int8.pointwise.operands import CHUNK, Spread, chunk, spread
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.requantize.constants import OneWideTail, Tail, one_tail, one_wide_tail
+from hexsim.int8.requantize.run import requantize_run, requantize_sum
+from hexsim.int8.requantize.scalar import requantize_wide
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.lowering.elementwise import BoundExtremum, BoundProduct, BoundSum
+from hexsim.lowering.lowered_call import Codes, Int32, Int64
+
+
+class PreparedSum:
+    """Sum or difference: one signed factor per operand."""
+
+    def __init__(self, call: BoundSum) -> None:
+        zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
+        start = np.int64(call.tail.preload[0]) - np.dot(zero_points, call.factors.astype(np.int64))
+        # Sums wrap, so what is constant in them may.
+        self._tail = one_tail(call.tail, int(start.astype(np.int32)))
+        self._factors = call.factors
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        arguments = (
+            *spread(inputs, output), self._factors, self._tail, output.reshape(-1),
+            FIRST, LAST, Scratch(CHUNK, np.int32),
+        )  # fmt: skip
+        return [Step(_sum(output.dtype), arguments, output.size, grain=CHUNK)]
+
+
+class PreparedProduct:
+    """Product of two or three operands."""
+
+    def __init__(self, call: BoundProduct) -> None:
+        self._zero_points = np.array([x.zero_point for x in call.inputs], np.int32)
+        self._tail = one_tail(call.tail)
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        arguments = (
+            *spread(inputs, output), self._zero_points, self._tail, output.reshape(-1),
+            FIRST, LAST, Scratch(CHUNK, np.int32),
+        )  # fmt: skip
+        return [Step(_product, arguments, output.size, grain=CHUNK)]
+
+
+class PreparedWideProduct:
+    """Product of two or three 16-bit operands, in 64 bits."""
+
+    def __init__(self, call: BoundProduct) -> None:
+        self._zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
+        self._tail = one_wide_tail(call.tail)
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        arguments = (
+            *spread(inputs, output), self._zero_points, self._tail, output.reshape(-1),
+            FIRST, LAST, Scratch(CHUNK, np.int64),
+        )  # fmt: skip
+        return [Step(_wide_product, arguments, output.size, grain=CHUNK)]
+
+
+class PreparedExtremum:
+    """Maximum or minimum of rescaled codes."""
+
+    def __init__(self, call: BoundExtremum) -> None:
+        self._tables = call.tables
+        self._largest = call.kind == "max"
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        work: list[Work] = []
+        parts = []
+        for codes, table in zip(inputs, self._tables, strict=True):
+            part, before = rescaled(codes, table, workspace)
+            parts.append(part)
+            work += before
+        arguments = (*spread(parts, output), self._largest, output.reshape(-1), FIRST, LAST)
+        return [*work, Step(_extremum(output.dtype), arguments, output.size, grain=CHUNK)]
+
+
+@template("void(Spread,uint8[::1],int32[::1],Tail,{0}[::1],int64,int64,int32[::1])")
+def _sum(
+    operands: Spread,
+    scratch: Codes,
+    factors: Int32,
+    tail: Tail,
+    out: Out,
+    first: int,
+    last: int,
+    sums: Int32,
+) -> None:
+    fused = factors.size == 2 and tail.shift == 0 and out.itemsize == 1
+    for at in range(first, last, CHUNK):
+        end = min(at + CHUNK, last)
+        part = out[at:end]
+        if fused:
+            requantize_sum(
+                chunk(operands, scratch[:CHUNK], 0, at, end),
+                chunk(operands, scratch[CHUNK:], 1, at, end),
+                factors[0], factors[1], tail, part,
+            )  # fmt: skip
+            continue
+        sums[:] = tail.preload
+        for i in range(factors.size):
+            codes = chunk(operands, scratch, i, at, end)
+            factor = factors[i]
+            for k in range(codes.size):
+                sums[k] = np.int32(sums[k] + np.int32(factor * np.int32(codes[k])))
+        if out.itemsize == SUM_BYTES:
+            for k in range(part.size):
+                part[k] = sums[k]
+        else:
+            requantize_run(sums, tail, part)
+
+
+@kernel("void(Spread,uint8[::1],int32[::1],Tail,uint8[::1],int64,int64,int32[::1])")
+def _product(
+    operands: Spread,
+    scratch: Codes,
+    zero_points: Int32,
+    tail: Tail,
+    out: Codes,
+    first: int,
+    last: int,
+    products: Int32,
+) -> None:
+    for at in range(first, last, CHUNK):
+        end = min(at + CHUNK, last)
+        products[:] = 1
+        for i in range(zero_points.size):
+            codes = chunk(operands, scratch, i, at, end)
+            zero_point = zero_points[i]
+            for k in range(codes.size):
+                distance = np.int32(np.int32(codes[k]) - zero_point)
+                products[k] = np.int32(products[k] * distance)
+        for k in range(end - at):
+            products[k] = np.int32(products[k] + tail.preload)
+        requantize_run(products, tail, out[at:end])
+
+
+@kernel("void(Spread,uint16[::1],int64[::1],OneWideTail,uint16[::1],int64,int64,int64[::1])")
+def _wide_product(
+    operands: Spread,
+    scratch: Codes,
+    zero_points: Int64,
+    tail: OneWideTail,
+    out: Codes,
+    first: int,
+    last: int,
+    products: Int64,
+) -> None:
+    for at in range(first, last, CHUNK):
+        end = min(at + CHUNK, last)
+        products[:] = 1
+        for i in range(zero_points.size):
+            codes = chunk(operands, scratch, i, at, end)
+            for k in range(codes.size):
+                products[k] *= np.int64(codes[k]) - zero_points[i]
+        part = out[at:end]
+        for k in range(part.size):
+            part[k] = requantize_wide(
+                products[k] + tail.preload, tail.multiplier, tail.shift, tail.fraction_bits,
+                tail.low, tail.high,
+            )  # fmt: skip
+
+
+@template("void(Spread,{0}[::1],int64,{0}[::1],int64,int64)")
+def _extremum(
+    operands: Spread,
+    scratch: Codes,
+    largest: int,
+    out: Codes,
+    first: int,
+    last: int,
+) -> None:
+    for at in range(first, last, CHUNK):
+        end = min(at + CHUNK, last)
+        best = out[at:end]
+        for i in range(operands.operands.shape[0]):
+            codes = chunk(operands, scratch, i, at, end)
+            if i == 0:
+                for k in range(best.size):
+                    best[k] = codes[k]
+            elif largest:
+                for k in range(best.size):
+                    best[k] = max(best[k], codes[k])
+            else:
+                for k in range(best.size):
+                    best[k] = min(best[k], codes[k])
+
+
+PREPARERS: Preparers = {
+    BoundExtremum: PreparedExtremum,
+    BoundProduct: PreparedProduct,
+    BoundSum: PreparedSum,
+}
+WIDE_PREPARERS: Preparers = {BoundProduct: PreparedWideProduct}

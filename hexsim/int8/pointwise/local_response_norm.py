@@ -1,0 +1,137 @@
+"""LocalResponseNorm: sums of squares over a window of channels and an interpolated power.
+
+A pixel goes through short loops over its channels, each of which LLVM turns into vectors; only the
+two looks into the tables go channel by channel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.int8.machine_code.inner_loops.float_bits import bits_of_float
+from hexsim.int8.machine_code.jit import template
+from hexsim.int8.machine_code.record import record
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.requantize.constants import Tail, one_tail
+from hexsim.int8.requantize.run import requantize_run
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.lowering.local_response_norm import OCTAVE_BITS, BoundLocalResponseNorm
+from hexsim.lowering.lowered_call import Codes, Int32, Int64
+
+_EXPONENT_OF_ONE = 127
+_FRACTION_BITS = 23
+"""Of an IEEE float32."""
+
+
+@record("int32,int64,int32[::1],Tail")
+class Norm(NamedTuple):
+    """Zero point and channels of the window, powers at the knots, and the tail."""
+
+    zero_point: int
+    size: int
+    powers: Int32
+    tail: Tail
+
+
+@record("int32[::1],int32[::1],int32[::1],int32[::1],int32[::1]")
+class Lines(NamedTuple):
+    """Scratch for the channels of a pixel; squares have a window's neighbours on both sides."""
+
+    squares: Any
+    sums: Any
+    bits: Any
+    knots: Any
+    power: Any
+
+
+class PreparedLocalResponseNorm:
+    """Normalisation across the channels around each one."""
+
+    def __init__(self, call: BoundLocalResponseNorm) -> None:
+        self._zero_point = call.inputs[0].zero_point
+        self._size = call.size
+        self._powers = call.powers
+        self._slopes = _slopes(call.powers)
+        self._tail = call.tail
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        channels, tail = output.shape[-1], self._tail
+        pixels = output.reshape(-1, channels)
+        row = Scratch(channels, np.int32)
+        norm = Norm(self._zero_point, self._size, self._powers, one_tail(tail))
+        lines = Lines(Scratch(channels + self._size - 1, np.int32), row, row, row, row)
+        arguments = (
+            inputs[0].reshape(-1, channels), norm, self._slopes, pixels, FIRST, LAST, lines,
+            Scratch(channels, self._slopes.dtype),
+        )  # fmt: skip
+        return [Step(_local_response_norm(self._slopes.dtype), arguments, len(pixels))]
+
+
+def _slopes(powers: Int32) -> npt.NDArray[np.signedinteger[Any]]:
+    """From each knot to the next; int32 if that holds every product with a rest, else int64."""
+    slopes: Int64 = powers[1:].astype(np.int64) - powers[:-1]
+    octave = np.maximum(np.arange(slopes.size) // (1 << OCTAVE_BITS) - 1, 0)
+    fits = bool(np.all((np.abs(slopes) + 1) << octave < 1 << 31))
+    return slopes.astype(np.int32) if fits else slopes
+
+
+@template("void(uint8[:,::1],Norm,{0}[::1],uint8[:,::1],int64,int64,Lines,{0}[::1])")
+def _local_response_norm(
+    x: Codes,
+    norm: Norm,
+    slopes: Int32,
+    out: Codes,
+    first: int,
+    last: int,
+    lines: Lines,
+    slope: Int32,
+) -> None:
+    zero_point, size, powers, tail = norm.zero_point, norm.size, norm.powers, norm.tail
+    squares, sums, bits = lines.squares, lines.sums, lines.bits
+    knots, power = lines.knots, lines.power
+    wide = slopes.dtype.type
+    channels = x.shape[1]
+    behind = (size - 1) // 2
+    middle = squares[behind : behind + channels]
+    squares[:] = 0
+    for pixel in range(first, last):
+        row = x[pixel]
+        for c in range(channels):
+            distance = np.int32(np.int32(row[c]) - zero_point)
+            middle[c] = np.int32(distance * distance)
+        sums[:] = 0
+        for tap in range(0, size - 1, 2):
+            one, other = squares[tap : tap + channels], squares[tap + 1 : tap + 1 + channels]
+            for c in range(channels):
+                sums[c] = np.int32(sums[c] + np.int32(one[c] + other[c]))
+        if size % 2:
+            one = squares[size - 1 : size - 1 + channels]
+            for c in range(channels):
+                sums[c] = np.int32(sums[c] + one[c])
+        for c in range(channels):
+            # No two bits in a row, so that the float is not rounded up to the next octave.
+            sparse = np.int32(sums[c] & np.int32(~(sums[c] >> np.int32(1))))
+            octave = np.int32(bits_of_float(sparse) >> np.int32(_FRACTION_BITS))
+            octave = np.int32(octave - np.int32(_EXPONENT_OF_ONE + OCTAVE_BITS))
+            octave = max(octave, np.int32(0))
+            bits[c] = octave
+            knots[c] = np.int32(np.int32(octave << np.int32(OCTAVE_BITS)) + (sums[c] >> octave))
+        for c in range(channels):
+            power[c] = powers[np.uint32(knots[c])]
+            slope[c] = slopes[np.uint32(knots[c])]
+        for c in range(channels):
+            step = np.int32(np.int32(1) << bits[c])
+            rest = np.int32(sums[c] & np.int32(step - np.int32(1)))
+            rise = wide(wide(slope[c] * wide(rest)) + wide(step >> np.int32(1)))
+            factor = np.int32(power[c] + np.int32(rise >> wide(bits[c])))
+            distance = np.int32(np.int32(row[c]) - zero_point)
+            sums[c] = np.int32(np.int32(distance * factor) + tail.preload)
+        requantize_run(sums, tail, out[pixel])
+
+
+PREPARERS: Preparers = {BoundLocalResponseNorm: PreparedLocalResponseNorm}

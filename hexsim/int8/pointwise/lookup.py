@@ -1,0 +1,64 @@
+"""Tables of all codes, one for a tensor or one per channel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.int8.algorithm import use_vectors
+from hexsim.int8.machine_code.inner_loops.vector_lookup import look_up_codes
+from hexsim.int8.machine_code.jit import kernel, template
+from hexsim.int8.machine_code.memory import ALIGNMENT
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.lowering.lookup import BoundLookup
+from hexsim.lowering.lowered_call import Codes
+
+_BYTES = 1024
+"""Codes at least in a piece; whole vectors and cache lines."""
+
+
+class PreparedLookup:
+    """Neuron or Prelu."""
+
+    def __init__(self, call: BoundLookup) -> None:
+        self._tables = call.tables
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        return [look_up(inputs[0], self._tables, output)]
+
+
+def look_up(codes: Out, tables: Codes, out: Out) -> Step:
+    """The step that replaces each code by its entry.
+
+    `tables` is (1, codes) or (channels of the last axis, codes).
+
+    `codes` and `out` are C-contiguous and may be the same array.
+    """
+    narrow = codes.dtype == tables.dtype == np.uint8
+    if narrow and len(tables) == 1 and use_vectors():
+        flat = (codes.reshape(-1), tables[0], out.reshape(-1), FIRST, LAST)
+        return Step(_look_up_bytes, flat, codes.size, grain=_BYTES)
+    rows = codes.reshape(-1, len(tables))
+    arguments = (rows, tables, out.reshape(rows.shape), FIRST, LAST)
+    return Step(_look_up(codes.dtype, tables.dtype), arguments, len(rows), grain=ALIGNMENT)
+
+
+@template("void({0}[:,::1],{1}[:,::1],{1}[:,::1],int64,int64)")
+def _look_up(codes: Codes, tables: Codes, out: Codes, first: int, last: int) -> None:
+    for row in range(first, last):
+        for channel in range(codes.shape[1]):
+            out[row, channel] = tables[channel, codes[row, channel]]
+
+
+@kernel("void(uint8[::1],uint8[::1],uint8[::1],int64,int64)")
+def _look_up_bytes(codes: Codes, table: Codes, out: Codes, first: int, last: int) -> None:
+    codes_at, out_at = codes.ctypes.data + first, out.ctypes.data + first
+    done = look_up_codes(last - first, codes_at, table.ctypes.data, out_at)
+    for at in range(first + done, last):
+        out[at] = table[codes[at]]
+
+
+PREPARERS: Preparers = {BoundLookup: PreparedLookup}

@@ -1,0 +1,147 @@
+"""MatMul of two computed operands: a row of the result at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hexsim.graph.ir import Shape
+from hexsim.int8.machine_code.jit import kernel
+from hexsim.int8.machine_code.record import record
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.requantize.constants import OneWideTail, Tail, one_tail, one_wide_tail
+from hexsim.int8.requantize.run import requantize_run
+from hexsim.int8.requantize.scalar import requantize_wide
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.lowering.mat_mul import BoundMatMul
+
+
+@record("uint8[:,:,::1],int64[::1],int64")
+class Matrices(NamedTuple):
+    """An operand: its matrices, which of them belongs to each of the result, its zero point."""
+
+    codes: Codes
+    numbers: Int64
+    zero_point: int
+
+
+@record("uint16[:,:,::1],int64[::1],int64")
+class WideMatrices(NamedTuple):
+    """The same of 16 bits."""
+
+    codes: Codes
+    numbers: Int64
+    zero_point: int
+
+
+class PreparedMatMul:
+    """Batches are numbered; tables say which matrix of each operand belongs to one."""
+
+    def __init__(self, call: BoundMatMul) -> None:
+        self._call = call
+        self._wide = call.tail.fraction_bits > 0
+        outer = call.output.shape[:-2]
+        self._of_first, self._of_second = (_matrices(x.shape[:-2], outer) for x in call.inputs)
+        self._zero_points = [x.zero_point for x in call.inputs]
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        first, second = (codes.reshape(-1, *codes.shape[-2:]) for codes in inputs)
+        result = output.reshape(-1, output.shape[-1])
+        tail = one_wide_tail(self._call.tail) if self._wide else one_tail(self._call.tail)
+        kind = WideMatrices if self._wide else Matrices
+        zero_first, zero_second = self._zero_points
+        arguments = (
+            kind(first, self._of_first, zero_first), kind(second, self._of_second, zero_second),
+            self._call.transposed, tail, result, FIRST, LAST,
+            Scratch(output.shape[-1], np.int64 if self._wide else np.int32),
+        )  # fmt: skip
+        return [Step(_wide_product if self._wide else _product, arguments, len(result))]
+
+
+def _matrices(own: Shape, outer: Shape) -> Int64:
+    """The number of an operand's matrix for each matrix of the result."""
+    numbers = np.arange(math.prod(own), dtype=np.int64).reshape(own)
+    return np.ascontiguousarray(np.broadcast_to(numbers, outer)).reshape(-1)
+
+
+@kernel("void(Matrices,Matrices,int64,Tail,uint8[:,::1],int64,int64,int32[::1])")
+def _product(
+    a: Matrices,
+    b: Matrices,
+    transposed: int,
+    tail: Tail,
+    out: Codes,
+    first: int,
+    last: int,
+    sums: Int32,
+) -> None:
+    rows, depth = a.codes.shape[1], a.codes.shape[2]
+    for row in range(first, last):
+        left = a.codes[a.numbers[row // rows], row % rows]
+        matrix = b.codes[b.numbers[row // rows]]
+        sums[:] = tail.preload
+        if transposed:
+            for n in range(sums.size):
+                column = matrix[n]
+                total = np.int32(0)
+                for k in range(depth):
+                    distance = np.int32(np.int32(left[k]) - np.int32(a.zero_point))
+                    total += np.int32(
+                        distance * np.int32(np.int32(column[k]) - np.int32(b.zero_point))
+                    )
+                sums[n] = np.int32(sums[n] + total)
+        else:
+            for k in range(depth):
+                distance = np.int32(np.int32(left[k]) - np.int32(a.zero_point))
+                line = matrix[k]
+                for n in range(sums.size):
+                    other = np.int32(np.int32(line[n]) - np.int32(b.zero_point))
+                    sums[n] = np.int32(sums[n] + np.int32(distance * other))
+        requantize_run(sums, tail, out[row])
+
+
+@kernel("void(WideMatrices,WideMatrices,int64,OneWideTail,uint16[:,::1],int64,int64,int64[::1])")
+def _wide_product(
+    a: WideMatrices,
+    b: WideMatrices,
+    transposed: int,
+    tail: OneWideTail,
+    out: Codes,
+    first: int,
+    last: int,
+    sums: Int64,
+) -> None:
+    rows, depth = a.codes.shape[1], a.codes.shape[2]
+    for row in range(first, last):
+        left = a.codes[a.numbers[row // rows], row % rows]
+        matrix = b.codes[b.numbers[row // rows]]
+        sums[:] = tail.preload
+        if transposed:
+            for n in range(sums.size):
+                column = matrix[n]
+                total = np.int64(0)
+                for k in range(depth):
+                    total += (np.int64(left[k]) - a.zero_point) * (
+                        np.int64(column[k]) - b.zero_point
+                    )
+                sums[n] += total
+        else:
+            for k in range(depth):
+                distance = np.int64(left[k]) - a.zero_point
+                line = matrix[k]
+                for n in range(sums.size):
+                    sums[n] += distance * (np.int64(line[n]) - b.zero_point)
+        part = out[row]
+        for n in range(part.size):
+            part[n] = requantize_wide(
+                sums[n], tail.multiplier, tail.shift, tail.fraction_bits, tail.low, tail.high
+            )
+
+
+PREPARERS: Preparers = {BoundMatMul: PreparedMatMul}
+WIDE_PREPARERS: Preparers = {BoundMatMul: PreparedMatMul}

@@ -1,0 +1,135 @@
+"""Normalization: sums of codes and squares, integer reciprocal root, one requantise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hexsim.graph.ir import Shape
+from hexsim.int8.machine_code.jit import inlined, template
+from hexsim.int8.machine_code.record import record
+from hexsim.int8.pointwise.strided_copy import copy
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.requantize.constants import OneWideTail, one_wide_tail
+from hexsim.int8.requantize.scalar import requantize_wide
+from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.lowering.lowered_call import Codes, Int64
+from hexsim.lowering.normalization import NORMAL_BITS, ROOT_BITS, BoundNormalization
+
+_LEAST = 1 << 2 * ROOT_BITS - 2
+"""What a number is scaled to at least before its root is taken."""
+
+
+@record("int64,int64,int64,int64")
+class Form(NamedTuple):
+    """Zero point, epsilon, n (1 for a length), whether the mean is subtracted."""
+
+    zero_point: int
+    epsilon: int
+    number: int
+    centred: int
+
+
+@record("int64[::1],int64[::1],int64[::1],int64[::1]")
+class Affine(NamedTuple):
+    """Factors and preloads; their places are the sum of one number by row and one by column."""
+
+    factors: Int64
+    preloads: Int64
+    by_row: Int64
+    by_column: Int64
+
+
+class PreparedNormalization:
+    """What shares a statistic is brought to the end, if it is not there."""
+
+    def __init__(self, call: BoundNormalization) -> None:
+        shape = call.output.shape
+        kept = tuple(axis for axis in range(len(shape)) if axis not in call.axes)
+        shared = tuple(sorted(call.axes))
+        self._order = (*kept, *shared)
+        self._shared = math.prod(shape[axis] for axis in shared)
+        count = 1 if call.kind == "length" else self._shared
+        zero_point = call.inputs[0].zero_point
+        self._form = Form(zero_point, call.epsilon, count, int(call.kind == "deviation"))
+        self._tail = one_wide_tail(call.tail)
+        places = np.broadcast_to(np.arange(call.factors.size).reshape(call.spread), shape)
+        self._affine = Affine(
+            call.factors.astype(np.int64),
+            call.tail.preload.astype(np.int64),
+            _along(places, kept, shape),
+            _along(places, shared, shape),
+        )
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        seen, shown = inputs[0].transpose(self._order), output.transpose(self._order)
+        in_place = self._order == tuple(range(output.ndim))
+        moved = seen if in_place else workspace.empty(seen.shape, seen.dtype)
+        result = shown if in_place else workspace.empty(shown.shape, shown.dtype)
+        rows = result.reshape(-1, self._shared)
+        arguments = (
+            moved.reshape(-1, self._shared), self._form, self._affine, self._tail, rows,
+            FIRST, LAST,
+        )  # fmt: skip
+        step = Step(_normalize(output.dtype), arguments, len(rows))
+        if in_place:
+            return [step]
+        return [copy(seen, moved), step, copy(result, shown)]
+
+
+def _along(places: Int64, axes: tuple[int, ...], shape: Shape) -> Int64:
+    """What the places along `axes` add to the first one."""
+    index = tuple(slice(None) if axis in axes else 0 for axis in range(len(shape)))
+    return np.ascontiguousarray(places[index], np.int64).reshape(-1)
+
+
+@inlined
+def _reciprocal_root(number: int) -> tuple[np.int64, np.int64]:
+    """r and s of the contract, for a number above zero."""
+    even = np.int64(0)
+    while number << even < np.int64(_LEAST):
+        even += np.int64(2)
+    scaled = number << even
+    root = np.int64(math.sqrt(scaled))  # a float, which may be beside the integer root
+    while root * root > scaled:
+        root -= 1
+    while (root + 1) * (root + 1) <= scaled:
+        root += 1
+    reciprocal = (np.int64(1) << np.int64(2 * ROOT_BITS - 1)) // root
+    return reciprocal, np.int64(2 * ROOT_BITS - 1 - NORMAL_BITS) - even // 2
+
+
+@template("void({0}[:,::1],Form,Affine,OneWideTail,{0}[:,::1],int64,int64)")
+def _normalize(
+    x: Codes, form: Form, affine: Affine, tail: OneWideTail, out: Codes, first: int, last: int
+) -> None:
+    for row in range(first, last):
+        total = np.int64(0)
+        squares = np.int64(0)
+        for k in range(x.shape[1]):
+            distance = np.int64(x[row, k]) - form.zero_point
+            total += distance
+            squares += distance * distance
+        taken = total if form.centred else np.int64(0)
+        width = form.number * squares - taken * taken + form.epsilon
+        reciprocal, shift = np.int64(0), np.int64(1)
+        if width > 0:
+            reciprocal, shift = _reciprocal_root(width)
+        half = np.int64(1) << (shift - 1)
+        place = affine.by_row[row]
+        for k in range(x.shape[1]):
+            distance = form.number * (np.int64(x[row, k]) - form.zero_point) - taken
+            normal = (distance * reciprocal + half) >> shift
+            at = place + affine.by_column[k]
+            out[row, k] = requantize_wide(
+                affine.preloads[at] + affine.factors[at] * normal,
+                tail.multiplier, tail.shift, tail.fraction_bits, tail.low, tail.high,
+            )  # fmt: skip
+
+
+PREPARERS: Preparers = {BoundNormalization: PreparedNormalization}
+WIDE_PREPARERS: Preparers = {BoundNormalization: PreparedNormalization}

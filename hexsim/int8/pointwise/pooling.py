@@ -1,0 +1,136 @@
+"""Pooling over the part of each window that lies in the input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hexsim.int8.machine_code.inner_loops.vector_maximum import largest_codes
+from hexsim.int8.machine_code.jit import inlined, template
+from hexsim.int8.machine_code.record import record
+from hexsim.int8.panel import SUM_BYTES
+from hexsim.int8.pointwise.movement import through
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.requantize.constants import Tails, all_tails
+from hexsim.int8.requantize.scalar import requantize
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.layers import Window
+from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.lowering.pooling import BoundAveragePool, BoundMaxPool
+
+
+class PreparedMaxPool:
+    """Maximum of codes, then the table."""
+
+    def __init__(self, call: BoundMaxPool) -> None:
+        self._window = _window(call.window)
+        self._table = call.table
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        _, _, width, channels = inputs[0].shape
+        columns = Scratch(width * channels, output.dtype)
+        arguments = (inputs[0], self._window, output, FIRST, LAST, columns)
+        step = Step(_max_pool(output.dtype), arguments, math.prod(output.shape[:2]))
+        return [step, *through(self._table, output)]
+
+
+@record("int64[:,::1],int32,int32[:,::1],Tails")
+class Average(NamedTuple):
+    """A window as `_window` returns it, the zero point, and which tail each pixel has."""
+
+    window: Int64
+    zero_point: int
+    tail_of: Int32
+    tails: Tails
+
+
+class PreparedAveragePool:
+    """Sum of codes, requantised by the constants of the pixel's count."""
+
+    def __init__(self, call: BoundAveragePool) -> None:
+        zero_point, tails = call.inputs[0].zero_point, all_tails(call.tail)
+        self._average = Average(_window(call.window), zero_point, call.tail_of, tails)
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        sums = Scratch(output.shape[-1], np.int32)
+        arguments = (inputs[0], self._average, output, FIRST, LAST, sums)
+        return [Step(_average_pool(output.dtype), arguments, math.prod(output.shape[:2]))]
+
+
+def _window(window: Window) -> Int64:
+    """Kernel, strides, dilations and first pads as (4, 2) rows of (height, width)."""
+    rows = [window.kernel, window.strides, window.dilations, window.pads[:2]]
+    return np.array(rows, np.int64)
+
+
+@template("void({0}[:,:,:,::1],int64[:,::1],{0}[:,:,:,::1],int64,int64,{0}[::1])")
+def _max_pool(x: Codes, window: Int64, out: Codes, first: int, last: int, columns: Codes) -> None:
+    """The largest of each column first, for which whole rows of the input are read in order."""
+    pixel = x.shape[3] * x.itemsize
+    for row_of_all in range(first, last):
+        image = row_of_all // out.shape[1]
+        oy = row_of_all - image * out.shape[1]
+        top = oy * window[1, 0] - window[3, 0]
+        row, end_row = _inside(top, window[0, 0], window[2, 0], x.shape[1])
+        columns[:] = 0
+        for tap in range(row, end_row):
+            codes = x[image, top + tap * window[2, 0]].reshape(-1)
+            for i in range(columns.size):
+                columns[i] = max(columns[i], codes[i])
+        best = out.ctypes.data + row_of_all * out.shape[2] * pixel
+        for ox in range(out.shape[2]):
+            left = ox * window[1, 1] - window[3, 1]
+            column, end_column = _inside(left, window[0, 1], window[2, 1], x.shape[2])
+            start = columns.ctypes.data + (left + column * window[2, 1]) * pixel
+            taps, step = end_column - column, pixel * window[2, 1]
+            largest_codes(columns, start, taps, step, x.shape[3], best + ox * pixel)
+
+
+@inlined
+def _inside(start: int, taps: int, dilation: int, size: int) -> tuple[int, int]:
+    """The first tap inside an axis of `size` and the one behind the last."""
+    if start >= 0 and start + (taps - 1) * dilation < size:
+        return 0, taps
+    first = max(-start + dilation - 1, 0) // dilation
+    behind = min(max(size - start + dilation - 1, 0) // dilation, taps)
+    return first, max(first, behind)
+
+
+@template("void(uint8[:,:,:,::1],Average,{0}[:,:,:,::1],int64,int64,int32[::1])")
+def _average_pool(x: Codes, average: Average, out: Out, first: int, last: int, sums: Int32) -> None:
+    window, zero_point = average.window, average.zero_point
+    tail_of, preload = average.tail_of, average.tails.preload
+    multiplier, shift = average.tails.multiplier, average.tails.shift
+    low, high = average.tails.low, average.tails.high
+    for row_of_all in range(first, last):
+        image = row_of_all // out.shape[1]
+        oy = row_of_all - image * out.shape[1]
+        for ox in range(out.shape[2]):
+            tail = tail_of[oy, ox]
+            sums[:] = preload[tail]
+            for ky in range(window[0, 0]):
+                y = oy * window[1, 0] - window[3, 0] + ky * window[2, 0]
+                if y < 0 or y >= x.shape[1]:
+                    continue
+                for kx in range(window[0, 1]):
+                    xx = ox * window[1, 1] - window[3, 1] + kx * window[2, 1]
+                    if xx < 0 or xx >= x.shape[2]:
+                        continue
+                    pixel = x[image, y, xx]
+                    for c in range(sums.size):
+                        sums[c] += np.int32(np.int32(pixel[c]) - zero_point)
+            row = out[image, oy, ox]
+            if out.itemsize == SUM_BYTES:
+                for c in range(sums.size):
+                    row[c] = sums[c]
+            else:
+                for c in range(sums.size):
+                    row[c] = requantize(sums[c], multiplier[tail], shift[tail], low, high)
+
+
+PREPARERS: Preparers = {BoundAveragePool: PreparedAveragePool, BoundMaxPool: PreparedMaxPool}

@@ -1,0 +1,269 @@
+"""Recurrent layers: every direction of every item of the batch walks through its steps alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hexsim.int8.machine_code.jit import inlined, template
+from hexsim.int8.machine_code.record import record
+from hexsim.int8.pointwise.movement import rescaled
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.lowering.recurrent import (
+    GATE_BITS,
+    KNOT_SHIFT,
+    BoundRecurrent,
+    Scales,
+)
+from hexsim.lowering.weights import Weights
+
+_CELLS = {"lstm": 0, "gru": 1, "rnn": 2}
+_LSTM, _GRU = 0, 1
+_INT16, _INT32 = (1 << 15) - 1, (1 << 31) - 1
+
+
+@record("int32[:,::1],int64[::1],int64[::1],int64[::1]")
+class Product(NamedTuple):
+    """Weights without zero point by columns, what scales their sums, and the bias."""
+
+    weights: Int32
+    multiplier: Int64
+    shift: Int64
+    bias: Int64
+
+
+@record("int64,int64,int64,int64,int64,int64,int64,int64,int64,int64")
+class Rules(NamedTuple):
+    """Zero points of input and output, the largest code, the scale of the output, and the form.
+
+    `reversed_from` is the first direction that walks backwards.
+    """
+
+    zero_in: int
+    zero_out: int
+    most: int
+    multiplier: int
+    shift: int
+    cell: int
+    resets_late: int
+    reversed_from: int
+    zero_cell: int
+    cell_factor: int
+
+
+@record("Product,Product,int64[::1],int64[::1],Rules")
+class Model(NamedTuple):
+    """All that does not change from step to step."""
+
+    of_input: Product
+    of_state: Product
+    sigmoid: Int64
+    tanh: Int64
+    rules: Rules
+
+
+class PreparedRecurrent:
+    """Weights and tables as the kernel reads them."""
+
+    def __init__(self, call: BoundRecurrent) -> None:
+        _, self._directions, self._batch, self._hidden = call.output.shape
+        self._places = {name: place for place, name in enumerate(call.initial, start=1)}
+        self._table = call.hidden_table
+        cell = self._places.get("cell")
+        rules = Rules(
+            call.inputs[0].zero_point,
+            call.output.zero_point,
+            call.output.encoding.steps,
+            int(call.of_output.multiplier[0]),
+            int(call.of_output.shift[0]),
+            _CELLS[call.cell],
+            int(call.resets_late),
+            {"forward": 2, "reverse": 0, "bidirectional": 1}[call.direction],
+            0 if cell is None else call.inputs[cell].zero_point,
+            call.cell_factor,
+        )
+        self._model = Model(
+            _product(call.weights, call.of_input, call.bias[0]),
+            _product(call.recurrence, call.of_state, call.bias[1]),
+            call.sigmoid,
+            call.tanh,
+            rules,
+        )
+        self._still = np.full(
+            (self._directions * self._batch, self._hidden),
+            call.output.zero_point,
+            call.output.encoding.dtype,
+        )
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        work: list[Work] = []
+        hidden = cell = self._still
+        if "hidden" in self._places:
+            given = inputs[self._places["hidden"]]
+            codes, work = rescaled(given, self._table, workspace)
+            hidden = codes.reshape(hidden.shape)
+        if "cell" in self._places:
+            cell = inputs[self._places["cell"]].reshape(cell.shape)
+        columns = self._model.of_input.weights.shape[1] // self._directions
+        size = 3 * self._hidden + 2 * columns
+        arguments = (
+            inputs[0], hidden, cell, self._model, output, FIRST, LAST, Scratch(size, np.int64),
+        )  # fmt: skip
+        return [*work, Step(_walk(output.dtype), arguments, len(self._still))]
+
+
+def _product(weights: Weights, scales: Scales, bias: Int64) -> Product:
+    distance = weights.codes.astype(np.int32) - np.int32(weights.zero_point)
+    ones = np.ones(distance.shape[1], np.int64)
+    return Product(
+        np.ascontiguousarray(distance),
+        scales.multiplier * ones,
+        scales.shift * ones,
+        np.ascontiguousarray(bias),
+    )
+
+
+@inlined
+def _scaled(number: Any, multiplier: Any, shift: Any) -> Any:
+    half = np.int64(1) << (shift - np.int64(1))
+    return (number * multiplier + half) >> shift
+
+
+@inlined
+def _gate(total: Any, knots: Int64) -> Any:
+    """A function of what is added up, which has 20 fraction bits."""
+    short = (total + np.int64(128)) >> np.int64(8)
+    short = min(max(short, np.int64(-_INT16 - 1)), np.int64(_INT16))
+    place = (short >> np.int64(KNOT_SHIFT)) + np.int64(128)
+    rest = short & np.int64(255)
+    below = knots[place]
+    return below + (((knots[place + 1] - below) * rest + np.int64(128)) >> np.int64(KNOT_SHIFT))
+
+
+@inlined
+def _multiply(distances: Int64, product: Product, start: int, first: int, sums: Int64) -> None:
+    """Columns from `first` on of a product, those of `start` on of the weights, scaled."""
+    last = sums.size
+    for k in range(first, last):
+        sums[k] = 0
+    for i in range(distances.size):
+        distance = distances[i]
+        line = product.weights[i, start:]
+        for k in range(first, last):
+            sums[k] += distance * np.int64(line[k])
+    for k in range(first, last):
+        at = start + k
+        sums[k] = _scaled(sums[k], product.multiplier[at], product.shift[at]) + product.bias[at]
+
+
+@inlined
+def _multiply_codes(
+    codes: Codes, zero_point: int, product: Product, start: int, sums: Int64
+) -> None:
+    """All columns of a product with codes."""
+    for k in range(sums.size):
+        sums[k] = 0
+    for i in range(codes.size):
+        distance = np.int64(codes[i]) - zero_point
+        line = product.weights[i, start:]
+        for k in range(sums.size):
+            sums[k] += distance * np.int64(line[k])
+    for k in range(sums.size):
+        at = start + k
+        sums[k] = _scaled(sums[k], product.multiplier[at], product.shift[at]) + product.bias[at]
+
+
+@inlined
+def _lstm(k: int, p: Int64, q: Int64, kept: Int64, model: Model) -> Any:
+    """The new state of a unit of an LSTM, from zero, unlimited."""
+    units = kept.size
+    i = _gate(p[k] + q[k], model.sigmoid)
+    o = _gate(p[units + k] + q[units + k], model.sigmoid)
+    f = _gate(p[2 * units + k] + q[2 * units + k], model.sigmoid)
+    g = _gate(p[3 * units + k] + q[3 * units + k], model.tanh)
+    total = (f * kept[k] + np.int64(1 << GATE_BITS - 1)) >> np.int64(GATE_BITS)
+    total += (i * g + np.int64(512)) >> np.int64(10)
+    kept[k] = min(max(total, np.int64(-_INT32 - 1)), np.int64(_INT32))
+    shown = o * _gate(kept[k], model.tanh)
+    return _scaled(shown, model.rules.multiplier, model.rules.shift)
+
+
+@inlined
+def _gru(k: int, p: Int64, q: Int64, state: Int64, model: Model) -> Any:
+    """The same of a GRU."""
+    units = state.size
+    z = _gate(p[k] + q[k], model.sigmoid)
+    of_last = q[2 * units + k]
+    if model.rules.resets_late:
+        r = _gate(p[units + k] + q[units + k], model.sigmoid)
+        of_last = (r * of_last + np.int64(1 << GATE_BITS - 1)) >> np.int64(GATE_BITS)
+    n = _gate(p[2 * units + k] + of_last, model.tanh)
+    share = (np.int64(1 << GATE_BITS) - z) * n
+    fresh = _scaled(share, model.rules.multiplier, model.rules.shift)
+    old = (z * state[k] + np.int64(64)) >> np.int64(7)
+    return (fresh + old + np.int64(128)) >> np.int64(8)
+
+
+@inlined
+def _of_state(state: Int64, reset: Int64, model: Model, start: int, p: Int64, q: Int64) -> None:
+    """The product with the state; for an early reset gate that of new gates with what it leaves."""
+    units = state.size
+    if model.rules.cell != _GRU or model.rules.resets_late != 0:
+        _multiply(state, model.of_state, start, 0, q)
+        return
+    _multiply(state, model.of_state, start, 0, q[: 2 * units])
+    for k in range(units):
+        gate = _gate(p[units + k] + q[units + k], model.sigmoid)
+        reset[k] = (gate * state[k] + np.int64(1 << GATE_BITS - 1)) >> np.int64(GATE_BITS)
+    _multiply(reset, model.of_state, start, 2 * units, q)
+
+
+@template("void({0}[:,:,::1],{0}[:,::1],{0}[:,::1],Model,{0}[:,:,:,::1],int64,int64,int64[::1])")
+def _walk(
+    x: Codes,
+    hidden: Codes,
+    initial_cell: Codes,
+    model: Model,
+    out: Codes,
+    first: int,
+    last: int,
+    scratch: Int64,
+) -> None:
+    rules, (steps, _, batch, units) = model.rules, out.shape
+    columns = model.of_input.weights.shape[1] // out.shape[1]
+    state, kept = scratch[:units], scratch[units : 2 * units]
+    new = scratch[2 * units : 3 * units]
+    p = scratch[3 * units : 3 * units + columns]
+    q = scratch[3 * units + columns : 3 * units + 2 * columns]
+    for row in range(first, last):
+        direction, item = row // batch, row % batch
+        start = direction * columns
+        for k in range(units):
+            state[k] = np.int64(hidden[row, k]) - rules.zero_out
+            distance = np.int64(initial_cell[row, k]) - rules.zero_cell
+            kept[k] = (distance * rules.cell_factor + np.int64(1 << 15)) >> np.int64(16)
+        for number in range(steps):
+            step = steps - 1 - number if direction >= rules.reversed_from else number
+            _multiply_codes(x[step, item], rules.zero_in, model.of_input, start, p)
+            _of_state(state, new, model, start, p, q)
+            for k in range(units):
+                if rules.cell == _LSTM:
+                    number_of = _lstm(k, p, q, kept, model)
+                elif rules.cell == _GRU:
+                    number_of = _gru(k, p, q, state, model)
+                else:
+                    gate = _gate(p[k] + q[k], model.tanh)
+                    number_of = _scaled(gate, rules.multiplier, rules.shift)
+                code = min(max(rules.zero_out + number_of, np.int64(0)), rules.most)
+                new[k] = code - rules.zero_out
+                out[step, direction, item, k] = code
+            for k in range(units):
+                state[k] = new[k]
+
+
+PREPARERS: Preparers = {BoundRecurrent: PreparedRecurrent}

@@ -1,0 +1,134 @@
+"""Reductions along any axes.
+
+The axes that are reduced are brought together, if they are not neighbours already. Then a tensor is
+blocks of positions, each position a row of numbers that are reduced side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.graph.ir import Shape
+from hexsim.int8.machine_code.jit import template
+from hexsim.int8.panel import SUM_BYTES
+from hexsim.int8.pointwise.movement import through
+from hexsim.int8.pointwise.strided_copy import copy
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.requantize.constants import Tail, one_tail
+from hexsim.int8.requantize.scalar import requantize
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.lowering.lowered_call import Codes, Int32
+from hexsim.lowering.reduce import BoundReduceExtremum, BoundReduceSum
+
+
+class PreparedReduceSum:
+    """Sum or mean."""
+
+    def __init__(self, call: BoundReduceSum) -> None:
+        self._axes = call.axes
+        self._tail, self._zero_point = call.tail, call.inputs[0].zero_point
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        blocks, before = _blocks(inputs[0], self._axes, workspace)
+        # Sums wrap, so the zero points of all positions are a constant.
+        start = int(self._tail.preload[0]) - self._zero_point * blocks.shape[1]
+        start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
+        rows = output.reshape(blocks.shape[0], blocks.shape[2])
+        arguments = (
+            blocks, one_tail(self._tail, start), rows, FIRST, LAST,
+            Scratch(blocks.shape[2], np.int32),
+        )  # fmt: skip
+        return [*before, Step(_sum(output.dtype), arguments, len(rows))]
+
+
+class PreparedReduceExtremum:
+    """Maximum or minimum, then the table."""
+
+    def __init__(self, call: BoundReduceExtremum) -> None:
+        self._axes, self._table = call.axes, call.table
+        self._largest = call.kind == "max"
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        blocks, before = _blocks(inputs[0], self._axes, workspace)
+        rows = output.reshape(blocks.shape[0], blocks.shape[2])
+        arguments = (blocks, self._largest, rows, FIRST, LAST)
+        step = Step(_extremum(output.dtype), arguments, len(rows))
+        return [*before, step, *through(self._table, output)]
+
+
+def _blocks(codes: Codes, axes: Sequence[int], workspace: Workspace) -> tuple[Codes, list[Work]]:
+    """Return the codes as (blocks, positions, numbers), and the work that brings them there."""
+    order, inner = _order(codes.shape, axes)
+    turned = codes.transpose(order)
+    count = math.prod(codes.shape[axis] for axis in axes)
+    shape = (codes.size // count // inner, count, inner)
+    if order == tuple(range(codes.ndim)):
+        return codes.reshape(shape), []
+    moved = workspace.empty(turned.shape, codes.dtype)
+    return moved.reshape(shape), [copy(turned, moved)]
+
+
+def _order(shape: Shape, axes: Sequence[int]) -> tuple[tuple[int, ...], int]:
+    """The axes in order, and how many numbers of a position are kept apart.
+
+    Untouched if only axes of size one lie between those that are reduced, else these go last.
+    """
+    long = [axis for axis in range(len(shape)) if shape[axis] > 1]
+    reduced = [axis for axis in long if axis in axes]
+    if reduced:
+        first, last = reduced[0], reduced[-1]
+        if all(axis in axes for axis in long if first <= axis <= last):
+            return tuple(range(len(shape))), math.prod(shape[last + 1 :])
+    kept = tuple(axis for axis in range(len(shape)) if axis not in axes)
+    return (*kept, *axes), 1
+
+
+@template("void(uint8[:,:,::1],Tail,{0}[:,::1],int64,int64,int32[::1])")
+def _sum(x: Codes, tail: Tail, out: Out, first: int, last: int, sums: Int32) -> None:
+    for row in range(first, last):
+        block = x[row]
+        if sums.size == 1:
+            total = np.int32(tail.preload)
+            for k in range(block.shape[0]):
+                total = np.int32(total + np.int32(block[k, 0]))
+            sums[0] = total
+        else:
+            sums[:] = tail.preload
+            for k in range(block.shape[0]):
+                position = block[k]
+                for c in range(sums.size):
+                    sums[c] = np.int32(sums[c] + np.int32(position[c]))
+        codes = out[row]
+        if out.itemsize == SUM_BYTES:
+            for c in range(sums.size):
+                codes[c] = sums[c]
+        else:
+            for c in range(sums.size):
+                codes[c] = requantize(sums[c], tail.multiplier, tail.shift, tail.low, tail.high)
+
+
+@template("void({0}[:,:,::1],int64,{0}[:,::1],int64,int64)")
+def _extremum(x: Codes, largest: int, out: Codes, first: int, last: int) -> None:
+    for row in range(first, last):
+        block, best = x[row], out[row]
+        for c in range(best.size):
+            best[c] = block[0, c]
+        for k in range(1, block.shape[0]):
+            position = block[k]
+            if largest:
+                for c in range(best.size):
+                    best[c] = max(best[c], position[c])
+            else:
+                for c in range(best.size):
+                    best[c] = min(best[c], position[c])
+
+
+PREPARERS: Preparers = {
+    BoundReduceExtremum: PreparedReduceExtremum,
+    BoundReduceSum: PreparedReduceSum,
+}

@@ -1,0 +1,134 @@
+"""Resize: pixels copied from the nearest place, or four of them added by their weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hexsim.int8.machine_code.inner_loops.requantize_rows import PLAIN, SHIFTED, requantize_rows
+from hexsim.int8.machine_code.jit import template
+from hexsim.int8.machine_code.record import record
+from hexsim.int8.panel import COLUMNS, SUM_BYTES
+from hexsim.int8.pointwise.lookup import look_up
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.requantize.constants import Tail, one_tail
+from hexsim.int8.requantize.scalar import requantize
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.lowering.lowered_call import Codes, Int32
+from hexsim.lowering.resize import WEIGHT_BITS, BoundBilinear, BoundNearest
+
+
+class PreparedNearest:
+    """Pixels copied, then the table."""
+
+    def __init__(self, call: BoundNearest) -> None:
+        self._rows, self._columns = call.rows, call.columns
+        self._table = call.table
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        arguments = (inputs[0], self._rows, self._columns, output, FIRST, LAST)
+        work: list[Work] = [Step(_nearest(output.dtype), arguments, math.prod(output.shape[:2]))]
+        if self._table is not None:
+            work.append(look_up(output, self._table.reshape(1, -1), output))
+        return work
+
+
+@record("int32[::1],int32[::1],int32[::1],int32[::1]")
+class Line(NamedTuple):
+    """Scratch for the sums of a line, and what `requantize_rows` wants with them: vectors of what
+    is added (nothing), of the multiplier and of the shift.
+    """
+
+    sums: Any
+    none: Any
+    multipliers: Any
+    shifts: Any
+
+
+class PreparedBilinear:
+    """Sums of four codes, requantised."""
+
+    def __init__(self, call: BoundBilinear) -> None:
+        self._rows, self._columns = call.rows, call.columns
+        self._zero_point, self._tail = call.inputs[0].zero_point, call.tail
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        tail, row = self._tail, math.prod(output.shape[2:])
+        # The weights of a pixel add up to one, so the zero point is a constant.
+        start = int(tail.preload[0]) - (self._zero_point << 2 * WEIGHT_BITS)
+        start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
+        vector = Scratch(COLUMNS, np.int32)
+        none = Scratch(max(row // COLUMNS, COLUMNS), np.int32)
+        arguments = (
+            inputs[0], self._rows, self._columns, one_tail(tail, start), output, FIRST, LAST,
+            Line(Scratch(row, np.int32), none, vector, vector),
+        )  # fmt: skip
+        add = _bilinear(output.dtype)
+        return [Step(add, arguments, math.prod(output.shape[:2]))]
+
+
+@template("void({0}[:,:,:,::1],int32[::1],int32[::1],{0}[:,:,:,::1],int64,int64)")
+def _nearest(x: Codes, rows: Int32, columns: Int32, out: Out, first: int, last: int) -> None:
+    for row_of_all in range(first, last):
+        image = row_of_all // out.shape[1]
+        oy = row_of_all - image * out.shape[1]
+        for ox in range(out.shape[2]):
+            source, target = x[image, rows[oy], columns[ox]], out[image, oy, ox]
+            for c in range(target.size):
+                target[c] = source[c]
+
+
+@template("void(uint8[:,:,:,::1],int32[:,::1],int32[:,::1],Tail,{0}[:,:,:,::1],int64,int64,Line)")
+def _bilinear(
+    x: Codes,
+    rows: Int32,
+    columns: Int32,
+    tail: Tail,
+    out: Out,
+    first: int,
+    last: int,
+    line: Line,
+) -> None:
+    start, multiplier, shift = np.int64(tail.preload), tail.multiplier, tail.shift
+    low, high = tail.low, tail.high
+    sums, none, multipliers, shifts = line.sums, line.none, line.multipliers, line.shifts
+    way = SHIFTED if shift else PLAIN
+    none[:] = 0
+    multipliers[:] = multiplier
+    shifts[:] = shift
+    one, channels = np.int64(1 << WEIGHT_BITS), out.shape[3]
+    for row_of_all in range(first, last):
+        image = row_of_all // out.shape[1]
+        oy = row_of_all - image * out.shape[1]
+        above, below, down = x[image, rows[oy, 0]], x[image, rows[oy, 1]], np.int64(rows[oy, 2])
+        for ox in range(out.shape[2]):
+            left, right, aside = columns[ox, 0], columns[ox, 1], np.int64(columns[ox, 2])
+            a, b, c, d = above[left], above[right], below[left], below[right]
+            wa, wb = (one - down) * (one - aside), (one - down) * aside
+            wc, wd = down * (one - aside), down * aside
+            pixel = sums[ox * channels : (ox + 1) * channels]
+            for k in range(pixel.size):
+                pixel[k] = np.int32(start + wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k])
+        row = out[image, oy].reshape(-1)
+        if out.itemsize == SUM_BYTES:
+            for k in range(row.size):
+                row[k] = sums[k]
+        else:
+            # Rows of the vector requantise; what is left of the last one, by itself.
+            whole = row.size // COLUMNS
+            if whole:
+                requantize_rows(
+                    whole, sums.ctypes.data, SUM_BYTES * COLUMNS, none.ctypes.data,
+                    none.ctypes.data, multipliers.ctypes.data, shifts.ctypes.data, way, low, high,
+                    row.ctypes.data, COLUMNS,
+                )  # fmt: skip
+            for k in range(whole * COLUMNS, row.size):
+                row[k] = requantize(sums[k], multiplier, shift, low, high)
+
+
+PREPARERS: Preparers = {BoundBilinear: PreparedBilinear, BoundNearest: PreparedNearest}

@@ -1,0 +1,73 @@
+"""Softmax: table of exponentials, integer sum, one rounded division."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.int8.machine_code.jit import template
+from hexsim.int8.pointwise.strided_copy import copy
+from hexsim.int8.prepared import Out, Preparers
+from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.lowering.lowered_call import Codes, Int32
+from hexsim.lowering.softmax import SCALE_BITS, BoundSoftmax
+
+
+class PreparedSoftmax:
+    """The summed axes are brought to the end, if they are not there."""
+
+    def __init__(self, call: BoundSoftmax) -> None:
+        shape = call.output.shape
+        kept = tuple(axis for axis in range(len(shape)) if axis not in call.axes)
+        self._order = (*kept, *sorted(call.axes))
+        self._summed = math.prod(shape[axis] for axis in call.axes)
+        self._exponentials = call.exponentials
+        self._scale = call.scale
+        self._zero_point = call.output.zero_point
+        self._most = call.output.encoding.steps
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        seen, shown = inputs[0].transpose(self._order), output.transpose(self._order)
+        in_place = self._order == tuple(range(output.ndim))
+        moved = seen if in_place else workspace.empty(seen.shape, seen.dtype)
+        result = shown if in_place else workspace.empty(shown.shape, shown.dtype)
+        rows = result.reshape(-1, self._summed)
+        arguments = (
+            moved.reshape(-1, self._summed), self._exponentials, self._scale, self._zero_point,
+            self._most, rows, FIRST, LAST,
+        )  # fmt: skip
+        step = Step(_softmax(output.dtype), arguments, len(rows))
+        if in_place:
+            return [step]
+        return [copy(seen, moved), step, copy(result, shown)]
+
+
+@template("void({0}[:,::1],int32[::1],int64,int64,int64,{0}[:,::1],int64,int64)")
+def _softmax(
+    x: Codes,
+    exponentials: Int32,
+    scale: int,
+    zero_point: int,
+    most: int,
+    out: Codes,
+    first: int,
+    last: int,
+) -> None:
+    for row in range(first, last):
+        largest = x[row, 0]
+        for k in range(x.shape[1]):
+            largest = max(largest, x[row, k])
+        total = np.int64(0)
+        for k in range(x.shape[1]):
+            total += exponentials[np.int64(largest) - np.int64(x[row, k])]
+        divisor = total << np.int64(SCALE_BITS)
+        for k in range(x.shape[1]):
+            share = np.int64(exponentials[np.int64(largest) - np.int64(x[row, k])]) * scale
+            code = zero_point + (2 * share + divisor) // (2 * divisor)
+            out[row, k] = min(max(code, 0), most)  # type: ignore[assignment]
+
+
+PREPARERS: Preparers = {BoundSoftmax: PreparedSoftmax}

@@ -1,0 +1,191 @@
+"""16-bit operands: one pass of the 8-bit kernel for every pair of bytes, then one tail.
+
+A kernel that accumulates products writes its bare int32 sums if its output is int32
+(`PreparedCall`). Each pass has the bytes of one place as its operands; the tail adds the sums up,
+each raised by its place, in 64 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.int8.machine_code.jit import kernel, template
+from hexsim.int8.machine_code.memory import ALIGNMENT
+from hexsim.int8.machine_code.record import record
+from hexsim.int8.prepared import Out, PreparedCall
+from hexsim.int8.requantize.scalar import requantize_wide
+from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.lowering import BoundCall
+from hexsim.lowering.batch_norm import BoundBatchNorm
+from hexsim.lowering.bytes_of import byte_operands, byte_weights
+from hexsim.lowering.convolution import BoundConvolution
+from hexsim.lowering.elementwise import BoundSum
+from hexsim.lowering.fully_connected import BoundFullyConnected
+from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.lowering.pooling import BoundAveragePool
+from hexsim.lowering.reduce import BoundReduceSum
+from hexsim.lowering.requantize import Requantize
+from hexsim.lowering.resize import BoundBilinear
+
+Linear = (
+    BoundConvolution
+    | BoundFullyConnected
+    | BoundBatchNorm
+    | BoundAveragePool
+    | BoundBilinear
+    | BoundReduceSum
+    | BoundSum
+)
+
+
+class PreparedBytes:
+    """A call that is linear in its operand's codes and, if it has weights, in theirs."""
+
+    def __init__(self, call: Linear, prepare: Callable[[BoundCall], PreparedCall]) -> None:
+        passes = _passes(call)
+        self._bytes = [byte for byte, _, _ in passes]
+        self._kernels = [prepare(one) for _, _, one in passes]
+        self._finish = WideTail(call, [8 * (byte + weight) for byte, weight, _ in passes])
+
+    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+        """See PreparedCall."""
+        work: list[Work] = []
+        planes = {
+            byte: [_byte_plane(x, byte, workspace, work) for x in inputs]
+            for byte in dict.fromkeys(self._bytes)
+        }
+        sums = workspace.empty((len(self._kernels), *output.shape), np.int32)
+        for byte, narrow, out in zip(self._bytes, self._kernels, sums, strict=True):
+            work += narrow.steps(planes[byte], out, workspace)
+        return [*work, self._finish.step(sums, output)]
+
+
+def _byte_plane(codes: Codes, byte: int, workspace: Workspace, work: list[Work]) -> Codes:
+    """One byte of each code; what makes it is added to `work`."""
+    if codes.dtype.itemsize == 1:
+        return codes
+    plane = workspace.empty(codes.shape, np.uint8)
+    arguments = (codes.reshape(-1), 8 * byte, plane.reshape(-1), FIRST, LAST)
+    work.append(Step(_take_byte, arguments, codes.size, ALIGNMENT))
+    return plane
+
+
+@kernel("void(uint16[::1],int64,uint8[::1],int64,int64)")
+def _take_byte(codes: Codes, place: int, plane: Codes, first: int, last: int) -> None:
+    source, target = codes[first:last], plane[first:last]
+    for i in range(target.size):
+        target[i] = np.uint8(source[i] >> place)
+
+
+def _passes(call: Linear) -> list[tuple[int, int, Linear]]:
+    """(byte of the operands, byte of the weights, 8-bit call) of every pass."""
+    operands = zip(*(byte_operands(x) for x in call.inputs), strict=True)
+    narrow = [
+        (same[0][0], 0, replace(call, inputs=tuple(x for _, x in same), tail=_bare(call.tail)))
+        for same in operands
+    ]
+    if not isinstance(call, BoundConvolution | BoundFullyConnected):
+        return narrow
+    weights = byte_weights(call.weights)
+    return [
+        (byte, place, replace(one, weights=part))  # type: ignore[arg-type]
+        for byte, _, one in narrow
+        for place, part in weights
+    ]
+
+
+def _bare(tail: Requantize) -> Requantize:
+    """A tail that adds nothing to the sums."""
+    return replace(tail, preload=np.zeros(tail.preload.shape, np.int32), fraction_bits=0)
+
+
+@record("int32[::1],int64,int64[::1],int32[::1],int32[::1],int64,int64,int64")
+class WideTails(NamedTuple):
+    """Tails with fraction bits: one per column if `along` is not zero, else one per row.
+
+    The tail of a row is that which `entries`, again and again, say.
+    """
+
+    entries: Int32
+    along: int
+    preload: Int64
+    multiplier: Int32
+    shift: Int32
+    fraction_bits: int
+    low: int
+    high: int
+
+
+class WideTail:
+    """Sums raised by their places, added to the preload, requantised.
+
+    `places` are the bits by which each of the arrays of sums is raised. Constants are per last
+    axis, per pixel (average pooling) or one for all.
+    """
+
+    def __init__(self, call: BoundCall, places: Sequence[int]) -> None:
+        tail: Requantize = call.tail  # type: ignore[attr-defined]
+        self._places = np.array(places, np.int64)
+        along = int(tail.preload.size > 1 and not isinstance(call, BoundAveragePool))
+        entries = np.zeros(1, np.int32)
+        if isinstance(call, BoundAveragePool):
+            entries = np.ascontiguousarray(call.tail_of).reshape(-1)
+        self._tails = WideTails(
+            entries, along, tail.preload.astype(np.int64), tail.multiplier, tail.shift,
+            tail.fraction_bits, tail.low, tail.high,
+        )  # fmt: skip
+
+    def step(self, sums: npt.NDArray[np.signedinteger[Any]], output: Out) -> Step:
+        """Return what writes the codes of `sums`, one array of the output's shape per place."""
+        columns = output.shape[-1] if output.ndim else 1
+        rows = output.reshape(-1, columns)
+        arguments = (
+            sums.reshape(len(sums), -1, columns), self._places, self._tails, rows,
+            Scratch(columns, np.int64), FIRST, LAST,
+        )  # fmt: skip
+        return Step(_finish(sums.dtype, output.dtype), arguments, len(rows))
+
+    def __call__(self, sums: npt.NDArray[np.signedinteger[Any]], output: Out) -> None:
+        """Do that step now."""
+        self.step(sums, output)()
+
+
+@template("void({0}[:,:,::1],int64[::1],WideTails,{1}[:,::1],int64[::1],int64,int64)")
+def _finish(
+    sums: npt.NDArray[np.signedinteger[Any]],
+    places: Int64,
+    tails: WideTails,
+    out: npt.NDArray[Any],
+    totals: Int64,
+    first_row: int,
+    last_row: int,
+) -> None:
+    entries, preload, multiplier, shift = (
+        tails.entries, tails.preload, tails.multiplier, tails.shift
+    )  # fmt: skip
+    fraction_bits, low, high = tails.fraction_bits, tails.low, tails.high
+    for row in range(first_row, last_row):
+        first = np.int64(entries[row % entries.size])
+        codes = out[row]
+        totals[:] = 0
+        for k in range(places.size):
+            place, part = places[k], sums[k, row]
+            for column in range(totals.size):
+                totals[column] += np.int64(part[column]) << place
+        if tails.along:
+            for column in range(totals.size):
+                codes[column] = requantize_wide(
+                    totals[column] + preload[column], multiplier[column], shift[column],
+                    fraction_bits, low, high,
+                )  # fmt: skip
+        else:
+            for column in range(totals.size):
+                codes[column] = requantize_wide(
+                    totals[column] + preload[first], multiplier[first], shift[first],
+                    fraction_bits, low, high,
+                )  # fmt: skip

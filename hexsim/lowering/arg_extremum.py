@@ -1,0 +1,42 @@
+"""ArgExtremum: codes are compared; of equal codes the first counts.
+
+The place is coded by a table. With the encoding that the quantiser gives it, steps of one from
+zero, that is the place itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from hexsim.layers import ArgExtremum
+from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.source import Binders, Source
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundArgExtremum(BoundCall):
+    """Along stored axis `axis`; `codes` has the code of every place."""
+
+    kind: Literal["max", "min"]
+    axis: int
+    codes: Codes
+
+
+def bind_arg_extremum(layer: ArgExtremum, source: Source) -> BoundArgExtremum:
+    """Turn the search for an extremum into integers."""
+    inputs, output = source.ends(layer)
+    places = np.arange(inputs[0].shape[layer.axis], dtype=np.float64)
+    return BoundArgExtremum(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        kind=layer.kind,
+        axis=layer.axis,
+        codes=output.encoding.quantize(places).astype(output.encoding.dtype),
+    )
+
+
+BINDERS: Binders = {ArgExtremum: bind_arg_extremum}

@@ -1,0 +1,33 @@
+"""Concat: inputs rescaled to the output's encoding where theirs differs, then joined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.layers import Concat
+from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.requantize import rescale_table
+from hexsim.lowering.source import Binders, Source
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundConcat(BoundCall):
+    """Joins along stored axis `axis`; `tables` are None for inputs that are copied."""
+
+    axis: int
+    tables: tuple[Codes | None, ...]
+
+
+def bind_concat(layer: Concat, source: Source) -> BoundConcat:
+    """Turn a concatenation into integers."""
+    inputs, output = source.ends(layer)
+    return BoundConcat(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        axis=layer.axis,
+        tables=tuple(rescale_table(x, output.encoding) for x in inputs),
+    )
+
+
+BINDERS: Binders = {Concat: bind_concat}

@@ -1,0 +1,46 @@
+"""Deconvolution: acc = preload + sum of (x - zx) * (w - zw) over the windows that reach a pixel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.layers import Deconvolution, Phases, Window
+from hexsim.lowering.lowered_call import BoundCall
+from hexsim.lowering.products import bind_products
+from hexsim.lowering.requantize import Requantize
+from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.weights import Weights
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundDeconvolution(BoundCall):
+    """Dense, grouped or depthwise; weights and tail are those of a convolution.
+
+    Input pixel i reaches the output pixels i * stride + tap * dilation - pad that exist. `phases`
+    is the convolution that adds the same products.
+    """
+
+    weights: Weights
+    window: Window
+    groups: int
+    phases: Phases
+    tail: Requantize
+
+
+def bind_deconvolution(layer: Deconvolution, source: Source) -> BoundDeconvolution:
+    """Turn a deconvolution into integers."""
+    inputs, output = source.ends(layer)
+    weights, tail = bind_products(layer, inputs[0], output, source)
+    return BoundDeconvolution(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        weights=weights,
+        window=layer.window,
+        groups=layer.groups,
+        phases=layer.phases(*inputs[0].shape[1:3]),
+        tail=tail,
+    )
+
+
+BINDERS: Binders = {Deconvolution: bind_deconvolution}

@@ -1,0 +1,109 @@
+"""Elementwise layers of two or more operands, broadcast as numpy does.
+
+Sum and difference: each operand is brought to the coarsest scale by a signed factor
+k = round(delta / coarsest * 2^14), with 2^20 for 16-bit codes, negative if it is subtracted;
+`coarsest` is the largest step of the operands and the output. acc = preload + sum of k * (x - zx),
+requantised once however many operands there are.
+Product: acc = preload + product of (x - zx), at most three operands, which is what int32 holds;
+each operand of 16 bits adds eight fraction bits. A constant whose step is too small for the
+accumulator is coded anew (hexsim.lowering.headroom).
+Quotient: hexsim.lowering.quotient.
+Maximum and minimum: operands are rescaled to the output's encoding and compared as codes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from hexsim.errors import HexsimError
+from hexsim.layers import Elementwise
+from hexsim.lowering.headroom import fitting_factor, largest_distance
+from hexsim.lowering.lowered_call import BoundCall, Codes, Int32, Operand
+from hexsim.lowering.quotient import BoundQuotient, bind_quotient
+from hexsim.lowering.requantize import Requantize, common_scale, requantize, rescale_table
+from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.sums import requantize_sums
+
+_MOST_FACTORS = 3
+"""What an int32 holds: 255^3 < 2^31 <= 255^4."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundSum(BoundCall):
+    """`factors` has one signed value per operand; `tail` has one entry."""
+
+    factors: Int32
+    tail: Requantize
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundProduct(BoundCall):
+    """`tail` has one entry."""
+
+    tail: Requantize
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundExtremum(BoundCall):
+    """`tables` rescale the operands, None where the codes stay."""
+
+    kind: Literal["max", "min"]
+    tables: tuple[Codes | None, ...]
+
+
+def bind_elementwise(
+    layer: Elementwise, source: Source
+) -> BoundSum | BoundProduct | BoundQuotient | BoundExtremum:
+    """Turn an elementwise layer into integers; HexsimError for a product of more than three."""
+    inputs, output = source.ends(layer)
+    if layer.kind == "div":
+        return bind_quotient(layer, inputs, output)
+    if layer.kind == "max" or layer.kind == "min":
+        return BoundExtremum(
+            layer=layer.name,
+            inputs=inputs,
+            output=output,
+            kind=layer.kind,
+            tables=tuple(rescale_table(x, output.encoding, layer.clamp) for x in inputs),
+        )
+    if layer.kind == "product":
+        if len(inputs) > _MOST_FACTORS:
+            raise HexsimError(
+                f"layer '{layer.name}' multiplies {len(inputs)} operands; the integer kernel "
+                f"takes {_MOST_FACTORS} at most, so split it into several products"
+            )
+        return _bind_product(layer, inputs, output)
+    factors, step = common_scale([x.delta for x in inputs], output.encoding, output.bits)
+    if layer.kind == "sub":
+        factors[1:] *= -1
+    return BoundSum(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        factors=factors,
+        tail=requantize(step, output.encoding, layer.clamp, fraction_bits=output.bits - 8),
+    )
+
+
+def _bind_product(layer: Elementwise, inputs: tuple[Operand, ...], output: Operand) -> BoundProduct:
+    fraction_bits = sum(x.bits - 8 for x in inputs)
+    inputs = fitting_factor(inputs, 1, 1.0, output.encoding, fraction_bits)
+    step = math.prod(x.delta for x in inputs)
+    return BoundProduct(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        tail=requantize_sums(
+            layer.name,
+            step,
+            math.prod(largest_distance(x) for x in inputs),
+            output.encoding,
+            layer.clamp,
+            fraction_bits,
+        ),
+    )
+
+
+BINDERS: Binders = {Elementwise: bind_elementwise}

@@ -1,0 +1,41 @@
+"""Gather: codes taken from given positions, rescaled only if the output's encoding differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.layers import Gather
+from hexsim.lowering.lowered_call import BoundCall, Codes, Int32
+from hexsim.lowering.requantize import rescale_table
+from hexsim.lowering.source import Binders, Source
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundGather(BoundCall):
+    """Along each axis of `places` position i is the input's position `places[axis][i]`."""
+
+    places: tuple[tuple[int, Int32], ...]
+    table: Codes | None
+
+
+def bind_gather(layer: Gather, source: Source) -> BoundGather:
+    """Turn a gather into integers."""
+    inputs, output = source.ends(layer)
+    return BoundGather(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        places=((layer.axis, places(layer.indices)),),
+        table=rescale_table(inputs[0], output.encoding),
+    )
+
+
+def places(positions: Sequence[int]) -> Int32:
+    """Return positions as kernels read them."""
+    return np.array(positions, np.int32)
+
+
+BINDERS: Binders = {Gather: bind_gather}

@@ -1,0 +1,63 @@
+"""Neuron and Prelu: a function of one code is a table of all codes, 256 or 65536.
+
+The table is the function evaluated in float64 on the real values of the input's codes and coded
+with the output's encoding, so it is the best answer of that width there is. An infinite result is
+the outermost code. A code without a result (a root of what is negative) has that of the nearest
+code with one, the smaller of two; a table without any is zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.layers import Neuron, Prelu
+from hexsim.lowering.lowered_call import BoundCall, Codes, Operand, Real
+from hexsim.lowering.source import Binders, Source
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundLookup(BoundCall):
+    """`tables` is (1, codes), or (channels, codes) along the last stored axis."""
+
+    tables: Codes
+
+
+def bind_neuron(layer: Neuron, source: Source) -> BoundLookup:
+    """Turn an activation function into a table."""
+    inputs, output = source.ends(layer)
+    values = _numbers(layer.values(_reals(inputs[0])))
+    tables = output.encoding.quantize(values).astype(output.encoding.dtype).reshape(1, -1)
+    return BoundLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
+
+
+def bind_prelu(layer: Prelu, source: Source) -> BoundLookup:
+    """Turn a Prelu into one table per channel."""
+    inputs, output = source.ends(layer)
+    x = _reals(inputs[0])
+    slope = np.broadcast_to(source.real(layer.slope).reshape(-1, 1), (inputs[0].shape[-1], 1))
+    values = np.where(x >= 0, x, slope * x)
+    tables = output.encoding.quantize(values).astype(output.encoding.dtype)
+    return BoundLookup(layer=layer.name, inputs=inputs, output=output, tables=tables)
+
+
+def _reals(operand: Operand) -> Real:
+    return (
+        np.arange(operand.encoding.steps + 1, dtype=np.float64) - operand.zero_point
+    ) * operand.delta
+
+
+def _numbers(values: Real) -> Real:
+    """The results of codes in order, with one in place of each that is none."""
+    known = np.flatnonzero(~np.isnan(values))
+    if not known.size:
+        return np.zeros_like(values)
+    codes = np.arange(len(values))
+    above = known[np.minimum(np.searchsorted(known, codes), len(known) - 1)]
+    below = known[np.maximum(np.searchsorted(known, codes, "right") - 1, 0)]
+    nearest = np.where(np.abs(codes - below) <= np.abs(above - codes), below, above)
+    return values[nearest]
+
+
+BINDERS: Binders = {Neuron: bind_neuron, Prelu: bind_prelu}

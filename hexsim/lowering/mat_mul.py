@@ -1,0 +1,59 @@
+"""MatMul: codes by codes with both zero points, int32 sums, one requantise.
+
+8 bits:  acc = preload + sum of (a - za) * (b - zb)     wraps modulo 2^32
+16 bits: A = preload + sum of (a - za) * (b - zb)       in 64 bits, sixteen of them fraction bits
+step = alpha * delta_a * delta_b
+A constant whose step is too small for the accumulator is coded anew (hexsim.lowering.headroom).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from hexsim.errors import HexsimError
+from hexsim.layers import MatMul
+from hexsim.lowering.headroom import fitting_factor, largest_distance
+from hexsim.lowering.lowered_call import BoundCall
+from hexsim.lowering.requantize import Requantize
+from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.sums import requantize_sums
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundMatMul(BoundCall):
+    """`transposed` says that the second operand is stored by columns; `tail` has one entry."""
+
+    transposed: bool
+    tail: Requantize
+
+
+def bind_mat_mul(layer: MatMul, source: Source) -> BoundMatMul:
+    """Turn a product into integers; HexsimError for a factor that is not above zero."""
+    inputs, output = source.ends(layer)
+    if layer.alpha <= 0:
+        raise HexsimError(
+            f"layer '{layer.name}' multiplies its product by {layer.alpha:g}; the integer kernel "
+            "takes factors above zero, run the layer on the cpu"
+        )
+    fraction_bits = sum(x.bits - 8 for x in inputs)
+    factors = fitting_factor(
+        inputs, inputs[0].shape[-1], layer.alpha, output.encoding, fraction_bits
+    )
+    return BoundMatMul(
+        layer=layer.name,
+        inputs=factors,
+        output=output,
+        transposed=layer.transposed,
+        tail=requantize_sums(
+            layer.name,
+            layer.alpha * factors[0].delta * factors[1].delta,
+            inputs[0].shape[-1] * math.prod(largest_distance(x) for x in factors),
+            output.encoding,
+            layer.clamp,
+            fraction_bits,
+        ),
+    )
+
+
+BINDERS: Binders = {MatMul: bind_mat_mul}

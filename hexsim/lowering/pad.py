@@ -1,0 +1,51 @@
+"""Pad: codes copied into a larger tensor, rescaled only if the output's encoding differs.
+
+What repeats the input takes every code from some position of it, so it is a gather.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.layers import Pad
+from hexsim.lowering.gather import BoundGather, places
+from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.requantize import rescale_table
+from hexsim.lowering.source import Binders, Source
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundPad(BoundCall):
+    """The input lies at `interior` of the output; `fill` is the code of everything else."""
+
+    interior: tuple[slice, ...]
+    fill: int
+    table: Codes | None
+
+
+def bind_pad(layer: Pad, source: Source) -> BoundPad | BoundGather:
+    """Turn padding into integers."""
+    inputs, output = source.ends(layer)
+    if layer.mode != "constant":
+        sizes = enumerate(inputs[0].shape)
+        padded = [(axis, size) for axis, size in sizes if layer.begins[axis] or layer.ends[axis]]
+        return BoundGather(
+            layer=layer.name,
+            inputs=inputs,
+            output=output,
+            places=tuple((axis, places(layer.positions(axis, size))) for axis, size in padded),
+            table=rescale_table(inputs[0], output.encoding),
+        )
+    return BoundPad(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        interior=layer.interior(inputs[0].shape),
+        fill=int(output.encoding.quantize(np.array([layer.value]))[0]),
+        table=rescale_table(inputs[0], output.encoding),
+    )
+
+
+BINDERS: Binders = {Pad: bind_pad}

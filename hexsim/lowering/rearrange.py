@@ -1,0 +1,58 @@
+"""Reshape, permute, channel shuffle, depth to space and back: codes take other places.
+
+All are one movement: see the input under the shape `split`, permute its axes, see the
+result under the output's shape. Codes are rescaled only if the output's encoding differs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.graph.ir import Shape
+from hexsim.layers import ChannelShuffle, DepthToSpace, Permute, Reshape, SpaceToDepth
+from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.requantize import rescale_table
+from hexsim.lowering.source import Binders, Source
+
+Rearrangement = Reshape | Permute | ChannelShuffle | DepthToSpace | SpaceToDepth
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundRearrange(BoundCall):
+    """Axis i of the permuted `split` view is its axis `permutation[i]`."""
+
+    split: Shape
+    permutation: tuple[int, ...]
+    table: Codes | None
+
+
+def bind_rearrange(layer: Rearrangement, source: Source) -> BoundRearrange:
+    """Turn a layer that moves codes into integers."""
+    inputs, output = source.ends(layer)
+    split = inputs[0].shape
+    permutation = tuple(range(len(split)))
+    if isinstance(layer, Permute):
+        permutation = layer.permutation
+    elif isinstance(layer, ChannelShuffle):
+        last = len(split) - 1
+        split = (*split[:-1], layer.groups, split[-1] // layer.groups)
+        permutation = (*range(last), last + 1, last)
+    elif isinstance(layer, DepthToSpace | SpaceToDepth):
+        split, permutation = layer.view(split)
+    return BoundRearrange(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        split=split,
+        permutation=permutation,
+        table=rescale_table(inputs[0], output.encoding),
+    )
+
+
+BINDERS: Binders = {
+    ChannelShuffle: bind_rearrange,
+    DepthToSpace: bind_rearrange,
+    Permute: bind_rearrange,
+    Reshape: bind_rearrange,
+    SpaceToDepth: bind_rearrange,
+}

@@ -1,0 +1,141 @@
+"""Recurrent: two integer products a step, gates by interpolated tables, states as codes.
+
+sums of the input        a = sum of (x - zx) * (w - zw), of the state b = sum of (h - zy) * (r - zr)
+scaled(v, M)             (v * m + 2^(s - 1)) >> s, m = round(M * 2^s) below 2^24, 1 <= s <= 62 as
+                         large as may be
+p, q                     scaled(a, delta_x * step_w * 2^20) + bias, and the same of b: 20 fraction
+                         bits. Biases are rounded to them.
+P                        sat16((p + q + 2^7) >> 8), 12 fraction bits
+sigmoid(P), tanh(P)      15 fraction bits: with knot i = (P >> 8) + 128 and rest = P mod 256,
+                         knot_i + (((knot_i+1 - knot_i) * rest + 2^7) >> 8)
+LSTM: c = ((f * c + 2^14) >> 15) + ((i * g + 2^9) >> 10), held in int32: 20 fraction bits
+      h = clamp(zy + scaled(o * tanh(sat16((c + 2^7) >> 8)), 2^-30 / delta_y))
+GRU:  h = clamp(zy + ((scaled((2^15 - z) * n, 2^-22 / delta_y) + ((z * (h - zy) + 2^6) >> 7)
+                       + 2^7) >> 8))
+      n = tanh(p + ((r * q + 2^14) >> 15)) if the reset is late; else q is the product with codes
+      of which (r * (h - zy) + 2^14) >> 15 is left beyond zy
+RNN:  h = clamp(zy + scaled(tanh(P), 2^-15 / delta_y))
+
+Sums are exact, in 64 bits. States have the codes of the output. An initial hidden state is rescaled
+to them, an initial cell state becomes ((code - z) * round(delta * 2^36) + 2^15) >> 16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.errors import HexsimError
+from hexsim.layers import Recurrent
+from hexsim.layers.recurrent import Cell, Direction
+from hexsim.lowering.lowered_call import BoundCall, Codes, Int64, Real
+from hexsim.lowering.requantize import rescale_table, rounded
+from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.weights import Weights, bind_weights
+
+SUM_BITS = 20
+"""Fraction bits of what is added up before a gate, and of an LSTM's cell."""
+GATE_BITS = 15
+"""Fraction bits of a gate (our choice: what a signed halfword holds)."""
+KNOT_SHIFT = 8
+"""A knot for every 2^8 steps of 2^-12: one sixteenth."""
+_KNOTS = 256
+_GATE_LIMIT = 32767
+_MULTIPLIER_BITS = 24
+_MOST_SHIFT = 62
+_WIDEST_WEIGHT = 8
+_CELL_BITS = 16
+"""More fraction bits of the factor of an initial cell state."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """m and s of `scaled`, one for each column or one in all."""
+
+    multiplier: Int64
+    shift: Int64
+
+    @classmethod
+    def of(cls, factors: npt.ArrayLike) -> Scales:
+        """Those of real factors above zero."""
+        exact = np.atleast_1d(np.asarray(factors, np.float64))
+        _, exponent = np.frexp(exact)
+        shift = np.clip(_MULTIPLIER_BITS - exponent, 1, _MOST_SHIFT)
+        most = (1 << _MULTIPLIER_BITS) - 1
+        multiplier = np.clip(rounded(np.ldexp(exact, shift)), 1, most)
+        return cls(multiplier.astype(np.int64), shift.astype(np.int64))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundRecurrent(BoundCall):
+    """`bias` is (2, columns) with 20 fraction bits; tables have 257 knots.
+
+    `hidden_table` rescales the initial hidden state, None if there is none or its codes stay;
+    `cell_factor` makes a cell of the code of an initial one.
+    """
+
+    cell: Cell
+    direction: Direction
+    initial: tuple[str, ...]
+    resets_late: bool
+    weights: Weights
+    recurrence: Weights
+    of_input: Scales
+    of_state: Scales
+    of_output: Scales
+    bias: Int64
+    sigmoid: Int64
+    tanh: Int64
+    hidden_table: Codes | None
+    cell_factor: int
+
+
+def bind_recurrent(layer: Recurrent, source: Source) -> BoundRecurrent:
+    """Turn a recurrent layer into integers; HexsimError for weights of more than 8 bits."""
+    inputs, output = source.ends(layer)
+    weights = bind_weights(layer.weight, layer, source)
+    recurrence = bind_weights(layer.recurrence, layer, source)
+    if max(weights.bits, recurrence.bits) > _WIDEST_WEIGHT:
+        raise HexsimError(
+            f"layer '{layer.name}': the integer kernel multiplies by weights of up to "
+            f"{_WIDEST_WEIGHT} bits; quantise with --weights-bitwidth 8"
+        )
+    states = dict(zip(layer.initial, inputs[1:], strict=True))
+    one, cell = 2.0**SUM_BITS, states.get("cell")
+    bias = np.zeros((2, layer.columns)) if layer.bias is None else source.real(layer.bias)
+    return BoundRecurrent(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        cell=layer.cell,
+        direction=layer.direction,
+        initial=layer.initial,
+        resets_late=layer.resets_late,
+        weights=weights,
+        recurrence=recurrence,
+        of_input=Scales.of(inputs[0].delta * weights.steps * one),
+        of_state=Scales.of(output.delta * recurrence.steps * one),
+        of_output=Scales.of(_OUTPUT_UNITS[layer.cell] / output.delta),
+        bias=rounded(bias * one).astype(np.int64),
+        sigmoid=_knots(lambda x: 1 / (1 + np.exp(-x))),
+        tanh=_knots(np.tanh),
+        hidden_table=(
+            rescale_table(states["hidden"], output.encoding) if "hidden" in states else None
+        ),
+        cell_factor=0 if cell is None else int(cell.delta * 2.0 ** (SUM_BITS + _CELL_BITS) + 0.5),
+    )
+
+
+_OUTPUT_UNITS: dict[Cell, float] = {"lstm": 2.0**-30, "gru": 2.0**-22, "rnn": 2.0**-15}
+
+
+def _knots(function: Callable[[Real], Real]) -> Int64:
+    """A function at -8, -8 + 1/16, ... 8."""
+    at = np.arange(_KNOTS + 1) / 16 - 8
+    return np.minimum(rounded(function(at) * (1 << GATE_BITS)), _GATE_LIMIT).astype(np.int64)
+
+
+BINDERS: Binders = {Recurrent: bind_recurrent}

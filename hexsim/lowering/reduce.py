@@ -1,0 +1,76 @@
+"""Reduce. Sum and mean are sums whose step holds the division; extremes compare codes.
+
+    acc = preload + sum of (x - zx), step = delta_x (sum) or delta_x / count (mean)
+
+as an average pooling, whose window is all of the reduced axes. A maximum or minimum is rescaled if
+the encodings differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hexsim.errors import HexsimError
+from hexsim.layers import Reduce
+from hexsim.lowering.headroom import largest_distance
+from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.requantize import Requantize, rescale_table
+from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.sums import requantize_sums
+
+_MOST = (1 << 31) // 255
+"""Codes of 8 bits, or bytes of wider ones, that an int32 adds up."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundReduceSum(BoundCall):
+    """Sums along the stored axes `axes`; `tail` has one entry."""
+
+    axes: tuple[int, ...]
+    tail: Requantize
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundReduceExtremum(BoundCall):
+    """Extremes along the stored axes `axes`, then `table` if it is not None."""
+
+    kind: Literal["max", "min"]
+    axes: tuple[int, ...]
+    table: Codes | None
+
+
+def bind_reduce(layer: Reduce, source: Source) -> BoundReduceSum | BoundReduceExtremum:
+    """Turn a reduction into integers; HexsimError for a sum that an int32 might not hold."""
+    inputs, output = source.ends(layer)
+    if layer.kind == "max" or layer.kind == "min":
+        return BoundReduceExtremum(
+            layer=layer.name,
+            inputs=inputs,
+            output=output,
+            kind=layer.kind,
+            axes=layer.axes,
+            table=rescale_table(inputs[0], output.encoding),
+        )
+    count = layer.count(inputs[0].shape)
+    if count > _MOST:
+        raise HexsimError(
+            f"layer '{layer.name}' adds {count} codes up, the integer kernel {_MOST} at most; "
+            "run the layer on the cpu"
+        )
+    return BoundReduceSum(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        axes=layer.axes,
+        tail=requantize_sums(
+            layer.name,
+            inputs[0].delta / (count if layer.kind == "mean" else 1),
+            count * largest_distance(inputs[0]),
+            output.encoding,
+            fraction_bits=inputs[0].bits - 8,
+        ),
+    )
+
+
+BINDERS: Binders = {Reduce: bind_reduce}

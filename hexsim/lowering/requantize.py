@@ -1,0 +1,157 @@
+"""Requantise: from accumulators to u8 or u16 codes with one rounding.
+
+`round(x)` is floor(x + 1/2) throughout. For an accumulator whose step is `step` real units and an
+output of step `delta` and zero point `zero`, the scale is M = step / delta and
+
+    shift      = the least s >= 0 with M * 2^-s < 1
+    multiplier = round(M * 2^(31 - s)), held in 1 .. 2^31 - 1
+    preload    = round(bias / step) + round(zero / M), saturated to int32
+    code       = clamp((sat32(acc << shift) * multiplier + 2^30) >> 31, low, high)
+
+where acc starts from `preload` and wraps modulo 2^32. That is an HVX tail: a saturating shift
+left, then `vmpye` and `vmpyo:<<1:rnd:sat`, then saturating packs.
+
+Operands of 16 bits are computed byte by byte (hexsim.lowering.bytes_of), each pair of bytes in an
+int32 accumulator of its own. Their sum A, weighted by the places of the bytes, has F = 8 fraction
+bits for each byte more than one per factor: acc = sat32(A >> F), rest = A mod 2^F, `step` is that
+of A, M = step * 2^F / delta, and
+
+    more = rest * multiplier << shift >> F + 16
+    code = clamp((sat32(acc << shift) * multiplier + (more << 16) + 2^30) >> 31, low, high)
+
+The preload is added to A. It is the same tail: `vmpye` of the rest makes `more`, which is exact to
+2^-15 of a code and added between `vmpye` and `vmpyo` of the accumulator, so there is one rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.layers import NO_CLAMP, Clamp
+from hexsim.lowering.lowered_call import Codes, Int32, Int64, Operand, Real
+from hexsim.quantization.encodings import Encoding
+
+INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
+
+FACTOR_BITS = {8: 14, 16: 20}
+"""Fraction bits of the factors that bring codes to a common scale, by the width of the codes. Our
+choice: at 8 bits the most for which a factor of one fits a signed 16-bit lane, at 16 bits the most
+for which eight products with bytes fit an int32."""
+
+
+@dataclass(frozen=True, eq=False)
+class Requantize:
+    """Constants of one requantise; arrays have one entry per channel, or one in all.
+
+    `preload` is int32 without fraction bits and int64 with them.
+    """
+
+    preload: Int32 | Int64
+    multiplier: Int32
+    shift: Int32
+    low: int
+    high: int
+    fraction_bits: int = 0
+
+    def apply(self, accumulator: Int64) -> Int64:
+        """Return the codes of accumulators that already hold the preload, shape (..., n)."""
+        shift, fraction = self.shift.astype(np.int64), self.fraction_bits
+        whole = accumulator >> fraction
+        rest = (accumulator - (whole << fraction)) * self.multiplier
+        wide = np.clip(whole, INT32_MIN, INT32_MAX) << shift
+        wide = np.clip(wide, INT32_MIN, INT32_MAX)
+        down = fraction + 16 - shift
+        more = rest >> np.maximum(down, 0) << np.maximum(-down, 0)
+        code = (wide * self.multiplier + (more << 16) + (1 << 30)) >> 31
+        codes: Int64 = np.clip(code, self.low, self.high)
+        return codes
+
+
+def requantize(
+    steps: npt.ArrayLike,
+    output: Encoding,
+    clamp: Clamp = NO_CLAMP,
+    bias: Real | None = None,
+    fraction_bits: int = 0,
+) -> Requantize:
+    """Return the constants for accumulators of `steps` real units, one per channel or one.
+
+    `bias` is in real units, one per entry of `steps`.
+    """
+    step = np.atleast_1d(np.asarray(steps, np.float64))
+    scale = step / output.delta
+    whole = np.ldexp(scale, fraction_bits)
+    shift = np.clip(np.frexp(whole)[1], 0, 31).astype(np.int32)
+    multiplier = np.clip(rounded(np.ldexp(whole, 31 - shift)), 1, INT32_MAX)
+    preload = rounded(output.zero_point / scale)
+    if bias is not None:
+        preload = preload + rounded(bias / step)
+    return Requantize(
+        saturated(preload, fraction_bits),
+        multiplier.astype(np.int32),
+        shift,
+        *clamp_codes(clamp, output),
+        fraction_bits,
+    )
+
+
+def clamp_codes(clamp: Clamp, encoding: Encoding) -> tuple[int, int]:
+    """Return the smallest and largest code that `clamp` lets through."""
+
+    def code(bound: float, unlimited: int) -> int:
+        if not math.isfinite(bound):
+            return unlimited
+        return int(encoding.quantize(np.array([bound]))[0])
+
+    return code(clamp.low, 0), code(clamp.high, encoding.steps)
+
+
+def rescale_table(source: Operand, output: Encoding, clamp: Clamp = NO_CLAMP) -> Codes | None:
+    """Return the output codes of all 256 or 65536 input codes, or None if no code changes.
+
+    A code is rescaled as a sum of one operand: its distance from zero times a factor.
+    """
+    low, high = clamp_codes(clamp, output)
+    codes = np.arange(source.encoding.steps + 1, dtype=np.int64)
+    if _same(source.encoding, output):
+        identical = (low, high) == (0, output.steps)
+        return None if identical else codes.clip(low, high).astype(output.dtype)
+    factors, step = common_scale([source.delta], output, source.bits)
+    tail = requantize(step, output, clamp, fraction_bits=source.bits - 8)
+    changed = tail.apply((codes - source.zero_point) * factors[0] + tail.preload)
+    return changed.astype(output.dtype)
+
+
+def _same(one: Encoding, other: Encoding) -> bool:
+    """True if equal codes stand for equal values."""
+    return (one.bitwidth, one.delta, one.offset) == (other.bitwidth, other.delta, other.offset)
+
+
+def common_scale(deltas: Sequence[float], output: Encoding, bits: int = 8) -> tuple[Int32, float]:
+    """Return a signed factor per operand of `bits` bits and the step of the sum of the products.
+
+    factor = round(delta / coarsest * 2^FACTOR_BITS), where `coarsest` is the largest step of the
+    operands and the output. (Without the output, operands much finer than it would leave the
+    multiplier few bits and the output's zero point could exceed the accumulator.)
+    """
+    coarsest = max(*deltas, output.delta)
+    factors = rounded(np.array(deltas) / coarsest * (1 << FACTOR_BITS[bits])).astype(np.int32)
+    return factors, coarsest * 2.0 ** -FACTOR_BITS[bits]
+
+
+def rounded(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Nearest integers, ties towards plus infinity."""
+    return np.floor(x + 0.5)
+
+
+def saturated(x: Real, fraction_bits: int = 0) -> Int32 | Int64:
+    """Integers held in the range of int32, or of int64 in which an int32 has fraction bits."""
+    unit = 1 << fraction_bits
+    if not fraction_bits:
+        return np.clip(x, INT32_MIN, INT32_MAX).astype(np.int32)
+    return np.clip(x, INT32_MIN * unit, INT32_MAX * unit).astype(np.int64)

@@ -1,0 +1,122 @@
+"""Resize. The nearest pixel is moved; between pixels, four are added by integer weights.
+
+Positions are computed in single precision, as onnxruntime does, since that decides ties. Bilinear,
+for a position at y between the rows i and i + 1 and x between the columns j and j + 1:
+
+    v = round(2^B * (y - i))      h = round(2^B * (x - j))
+    acc = preload + (2^B - v) * (2^B - h) * (X[i, j] - zx) + (2^B - v) * h * (X[i, j + 1] - zx)
+                  + v * (2^B - h) * (X[i + 1, j] - zx)     + v * h * (X[i + 1, j + 1] - zx)
+
+and the step of acc is delta_x * 2^-2B, so that there is one rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.layers import Resize
+from hexsim.lowering.headroom import largest_distance
+from hexsim.lowering.lowered_call import BoundCall, Codes, Int32
+from hexsim.lowering.requantize import Requantize, rescale_table, rounded
+from hexsim.lowering.source import Binders, Source
+from hexsim.lowering.sums import requantize_sums
+
+WEIGHT_BITS = 9
+"""B. Our choice: a position is off by 2^-10 of a pixel at most, and an output step of up to 32 of
+the input's keeps its zero point inside the accumulator."""
+
+Positions = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundNearest(BoundCall):
+    """Output pixel (y, x) is input pixel (`rows[y]`, `columns[x]`), through `table` if not None."""
+
+    rows: Int32
+    columns: Int32
+    table: Codes | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundBilinear(BoundCall):
+    """`rows` and `columns` are (positions, 3): the first pixel, the second, the second's weight."""
+
+    rows: Int32
+    columns: Int32
+    tail: Requantize
+
+
+def bind_resize(layer: Resize, source: Source) -> BoundNearest | BoundBilinear:
+    """Turn a resize into integers."""
+    inputs, output = source.ends(layer)
+    size, wanted = inputs[0].shape[1:3], output.shape[1:3]
+    scales = layer.scales_of(*size)
+    rows, columns = (
+        _positions(layer, out, length, scale)
+        for out, length, scale in zip(wanted, size, scales, strict=True)
+    )
+    if layer.kind == "nearest":
+        return BoundNearest(
+            layer=layer.name,
+            inputs=inputs,
+            output=output,
+            rows=_nearest(layer, rows, size[0]),
+            columns=_nearest(layer, columns, size[1]),
+            table=rescale_table(inputs[0], output.encoding),
+        )
+    return BoundBilinear(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        rows=_between(rows, size[0]),
+        columns=_between(columns, size[1]),
+        tail=requantize_sums(
+            layer.name,
+            inputs[0].delta * 4.0**-WEIGHT_BITS,
+            largest_distance(inputs[0]) * 4**WEIGHT_BITS,
+            output.encoding,
+            fraction_bits=inputs[0].bits - 8,
+        ),
+    )
+
+
+def _positions(layer: Resize, count: int, size: int, scale: float) -> Positions:
+    """Where `count` output pixels lie in an axis of `size` input pixels."""
+    at, step = np.arange(count, dtype=np.float32), np.float32(scale)
+    match layer.coordinates:
+        case "align_corners":
+            return at * np.float32(size - 1) / np.float32(max(count - 1, 1))
+        case "asymmetric":
+            return at / step
+        case "pytorch_half_pixel" if count == 1:
+            return at
+        case _:
+            half = np.float32(0.5)
+            return (at + half) / step - half
+
+
+def _nearest(layer: Resize, at: Positions, size: int) -> Int32:
+    positions, half = at.astype(np.float64), 0.5  # so that halves are added exactly
+    match layer.rounding:
+        case "floor":
+            chosen = np.floor(positions)
+        case "ceil":
+            chosen = np.ceil(positions)
+        case "round_prefer_floor":
+            chosen = np.ceil(positions - half)
+        case "round_prefer_ceil":
+            chosen = np.floor(positions + half)
+    return np.clip(chosen, 0, size - 1).astype(np.int32)
+
+
+def _between(positions: Positions, size: int) -> Int32:
+    inside = np.clip(positions, 0, size - 1).astype(np.float64)
+    first = np.floor(inside)
+    weights = rounded((inside - first) * (1 << WEIGHT_BITS))
+    return np.stack([first, np.minimum(first + 1, size - 1), weights], axis=1).astype(np.int32)
+
+
+BINDERS: Binders = {Resize: bind_resize}

@@ -1,0 +1,52 @@
+"""Softmax with a table of exponentials and one rounded division.
+
+e(d)  = round(2^23 * exp(-delta_x * d)), d = largest code - code, 0 .. 255 (65535)
+D     = 2^16 * sum of e
+code  = clamp(zy + floor((2 * e * scale + D) / (2 * D)), 0, 255 (65535)),
+            scale = round(2^16 / delta_y), at most 2^38
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.layers import Softmax
+from hexsim.lowering.lowered_call import BoundCall, Int32
+from hexsim.lowering.requantize import rounded
+from hexsim.lowering.source import Binders, Source
+
+EXPONENTIAL_BITS = 23
+"""Fraction bits of e (our choice: a thousand classes at e^-12 still count)."""
+SCALE_BITS = 16
+"""Fraction bits of 1 / delta_y (our choice: as exact as a code can show)."""
+_LARGEST_SCALE = 1 << 38
+"""Keeps 2 * e * scale + D in an int64 for any delta_y; only steps below 2^-22 reach it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundSoftmax(BoundCall):
+    """`exponentials` has an entry for each code; the sum runs over stored axes `axes`."""
+
+    axes: tuple[int, ...]
+    exponentials: Int32
+    scale: int
+
+
+def bind_softmax(layer: Softmax, source: Source) -> BoundSoftmax:
+    """Turn a softmax into integers."""
+    inputs, output = source.ends(layer)
+    distance = np.arange(inputs[0].encoding.steps + 1, dtype=np.float64)
+    table = rounded(np.exp(-inputs[0].delta * distance) * (1 << EXPONENTIAL_BITS))
+    return BoundSoftmax(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        axes=layer.axes,
+        exponentials=table.astype(np.int32),
+        scale=min(int((1 << SCALE_BITS) / output.delta + 0.5), _LARGEST_SCALE),
+    )
+
+
+BINDERS: Binders = {Softmax: bind_softmax}

@@ -1,0 +1,76 @@
+"""Where a binder finds operands and constants: the quantised network, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Layer
+from hexsim.layers import Convert
+from hexsim.lowering.lowered_call import BoundCall, Operand, Real
+from hexsim.quantization.model import Model
+
+
+@dataclass(frozen=True)
+class Source:
+    """A quantised network as one generation of kernels reads it.
+
+    `signed_weights` is true for kernels that multiply by signed 8-bit weights (V65 and later).
+    """
+
+    model: Model
+    signed_weights: bool
+
+    def operand(self, name: str, layer: Layer) -> Operand:
+        """Return tensor or constant `name` as an operand of `layer`.
+
+        Raises HexsimError if it has no encoding, or one that is not 8 or 16 bit asymmetric.
+        """
+        encoding = self.model.activations.get(name)
+        if encoding is None:
+            raise HexsimError(
+                f"layer '{layer.name}': tensor '{name}' has no encoding; quantise the model with "
+                "inputs that reach it"
+            )
+        if encoding.bitwidth not in (8, 16) or encoding.symmetric:
+            kind = "symmetric" if encoding.symmetric else "asymmetric"
+            raise HexsimError(
+                f"layer '{layer.name}': tensor '{name}' has a {encoding.bitwidth}-bit {kind} "
+                "encoding; the integer kernels take asymmetric activations of 8 or 16 bits"
+            )
+        network = self.model.network
+        codes = None
+        if name in network.constants:
+            codes = self.model.codes(name).astype(encoding.dtype, copy=False)
+        return Operand(name, network.shape(name), encoding, codes)
+
+    def ends(self, layer: Layer) -> tuple[tuple[Operand, ...], Operand]:
+        """Return the operands of `layer` and its result.
+
+        Raises HexsimError if they have not all one width; a Convert layer changes it.
+        """
+        inputs = tuple(self.operand(name, layer) for name in layer.inputs)
+        output = self.operand(layer.output, layer)
+        for x in inputs:
+            if x.bits != output.bits and not isinstance(layer, Convert):
+                raise HexsimError(
+                    f"layer '{layer.name}' reads '{x.name}' in {x.bits} bits and writes "
+                    f"{output.bits}; insert a Convert layer "
+                    "(hexsim.quantization.conversions.with_conversions)"
+                )
+        return inputs, output
+
+    def real(self, name: str) -> Real:
+        """Return a constant's real values: those of its codes if it has an encoding, else its own.
+
+        This is how an 8-bit bias reaches the accumulator: its codes are made real again.
+        """
+        return self.model.as_stored.constants[name].finite().astype(np.float64)
+
+
+Binders = Mapping[type[Layer], Callable[[Any, Source], BoundCall]]
+"""By layer type, what turns a layer of that type into integers."""

@@ -1,0 +1,33 @@
+"""Strided slice: some of the codes, rescaled only if the output's encoding differs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.layers import StridedSlice
+from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.requantize import rescale_table
+from hexsim.lowering.source import Binders, Source
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundSlice(BoundCall):
+    """`selection` has one slice for each stored axis of the input."""
+
+    selection: tuple[slice, ...]
+    table: Codes | None
+
+
+def bind_slice(layer: StridedSlice, source: Source) -> BoundSlice:
+    """Turn a slice into integers."""
+    inputs, output = source.ends(layer)
+    return BoundSlice(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        selection=layer.selection(len(inputs[0].shape)),
+        table=rescale_table(inputs[0], output.encoding),
+    )
+
+
+BINDERS: Binders = {StridedSlice: bind_slice}

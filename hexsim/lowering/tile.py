@@ -1,0 +1,33 @@
+"""Tile: codes repeated, rescaled only if the output's encoding differs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hexsim.layers import Tile
+from hexsim.lowering.lowered_call import BoundCall, Codes
+from hexsim.lowering.requantize import rescale_table
+from hexsim.lowering.source import Binders, Source
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundTile(BoundCall):
+    """`repeats` has one entry for each stored axis."""
+
+    repeats: tuple[int, ...]
+    table: Codes | None
+
+
+def bind_tile(layer: Tile, source: Source) -> BoundTile:
+    """Turn a repetition into integers."""
+    inputs, output = source.ends(layer)
+    return BoundTile(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        repeats=layer.repeats,
+        table=rescale_table(inputs[0], output.encoding),
+    )
+
+
+BINDERS: Binders = {Tile: bind_tile}

@@ -1,0 +1,55 @@
+"""UserDefined: the user's own function of codes, which is given as it is.
+
+code = what the function returns, an integer from 0 to 255 (65535)
+
+Constants are handed to it as real numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hexsim.layers.user_defined import UserDefined
+from hexsim.lowering.lowered_call import BoundCall, Operand
+from hexsim.lowering.source import Binders, Source
+from hexsim.udl import Node, Scale, UserLayer
+from hexsim.udl.definition import Array
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundUserDefined(BoundCall):
+    """`node` is what the function is told; `arguments` are positions of `inputs`, constants or
+    None, in the order of the operator's inputs."""
+
+    definition: UserLayer
+    node: Node
+    arguments: tuple[int | Array | None, ...]
+
+
+def bind_user_defined(layer: UserDefined, source: Source) -> BoundUserDefined:
+    """Find the encodings of what varies, and the numbers of what does not."""
+    network = source.model.network
+    varying = tuple(dict.fromkeys(name for name in layer.inputs if name in network.tensors))
+    inputs = tuple(source.operand(name, layer) for name in varying)
+    output = source.operand(layer.output, layer)
+    arguments: list[int | Array] = [
+        varying.index(name) if name in varying else network.constants[name].value()
+        for name in layer.inputs
+    ]
+    scales = [_scale(inputs[one]) if isinstance(one, int) else None for one in arguments]
+    node = layer.node(network.input_shapes(layer), network.layer_outputs(layer))
+    return BoundUserDefined(
+        layer=layer.name,
+        inputs=inputs,
+        output=output,
+        definition=layer.known,
+        node=replace(node, input_scales=layer.at_places(scales), output_scale=_scale(output)),
+        arguments=layer.at_places(arguments),
+    )
+
+
+def _scale(operand: Operand) -> Scale:
+    return Scale(operand.delta, operand.zero_point, operand.bits)
+
+
+BINDERS: Binders = {UserDefined: bind_user_defined}

@@ -1,0 +1,82 @@
+"""Halves as singles: a file of float16 or bfloat16 numbers is read like any file of float32.
+
+Arithmetic is single everywhere; what rounds to half is a matter of the runtime. So types become
+float32 wherever a file states them: inputs and outputs, Cast and its like, constants. Initialisers
+of the graph stay as they are until they are read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import numpy_helper
+
+from hexsim.onnx_io.file.node import subgraphs
+from hexsim.onnx_io.file.stored_tensors import array_of, require_data
+
+HALVES = (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
+_TYPES = ("to", "dtype", "output_dtype")
+"""Attributes that name an element type."""
+
+
+def has_halves(graph: onnx.GraphProto) -> bool:
+    """True if a tensor of `graph` is said to hold halves."""
+    values = (*graph.input, *graph.output, *graph.value_info)
+    return (
+        any(tensor.data_type in HALVES for tensor in graph.initializer)
+        or any(value.type.tensor_type.elem_type in HALVES for value in values)
+        or any(_has_halves(node) for node in graph.node)
+    )
+
+
+def in_singles(graph: onnx.GraphProto) -> onnx.GraphProto:
+    """Return a copy of `graph` that speaks of singles, but for the types of its initialisers."""
+    single = onnx.GraphProto()
+    single.CopyFrom(graph)
+    _change(single)
+    return single
+
+
+def widened(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Return an array of halves as singles.
+
+    A bfloat16 is the upper half of a single. Before 1.18 onnx gives its bits in a field instead of
+    numbers.
+    """
+    if array.dtype.names:
+        upper = array[array.dtype.names[0]].astype(np.uint32)
+        return np.asarray(upper << 16, np.uint32).view(np.float32)
+    return array.astype(np.float32)
+
+
+def _has_halves(node: onnx.NodeProto) -> bool:
+    return any(
+        (attribute.name in _TYPES and attribute.i in HALVES) or attribute.t.data_type in HALVES
+        for attribute in node.attribute
+    ) or any(has_halves(graph) for graph in subgraphs(node))
+
+
+def _change(graph: onnx.GraphProto) -> None:
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        if value.type.tensor_type.elem_type in HALVES:
+            value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.name in _TYPES and attribute.i in HALVES:
+                attribute.i = onnx.TensorProto.FLOAT
+            if attribute.t.data_type in HALVES:
+                _widen(attribute.t)
+        for inner in subgraphs(node):
+            _change(inner)
+            for tensor in inner.initializer:
+                if tensor.data_type in HALVES:
+                    _widen(tensor)
+
+
+def _widen(tensor: onnx.TensorProto) -> None:
+    require_data(tensor, tensor.name)
+    array = widened(array_of(tensor, tensor.name))
+    tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))

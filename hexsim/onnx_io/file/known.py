@@ -1,0 +1,122 @@
+"""Arrays of an ONNX graph that are known before it runs, none read before it is needed.
+
+Initialisers, constant nodes and everything computed from them alone. An array keeps its source
+form here; layers get it as a `Constant` in whatever form they hold it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import onnx
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Shape
+from hexsim.onnx_io.file.float16 import HALVES, widened
+from hexsim.onnx_io.file.source import OnnxSource
+from hexsim.onnx_io.file.stored_tensors import (
+    Array,
+    array_of,
+    dtype_name,
+    external_file,
+    read_external,
+    require_data,
+)
+
+__all__ = ["BUILT_IN", "Array", "Known", "dtype_name", "initializers", "known_tensor"]
+
+BUILT_IN = "hexsim.models"
+"""Location of external data that the caller of `read` supplies."""
+_KEPT_ELEMENTS = 4096
+"""Arrays up to this size are kept once read; larger ones are kept by the layer that uses them, and
+here if several nodes compute with them."""
+
+
+class Known:
+    """One array: shape and dtype at once, elements on demand.
+
+    `steps` is how many arrays that nobody keeps are computed, one from the other, to read it.
+    """
+
+    __slots__ = ("_make", "_value", "dtype", "kept", "name", "shape", "steps")
+
+    def __init__(
+        self,
+        name: str,
+        shape: Shape,
+        dtype: str,
+        make: Callable[[], Array],
+        *,
+        kept: bool = False,
+        steps: int = 0,
+    ) -> None:
+        self.name = name
+        self.shape = shape
+        self.dtype = dtype
+        self.kept = kept or math.prod(shape) <= _KEPT_ELEMENTS
+        self.steps = steps
+        self._make = make
+        self._value: Array | None = None
+
+    def read(self) -> Array:
+        """Return the elements, unchecked (bounds may be infinite)."""
+        if self._value is not None:
+            return self._value
+        value = np.asarray(self._make())
+        if value.shape != self.shape:
+            raise HexsimError(
+                f"weight tensor '{self.name}' has shape {list(value.shape)}, "
+                f"the graph says {list(self.shape)}"
+            )
+        if self.kept:
+            self._value = value
+            self.steps = 0
+        return value
+
+
+def initializers(
+    graph: onnx.GraphProto, source: OnnxSource, weights: Mapping[str, Callable[[], Array]]
+) -> dict[str, Known]:
+    """Return all initialisers of a graph of a model by name.
+
+    `weights` makes those whose data the file leaves to the caller. Raises HexsimError for data
+    that is missing and for element types that are no numbers.
+    """
+    return {
+        tensor.name: known_tensor(tensor, tensor.name, source, weights)
+        for tensor in graph.initializer
+    }
+
+
+def known_tensor(
+    tensor: onnx.TensorProto,
+    name: str,
+    source: OnnxSource,
+    weights: Mapping[str, Callable[[], Array]],
+) -> Known:
+    """Return the array that `tensor` holds, wherever its data are."""
+    require_data(tensor, name)
+    make = _maker(tensor, name, source, weights)
+    if tensor.data_type in HALVES:
+        return Known(name, tuple(tensor.dims), "float32", lambda: widened(make()))
+    return Known(name, tuple(tensor.dims), dtype_name(tensor.data_type, name), make)
+
+
+def _maker(
+    tensor: onnx.TensorProto,
+    name: str,
+    source: OnnxSource,
+    weights: Mapping[str, Callable[[], Array]],
+) -> Callable[[], Array]:
+    if tensor.data_location != onnx.TensorProto.EXTERNAL:
+        return lambda: array_of(tensor, name)
+    if any(item.key == "location" and item.value == BUILT_IN for item in tensor.external_data):
+        if name not in weights:
+            raise HexsimError(
+                f"weight tensor '{name}' is made by {BUILT_IN}; load the network by its name"
+            )
+        return weights[name]
+    path = external_file(tensor, name, source.path, source.label)
+    return lambda: read_external(tensor, name, path)

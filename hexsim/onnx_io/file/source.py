@@ -1,0 +1,135 @@
+"""Opens an ONNX model and brings it into a form the reader can rely on.
+
+What comes out has one graph without local functions, in an opset of at least 7, whose
+initialisers are dense and whose tensors are no halves. Weights stay where they are: nothing here
+reads one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+import onnx.checker
+import onnx.inliner
+
+from hexsim.errors import HexsimError
+from hexsim.frameworks.file_kinds import file_kind
+from hexsim.onnx_io.file.counts import require_counts
+from hexsim.onnx_io.file.float16 import has_halves, in_singles
+from hexsim.onnx_io.file.old_opsets import OLDEST_OPSET, to_oldest_opset
+from hexsim.onnx_io.file.versions import require_readable
+from hexsim.onnx_io.file.visible_names import with_visible_names
+from hexsim.onnx_io.file.well_formed import require_well_formed
+from hexsim.texts.names import visible
+
+EXTENSIONS = "com.microsoft"
+"""A domain that is always known: some forms of standard nodes exist there in every opset."""
+_MOST_VERSION = 2**31 - 1
+"""onnx looks operators up by versions of 32 bits; a file has 64, and nobody has so many opsets."""
+_LARGEST = 2**31 - 1
+"""Bytes of a protobuf message."""
+
+
+@dataclass(frozen=True)
+class OnnxSource:
+    """A checked model: `label` names it in messages, external data lies beside its file `path`.
+
+    `was_half` is true if the file spoke of halves.
+    """
+
+    label: str
+    graph: onnx.GraphProto
+    opsets: Mapping[str, int]
+    path: Path | None
+    ir_version: int
+    was_half: bool = False
+
+    @property
+    def opset(self) -> int:
+        """Version of the standard operator set."""
+        return self.opsets.get("", 1)
+
+
+def open_source(model: onnx.ModelProto | str | Path) -> OnnxSource:
+    """Open and check `model`, a ModelProto or the path of an ONNX file.
+
+    Raises HexsimError if it is missing, unreadable, no ONNX model, empty, or of a version that
+    cannot be read.
+    """
+    if isinstance(model, onnx.ModelProto):
+        return _source(model, f"model '{visible(str(model.graph.name))}'", None)
+    path = Path(model)
+    return _source(_load(path), f"'{path}'", path)
+
+
+def _load(path: Path) -> onnx.ModelProto:
+    try:
+        if path.exists() and not path.is_file():
+            raise HexsimError(f"cannot read '{path}': it is no file; give an ONNX or .dlc file")
+        if path.stat().st_size > _LARGEST:
+            raise HexsimError(
+                f"'{path}' is larger than 2 GiB, which no ONNX file is; its weights belong in a "
+                "file beside it"
+            )
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise HexsimError(f"no such file: '{path}'") from None
+    except OSError as error:
+        raise HexsimError(f"cannot read '{path}': {error.strerror}") from None
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(data)
+    except Exception:  # of protobuf
+        model.Clear()
+    if not _is_whole(model):
+        kind = file_kind(data)
+        raise HexsimError(_no_model(f"'{path}'") if kind is None else f"'{path}' is {kind}")
+    return model
+
+
+def _is_whole(model: onnx.ModelProto) -> bool:
+    return bool(model.ir_version and model.HasField("graph"))
+
+
+def _no_model(label: str) -> str:
+    return f"{label} is not an ONNX model or is truncated; export or download it again"
+
+
+def _source(model: onnx.ModelProto, label: str, path: Path | None) -> OnnxSource:
+    if not _is_whole(model):
+        raise HexsimError(_no_model(label))
+    if not model.graph.node:
+        raise HexsimError(f"{label} holds a graph without nodes; there is nothing to run")
+    require_counts(model, label)
+    model = with_visible_names(model)
+    require_readable(model, label)
+    require_well_formed(model, label)
+    if len(model.functions):
+        model = _inlined(model, label)
+    opsets = {_domain(item.domain): min(item.version, _MOST_VERSION) for item in model.opset_import}
+    opsets.setdefault(EXTENSIONS, 1)
+    source = OnnxSource(label, model.graph, opsets, path, model.ir_version)
+    if source.opset < OLDEST_OPSET:
+        graph = to_oldest_opset(model, label).graph
+        source = dataclasses.replace(source, graph=graph, opsets={**opsets, "": OLDEST_OPSET})
+    if not has_halves(source.graph):
+        return source
+    return dataclasses.replace(source, graph=in_singles(source.graph), was_half=True)
+
+
+def _inlined(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
+    try:
+        return onnx.inliner.inline_local_functions(model)
+    except (RuntimeError, ValueError, onnx.checker.ValidationError):
+        raise HexsimError(
+            f"{label} has functions that cannot be put in the place of their calls; export it "
+            "without functions"
+        ) from None
+
+
+def _domain(name: str) -> str:
+    return "" if name == "ai.onnx" else name

@@ -1,0 +1,45 @@
+"""Versions of ONNX files: which are read, and which is written.
+
+A file states the version of its form (IR) and of each operator set. What is written takes the
+lowest that hold it, since programs that read files learn of new versions later than onnx.
+"""
+
+from __future__ import annotations
+
+import onnx
+
+from hexsim.errors import HexsimError
+from hexsim.onnx_io.file.node import subgraphs
+
+
+def require_readable(model: onnx.ModelProto, label: str) -> None:
+    """Raise HexsimError unless the installed onnx knows the versions of the file `label`."""
+    newest = onnx.defs.onnx_opset_version()
+    if not 1 <= model.ir_version <= onnx.IR_VERSION:
+        raise HexsimError(
+            f"{label} has IR version {model.ir_version}, the installed onnx knows 1 to "
+            f"{onnx.IR_VERSION}; upgrade onnx or export with an older version"
+        )
+    standard = [one for one in model.opset_import if one.domain in ("", "ai.onnx")]
+    if not model.opset_import:
+        raise HexsimError(f"{label} does not say which opset it uses; export it again")
+    for one in standard:
+        if one.version > newest:
+            raise HexsimError(
+                f"{label} uses opset {one.version}, the installed onnx knows up to {newest}; "
+                "upgrade onnx or export with an older opset"
+            )
+
+
+def lowest_opset(node: onnx.NodeProto, opset: int) -> int:
+    """The lowest version of its operator set in which a node of version `opset` means the same.
+
+    It is `opset` for an operator that onnx does not know.
+    """
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    try:
+        since = onnx.defs.get_schema(node.op_type, opset, domain).since_version
+    except onnx.defs.SchemaError:
+        return opset
+    inner = [one for graph in subgraphs(node) for one in graph.node if one.domain == node.domain]
+    return max((since, *(lowest_opset(one, opset) for one in inner)))

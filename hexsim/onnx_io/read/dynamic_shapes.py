@@ -1,0 +1,267 @@
+"""Dynamic tails: nodes whose results are as large as values decide, and what follows of them.
+
+A detector ends in NonMaxSuppression and in nodes that pick what it chose. Such nodes become one
+opaque layer, a part of the file's graph that the CPU runs as it is.
+
+Rules
+1. A node begins a tail if the shape of a result follows from values, and has a bound.
+2. A node that reads a tensor of a tail joins it, whatever the shape of its own results.
+3. But a product (a convolution, a matrix product, a recurrent cell) of tensors whose shapes are
+   known leaves: it is a layer like any other. Nodes that follow of it and of a tail once more are
+   a second tail.
+4. All tails that need no other one are one layer. It is named after its first node.
+5. Shapes are found twice: as if every result had its most elements, and as if it had few. Sizes
+   that differ are known only when the network runs. The larger ones are what costs are counted at;
+   where sizes are subtracted, they are no bounds.
+
+Left out: control flow inside a tail, operators of other domains than onnxruntime's, and what has no
+bound. Those are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import onnx
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Shape, Tensor
+from hexsim.layers import Opaque
+from hexsim.layers.opaque import PART_DOMAIN, operator_of
+from hexsim.onnx_io.file.known import Array
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.source import EXTENSIONS, OnnxSource
+from hexsim.onnx_io.read import node_results as inference
+from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.most_elements import most_elements
+from hexsim.onnx_io.read.node_codes import DEQUANTIZE, QUANTIZE, is_linear
+from hexsim.onnx_io.read.node_results import NodeInput
+from hexsim.onnx_io.read.operator_work import assumption, operator_work
+from hexsim.onnx_io.read.unsized import Unsized
+from hexsim.onnx_io.write.emitters.opaque import count_from_the_front
+
+_FEW = 2
+"""Elements of the other way to see a tail (rule 5): one would broadcast."""
+_VALUE_ELEMENTS = 64
+"""Values of tensors up to this size may decide shapes."""
+_REASON = "the size of its result depends on values that are known only when the network runs"
+
+
+def joins(node: Node, net: Importer) -> bool:
+    """True if `node` belongs to a tail; a product that does not takes its operands out of it."""
+    read = [name for name in node.reads if name in net.tails.tensors]
+    read = [name for name in read if name not in net.tensors]
+    if not read:
+        return False
+    tensors = [net.tails.tensors[name] for name in read]
+    sized = all(not one.varies and one.most.dtype == "float32" for one in tensors)
+    if not sized or not _is_product(node, net):
+        return True
+    for name, one in zip(read, tensors, strict=True):
+        net.tensors[name] = Tensor(name, one.most.shape, (), one.most.dtype)
+    return False
+
+
+def add(node: Node, net: Importer, source: OnnxSource) -> None:
+    """Add a node to its tail.
+
+    Raises UnknownShapeError if it is control flow, not of onnxruntime, or its results have no
+    bound.
+    """
+    known = node.proto.domain in ("", "ai.onnx", EXTENSIONS)
+    if not (net.tails.allowed and known) or node.has_subgraph:
+        raise inference.unknown_shape(node, node.output)
+    node = _as_floats(node, net)
+    most, few = (_seen(node, net, few) for few in (False, True))
+    assert most is not None, "every tensor has a most"
+    results = _results(node, most, source, few=False)
+    fewer = None if few is None else _tried(node, few, source)
+    tail = _tail_of(node, net)
+    for name, result in results.items():
+        net.tails.tensors[name] = Unsized(tail, result, None if fewer is None else fewer[name])
+    given = [most[name].shape if name else None for name in node.inputs]
+    shapes = [one.shape for one in results.values()]
+    net.tails.work[node.name] = operator_work(node, given, shapes)
+    if assumed := assumption(node, given, shapes):
+        net.notes.append(assumed)
+    while len(net.tails.nodes) <= tail:
+        net.tails.nodes.append([])
+    net.tails.nodes[tail].append(node)
+
+
+def finish(net: Importer, source: OnnxSource, outputs: Iterable[str]) -> None:
+    """Make a layer of each tail, as far as the network's outputs or other layers need it."""
+    ends = [*outputs, *(name for name in net.tails.tensors if name in net.tensors)]
+    parts: list[tuple[list[Node], list[str]]] = []
+    for tail in reversed(range(len(net.tails.nodes))):
+        kept, needed = list[Node](), set(ends)
+        for node in reversed(net.tails.nodes[tail]):
+            if needed.intersection(node.outputs):
+                kept.insert(0, node)
+                needed.update(node.inputs)
+        if kept:
+            parts.insert(0, (kept, list(ends)))
+            ends += [name for node in kept for name in node.inputs]
+    for nodes, wanted in parts:
+        _add_part(nodes, wanted, net, source)
+    net.sort()
+
+
+def _add_part(
+    nodes: Sequence[Node], wanted: Sequence[str], net: Importer, source: OnnxSource
+) -> None:
+    """Add the layer that `nodes` are; `wanted` has the tensors that others read."""
+    tensors, first = net.tails.tensors, nodes[0]
+    written = [name for node in nodes for name in node.outputs if name]
+    given = set(wanted)
+    outputs = [name for name in written if name in given]
+    read = sorted({n for node in nodes for n in node.inputs if n} - set(written))
+    inside = sum(math.prod(tensors[name].most.shape) for name in written if name not in given)
+    work = [net.tails.work[node.name] for node in nodes]
+    made = [_tensor(name, tensors[name]) for name in outputs]
+    layer = Opaque(
+        name=first.name,
+        inputs=tuple(net.as_is(n) if n in net.known else net.source_order(n) for n in read),
+        outputs=tuple(outputs),
+        fused=tuple(node.name for node in nodes[1:]),
+        op_type=operator_of([node.op_type for node in nodes]),
+        node=_part(nodes, outputs, net),
+        opset=source.opset,
+        shapes=tuple(tensor.shape for tensor in made),
+        products=sum(one.macs for one in work),
+        operations=sum(one.operations for one in work),
+        picks=inside + sum(_elements_read(node, net) for node in nodes),
+        sized_by_values=True,
+    )
+    net.reasons[layer.name] = _REASON
+    net.add_with(layer, made)
+
+
+def _part(nodes: Sequence[Node], outputs: Sequence[str], net: Importer) -> bytes:
+    """The nodes as one, whose subgraph reads what it needs of the graph around it."""
+    body = onnx.GraphProto(name="part", node=[node.proto for node in nodes])
+    for node in body.node:
+        if node.op_type == "Resize":
+            count_from_the_front(node, len(_operand(node.input[0], net).shape))
+    part = onnx.NodeProto(op_type="Part", domain=PART_DOMAIN, output=outputs)
+    part.attribute.append(onnx.helper.make_attribute("body", body))
+    return bytes(part.SerializeToString(deterministic=True))
+
+
+def _tensor(name: str, one: Unsized) -> Tensor:
+    return Tensor(name, one.most.shape, (), one.most.dtype, one.varies)
+
+
+def _elements_read(node: Node, net: Importer) -> int:
+    """Elements that a node reads: some of a table, else all."""
+    picks = net.tails.work[node.name].picks
+    return picks or sum(math.prod(_operand(name, net).shape) for name in node.inputs if name)
+
+
+def _is_product(node: Node, net: Importer) -> bool:
+    operands = {name: _operand(name, net) for name in node.reads}
+    given = [operands[name].shape if name else None for name in node.inputs]
+    return not node.has_subgraph and operator_work(node, given, [(1,)]).macs > 0
+
+
+def _tail_of(node: Node, net: Importer) -> int:
+    """The first tail that has all that the node needs of tails."""
+    tensors = net.tails.tensors
+    behind = {name: one.tail + 1 for name, one in tensors.items() if name in net.tensors}
+    if behind:
+        for layer in net.layers:
+            number = max((behind.get(name, 0) for name in layer.inputs), default=0)
+            if number:
+                behind.update(dict.fromkeys(layer.outputs, number))
+    joined = [tensors[n].tail for n in node.inputs if n in tensors and n not in net.tensors]
+    return max([*joined, *(behind.get(name, 0) for name in node.inputs)], default=0)
+
+
+def _as_floats(node: Node, net: Importer) -> Node:
+    """Codes that are only moved are floats here, and stay what they are."""
+    ends = ((QUANTIZE, node.output), (DEQUANTIZE, node.inputs[0] if node.inputs else ""))
+    if not any(is_linear(node, operator) and name in net.moved for operator, name in ends):
+        return node
+    proto = onnx.helper.make_node("Identity", [node.inputs[0]], [node.output], name=node.name)
+    return Node(proto, node.name, node.opset)
+
+
+def _seen(node: Node, net: Importer, few: bool) -> dict[str, NodeInput] | None:
+    """What a node reads, at the most or with few elements; None if that cannot be told."""
+    found = {}
+    for name in node.reads:
+        one = net.tails.tensors.get(name)
+        if not few or one is None or name in net.tensors:
+            found[name] = _operand(name, net)
+        elif one.few is None:
+            return None
+        else:
+            found[name] = one.few
+    return found
+
+
+def _operand(name: str, net: Importer) -> NodeInput:
+    if name in net.tails.tensors:
+        return net.tails.tensors[name].most
+    return net.operand_type(name)
+
+
+def _tried(
+    node: Node, operands: Mapping[str, NodeInput], source: OnnxSource
+) -> dict[str, NodeInput] | None:
+    try:
+        return _results(node, operands, source, few=True)
+    except HexsimError:
+        return None
+
+
+def _results(
+    node: Node, operands: Mapping[str, NodeInput], source: OnnxSource, *, few: bool
+) -> dict[str, NodeInput]:
+    """Shapes, types and, where they can be told, values of what a node writes."""
+    bounds = most_elements(node, operands)
+    results = {}
+    for name, (sizes, dtype) in inference.partial_types(node, operands, source).items():
+        shape = _filled(sizes, bounds.get(name), few)
+        if shape is None:
+            raise inference.unknown_shape(node, name)
+        results[name] = NodeInput(shape, dtype)
+    values = _values(node, operands, results, source)
+    return {
+        name: NodeInput(one.shape, one.dtype, values.get(name)) for name, one in results.items()
+    }
+
+
+def _filled(sizes: inference.Sizes | None, bound: Shape | None, few: bool) -> Shape | None:
+    """Known sizes, and of the others their bounds."""
+    if bound is None:
+        return None if sizes is None or None in sizes else tuple(n for n in sizes if n is not None)
+    if sizes is None or len(sizes) != len(bound):
+        sizes = (None,) * len(bound)
+    most = [max(0, min(size - 1, _FEW)) if few else size for size in bound]
+    return tuple(most[i] if size is None else size for i, size in enumerate(sizes))
+
+
+def _values(
+    node: Node,
+    operands: Mapping[str, NodeInput],
+    results: Mapping[str, NodeInput],
+    source: OnnxSource,
+) -> dict[str, Array]:
+    """The values of results that follow from shapes alone."""
+    if node.op_type in ("Shape", "Size"):
+        shape = operands[node.inputs[0]].shape
+        first, last = node.integer("start", 0), node.integer("end", len(shape))
+        told = shape[first:last] if node.op_type == "Shape" else math.prod(shape)
+        return {node.output: np.array(told, np.int64)}
+    arrays = {name: one.value for name, one in operands.items() if one.value is not None}
+    small = all(math.prod(one.shape) <= _VALUE_ELEMENTS for one in results.values())
+    if len(arrays) < len(operands) or not small or most_elements(node, operands):
+        return {}
+    try:
+        found = inference.evaluate(node, arrays, source)
+    except HexsimError:
+        return {}
+    return dict(zip((name for name in node.outputs if name), found, strict=True))

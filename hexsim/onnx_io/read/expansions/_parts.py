@@ -1,0 +1,105 @@
+"""Parts: the standard nodes that an expansion writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import helper, numpy_helper
+
+from hexsim.onnx_io.file.node import Node
+
+_SPLIT_IS_TOLD_A_COUNT = 18
+"""Opset from which a Split into equal parts says how many."""
+_AXES_ARE_INPUTS = 18
+"""Opset from which means have their axes as an input."""
+_SUM_AXES_ARE_INPUTS = 13
+"""The same of sums."""
+
+
+class Parts:
+    """Nodes written so far in place of `node`.
+
+    Its name goes to the operator that has its attributes, else to the one that writes its output.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self._node = node
+        self._main: onnx.NodeProto | None = None
+
+    def add(self, operator: str, inputs: Sequence[str], domain: str = "", **attributes: Any) -> str:
+        """Add a node and return its output."""
+        label = self._new(operator)
+        return self._append(operator, inputs, label, domain, attributes)
+
+    def copy(self, operator: str, inputs: Sequence[str], without: Sequence[str] = ()) -> str:
+        """Add `operator` with the attributes of the node but those named."""
+        output = self.add(operator, inputs)
+        own = self._node.proto.attribute
+        self._main = self.nodes[-1]
+        self._main.attribute.extend(one for one in own if one.name not in without)
+        return output
+
+    def split(self, name: str, count: int, opset: int) -> list[str]:
+        """Add the Split of the last axis into equal parts, and return them."""
+        told: dict[str, Any] = {"num_outputs": count} if opset >= _SPLIT_IS_TOLD_A_COUNT else {}
+        first = self.add("Split", [name], axis=-1, **told)
+        self.nodes[-1].output.extend(f"{first}_{number}" for number in range(1, count))
+        return list(self.nodes[-1].output)
+
+    def mean(self, name: str, opset: int) -> str:
+        """Add the mean along the last axis, which stays."""
+        if opset >= _AXES_ARE_INPUTS:
+            return self.add("ReduceMean", [name, self.constant([-1], "int64")], keepdims=1)
+        return self.add("ReduceMean", [name], axes=[-1], keepdims=1)
+
+    def sum(self, name: str, axes: Sequence[int], opset: int) -> str:
+        """Add the sum along `axes`, which go."""
+        if opset >= _SUM_AXES_ARE_INPUTS:
+            return self.add("ReduceSum", [name, self.constant(axes, "int64")], keepdims=0)
+        return self.add("ReduceSum", [name], axes=list(axes), keepdims=0)
+
+    def hand_out(self, result: str, position: int) -> None:
+        """Let the tensor `result` be the node's output at `position`, if it has one."""
+        output = self._node.outputs[position] if position < len(self._node.outputs) else ""
+        if output:
+            self._rename(result, output)
+
+    def constant(self, value: npt.ArrayLike, dtype: str = "float32", output: str = "") -> str:
+        """Add an array and return its name."""
+        tensor = numpy_helper.from_array(np.asarray(value, dtype))
+        label = output or self._new("constant")
+        return self._append("Constant", [], label, "", {"value": tensor})
+
+    def finish(self, result: str) -> list[onnx.NodeProto]:
+        """Let the tensor `result` be the node's first output, and return all nodes."""
+        last = next(node for node in self.nodes if result in node.output)
+        (self._main or last).name = self._node.name
+        self._rename(result, self._node.output)
+        return self.nodes
+
+    def _rename(self, old: str, new: str) -> None:
+        for node in self.nodes:
+            node.output[:] = [new if name == old else name for name in node.output]
+            node.input[:] = [new if name == old else name for name in node.input]
+
+    def _append(
+        self,
+        operator: str,
+        inputs: Sequence[str],
+        output: str,
+        domain: str,
+        attributes: dict[str, Any],
+    ) -> str:
+        node = helper.make_node(
+            operator, inputs, [output], name=output, domain=domain, **attributes
+        )
+        self.nodes.append(node)
+        return output
+
+    def _new(self, hint: str) -> str:
+        return f"{self._node.name}.{hint.lower()}_{len(self.nodes)}"

@@ -1,0 +1,161 @@
+"""Attention of com.microsoft, in products, a softmax, and the transposes between them.
+
+Queries, keys and values are split into heads; products of queries with keys, scaled and masked,
+weigh the values. What a mask hides gets a large negative score.
+
+A causal mask adds minus infinity, as masks of other exporters do.
+
+Left out, such nodes stay as they are: keys and values of the past, rotary positions, packed
+tensors, causal masks of MultiHeadAttention, and masks that say where sequences begin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import onnx
+
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.expansions.dynamic_quantization import dequantized, real_codes
+from hexsim.onnx_io.read.file_graph import FileGraph
+
+_HIDDEN = -10000.0
+"""Default score of what a mask hides."""
+_EMBEDDING = "com.microsoft.EmbedLayerNormalization"
+_FLAGS = ("do_rotary", "past_present_share_buffer")
+
+
+def attention(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """Attention: one product makes queries, keys and values of its input."""
+    if not _is_plain(node, (4, 6)) or node.has("qkv_hidden_sizes"):
+        return None
+    return _of_one(node, graph, Parts(node), node.required(0), node.required(1), (2, 3, 5))
+
+
+def quantized_attention(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """QAttention: the same of codes."""
+    if not _is_plain(node, (8,)):
+        return None
+    parts = Parts(node)
+    data = real_codes(node, (0, 3, 6), graph, parts)
+    weight = dequantized(node, (1, 4, 7), graph, parts)
+    return _of_one(node, graph, parts, data, weight, (2, 5, -1))
+
+
+def multi_head_attention(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """MultiHeadAttention: queries, keys and values are there, perhaps without their biases."""
+    if not _is_plain(node, range(6, 12)) or not (node.input(1) and node.input(2)):
+        return None
+    packed = any(graph.rank(name) not in (3, None) for name in node.inputs[1:3])
+    if packed or node.integer("unidirectional", 0):
+        return None
+    parts, projected = Parts(node), list(node.inputs[:3])
+    if node.input(3):
+        biases = parts.split(node.input(3), 3, graph.opset)
+        projected = [parts.add("Add", pair) for pair in zip(projected, biases, strict=True)]
+    hidden = _hiding(node.input(4), node, graph, parts)
+    return None if hidden is None else _heads(node, parts, projected, [hidden, node.input(5)])
+
+
+def _of_one(
+    node: Node,
+    graph: FileGraph,
+    parts: Parts,
+    data: str,
+    weight: str,
+    others: tuple[int, int, int],
+) -> Sequence[onnx.NodeProto] | None:
+    """Attention of `data`; `others` are the places of bias, mask and what is added to scores."""
+    bias, mask, added = (node.input(place) if place >= 0 else "" for place in others)
+    made = parts.add("MatMul", [data, weight])
+    if bias:
+        made = parts.add("Add", [made, bias])
+    hidden = _hiding(mask, node, graph, parts)
+    if hidden is None:
+        return None
+    causal = _causal(data, parts) if node.integer("unidirectional", 0) else ""
+    return _heads(node, parts, parts.split(made, 3, graph.opset), [hidden, added, causal])
+
+
+def _heads(
+    node: Node, parts: Parts, projected: Sequence[str], added: Sequence[str]
+) -> Sequence[onnx.NodeProto]:
+    """Weigh values by the softmax of scores, head by head."""
+    heads = node.integer("num_heads", 1)
+    split = parts.constant([0, 0, heads, -1], "int64")
+    cut = [parts.add("Reshape", [name, split]) for name in projected]
+    orders = ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])
+    query, key, value = (
+        parts.add("Transpose", [name], perm=order) for name, order in zip(cut, orders, strict=True)
+    )
+    scores = parts.add("Mul", [parts.add("MatMul", [query, key]), _scale(node, cut[0], parts)])
+    for name in filter(None, added):
+        scores = parts.add("Add", [scores, name])
+    seen = parts.add("MatMul", [parts.add("Softmax", [scores], axis=3), value])
+    turned = parts.add("Transpose", [seen], perm=[0, 2, 1, 3])
+    return parts.finish(parts.add("Reshape", [turned, parts.constant([0, 0, -1], "int64")]))
+
+
+def _scale(node: Node, cut: str, parts: Parts) -> str:
+    """The scale that is given, or one over the root of the size of a head."""
+    given = node.real("scale", 0.0)
+    if given:
+        return parts.constant(given)
+    place = parts.constant(3, "int64")
+    size = parts.add("Gather", [parts.add("Shape", [cut]), place], axis=0)
+    root = parts.add("Sqrt", [parts.add("Cast", [size], to=onnx.TensorProto.FLOAT)])
+    return parts.add("Div", [parts.constant(1.0), root])
+
+
+def _hiding(mask: str, node: Node, graph: FileGraph, parts: Parts) -> str | None:
+    """What is added to scores: nothing, or much less; None unless the mask is one of tokens."""
+    if not mask:
+        return ""
+    writer = graph.producers.get(mask)
+    if writer is not None and writer.op_type == _EMBEDDING and writer.outputs[1:2] == (mask,):
+        mask = writer.input(7)  # its lengths are those of this mask
+    elif _rank(mask, graph) != 2:
+        return None
+    shown = parts.add("Cast", [mask], to=onnx.TensorProto.FLOAT)
+    shown = parts.add("Reshape", [shown, parts.constant([0, 1, 1, -1], "int64")])
+    hidden = parts.add("Sub", [parts.constant(1.0), shown])
+    value = node.real("mask_filter_value", _HIDDEN)
+    return parts.add("Mul", [hidden, parts.constant(value)])
+
+
+def _causal(data: str, parts: Parts) -> str:
+    """Minus infinity where a key comes after its query, else zero."""
+    start, step = parts.constant(0, "int64"), parts.constant(1, "int64")
+    length = parts.add("Gather", [parts.add("Shape", [data]), step], axis=0)
+    tokens = parts.add("Range", [start, length, step])
+    queries, keys = (
+        parts.add("Reshape", [tokens, parts.constant(shape, "int64")])
+        for shape in ([-1, 1], [1, -1])
+    )
+    later = parts.add("Less", [queries, keys])
+    return parts.add("Where", [later, parts.constant(-math.inf), parts.constant(0.0)])
+
+
+def _rank(name: str, graph: FileGraph) -> int | None:
+    """Number of axes of a tensor, or of what it is cast from."""
+    while graph.rank(name) is None:
+        writer = graph.producers.get(name)
+        if writer is None or writer.standard not in ("Cast", "Identity"):
+            return None
+        name = writer.inputs[0]
+    return graph.rank(name)
+
+
+def _is_plain(node: Node, without: Sequence[int]) -> bool:
+    """True if it has one output, none of the inputs `without`, and no flags."""
+    asked = any(node.integer(flag, 0) for flag in _FLAGS)
+    return not asked and not any(node.outputs[1:]) and not any(map(node.input, without))
+
+
+EXPANSIONS = {
+    "com.microsoft.Attention": attention,
+    "com.microsoft.MultiHeadAttention": multi_head_attention,
+    "com.microsoft.QAttention": quantized_attention,
+}

@@ -1,0 +1,118 @@
+"""MatMulNBits of com.microsoft: a product with weights of few bits, in blocks with their own scale.
+
+SNPE has no such blocks. So the weights are taken as floats, computed when they are first read, and
+the quantiser gives them codes of its own; the report of the import says so.
+
+Left out, such nodes stay as they are: weights that vary, and groups in an order of their own
+(g_idx).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import onnx
+
+from hexsim.errors import InvalidDataError
+from hexsim.onnx_io.file.known import Array, Known
+from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.importer import Importer
+
+_BITS = (2, 4, 8)
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """Codes of a matrix (rows, columns) whose columns are cut into blocks of `size` rows."""
+
+    rows: int
+    columns: int
+    bits: int
+    size: int
+
+    @property
+    def count(self) -> int:
+        """Blocks of one column."""
+        return -(-self.rows // self.size)
+
+    def unpacked(self, codes: Array, count: int) -> Array:
+        """Codes (columns, count) of bytes whose lowest bits come first, as floats."""
+        shifts = np.arange(0, 8, self.bits, dtype=np.uint8)
+        parts = (codes.reshape(self.columns, -1, 1) >> shifts) & (2**self.bits - 1)
+        floats: Array = parts.reshape(self.columns, -1)[:, :count].astype(np.float32)
+        return floats
+
+    def weights(self, codes: Known, scales: Known, zeros: Known | None) -> Array:
+        """The matrix (rows, columns) as floats."""
+        shape = (self.columns, self.count, 1)
+        levels = self.unpacked(codes.read(), self.count * self.size)
+        middle: Array = np.full(shape, 2 ** (self.bits - 1), np.float32)
+        if zeros is not None:
+            given = zeros.read()
+            middle = self.unpacked(given, self.count) if given.dtype == np.uint8 else given
+        real = levels.reshape(*shape[:2], self.size) - middle.reshape(shape)
+        real *= scales.read().reshape(shape)
+        return np.ascontiguousarray(real.reshape(self.columns, -1)[:, : self.rows].T)
+
+
+def matmul_nbits(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
+    """The product with the real weights, and the bias added."""
+    data = node.required(0)
+    if net.dtype(data) != "float32":
+        raise NotALayerError("not float32")
+    if node.input(4):
+        raise NotALayerError("its weights have groups in an order of their own (g_idx)")
+    blocks = _blocks(node)
+    codes, scales = (net.array(node.required(place)) for place in (1, 2))
+    zeros = net.array(node.inputs[3]) if node.input(3) else None
+    _require(blocks, codes, blocks.columns * blocks.count * blocks.size * blocks.bits // 8, "uint8")
+    _require(blocks, scales, blocks.columns * blocks.count, "float32")
+    if zeros is not None:
+        packed = zeros.dtype == "uint8"
+        each = -(-blocks.count * blocks.bits // 8) if packed else blocks.count
+        _require(blocks, zeros, blocks.columns * each, "uint8" if packed else "float32")
+    net.charge(node.name, blocks.rows * blocks.columns)
+    label = net.unique(f"{node.inputs[1]}.real")
+    make = partial(blocks.weights, codes, scales, zeros)
+    net.known[label] = Known(label, (blocks.rows, blocks.columns), "float32", make)
+    note = (
+        f"weights of {blocks.bits} bits in blocks (MatMulNBits) are taken as floats, which are "
+        "quantised anew"
+    )
+    if note not in net.notes:
+        net.notes.append(note)
+    parts = Parts(node)
+    result = parts.add("MatMul", [data, label])
+    return parts.finish(parts.add("Add", [result, node.input(5)]) if node.input(5) else result)
+
+
+def _blocks(node: Node) -> _Blocks:
+    blocks = _Blocks(
+        rows=node.integer("K", 0),
+        columns=node.integer("N", 0),
+        bits=node.integer("bits", 4),
+        size=node.integer("block_size", 0),
+    )
+    if blocks.bits not in _BITS:
+        raise NotALayerError(f"its weights have {blocks.bits} bits, not {_BITS}")
+    if min(blocks.rows, blocks.columns) < 1 or blocks.size < 16 or blocks.size & (blocks.size - 1):
+        raise InvalidDataError(
+            f"K {blocks.rows}, N {blocks.columns} and block_size {blocks.size} are no sizes of "
+            "blocks"
+        )
+    return blocks
+
+
+def _require(blocks: _Blocks, array: Known, count: int, dtype: str) -> None:
+    elements = int(np.prod(array.shape))
+    if elements != count or array.dtype != dtype:
+        raise InvalidDataError(
+            f"'{array.name}' holds {elements} numbers of {array.dtype}, not {count} of {dtype}"
+        )
+
+
+SHAPED = {"com.microsoft.MatMulNBits": matmul_nbits}

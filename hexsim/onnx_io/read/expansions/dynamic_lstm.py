@@ -1,0 +1,40 @@
+"""DynamicQuantizeLSTM: an LSTM with dequantised weights, which it holds the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx
+
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.file_graph import FileGraph
+
+_WEIGHTS = ((1, 8), (2, 10))
+"""Where codes are among the inputs, and where their scale is, before their zero point."""
+
+
+def dynamic_quantize_lstm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """LSTM in floats; codes are (directions, inputs, gates), with a scale of one or two axes."""
+    parts, inputs = Parts(node), list(node.inputs[:8])
+    for position, scale in _WEIGHTS:
+        if graph.rank(node.required(scale)) not in (1, 2):
+            return None
+        real = parts.add("Cast", [node.required(position)], to=onnx.TensorProto.FLOAT)
+        zero = parts.add("Cast", [node.required(scale + 1)], to=onnx.TensorProto.FLOAT)
+        real = parts.add("Sub", [real, _spread(zero, parts)])
+        real = parts.add("Mul", [real, _spread(node.required(scale), parts)])
+        inputs[position] = parts.add("Transpose", [real], perm=[0, 2, 1])
+    while not inputs[-1]:
+        inputs.pop()
+    result = parts.copy("LSTM", inputs)
+    parts.nodes[-1].output.extend(node.outputs[1:])
+    return parts.finish(result)
+
+
+def _spread(name: str, parts: Parts) -> str:
+    """Numbers of directions, or of directions and gates, over all inputs."""
+    return parts.add("Reshape", [name, parts.constant([0, 1, -1], "int64")])
+
+
+EXPANSIONS = {"com.microsoft.DynamicQuantizeLSTM": dynamic_quantize_lstm}

@@ -1,0 +1,115 @@
+"""Dynamic quantisation: what an activation's range decides when the network runs.
+
+As SNPE has no such layers, the network becomes one of floats, quantised like any other. A
+DynamicQuantizeLinear hands on its input with scale 1 and zero point 0, as long as nobody reads its
+codes but products of integers; those become products of floats with the weights' codes. What scales
+their results is 1 times the scale of the weights, which is folded into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import onnx
+
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.file_graph import FileGraph
+
+_PRODUCTS = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
+_CODES: Mapping[str, tuple[int, int | None, int]] = {
+    "ConvInteger": (0, None, 2),
+    "MatMulInteger": (0, None, 2),
+    "com.microsoft.MatMulIntegerToFloat": (0, 2, 4),
+    "com.microsoft.QAttention": (0, 3, 6),
+}
+"""Where products read codes of an activation, their scale if they do, and their zero point."""
+
+
+def dynamic_quantize_linear(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """Hand the floats on, if only products of integers read the codes."""
+    if not _hands_on_floats(node, graph):
+        return None
+    _, scale, zero = node.outputs
+    parts = Parts(node)
+    parts.constant(1.0, output=scale)
+    parts.constant(0.0, output=zero)
+    return parts.finish(parts.add("Identity", [node.required(0)]))
+
+
+def integer_product(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """ConvInteger and MatMulInteger of such floats are Conv and MatMul of floats."""
+    quantize = graph.producers.get(node.required(0))
+    if quantize is None or not _hands_on_floats(quantize, graph):
+        return None
+    parts = Parts(node)
+    weight = parts.add("Cast", [node.required(1)], to=onnx.TensorProto.FLOAT)
+    if node.input(3):
+        zero = parts.add("Cast", [node.input(3)], to=onnx.TensorProto.FLOAT)
+        rank = graph.rank(node.required(1))
+        if node.standard == "ConvInteger" and graph.rank(node.input(3)) != 0:
+            if rank is None:
+                return None
+            shape = parts.constant([-1, *(1,) * (rank - 1)], "int64")
+            zero = parts.add("Reshape", [zero, shape])
+        weight = parts.add("Sub", [weight, zero])
+    return parts.finish(parts.copy(_PRODUCTS[node.standard], [node.required(0), weight]))
+
+
+def dynamic_quantize_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """DynamicQuantizeMatMul is a product with dequantised weights, and a sum with its bias."""
+    parts = Parts(node)
+    weight = dequantized(node, (1, 2, 3), graph, parts)
+    result = parts.add("MatMul", [node.required(0), weight])
+    return parts.finish(parts.add("Add", [result, node.input(4)]) if node.input(4) else result)
+
+
+def matmul_to_float(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """MatMulIntegerToFloat is a product of dequantised tensors, and a sum with its bias."""
+    parts = Parts(node)
+    data = real_codes(node, (0, 2, 4), graph, parts)
+    result = parts.add("MatMul", [data, dequantized(node, (1, 3, 5), graph, parts)])
+    return parts.finish(parts.add("Add", [result, node.input(6)]) if node.input(6) else result)
+
+
+def real_codes(node: Node, places: Sequence[int], graph: FileGraph, parts: Parts) -> str:
+    """The floats of an activation whose codes, scale and zero point are inputs at `places`."""
+    writer = graph.producers.get(node.required(places[0]))
+    if writer is not None and _hands_on_floats(writer, graph):
+        return node.required(places[0])
+    return dequantized(node, places, graph, parts)
+
+
+def dequantized(node: Node, places: Sequence[int], graph: FileGraph, parts: Parts) -> str:
+    """The floats of codes, whose scale is one number or one for each column."""
+    codes, scale, zero = (node.input(place) for place in places)
+    axis = {} if graph.rank(scale) == 0 else {"axis": 1}
+    named = [name for name in (codes, scale, zero) if name]
+    return parts.add("DequantizeLinear", named, domain="com.microsoft", **axis)
+
+
+def _hands_on_floats(node: Node, graph: FileGraph) -> bool:
+    """True if nobody could tell the floats from codes times scale."""
+    if node.op_type != "DynamicQuantizeLinear" or len(node.outputs) != 3:
+        return False
+    values, scale, zero = node.outputs
+    if {values, zero} & graph.outputs:
+        return False
+    for name in (values, zero):
+        for reader in graph.readers.get(name, ()):
+            places = _CODES.get(reader.op_type)
+            if places is None:
+                return False
+            expected = zip(places, (values, scale, zero), strict=True)
+            if any(place is not None and reader.input(place) != one for place, one in expected):
+                return False
+    return True
+
+
+EXPANSIONS = {
+    "DynamicQuantizeLinear": dynamic_quantize_linear,
+    "ConvInteger": integer_product,
+    "MatMulInteger": integer_product,
+    "com.microsoft.DynamicQuantizeMatMul": dynamic_quantize_matmul,
+    "com.microsoft.MatMulIntegerToFloat": matmul_to_float,
+}

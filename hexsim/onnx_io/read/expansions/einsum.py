@@ -1,0 +1,194 @@
+"""Einsum: transposes, sums, and products of matrices or of elements.
+
+1. An operand whose label is repeated becomes its diagonal: every (n + 1)th of n x n elements.
+2. Operands are multiplied from left to right. What only one of two has, and nobody wants later, is
+   summed up before.
+3. A product that sums something up is a MatMul. Labels of both operands that stay are its batch; a
+   constant matrix is on the right, where it becomes the weights of a fully connected layer.
+4. A product that sums nothing up is one of elements.
+
+Left out: operands that are no floats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import onnx
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Shape
+from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.read.expansions._equations import Labels, parsed, sizes_of
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.importer import Importer
+
+_AXES = 4
+"""Most axes that products get; more are merged."""
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A tensor, the labels of its axes, and whether it is known before the network runs."""
+
+    name: str
+    labels: Labels
+    known: bool
+
+
+def einsum(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
+    """Multiply all operands, and bring the result into the order that is asked for."""
+    if any(net.dtype(name) != "float32" for name in node.inputs):
+        raise NotALayerError("not float32")
+    shapes = [net.source_shape(name) for name in node.inputs]
+    equation = parsed(node.text("equation", ""), [len(shape) for shape in shapes])
+    products = _Products(node, sizes_of(equation.terms, shapes), equation.result)
+    terms = [
+        products.operand(_Term(name, labels, name in net.known), shape)
+        for name, labels, shape in zip(node.inputs, equation.terms, shapes, strict=True)
+    ]
+    result, *others = terms
+    while others:
+        operand, *others = others
+        later = {label for term in others for label in term.labels}
+        result = products.product(result, operand, later | set(equation.result))
+    return products.finish(result)
+
+
+class _Products:
+    """The nodes of one Einsum; every term has the size of each of its labels."""
+
+    def __init__(self, node: Node, sizes: Mapping[str, int], result: Labels) -> None:
+        self._parts = Parts(node)
+        self._opset = node.opset
+        self._sizes = sizes
+        self._result = result
+
+    def operand(self, term: _Term, shape: Shape) -> _Term:
+        """Take diagonals, and drop axes of size one that are broadcast against longer ones."""
+        for label in dict.fromkeys(term.labels):
+            while term.labels.count(label) > 1:
+                term, shape = self._diagonal(term, shape, label)
+        kept = [axis for axis, label in enumerate(term.labels) if shape[axis] == self._sizes[label]]
+        if len(kept) == len(shape):
+            return term
+        name = self._reshaped(term.name, tuple(shape[axis] for axis in kept))
+        return _Term(name, tuple(term.labels[axis] for axis in kept), term.known)
+
+    def product(self, first: _Term, second: _Term, kept: set[str]) -> _Term:
+        """Multiply two terms and sum up the labels that are not `kept`."""
+        first = self._summed(first, kept.union(second.labels))
+        second = self._summed(second, kept.union(first.labels))
+        if all(label in kept for label in first.labels if label in second.labels):
+            return self._of_elements(first, second)
+        return self._of_matrices(first, second, kept)
+
+    def finish(self, term: _Term) -> Sequence[onnx.NodeProto]:
+        """Sum up and transpose the last term, and return all nodes."""
+        name = self._in_order(self._summed(term, set(self._result)), self._result)
+        if not any(name in node.output for node in self._parts.nodes):
+            name = self._parts.add("Identity", [name])
+        return self._parts.finish(name)
+
+    def _of_matrices(self, first: _Term, second: _Term, kept: set[str]) -> _Term:
+        both = [label for label in first.labels if label in second.labels]
+        batch = self._sorted(label for label in both if label in kept)
+        rows = self._sorted(label for label in first.labels if label not in both)
+        columns = self._sorted(label for label in second.labels if label not in both)
+        turned = first.known and not second.known
+        if not first.known and not second.known:
+            turned = (*batch, *columns, *rows) == self._result != (*batch, *rows, *columns)
+        if turned:
+            first, second, rows, columns = second, first, columns, rows
+        inner = tuple(label for label in first.labels if label in both and label not in kept)
+        groups = self._shape(batch) if len(batch) <= _AXES - 2 else (self._count(batch),)
+        height, depth, width = (self._count(labels) for labels in (rows, inner, columns))
+        left = self._in_order(first, (*batch, *rows, *inner))
+        right = self._in_order(second, (*batch, *inner, *columns))
+        left = self._to_shape(left, (*batch, *rows, *inner), (*groups, height, depth))
+        right = self._to_shape(right, (*batch, *inner, *columns), (*groups, depth, width))
+        result = self._parts.add("MatMul", [left, right])
+        labels = (*batch, *rows, *columns)
+        if (*groups, height, width) != self._shape(labels):
+            result = self._reshaped(result, self._shape(labels))
+        return _Term(result, labels, first.known)
+
+    def _of_elements(self, first: _Term, second: _Term) -> _Term:
+        """Runs of labels that the same operands have are one axis, if there are many axes."""
+        labels = self._sorted({*first.labels, *second.labels})
+        runs = [[label] for label in labels]
+        if len(runs) > _AXES:
+            runs = []
+            for label in labels:
+                owners = [label in term.labels for term in (first, second)]
+                if runs and owners == [runs[-1][-1] in term.labels for term in (first, second)]:
+                    runs[-1].append(label)
+                else:
+                    runs.append([label])
+        operands = []
+        for term in (first, second):
+            own = tuple(label for label in labels if label in term.labels)
+            sizes = [self._count(run) if run[0] in own else 1 for run in runs]
+            while len(sizes) > 1 and sizes[0] == 1 and runs[len(runs) - len(sizes)][0] not in own:
+                del sizes[0]  # leading axes are broadcast without being there
+            operands.append(self._to_shape(self._in_order(term, own), own, tuple(sizes)))
+        result = self._parts.add("Mul", operands)
+        if len(runs) < len(labels):
+            result = self._reshaped(result, self._shape(labels))
+        return _Term(result, labels, first.known and second.known)
+
+    def _summed(self, term: _Term, kept: set[str]) -> _Term:
+        """Sum up the labels that are not `kept`."""
+        gone = [axis for axis, label in enumerate(term.labels) if label not in kept]
+        if not gone:
+            return term
+        name = self._parts.sum(term.name, gone, self._opset)
+        return _Term(name, tuple(label for label in term.labels if label in kept), term.known)
+
+    def _diagonal(self, term: _Term, shape: Shape, label: str) -> tuple[_Term, Shape]:
+        """The elements at equal places of the first two axes with `label`, which come last."""
+        pair = [axis for axis, name in enumerate(term.labels) if name == label][:2]
+        size = shape[pair[0]]
+        if shape[pair[1]] != size:
+            raise InvalidDataError(
+                f"label '{label}' is of size {size} and of size {shape[pair[1]]}"
+            )
+        rest = [axis for axis in range(len(shape)) if axis not in pair]
+        name = term.name
+        if [*rest, *pair] != list(range(len(shape))):
+            name = self._parts.add("Transpose", [name], perm=[*rest, *pair])
+        left = tuple(shape[axis] for axis in rest)
+        name = self._reshaped(name, (*left, size * size))
+        ends = ([0], [size * size], [len(rest)], [size + 1])
+        places = [self._parts.constant(numbers, "int64") for numbers in ends]
+        name = self._parts.add("Slice", [name, *places])
+        labels = (*(term.labels[axis] for axis in rest), label)
+        return _Term(name, labels, term.known), (*left, size)
+
+    def _in_order(self, term: _Term, labels: Labels) -> str:
+        if term.labels == labels:
+            return term.name
+        order = [term.labels.index(label) for label in labels]
+        return self._parts.add("Transpose", [term.name], perm=order)
+
+    def _to_shape(self, name: str, labels: Labels, shape: Shape) -> str:
+        return name if shape == self._shape(labels) else self._reshaped(name, shape)
+
+    def _reshaped(self, name: str, shape: Shape) -> str:
+        return self._parts.add("Reshape", [name, self._parts.constant(shape, "int64")])
+
+    def _sorted(self, labels: Iterable[str]) -> Labels:
+        """Labels in the order of the result, those that it lacks behind."""
+        places = {label: place for place, label in enumerate(self._result)}
+        return tuple(sorted(labels, key=lambda label: (places.get(label, len(places)), label)))
+
+    def _shape(self, labels: Sequence[str]) -> Shape:
+        return tuple(self._sizes[label] for label in labels)
+
+    def _count(self, labels: Sequence[str]) -> int:
+        return math.prod(self._shape(labels))
+
+
+SHAPED = {"Einsum": einsum}

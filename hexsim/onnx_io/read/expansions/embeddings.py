@@ -1,0 +1,62 @@
+"""EmbedLayerNormalization: rows of tables are added and normalised, as a BERT begins.
+
+Left out: what counts from a mask that is not there, if somebody reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx
+
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.expansions.layer_norms import layer_norm
+from hexsim.onnx_io.read.file_graph import FileGraph
+
+_LENGTHS, _SUM = 1, 2
+"""Outputs that hold how many tokens the mask leaves, and what is normalised."""
+_AXES_ARE_INPUTS = 13
+"""Opset from which sums have their axes as an input."""
+
+
+def embed_layer_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """Words, positions and perhaps segments."""
+    ids, segments, words, positions, kinds, scale, shift, mask, places = (
+        node.input(position) for position in range(9)
+    )
+    for position in (0, 2, 3, 5):  # all but segments, shift, mask and places
+        node.required(position)
+    counted = len(node.outputs) > _LENGTHS and node.outputs[_LENGTHS]
+    if counted and not mask and (graph.readers.get(counted) or counted in graph.outputs):
+        return None
+    if node.integer("mask_index_type", 1 if mask else 0) != (1 if mask else 0):
+        return None
+    parts = Parts(node)
+    total = parts.add("Gather", [words, ids], axis=0)
+    if places:
+        total = parts.add("Add", [total, parts.add("Gather", [positions, places], axis=0)])
+    else:
+        length = parts.add("Gather", [parts.add("Shape", [ids]), _whole([1], parts)], axis=0)
+        ends = [_whole([0], parts), length, _whole([0], parts)]
+        total = parts.add("Add", [total, parts.add("Slice", [positions, *ends])])
+    if segments:
+        total = parts.add("Add", [total, parts.add("Gather", [kinds, segments], axis=0)])
+    result = layer_norm(total, scale, shift, node, parts, graph.opset)
+    if mask:
+        parts.hand_out(_lengths(mask, parts, graph.opset), _LENGTHS)
+    parts.hand_out(total, _SUM)
+    return parts.finish(result)
+
+
+def _lengths(mask: str, parts: Parts, opset: int) -> str:
+    if opset >= _AXES_ARE_INPUTS:
+        return parts.add("ReduceSum", [mask, _whole([1], parts)], keepdims=0)
+    return parts.add("ReduceSum", [mask], axes=[1], keepdims=0)
+
+
+def _whole(numbers: Sequence[int], parts: Parts) -> str:
+    return parts.constant(numbers, "int64")
+
+
+EXPANSIONS = {"com.microsoft.EmbedLayerNormalization": embed_layer_norm}

@@ -1,0 +1,87 @@
+"""What onnxruntime's optimiser fused: products and convolutions that end in an activation.
+
+Left out: a FusedMatMul that transposes a tensor whose rank the file does not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import onnx
+
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.file_graph import FileGraph
+
+_PARAMETERS = {
+    "LeakyRelu": ("alpha",),
+    "Elu": ("alpha",),
+    "HardSigmoid": ("alpha", "beta"),
+    "Clip": ("min", "max"),
+}
+"""Attributes of an activation, in the order of its parameters."""
+_BOUNDS_AS_INPUTS = 11
+"""Opset since which Clip has its bounds as inputs."""
+
+
+def fused_conv(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """FusedConv is a Conv, a sum with its fourth input if there is one, and an activation."""
+    parts = Parts(node)
+    inputs = [name for name in node.inputs[:3] if name]
+    result = parts.copy("Conv", inputs, ("activation", "activation_params"))
+    if node.input(3):
+        result = parts.add("Add", [result, node.input(3)])
+    parameters = node.reals("activation_params") or ()
+    return parts.finish(_activated(result, node, parameters, parts, graph))
+
+
+def fused_gemm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """FusedGemm is a Gemm and an activation."""
+    parts = Parts(node)
+    own = ("activation", "activation_alpha", "activation_beta", "activation_gamma")
+    result = parts.copy("Gemm", [name for name in node.inputs if name], own)
+    parameters = [node.real(name, 0.0) for name in own[1:] if node.has(name)]
+    return parts.finish(_activated(result, node, parameters, parts, graph))
+
+
+def fused_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """FusedMatMul is a MatMul of tensors perhaps transposed, perhaps scaled."""
+    if node.integer("transBatchA", 0) or node.integer("transBatchB", 0):
+        return None
+    parts, operands = Parts(node), []
+    pair = node.required(0), node.required(1)
+    for name, flag in zip(pair, ("transA", "transB"), strict=True):
+        rank = graph.rank(name)
+        if not node.integer(flag, 0):
+            operands.append(name)
+        elif rank is None or rank < 2:
+            return None
+        else:
+            order = [*range(rank - 2), rank - 1, rank - 2]
+            operands.append(parts.add("Transpose", [name], perm=order))
+    result = parts.add("MatMul", operands)
+    alpha = node.real("alpha", 1.0)
+    if alpha != 1:
+        result = parts.add("Mul", [result, parts.constant(alpha)])
+    return parts.finish(result)
+
+
+def _activated(
+    result: str, node: Node, parameters: Sequence[float], parts: Parts, graph: FileGraph
+) -> str:
+    operator = node.text("activation", "")
+    if not operator:
+        return result
+    attributes: dict[str, Any] = dict(zip(_PARAMETERS.get(operator, ()), parameters, strict=False))
+    if operator == "Clip" and graph.opset >= _BOUNDS_AS_INPUTS:
+        return parts.add(operator, [result, *(parts.constant(one) for one in attributes.values())])
+    return parts.add(operator, [result], **attributes)
+
+
+EXPANSIONS = {
+    "com.microsoft.FusedConv": fused_conv,
+    "com.microsoft.FusedGemm": fused_gemm,
+    "com.microsoft.FusedMatMul": fused_matmul,
+    "com.microsoft.TransposeMatMul": fused_matmul,
+}

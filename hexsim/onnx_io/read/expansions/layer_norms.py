@@ -1,0 +1,81 @@
+"""Layer norms that onnxruntime's optimiser fused with the sums before them.
+
+Left out: those whose mean or deviation somebody reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx
+
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.file_graph import FileGraph
+
+_EPSILON = 1e-12
+"""Default of the fused operators."""
+_STATISTICS = slice(1, 3)
+"""Outputs that hold mean and deviation."""
+_SUM = 3
+"""The output that holds what is normalised."""
+
+
+def layer_norm(x: str, scale: str, shift: str, node: Node, parts: Parts, opset: int) -> str:
+    """Normalise `x` along its last axis; `shift` may be empty."""
+    centred = parts.add("Sub", [x, parts.mean(x, opset)])
+    return _scaled(centred, scale, shift, node.real("epsilon", _EPSILON), parts, opset)
+
+
+def skip_layer_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """SkipLayerNormalization: two tensors and perhaps a bias are added, and normalised."""
+    if any(node.outputs[_STATISTICS]):
+        return None
+    parts = Parts(node)
+    x = _sum_of(node, (0, 1, 4), parts)
+    result = layer_norm(x, node.required(2), node.input(3), node, parts, graph.opset)
+    parts.hand_out(x, _SUM)
+    return parts.finish(result)
+
+
+def skip_root_mean_square_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """SkipSimplifiedLayerNormalization: the same without taking out the mean."""
+    if any(node.outputs[_STATISTICS]):
+        return None
+    parts = Parts(node)
+    x = _sum_of(node, (0, 1, 3), parts)
+    epsilon = node.real("epsilon", _EPSILON)
+    result = _scaled(x, node.required(2), "", epsilon, parts, graph.opset)
+    parts.hand_out(x, _SUM)
+    return parts.finish(result)
+
+
+def root_mean_square_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """SimplifiedLayerNormalization, which onnxruntime has in the standard domain."""
+    if any(node.outputs[1:]) or node.integer("axis", -1) != -1:
+        return None
+    parts = Parts(node)
+    x, scale = node.required(0), node.required(1)
+    return parts.finish(_scaled(x, scale, "", node.real("epsilon", 1e-5), parts, graph.opset))
+
+
+def _scaled(x: str, scale: str, shift: str, epsilon: float, parts: Parts, opset: int) -> str:
+    """`x` over the root of its mean square, with scale and shift."""
+    square = parts.mean(parts.add("Mul", [x, x]), opset)
+    root = parts.add("Sqrt", [parts.add("Add", [square, parts.constant(epsilon)])])
+    result = parts.add("Mul", [parts.add("Div", [x, root]), scale])
+    return parts.add("Add", [result, shift]) if shift else result
+
+
+def _sum_of(node: Node, positions: Sequence[int], parts: Parts) -> str:
+    first = node.required(positions[0])
+    for name in filter(None, map(node.input, positions[1:])):
+        first = parts.add("Add", [first, name])
+    return first
+
+
+EXPANSIONS = {
+    "SimplifiedLayerNormalization": root_mean_square_norm,
+    "com.microsoft.SkipLayerNormalization": skip_layer_norm,
+    "com.microsoft.SkipSimplifiedLayerNormalization": skip_root_mean_square_norm,
+}

@@ -1,0 +1,110 @@
+"""QLinear operators: a float operator between DequantizeLinear and QuantizeLinear.
+
+Left out: those with images channels last, and codes whose scale varies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import onnx
+
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.file_graph import FileGraph
+
+_Expand = Callable[[Node, FileGraph], Sequence[onnx.NodeProto] | None]
+
+
+def qlinear_conv(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """QLinearConv; the scale of its bias is that of its input times that of its weight."""
+    parts = Parts(node)
+    inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=0)]
+    if node.input(8):
+        scale = parts.add("Mul", [node.required(1), node.required(4)])
+        inputs.append(_dequantized([node.input(8), scale], parts, axis=0))
+    return _coded(parts.copy("Conv", inputs), node, 6, parts)
+
+
+def qlinear_matmul(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """QLinearMatMul; a scale for each column of the right side is one per channel."""
+    parts = Parts(node)
+    rank = graph.rank(node.required(3)) or 2
+    inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=rank - 1)]
+    return _coded(parts.add("MatMul", inputs), node, 6, parts)
+
+
+def qgemm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """QGemm; without a scale of its output that stays float."""
+    parts = Parts(node)
+    axis = 0 if node.integer("transB", 0) else 1
+    inputs = [_real(node, 0, parts), _real(node, 3, parts, axis=axis)]
+    if node.input(6):
+        scale = parts.add("Mul", [node.required(1), node.required(4)])
+        inputs.append(_dequantized([node.input(6), scale], parts, axis=0))
+    result = parts.copy("Gemm", inputs)
+    return _coded(result, node, 7, parts) if node.input(7) else parts.finish(result)
+
+
+def of_two(operator: str) -> _Expand:
+    """A function of two tensors with codes of their own."""
+
+    def expand(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+        parts = Parts(node)
+        inputs = [_real(node, 0, parts), _real(node, 3, parts)]
+        return _coded(parts.add(operator, inputs), node, 6, parts)
+
+    return expand
+
+
+def of_one(operator: str, *without: str) -> _Expand:
+    """A function of one tensor; `without` are attributes that the float operator lacks."""
+
+    def expand(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+        if node.integer("channels_last", 0):
+            return None
+        parts = Parts(node)
+        result = parts.copy(operator, [_real(node, 0, parts)], ("channels_last", *without))
+        return _coded(result, node, 3, parts)
+
+    return expand
+
+
+def qlinear_concat(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """QLinearConcat names the codes of its output first."""
+    parts = Parts(node)
+    inputs = [_real(node, position, parts) for position in range(2, len(node.inputs), 3)]
+    return _coded(parts.copy("Concat", inputs), node, 0, parts)
+
+
+def _real(node: Node, position: int, parts: Parts, axis: int | None = None) -> str:
+    """The floats of the codes at `position`, behind which their scale and zero point are."""
+    return _dequantized(list(node.inputs[position : position + 3]), parts, axis)
+
+
+def _dequantized(inputs: list[str], parts: Parts, axis: int | None = None) -> str:
+    """DequantizeLinear of a domain that has axes in every opset."""
+    axes = {} if axis is None else {"axis": axis}
+    named = [name for name in inputs if name]
+    return parts.add("DequantizeLinear", named, domain="com.microsoft", **axes)
+
+
+def _coded(result: str, node: Node, position: int, parts: Parts) -> Sequence[onnx.NodeProto]:
+    """Codes of `result` with the scale and zero point at `position` and behind."""
+    codes = [name for name in node.inputs[position : position + 2] if name]
+    return parts.finish(parts.add("QuantizeLinear", [result, *codes], domain="com.microsoft"))
+
+
+EXPANSIONS = {
+    "QLinearConv": qlinear_conv,
+    "QLinearMatMul": qlinear_matmul,
+    "com.microsoft.QGemm": qgemm,
+    "com.microsoft.QLinearAdd": of_two("Add"),
+    "com.microsoft.QLinearAveragePool": of_one("AveragePool"),
+    "com.microsoft.QLinearConcat": qlinear_concat,
+    "com.microsoft.QLinearGlobalAveragePool": of_one("GlobalAveragePool"),
+    "com.microsoft.QLinearLeakyRelu": of_one("LeakyRelu"),
+    "com.microsoft.QLinearMul": of_two("Mul"),
+    "com.microsoft.QLinearSigmoid": of_one("Sigmoid"),
+    "com.microsoft.QLinearSoftmax": of_one("Softmax", "opset"),
+}

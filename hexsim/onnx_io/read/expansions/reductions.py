@@ -1,0 +1,85 @@
+"""Norms and logarithms of sums, in functions of one number and sums along axes.
+
+The logarithm of a sum of exponentials takes the largest number out first, so that none is too large
+for floats or codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import onnx
+
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.file_graph import FileGraph
+
+_AXES_ARE_INPUTS = 18
+"""Opset from which these nodes, and the largest number, have their axes as an input."""
+_SUM_AXES_ARE_INPUTS = 13
+"""The same of a sum."""
+
+
+def l1_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """The sum of absolute values."""
+    parts = Parts(node)
+    return parts.finish(_sum(node, graph, parts, parts.add("Abs", [node.required(0)])))
+
+
+def l2_norm(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """The root of the sum of squares."""
+    parts = Parts(node)
+    squares = parts.add("Mul", [node.required(0), node.required(0)])
+    return parts.finish(parts.add("Sqrt", [_sum(node, graph, parts, squares)]))
+
+
+def log_sum(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto]:
+    """The logarithm of the sum."""
+    parts = Parts(node)
+    return parts.finish(parts.add("Log", [_sum(node, graph, parts, node.required(0))]))
+
+
+def log_sum_exp(node: Node, graph: FileGraph) -> Sequence[onnx.NodeProto] | None:
+    """The largest number, plus the logarithm of the sum of exponentials of what is below it."""
+    if not node.integer("keepdims", 1):
+        return None  # the largest number would be wanted with and without its axes
+    parts, x = Parts(node), node.required(0)
+    if graph.opset >= _AXES_ARE_INPUTS:
+        largest = parts.add("ReduceMax", [x, *node.inputs[1:]], **_flags(node))
+    else:
+        largest = parts.add("ReduceMax", [x], **_flags(node), **_axes(node))
+    exponentials = parts.add("Exp", [parts.add("Sub", [x, largest])])
+    below = parts.add("Log", [_sum(node, graph, parts, exponentials)])
+    return parts.finish(parts.add("Add", [largest, below]))
+
+
+def _sum(node: Node, graph: FileGraph, parts: Parts, x: str) -> str:
+    """The sum of `x` along the axes of the node."""
+    if graph.opset >= _AXES_ARE_INPUTS:
+        return parts.add("ReduceSum", [x, *node.inputs[1:]], **_flags(node))
+    axes = node.integers("axes")
+    if not axes or graph.opset < _SUM_AXES_ARE_INPUTS:
+        return parts.add("ReduceSum", [x], keepdims=node.integer("keepdims", 1), **_axes(node))
+    given = parts.constant(axes, "int64")
+    return parts.add("ReduceSum", [x, given], keepdims=node.integer("keepdims", 1))
+
+
+def _axes(node: Node) -> dict[str, Any]:
+    axes = node.integers("axes")
+    return {"axes": list(axes)} if axes else {}
+
+
+def _flags(node: Node) -> dict[str, Any]:
+    flags: dict[str, Any] = {"keepdims": node.integer("keepdims", 1)}
+    if node.has("noop_with_empty_axes"):
+        flags["noop_with_empty_axes"] = node.integer("noop_with_empty_axes", 0)
+    return flags
+
+
+EXPANSIONS = {
+    "ReduceL1": l1_norm,
+    "ReduceL2": l2_norm,
+    "ReduceLogSum": log_sum,
+    "ReduceLogSumExp": log_sum_exp,
+}

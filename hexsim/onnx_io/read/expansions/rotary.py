@@ -1,0 +1,154 @@
+"""RotaryEmbedding: pairs of numbers of each head, turned by the angle of their position.
+
+The numbers times their cosines, plus those of the other half times their sines, which are negative
+in the first half. Where pairs stand side by side (interleaved), so do cosines and sines. Tables of
+cosines and sines are brought into that form before rows are taken from them by position, so that
+constant tables stay constants.
+
+Left out, such nodes stay as they are: batches that are packed, and scales other than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import onnx
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Shape
+from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.importer import Importer
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """Names of the inputs; `positions` is empty if the tables have a row for each token."""
+
+    data: str
+    cosines: str
+    sines: str
+    positions: str
+
+
+def rotary_embedding(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
+    """The operator of ONNX."""
+    data, cosines, sines = (node.required(place) for place in range(3))
+    return _rotated(node, net, _Inputs(data, cosines, sines, node.input(3)))
+
+
+def fused_rotary_embedding(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
+    """That of com.microsoft; one position alone is that of the first token."""
+    data, positions, cosines, sines = (node.required(place) for place in range(4))
+    if node.integer("is_packed_batching", 0):
+        raise NotALayerError("its batches are packed")
+    if node.real("scale", 1.0) != 1:
+        raise NotALayerError("it has a scale other than one")
+    return _rotated(node, net, _Inputs(data, cosines, sines, positions))
+
+
+def _rotated(node: Node, net: Importer, inputs: _Inputs) -> Sequence[onnx.NodeProto]:
+    if any(net.dtype(name) != "float32" for name in (inputs.data, inputs.cosines, inputs.sines)):
+        raise NotALayerError("not float32")
+    parts, shape = Parts(node), net.source_shape(inputs.data)
+    table = net.source_shape(inputs.cosines)
+    if len(table) not in (2, 3) or net.source_shape(inputs.sines) != table:
+        raise InvalidDataError("its cosines and sines are no tables of the same shape")
+    turned = 2 * table[-1]
+    heads = _by_heads(node, shape, turned)
+    if not 0 < turned <= heads[-1] or node.integer("rotary_embedding_dim", 0) not in (0, turned):
+        raise InvalidDataError(
+            f"it has cosines for {turned} numbers of a head, which do not fit heads of {heads[-1]}"
+        )
+    data = inputs.data if heads == shape else _reshaped(parts, inputs.data, heads)
+    paired = bool(node.integer("interleaved", 0))
+    tokens = shape[0], shape[1 if len(shape) == 3 else 2]
+    positions = _positions(inputs.positions, net, parts, tokens)
+    if len(table) != (2 if positions else 3):
+        raise InvalidDataError(f"its cosines have {len(table)} axes")
+    if not positions and table[:2] not in (tokens, (1, tokens[1])):
+        raise InvalidDataError(f"its cosines have the shape {list(table)}")
+    factors = []
+    for name, first in ((inputs.cosines, inputs.cosines), (inputs.sines, "")):
+        first = first or parts.add("Neg", [name])
+        rows = _joined(parts, first, name, table, paired)
+        if positions:
+            rows = parts.add("Gather", [rows, positions], axis=0)
+        axis = 2 if len(shape) == 3 else 1
+        batch = tokens[0] if positions else table[0]
+        sizes = [batch, tokens[1], turned]
+        factors.append(_reshaped(parts, rows, (*sizes[:axis], 1, *sizes[axis:])))
+    part = data if turned == heads[-1] else _slice(parts, data, 0, turned)
+    swapped = _swapped(parts, part, (*heads[:3], turned), paired)
+    products = [parts.add("Mul", pair) for pair in zip((part, swapped), factors, strict=True)]
+    result = parts.add("Add", products)
+    if turned < heads[-1]:
+        rest = _slice(parts, data, turned, heads[-1])
+        result = parts.add("Concat", [result, rest], axis=3)
+    if heads != shape:
+        result = _reshaped(parts, result, shape)
+    return parts.finish(result)
+
+
+def _by_heads(node: Node, shape: Shape, turned: int) -> Shape:
+    """The shape with an axis of heads: (N, heads, L, size); of three axes, (N, L, heads, size)."""
+    if len(shape) == 4:
+        return shape
+    if len(shape) != 3:
+        raise InvalidDataError(f"its input has {len(shape)} axes, not 3 or 4")
+    heads = node.integer("num_heads", 0) or shape[2] // max(turned, 1)
+    if heads < 1 or shape[2] % heads:
+        raise InvalidDataError(
+            f"its input of {shape[2]} channels does not divide into {heads} heads"
+        )
+    return (*shape[:2], heads, shape[2] // heads)
+
+
+def _positions(name: str, net: Importer, parts: Parts, tokens: tuple[int, int]) -> str:
+    """Positions of all tokens (N, L), empty if there are none."""
+    if not name:
+        return ""
+    shape = net.source_shape(name)
+    if shape == tokens:
+        return name
+    if shape != (1,):
+        raise InvalidDataError(f"its positions have the shape {list(shape)}, not {list(tokens)}")
+    counted = parts.constant([list(range(tokens[1]))] * tokens[0], net.dtype(name))
+    return parts.add("Add", [name, counted])
+
+
+def _joined(parts: Parts, first: str, second: str, shape: Shape, paired: bool) -> str:
+    """Rows of `first` with those of `second` behind them, or number by number if `paired`."""
+    if not paired:
+        return parts.add("Concat", [first, second], axis=len(shape) - 1)
+    columns = [_reshaped(parts, name, (*shape, 1)) for name in (first, second)]
+    joined = parts.add("Concat", columns, axis=len(shape))
+    return _reshaped(parts, joined, (*shape[:-1], 2 * shape[-1]))
+
+
+def _swapped(parts: Parts, name: str, shape: Shape, paired: bool) -> str:
+    """The second half before the first, or both numbers of each pair swapped."""
+    half = shape[-1] // 2
+    if not paired:
+        halves = [_slice(parts, name, half, 2 * half), _slice(parts, name, 0, half)]
+        return parts.add("Concat", halves, axis=3)
+    pairs = _reshaped(parts, name, (shape[0], shape[1], shape[2] * half, 2))
+    columns = [_slice(parts, pairs, 1, 2), _slice(parts, pairs, 0, 1)]
+    return _reshaped(parts, parts.add("Concat", columns, axis=3), shape)
+
+
+def _slice(parts: Parts, name: str, start: int, end: int) -> str:
+    """Part of the last of four axes."""
+    places = [parts.constant([place], "int64") for place in (start, end, 3)]
+    return parts.add("Slice", [name, *places])
+
+
+def _reshaped(parts: Parts, name: str, shape: Shape) -> str:
+    return parts.add("Reshape", [name, parts.constant(shape, "int64")])
+
+
+SHAPED = {
+    "RotaryEmbedding": rotary_embedding,
+    "com.microsoft.RotaryEmbedding": fused_rotary_embedding,
+}

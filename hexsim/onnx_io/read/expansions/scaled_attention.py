@@ -1,0 +1,169 @@
+"""Attention of ONNX: products of queries, keys and values, with a softmax between.
+
+1. Tensors of three axes are cut into heads. Keys and values of the past come before those given.
+2. Several heads of queries that share one of keys are rows of one product: nothing is repeated.
+3. Scores are scaled, bounded (softcap), and masked by adding zero or minus infinity.
+
+Left out, such nodes stay as they are: scores as an output, lengths of sequences, and a constant
+mask that hides all keys from a query. Where a mask that varies does so, onnx asks for zeros, and a
+softmax of nothing but minus infinity has none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Shape
+from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.read.expansions._parts import Parts
+from hexsim.onnx_io.read.importer import Importer
+
+
+def attention(node: Node, net: Importer) -> Sequence[onnx.NodeProto]:
+    """Weigh values by the softmax of scores, head by head."""
+    _require_plain(node, net)
+    parts = Parts(node)
+    query, query_shape = _heads(node, net, parts, 0, "q_num_heads")
+    key, key_shape = _with_past(node, net, parts, 1, 4)
+    value, value_shape = _with_past(node, net, parts, 2, 5)
+    batch, heads, rows, size = query_shape
+    groups, length = key_shape[1:3]
+    if key_shape != (batch, groups, length, size) or value_shape[:3] != key_shape[:3]:
+        raise InvalidDataError("its queries, keys and values are not of the same batch and sizes")
+    if 0 in (*query_shape, *key_shape):
+        raise NotALayerError("its queries or keys are empty")
+    if heads % groups:
+        raise InvalidDataError(f"its {heads} heads of queries do not share {groups} of keys")
+    scores_shape = (batch, heads, rows, length)
+    merged = heads // groups * rows
+    if heads != groups:
+        query = _reshaped(parts, query, (batch, groups, merged, size))
+    scores = parts.add("MatMul", [query, parts.add("Transpose", [key], perm=[0, 1, 3, 2])])
+    scores = _scaled(node, parts, scores, size)
+    if heads != groups:
+        scores = _reshaped(parts, scores, scores_shape)
+    for bias in _biases(node, net, parts, scores_shape):
+        scores = parts.add("Add", [scores, bias])
+    weights = parts.add("Softmax", [scores], axis=3)
+    if heads != groups:
+        weights = _reshaped(parts, weights, (batch, groups, merged, length))
+    result = parts.add("MatMul", [weights, value])
+    if heads != groups:
+        result = _reshaped(parts, result, (batch, heads, rows, value_shape[3]))
+    if len(net.source_shape(node.inputs[0])) == 3:
+        result = parts.add("Transpose", [result], perm=[0, 2, 1, 3])
+        result = _reshaped(parts, result, (batch, rows, heads * value_shape[3]))
+    return parts.finish(result)
+
+
+def _require_plain(node: Node, net: Importer) -> None:
+    if any(node.outputs[3:]):
+        raise NotALayerError("its scores are an output")
+    if node.input(6):
+        raise NotALayerError("it is told the lengths of sequences")
+    places = [place for place in (0, 1, 2, 4, 5) if node.input(place)]
+    if any(net.dtype(node.inputs[place]) != "float32" for place in places):
+        raise NotALayerError("not float32")
+    if bool(node.input(4)) != bool(node.input(5)):
+        raise InvalidDataError("it has keys of the past without values, or values without keys")
+    if len({len(net.source_shape(name)) for name in node.inputs[:3]}) > 1:
+        raise InvalidDataError("its queries, keys and values have different numbers of axes")
+
+
+def _heads(
+    node: Node, net: Importer, parts: Parts, position: int, attribute: str
+) -> tuple[str, Shape]:
+    """An input as (N, heads, L, size), and that shape."""
+    name = node.inputs[position]
+    shape = net.source_shape(name)
+    if len(shape) == 4:
+        return name, shape
+    if len(shape) != 3:
+        raise InvalidDataError(f"'{name}' has {len(shape)} axes, not 3 or 4")
+    batch, length, channels = shape
+    heads = node.integer(attribute, 0)
+    if heads < 1 or channels % heads:
+        raise InvalidDataError(
+            f"'{name}' of {channels} channels does not divide by {attribute} {heads}"
+        )
+    cut = _reshaped(parts, name, (batch, length, heads, channels // heads))
+    turned = parts.add("Transpose", [cut], perm=[0, 2, 1, 3])
+    return turned, (batch, heads, length, channels // heads)
+
+
+def _with_past(
+    node: Node, net: Importer, parts: Parts, position: int, past: int
+) -> tuple[str, Shape]:
+    """Keys or values behind those of the past, handed out if the node does so."""
+    name, shape = _heads(node, net, parts, position, "kv_num_heads")
+    if node.input(past):
+        before = net.source_shape(node.inputs[past])
+        if len(before) != 4 or (*before[:2], before[3]) != (*shape[:2], shape[3]):
+            raise InvalidDataError(f"'{node.inputs[past]}' has the shape {list(before)}")
+        name = parts.add("Concat", [node.inputs[past], name], axis=2)
+        shape = (*shape[:2], before[2] + shape[2], shape[3])
+    output = node.outputs[position] if position < len(node.outputs) else ""
+    if not output:
+        return name, shape
+    if name == node.inputs[position]:
+        name = parts.add("Identity", [name])
+    parts.hand_out(name, position)
+    return output, shape
+
+
+def _scaled(node: Node, parts: Parts, scores: str, size: int) -> str:
+    """Scores times their scale, and bounded if they are."""
+    scale = node.real("scale", 0.0) if node.has("scale") else 1 / math.sqrt(size)
+    bound = node.real("softcap", 0.0)
+    if not bound:
+        return parts.add("Mul", [scores, parts.constant(scale)])
+    bent = parts.add("Tanh", [parts.add("Mul", [scores, parts.constant(scale / bound)])])
+    return parts.add("Mul", [bent, parts.constant(bound)])
+
+
+def _biases(node: Node, net: Importer, parts: Parts, scores: Shape) -> list[str]:
+    """What is added to scores; what is constant is one constant."""
+    causal = node.integer("is_causal", 0)
+    mask = node.input(3)
+    past = net.source_shape(node.inputs[4])[2] if node.input(4) else 0
+    constant = np.zeros((), np.float32)
+    if causal:
+        seen = np.tri(scores[2], scores[3], past, dtype=bool)
+        constant = _hidden(seen)
+    added = []
+    if mask:
+        shape = net.source_shape(mask)
+        last = shape[::-1]
+        fits = all(size in (1, of) for size, of in zip(last, scores[::-1], strict=False))
+        if len(shape) > 4 or not fits:
+            raise NotALayerError(f"its mask {list(shape)} does not fit scores {list(scores)}")
+        if mask in net.known:
+            array = net.known[mask].read()
+            constant = constant + (_hidden(array) if array.dtype == bool else array)
+        elif net.dtype(mask) == "bool":
+            choices = [parts.constant(0.0), parts.constant(-math.inf)]
+            added.append(parts.add("Where", [mask, *choices]))
+        else:
+            added.append(mask)
+    if causal or mask in net.known:
+        if np.isneginf(np.broadcast_to(constant, scores)).all(axis=3).any():
+            raise NotALayerError("its mask hides all keys from a query")
+        added.append(parts.constant(constant))
+    return added
+
+
+def _hidden(seen: np.ndarray) -> np.ndarray:
+    """Zero for what is seen, else minus infinity."""
+    return np.where(seen, np.float32(0), np.float32(-np.inf))
+
+
+def _reshaped(parts: Parts, name: str, shape: Shape) -> str:
+    return parts.add("Reshape", [name, parts.constant(shape, "int64")])
+
+
+SHAPED = {"Attention": attention}

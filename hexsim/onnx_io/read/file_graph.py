@@ -1,0 +1,82 @@
+"""The nodes of a file as the reader takes them: named, in standard operators, constants first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import onnx
+
+from hexsim.errors import HexsimError
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.source import OnnxSource
+
+
+@dataclass(frozen=True)
+class FileGraph:
+    """Nodes of one graph of a file with unique names, and what the file says about its tensors."""
+
+    graph: onnx.GraphProto
+    nodes: tuple[Node, ...]
+    opset: int
+
+    @cached_property
+    def producers(self) -> dict[str, Node]:
+        """The node that writes a tensor."""
+        return {name: node for node in self.nodes for name in node.outputs if name}
+
+    @cached_property
+    def readers(self) -> dict[str, list[Node]]:
+        """The nodes that read a tensor; one of several times is there as often."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            for name in filter(None, node.inputs):
+                found.setdefault(name, []).append(node)
+        return found
+
+    @cached_property
+    def outputs(self) -> frozenset[str]:
+        """Names of the graph's outputs."""
+        return frozenset(value.name for value in self.graph.output)
+
+    @cached_property
+    def _ranks(self) -> dict[str, int]:
+        values = (*self.graph.input, *self.graph.value_info, *self.graph.output)
+        written = {v.name: v.type.tensor_type for v in values if v.type.HasField("tensor_type")}
+        ranks = {n: len(kind.shape.dim) for n, kind in written.items() if kind.HasField("shape")}
+        return {**ranks, **{tensor.name: len(tensor.dims) for tensor in self.graph.initializer}}
+
+    def rank(self, name: str) -> int | None:
+        """Number of axes of a tensor, None if the file does not tell."""
+        producer = self.producers.get(name)
+        if producer is not None and producer.standard == "Constant" and producer.has("value"):
+            value = producer.tensor("value")
+            return len(value.dims) if value is not None else None
+        return self._ranks.get(name)
+
+
+def named(
+    protos: Iterable[onnx.NodeProto], source: OnnxSource, taken: set[str]
+) -> tuple[Node, ...]:
+    """Give nodes unique names: their own, or that of their first output; they become `taken`."""
+    nodes = []
+    for proto in protos:
+        first = next((output for output in proto.output if output), proto.op_type)
+        label, count = proto.name or first, 1
+        while label in taken:
+            label, count = f"{proto.name or first}_{count}", count + 1
+        taken.add(label)
+        domain = "" if proto.domain == "ai.onnx" else proto.domain
+        if domain not in source.opsets:
+            raise HexsimError(
+                f"node '{label}' ({proto.op_type}): {source.label} does not say which version "
+                f"of operator set '{domain or 'ai.onnx'}' it uses"
+            )
+        nodes.append(Node(proto, label, source.opsets[domain]))
+    return tuple(nodes)
+
+
+def constants_first(nodes: Sequence[Node]) -> list[Node]:
+    """Put Constant nodes before all others, so that whoever looks ahead knows their values."""
+    return sorted(nodes, key=lambda node: node.op_type != "Constant")

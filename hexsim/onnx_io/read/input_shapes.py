@@ -1,0 +1,105 @@
+"""The shapes of a model's inputs: the file's own, with symbols bound.
+
+Rules
+1. A shape the user gives replaces the file's.
+2. A symbol that such a shape binds has that value wherever it appears.
+3. An unknown first dimension is the batch and becomes 1.
+4. Any other unknown dimension is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import onnx
+
+from hexsim.errors import HexsimError, unknown
+from hexsim.graph.ir import Shape
+from hexsim.onnx_io.file.source import OnnxSource
+
+
+def bind_input_shapes(
+    source: OnnxSource,
+    given: Mapping[str, Sequence[int]] | None = None,
+    values: Collection[str] = (),
+) -> dict[str, Shape]:
+    """Return the shape (ONNX axis order) of every input that is not an initialiser, in order.
+
+    `given` maps input names to full shapes; inputs named in `values` are none, as they have a
+    value once and for all. Raises HexsimError for unknown names, wrong ranks,
+    sizes below one and dimensions that stay unknown.
+    """
+    weights = {tensor.name for tensor in source.graph.initializer}
+    inputs = {i.name: i for i in source.graph.input if i.name not in weights}
+    if not inputs:
+        raise HexsimError(f"{source.label} has no input; hexsim runs networks on inputs")
+    shapes = {name: tuple(int(n) for n in shape) for name, shape in (given or {}).items()}
+    for name in values:
+        if name not in inputs:
+            raise unknown(f"input of {source.label}", name, inputs)
+        del inputs[name]
+    symbols: dict[str, int] = {}
+    for name, shape in shapes.items():
+        if name not in inputs:
+            raise unknown(f"input of {source.label}", name, inputs)
+        symbols.update(_symbols(source, inputs[name], shape))
+    return {
+        name: shapes[name] if name in shapes else _shape(source, value, symbols)
+        for name, value in inputs.items()
+    }
+
+
+def _symbols(source: OnnxSource, value: onnx.ValueInfoProto, shape: Shape) -> dict[str, int]:
+    """Check a given shape and return the symbols it binds."""
+    text = ",".join(map(str, shape))
+    if any(size < 1 for size in shape):
+        raise HexsimError(f"input shape {text} for '{value.name}' must have sizes of at least 1")
+    dims = _dims(source, value)
+    if dims is None:
+        return {}
+    if len(dims) != len(shape):
+        raise HexsimError(
+            f"input shape {text} for '{value.name}' has {len(shape)} dimensions, "
+            f"{source.label} has {len(dims)} there"
+        )
+    return {d.dim_param: n for d, n in zip(dims, shape, strict=True) if d.dim_param}
+
+
+def _shape(source: OnnxSource, value: onnx.ValueInfoProto, symbols: Mapping[str, int]) -> Shape:
+    dims = _dims(source, value)
+    if dims is None:
+        raise HexsimError(
+            f"input '{value.name}' of {source.label} has no shape; "
+            f"give one with --input-dim {value.name} 1,3,224,224"
+        )
+    shape = []
+    for axis, dim in enumerate(dims):
+        size = dim.dim_value if dim.dim_value > 0 else symbols.get(dim.dim_param, 0)
+        if not size and axis > 0:
+            raise HexsimError(
+                f"input '{value.name}' of {source.label} has {_unknown(dims)}; "
+                f"give all its sizes, as in --input-dim {value.name} 1,3,224,224"
+            )
+        shape.append(size or 1)
+    return tuple(shape)
+
+
+def _unknown(dims: Sequence[onnx.TensorShapeProto.Dimension]) -> str:
+    """What is wrong with dimensions of which one behind the first is no size."""
+    written = [str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in dims]
+    shown = ",".join(written)
+    for number, dim in enumerate(dims):
+        if number and dim.HasField("dim_value") and dim.dim_value < 1:
+            return f"the size {dim.dim_value} in its shape {shown}"
+    return f"the symbolic shape {shown}"
+
+
+def _dims(
+    source: OnnxSource, value: onnx.ValueInfoProto
+) -> Sequence[onnx.TensorShapeProto.Dimension] | None:
+    if not value.type.HasField("tensor_type"):
+        kind = value.type.WhichOneof("value")
+        said = f"no tensor but a {kind.removesuffix('_type')}" if kind else "of no stated type"
+        raise HexsimError(f"input '{value.name}' of {source.label} is {said}")
+    tensor = value.type.tensor_type
+    return tensor.shape.dim if tensor.HasField("shape") else None

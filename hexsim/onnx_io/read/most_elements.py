@@ -1,0 +1,85 @@
+"""The most that operators return whose results are as large as values decide.
+
+NonMaxSuppression keeps no more boxes of a class than it may, nor than there are; NonZero, Unique
+and Compress keep everything; TopK and Slice with computed bounds a whole axis.
+
+Left out: what has no bound before the network runs, such as a Range up to a computed number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Shape
+from hexsim.onnx_io.file.node import Node, positive_axis
+from hexsim.onnx_io.read.node_results import NodeInput
+
+_Rule = Callable[[Node, Sequence[NodeInput | None]], Sequence[Shape]]
+
+
+def most_elements(node: Node, operands: Mapping[str, NodeInput]) -> dict[str, Shape]:
+    """Return the largest shape of each named output; nothing for operators without a bound."""
+    rule = _RULES.get(node.op_type)
+    if rule is None:
+        return {}
+    shapes = rule(node, [operands.get(name) for name in node.inputs])
+    return {name: shape for name, shape in zip(node.outputs, shapes, strict=False) if name}
+
+
+def _chosen_boxes(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
+    """Rows of batch, class and box."""
+    batches, classes, boxes = _shape(inputs, 1, 3)
+    most = boxes
+    if len(inputs) < 3 or inputs[2] is None:
+        most = 0  # the standard's default
+    elif (value := inputs[2].value) is not None:
+        most = min(boxes, max(0, int(np.max(value, initial=0))))
+    return [(batches * classes * most, 3)]
+
+
+def _places(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
+    shape = _shape(inputs, 0)
+    return [(len(shape), math.prod(shape))]
+
+
+def _distinct(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
+    """Values, where each was first, which one every element is, how often it was there."""
+    shape = _shape(inputs, 0)
+    if not node.has("axis"):
+        return [(math.prod(shape),)] * 4
+    size = shape[positive_axis(node.integer("axis", 0), len(shape))]
+    return [shape, *[(size,)] * 3]
+
+
+def _compressed(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
+    shape, (asked,) = _shape(inputs, 0), _shape(inputs, 1, 1)
+    if not node.has("axis"):
+        return [(min(math.prod(shape), asked),)]
+    axis = positive_axis(node.integer("axis", 0), len(shape))
+    return [(*shape[:axis], min(shape[axis], asked), *shape[axis + 1 :])]
+
+
+def _all_of_it(node: Node, inputs: Sequence[NodeInput | None]) -> Sequence[Shape]:
+    return [_shape(inputs, 0)] * 2
+
+
+def _shape(inputs: Sequence[NodeInput | None], position: int, rank: int | None = None) -> Shape:
+    found = inputs[position]
+    assert found is not None, "onnx has checked that it is there"
+    if rank is not None and len(found.shape) != rank:
+        raise InvalidDataError(f"input {position} has {len(found.shape)} axes, not {rank}")
+    return found.shape
+
+
+_RULES: Mapping[str, _Rule] = {
+    "Compress": _compressed,
+    "NonMaxSuppression": _chosen_boxes,
+    "NonZero": _places,
+    "Slice": _all_of_it,
+    "TopK": _all_of_it,
+    "Unique": _distinct,
+}

@@ -1,0 +1,178 @@
+"""Codes that nodes only move between a QuantizeLinear and a DequantizeLinear.
+
+A Reshape of codes is a Reshape of floats, and so is whatever chooses among codes by their size: a
+larger code is a larger number. So tensors of integers that such nodes link are floats, if all that
+is written into them are codes of one kind, and all that is read is dequantised as such. Inputs and
+outputs of the network may be among them; constants among them, such as the limits of a Clip, are
+the numbers that they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from hexsim.onnx_io.file.known import Array, Known
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.node_codes import (
+    DEQUANTIZE,
+    QUANTIZE,
+    NodeCodes,
+    integer_type,
+    is_linear,
+    linear_codes,
+)
+
+END_TYPES = ("uint8", "int8", "uint16", "int16")
+"""Types of codes that an application can hand over and get."""
+
+_Places = Callable[[int], tuple[int, ...]]
+
+_MOVERS: Mapping[str, _Places] = {
+    **dict.fromkeys(
+        (
+            *("DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND"),
+            *("GlobalMaxPool", "Identity", "MaxPool", "ReduceMax", "ReduceMin", "Reshape"),
+            *("Resize", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose"),
+            *("Unsqueeze", "Upsample"),
+        ),
+        lambda count: (0,),
+    ),
+    **dict.fromkeys(("Concat", "Max", "Min"), lambda count: tuple(range(count))),
+    "Clip": lambda count: (0, 1, 2)[:count],
+    "Pad": lambda count: (0, 2) if count > 2 else (0,),
+}
+"""Operators whose output holds elements of some inputs, and which of so many inputs those are."""
+
+
+class Region:
+    """All integers that movers link with `start`, whose type is `dtype`.
+
+    `names` is empty if some are more than moved. Unless `codes` are given, they are those of the
+    first node that says any.
+    """
+
+    def __init__(self, start: str, codes: NodeCodes | None, dtype: str, net: Importer) -> None:
+        self.codes = codes
+        self.names: set[str] = {start}
+        self._dtype, self._net = dtype, net
+        waiting = [start]
+        while waiting:
+            linked = self._around(waiting.pop())
+            if linked is None:
+                self.names = set()
+                return
+            waiting += linked - self.names
+            self.names |= linked
+        if self.codes is None:
+            self.names = set()
+
+    def _around(self, name: str) -> set[str] | None:
+        """Names that the nodes around `name` link with it; None if one does more."""
+        net = self._net
+        readers = net.readers.get(name, [])
+        is_end = name in net.ends
+        if len(readers) + is_end != net.uses[name] or net.uses[name] == 0:
+            return None
+        if is_end and self._dtype not in END_TYPES:
+            return None
+        writer = net.writers.get(name)
+        if writer is None and not is_coded_input(name, net):
+            return None
+        linked = set[str]()
+        for node in readers if writer is None else (writer, *readers):
+            found = self._linked(node, name)
+            if found is None:
+                return None
+            linked |= found
+        return linked
+
+    def _linked(self, node: Node, name: str) -> set[str] | None:
+        makes = is_linear(node, QUANTIZE) and node.output == name
+        if makes or (is_linear(node, DEQUANTIZE) and node.inputs[0] == name):
+            dtype = integer_type(node, self._net.known) if makes else self._dtype
+            said = linear_codes(node, self._net.known, dtype, None)
+            self.codes = self.codes or said
+            fits = said is not None and said.axis is None and said == self.codes
+            return set() if fits and dtype == self._dtype else None
+        places = code_places(node)
+        others = [read for at, read in enumerate(node.inputs) if at not in places]
+        if not places or name in others:
+            return None
+        data = {node.input(at) for at in places} - {""}
+        return {*(one for one in data if one not in self._net.known), *filter(None, node.outputs)}
+
+
+def code_places(node: Node) -> tuple[int, ...]:
+    """Which inputs hold what the outputs of `node` hold; none if it is no mover of codes."""
+    places = _MOVERS.get(node.op_type)
+    if places is None or (node.op_type != "Split" and any(node.outputs[1:])):
+        return ()
+    if node.op_type in ("Resize", "Upsample"):
+        cuts = node.text("coordinate_transformation_mode", "") == "tf_crop_and_resize"
+        if node.text("mode", "nearest") != "nearest" or cuts:
+            return ()
+    return places(len(node.inputs))
+
+
+def is_coded_input(name: str, net: Importer) -> bool:
+    """True for an input of the network that may hold codes."""
+    known = net.tensors.get(name)
+    return known is not None and net.producer(name) is None and known.dtype in END_TYPES
+
+
+def with_real_constants(node: Node, net: Importer) -> Node:
+    """Return `node` with real numbers for its constants, if what it moves are codes."""
+    codes = next((net.moved[name] for name in node.outputs if name in net.moved), None)
+    places = code_places(node)
+    if codes is None or not places:
+        return node
+    inputs = list(node.inputs)
+    for at in places:
+        if at < len(inputs) and inputs[at] in net.known:
+            inputs[at] = _real_constant(inputs[at], codes, net)
+    if node.op_type == "Pad" and node.text("mode", "constant") == "constant" and not node.input(2):
+        inputs += [""] * (3 - len(inputs))
+        inputs[2] = _code_zero(node, codes, net)
+    if inputs == list(node.inputs):
+        return node
+    proto = type(node.proto)()
+    proto.CopyFrom(node.proto)
+    del proto.input[:]
+    proto.input.extend(inputs)
+    return replace(node, proto=proto)
+
+
+def real_values(integers: Array, codes: NodeCodes, *, signed: bool) -> Array:
+    """The real values of stored integers."""
+    shape = [1] * integers.ndim
+    if codes.axis is not None:
+        shape[codes.axis] = len(codes.scales)
+    lowest = -(1 << (codes.bits - 1)) if signed else 0
+    offsets = np.array([offset - lowest for offset in codes.offsets]).reshape(shape)
+    scales = np.array(codes.scales).reshape(shape)
+    return np.asarray((integers.astype(np.int64) + offsets) * scales).reshape(integers.shape)
+
+
+def _real_constant(name: str, codes: NodeCodes, net: Importer) -> str:
+    known = net.known[name]
+    signed = known.dtype.startswith("int")
+
+    def real() -> Array:
+        return real_values(known.read(), codes, signed=signed).astype(np.float32)
+
+    label = net.unique(f"{name}.real")
+    net.known[label] = Known(label, known.shape, "float32", real)
+    return label
+
+
+def _code_zero(node: Node, codes: NodeCodes, net: Importer) -> str:
+    """What a Pad adds that does not say what: code zero, whatever number that is."""
+    signed = net.moved_types[node.output].startswith("int")
+    value = real_values(np.zeros((), np.int64), codes, signed=signed).astype(np.float32)
+    label = net.unique(f"{node.name}.value")
+    net.known[label] = Known(label, (), "float32", lambda: value)
+    return label

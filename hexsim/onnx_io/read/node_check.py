@@ -1,0 +1,101 @@
+"""Whether a node has the inputs, outputs and attributes that its operator asks for.
+
+Operators that onnx does not know are not checked here, but for those of its own domain: there are
+no others.
+"""
+
+from __future__ import annotations
+
+import difflib
+
+import onnx
+
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.source import EXTENSIONS
+
+Schema = onnx.defs.OpSchema
+
+_INTERNAL = "__"
+"""Attributes that programs keep for themselves begin so."""
+
+
+_CODING = {"QuantizeLinear", "DequantizeLinear"}
+"""Operators of onnxruntime's domain with the inputs of those of the standard."""
+_FIRST_CODING_OPSET = 10
+
+
+def is_of_onnx(node: Node) -> bool:
+    """True if onnx itself knows the operator, in this opset."""
+    domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
+    return bool(onnx.defs.has(node.standard, node.opset, domain))
+
+
+def check(node: Node) -> None:
+    """Raise HexsimError, with what its operator asks for, unless the node is one of its own."""
+    if not any(node.outputs):
+        raise node.error("has no output, so that nobody can read what it computes")
+    domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
+    if domain == EXTENSIONS and node.standard in _CODING:
+        _check_names(node, onnx.defs.get_schema(node.standard, _FIRST_CODING_OPSET), "input")
+        return
+    if not is_of_onnx(node):
+        if domain:
+            return
+        raise node.error(
+            f"there is no such operator in opset {node.opset}",
+            "export the model with another opset",
+        )
+    schema = onnx.defs.get_schema(node.standard, node.opset, domain)
+    if schema.deprecated:
+        raise node.error(
+            f"opset {node.opset} has this operator no more", "export the model with an older opset"
+        )
+    _check_names(node, schema, "input")
+    _check_names(node, schema, "output")
+    _check_attributes(node, schema)
+    parts = node.integer("num_outputs", len(node.outputs))
+    if node.standard == "Split" and parts != len(node.outputs):  # onnx ends the process of it
+        raise node.error(f"num_outputs is {parts}, and it has {len(node.outputs)} outputs")
+
+
+def _check_names(node: Node, schema: Schema, side: str) -> None:
+    names = node.inputs if side == "input" else node.outputs
+    formal = schema.inputs if side == "input" else schema.outputs
+    least, most = (
+        (schema.min_input, schema.max_input)
+        if side == "input"
+        else (schema.min_output, schema.max_output)
+    )
+    if not least <= len(names) <= most:
+        wanted = str(least) if least == most else f"{least} to {most}"
+        if most >= 2**31 - 1:
+            wanted = f"at least {least}"
+        raise node.error(f"has {len(names)} {side}s, and its operator takes {wanted}")
+    for place, name in enumerate(names):
+        parameter = formal[min(place, len(formal) - 1)]
+        if not name and _is_needed(parameter, side):
+            raise node.error(f"leaves out its {side} {parameter.name}, which its operator needs")
+
+
+def _is_needed(parameter: Schema.FormalParameter, side: str) -> bool:
+    """False for what may be left out: what is optional, and any of several outputs."""
+    option = parameter.option
+    several = option == Schema.FormalParameterOption.Variadic and side == "input"
+    return several or option == Schema.FormalParameterOption.Single
+
+
+def _check_attributes(node: Node, schema: Schema) -> None:
+    for attribute in node.proto.attribute:
+        if attribute.name not in schema.attributes:
+            if attribute.name.startswith(_INTERNAL):
+                continue
+            near = difflib.get_close_matches(attribute.name, schema.attributes, n=1)
+            surplus = f"has the attribute {attribute.name}, unknown to its operator"
+            raise node.error(surplus, f"did you mean {near[0]}?") if near else node.error(surplus)
+        asked = str(schema.attributes[attribute.name].type).rpartition(".")[2]
+        held = onnx.AttributeProto.AttributeType.Name(attribute.type)
+        if held != asked:
+            raise node.error(f"attribute {attribute.name} is of type {held}, not {asked}")
+    for name, attribute in schema.attributes.items():
+        if attribute.required and not node.has(name):
+            raise node.error(f"lacks the attribute {name}, which its operator needs")

@@ -1,0 +1,163 @@
+"""NodeCodes: how nodes of the ONNX file code a tensor as integers, and when they can be stripped.
+
+Read are QuantizeLinear and DequantizeLinear (of the standard domain and of com.microsoft), and
+single nodes that quantise and dequantise at once: FakeQuantize (levels and four limits) and
+FakeQuantWithMinMaxVars or -Args, of any domain.
+
+Left out: scales per block, floats of 8 bits, and activations with a scale per channel; such nodes
+stay what they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Shape
+from hexsim.onnx_io.file.known import Array, Known
+from hexsim.onnx_io.file.node import Node, positive_axis
+
+QUANTIZE, DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
+_DOMAINS = ("", "ai.onnx", "com.microsoft")
+_INTEGERS = {
+    f"{sign}int{bits}": (bits, sign == "") for bits in (4, 8, 16, 32) for sign in ("u", "")
+}
+"""Element type -> bits, and whether it has a sign."""
+_MOST_BITS = 16
+"""Of the codes of an activation."""
+
+
+@dataclass(frozen=True)
+class NodeCodes:
+    """real = scale * (q + offset) with q from 0 to 2^bits - 1; one scale, or one per channel.
+
+    `axis` is the source axis of the channels; `symmetric` means signed codes around zero.
+    """
+
+    bits: int
+    scales: tuple[float, ...]
+    offsets: tuple[int, ...]
+    symmetric: bool
+    axis: int | None = None
+
+    def limits(self) -> tuple[float, float]:
+        """Smallest and largest real value of a code with one scale."""
+        (scale,), (offset,) = self.scales, self.offsets
+        return scale * offset, scale * (offset + (1 << self.bits) - 1)
+
+    def survive(self, shape: Shape, changed: Array) -> bool:
+        """True if `changed`, made of `marks` for an array of `shape`, still has them last.
+
+        So the numbers were rearranged but not scaled, and channels are on the last axis.
+        """
+        channels = 1 if self.axis is None else shape[self.axis]
+        expected = np.arange(1, channels + 1) if self.axis is not None else np.ones(1)
+        fits = self.axis is None or changed.shape[-1:] == (channels,)
+        return fits and bool((changed == expected).all())
+
+    def marks(self, shape: Shape) -> Array:
+        """An array of `shape` that numbers the channels from 1; all ones if there are none."""
+        if self.axis is None:
+            return np.broadcast_to(np.float32(1), shape)
+        numbers = np.arange(1, shape[self.axis] + 1, dtype=np.float32)
+        line = [1] * len(shape)
+        line[self.axis] = shape[self.axis]
+        return np.broadcast_to(numbers.reshape(line), shape)
+
+
+def is_linear(node: Node, op_type: str) -> bool:
+    """True for a node of that operator in one of its domains."""
+    return node.standard == op_type and node.proto.domain in _DOMAINS
+
+
+def linear_codes(
+    node: Node, known: Mapping[str, Known], dtype: str, shape: Shape | None
+) -> NodeCodes | None:
+    """Codes of a QuantizeLinear or DequantizeLinear node whose integers have type `dtype`.
+
+    They have `shape`, None where it is not known yet. None if the node is of a kind that is left
+    out, or its scale and zero point vary. InvalidDataError if its axis is not one of `shape`, or
+    has another size than there are scales.
+    """
+    scale, zero = node.inputs[1], node.input(2)
+    supported = dtype in _INTEGERS and not node.integer("block_size", 0)
+    if not supported or scale not in known or (zero and zero not in known):
+        return None
+    scales = np.asarray(known[scale].read(), np.float64).reshape(-1)
+    zeros = np.asarray(known[zero].read()).astype(np.int64).reshape(-1) if zero else 0 * scales
+    if len(known[scale].shape) > 1 or not np.all(scales > 0) or not np.isfinite(scales).all():
+        return None
+    if not len(zeros) == len(scales) > 0:
+        return None
+    bits, signed = _INTEGERS[dtype]
+    lowest = -(1 << (bits - 1)) if signed else 0
+    axis = None
+    if len(scales) > 1:
+        axis = node.integer("axis", 1)
+    if axis is not None and shape is not None:
+        axis = positive_axis(axis, len(shape))
+        if shape[axis] != len(scales):
+            raise InvalidDataError(f"{len(scales)} scales for axis {axis} of {list(shape)}")
+    return NodeCodes(
+        bits,
+        tuple(float(one) for one in scales),
+        tuple(lowest - int(one) for one in zeros),
+        signed and not zeros.any(),
+        axis,
+    )
+
+
+def integer_type(node: Node, known: Mapping[str, Known]) -> str:
+    """Type of the integers that a QuantizeLinear node makes."""
+    zero = node.input(2)
+    if zero:
+        return known[zero].dtype if zero in known else ""
+    by_number = {2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 21: "uint4", 22: "int4"}
+    return by_number.get(node.integer("output_dtype", 2), "")
+
+
+def fake_codes(node: Node, known: Mapping[str, Known]) -> NodeCodes | None:
+    """Codes of a node that quantises and dequantises at once, None for any other node."""
+    found = _fake_limits(node, known)
+    if found is None:
+        return None
+    low, high, levels = found
+    bits = int(levels).bit_length() - (0 if levels & (levels - 1) else 1)
+    if not low <= 0 <= high or low == high or bits > _MOST_BITS or math.inf in (-low, high):
+        return None
+    scale = (high - low) / (levels - 1)
+    symmetric = low < 0 and levels % 2 == 1
+    offset = -(1 << (bits - 1)) if symmetric else -int(-low / scale + 0.5)
+    return NodeCodes(bits, (scale,), (offset,), symmetric)
+
+
+def _fake_limits(node: Node, known: Mapping[str, Known]) -> tuple[float, float, int] | None:
+    """Lowest and highest real value and the number of codes between."""
+    if node.standard == "FakeQuantize":
+        limits = [_number(name, known) for name in node.inputs[1:5]]
+        if len(limits) != 4 or None in limits or limits[:2] != limits[2:]:
+            return None
+        low, high, levels = limits[0], limits[1], node.integer("levels", 256)
+    elif node.standard == "FakeQuantWithMinMaxVars":
+        low, high = (_number(name, known) for name in (node.input(1), node.input(2)))
+        levels = _tensorflow_levels(node)
+    elif node.standard == "FakeQuantWithMinMaxArgs":
+        low, high, levels = node.real("min", -6.0), node.real("max", 6.0), _tensorflow_levels(node)
+    else:
+        return None
+    return None if low is None or high is None or levels < 2 else (low, high, levels)
+
+
+def _tensorflow_levels(node: Node) -> int:
+    bits = node.integer("num_bits", 8)
+    return (1 << bits) - node.integer("narrow_range", 0) if 0 < bits <= _MOST_BITS else 0
+
+
+def _number(name: str, known: Mapping[str, Known]) -> float | None:
+    if name not in known or np.prod(known[name].shape) != 1:
+        return None
+    return float(known[name].read().reshape(-1)[0])

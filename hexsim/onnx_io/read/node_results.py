@@ -1,0 +1,169 @@
+"""What the onnx package knows about one node: its output types and, for constants, its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+import onnx.shape_inference
+
+from hexsim import budget
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Shape
+from hexsim.onnx_io.file.known import Array, dtype_name
+from hexsim.onnx_io.file.node import END_BEFORE, Node
+from hexsim.onnx_io.file.source import EXTENSIONS, OnnxSource
+from hexsim.onnx_io.read.scaled_sizes import scaled, scales_of
+
+
+class UnknownShapeError(HexsimError):
+    """The shape of an output cannot be told before the network runs."""
+
+
+_CODING = ("QuantizeLinear", "DequantizeLinear")
+"""Operators of onnxruntime that onnx knows in its own domain."""
+
+
+Sizes = tuple[int | None, ...]
+"""A shape, None where a size is not known."""
+
+
+@dataclass(frozen=True)
+class NodeInput:
+    """What is known of an input; `value` only where it is small enough to decide a shape."""
+
+    shape: Shape
+    dtype: str
+    value: Array | None = None
+
+
+def output_types(
+    node: Node, operands: Mapping[str, NodeInput], source: OnnxSource
+) -> dict[str, tuple[Shape, str]]:
+    """Return shape and dtype of each named output.
+
+    Operators without a schema get what the file itself says. Raises UnknownShapeError where a shape
+    stays unknown, HexsimError where an output is no tensor.
+    """
+    found = {}
+    for name, (sizes, dtype) in partial_types(node, operands, source).items():
+        if sizes is None or None in sizes:
+            raise unknown_shape(node, name)
+        found[name] = (tuple(size for size in sizes if size is not None), dtype)
+    return found
+
+
+def partial_types(
+    node: Node, operands: Mapping[str, NodeInput], source: OnnxSource
+) -> dict[str, tuple[Sizes | None, str]]:
+    """Return sizes and dtype of each named output; None is a size, or a rank, that is not known."""
+    domain = _domain(node)
+    if domain == EXTENSIONS and node.proto.op_type in _CODING:
+        return {node.outputs[0]: _coded(node, operands)}
+    try:
+        schema = onnx.defs.get_schema(node.proto.op_type, node.opset, domain)
+    except onnx.defs.SchemaError:
+        types = _written_types(source)
+    else:
+        types = _inferred(schema, node, operands, source)
+    found = {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
+    scales = scales_of(node, {n: one.value for n, one in operands.items() if one.value is not None})
+    if scales.size and scales.size == len(operands[node.inputs[0]].shape):
+        name = node.outputs[0]
+        found[name] = scaled(operands[node.inputs[0]].shape, scales), found[name][1]
+    return found
+
+
+def unknown_shape(node: Node, name: str) -> UnknownShapeError:
+    """Build the error that says why output `name` has no shape."""
+    reason = "its operator is unknown to onnx and the file does not give its shape"
+    remedy = f"say what it does (--udl), or {END_BEFORE}"
+    if onnx.defs.has(node.proto.op_type, _domain(node)):
+        reason = "its shape depends on values that are known only when the network runs"
+        remedy = END_BEFORE
+    error = node.error(f"the shape of output '{name}' cannot be inferred: {reason}", remedy)
+    return UnknownShapeError(str(error))
+
+
+def evaluate(node: Node, inputs: Mapping[str, Array], source: OnnxSource) -> list[Array]:
+    """Return the named outputs of a node whose inputs are all known."""
+    from onnx.reference import ReferenceEvaluator  # slow to import, seldom needed
+
+    outputs = [name for name in node.outputs if name]
+    graph = onnx.helper.make_graph(
+        [node.proto],
+        "constant",
+        [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in inputs],
+        [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in outputs],
+    )
+    imports = [onnx.helper.make_opsetid(d, v) for d, v in source.opsets.items()]
+    model = onnx.helper.make_model(graph, opset_imports=imports)
+    try:
+        results = ReferenceEvaluator(model).run(None, dict(inputs))
+    except Exception:  # the evaluator raises whatever its numpy code does
+        shown = ", ".join(f"{one.dtype} {list(one.shape)}" for one in inputs.values())
+        raise node.error(f"cannot be computed from its constants ({shown or 'none'})") from None
+    return [np.asarray(result) for result in results]
+
+
+def _coded(node: Node, operands: Mapping[str, NodeInput]) -> tuple[Shape, str]:
+    """The shape of the first operand, and the type of the scale or of the zero point."""
+    data, scale = operands[node.inputs[0]], operands[node.inputs[1]]
+    if node.proto.op_type == "DequantizeLinear":
+        return data.shape, scale.dtype
+    return data.shape, operands[node.input(2)].dtype if node.input(2) else "uint8"
+
+
+def _inferred(
+    schema: onnx.defs.OpSchema, node: Node, operands: Mapping[str, NodeInput], source: OnnxSource
+) -> dict[str, onnx.TypeProto]:
+    types = {name: _type(operand) for name, operand in operands.items()}
+    data = {
+        name: onnx.numpy_helper.from_array(operand.value, name)
+        for name, operand in operands.items()
+        if operand.value is not None
+    }
+    imports = [onnx.helper.make_opsetid(d, v) for d, v in source.opsets.items()]
+    try:
+        return onnx.shape_inference.infer_node_outputs(
+            schema, node.proto, types, data, opset_imports=imports, ir_version=source.ir_version
+        )
+    except Exception:  # an InferenceError, or whatever its C++ code throws
+        shown = ", ".join(f"{one.dtype} {list(one.shape)}" for one in operands.values())
+        raise node.misfit(
+            f"ONNX has no such node: its attributes and its inputs ({shown or 'none'}) do not fit "
+            "together"
+        ) from None
+
+
+def _type(operand: NodeInput) -> onnx.TypeProto:
+    element_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(operand.dtype))
+    return onnx.helper.make_tensor_type_proto(element_type, operand.shape)
+
+
+def _written_types(source: OnnxSource) -> dict[str, onnx.TypeProto]:
+    return {value.name: value.type for value in (*source.graph.value_info, *source.graph.output)}
+
+
+def _sizes(node: Node, name: str, found: onnx.TypeProto | None) -> tuple[Sizes | None, str]:
+    if found is not None and found.WhichOneof("value") not in (None, "tensor_type"):
+        kind = str(found.WhichOneof("value")).removesuffix("_type")
+        raise node.error(f"output '{name}' is a {kind}; hexsim reads tensors only", END_BEFORE)
+    tensor = found.tensor_type if found is not None else onnx.TypeProto.Tensor()
+    if not tensor.elem_type:
+        raise unknown_shape(node, name)
+    dtype = dtype_name(tensor.elem_type, name)
+    if not tensor.HasField("shape"):
+        return None, dtype
+    dims = tensor.shape.dim
+    sizes = tuple(d.dim_value if d.HasField("dim_value") else None for d in dims)
+    if any(size is not None and size < 0 for size in sizes):
+        raise node.misfit(f"output '{name}' would have the shape {list(sizes)}")
+    budget.require_shape([size or 0 for size in sizes], f"output '{name}' of node '{node.name}'")
+    return sizes, dtype
+
+
+def _domain(node: Node) -> str:
+    return "" if node.proto.domain == "ai.onnx" else node.proto.domain

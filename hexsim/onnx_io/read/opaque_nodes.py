@@ -1,0 +1,63 @@
+"""Nodes that are no layer of ours, taken into the network as they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from hexsim.graph.ir import Shape, Tensor
+from hexsim.layers import Opaque
+from hexsim.onnx_io.file.axis_order import Order, identity, stored_shape
+from hexsim.onnx_io.file.node import Node, outer_names
+from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.operator_work import ignores_layout, operator_work
+from hexsim.onnx_io.read.operators.elementwise import common_order
+
+
+def add_opaque(node: Node, net: Importer, types: Mapping[str, tuple[Shape, str]]) -> None:
+    """Add `node`, whose outputs have the source shapes and dtypes `types`.
+
+    What its subgraphs read of the graph around it comes behind its own inputs.
+
+    Its tensors are in source order or, if it does the same to every element, in the order that
+    its operands have.
+    """
+    given = [net.source_shape(name) if name else None for name in node.inputs]
+    work = operator_work(node, given, [shape for shape, _ in types.values()])
+    order = _free_order(node, given, net)
+    if order is not None and any(len(shape) != len(order) for shape, _ in types.values()):
+        order = None  # a single number with more axes than the result
+    outputs = []
+    for name, (shape, dtype) in types.items():
+        stored = order or identity(len(shape))
+        outputs.append(Tensor(name, stored_shape(shape, stored), stored, dtype))
+    layer = Opaque(
+        name=node.name,
+        inputs=tuple(
+            _operand(name, order, net) for name in (*node.inputs, *outer_names(node.proto)) if name
+        ),
+        outputs=tuple(types),
+        op_type=node.op_type,
+        node=node.proto.SerializeToString(deterministic=True),
+        opset=node.opset,
+        shapes=tuple(tensor.shape for tensor in outputs),
+        products=work.macs,
+        operations=work.operations,
+        picks=work.picks,
+    )
+    net.add_with(layer, outputs)
+
+
+def _free_order(node: Node, given: Sequence[Shape | None], net: Importer) -> Order | None:
+    """The stored order of a node that knows no axes, if it is not that of the source."""
+    if not ignores_layout(node, given):
+        return None
+    order = common_order(tuple(filter(None, node.inputs)), net)
+    return None if order == identity(len(order)) else order
+
+
+def _operand(name: str, order: Order | None, net: Importer) -> str:
+    """An operand in `order`, which one number has by itself; without one in that of the file."""
+    if order is None or math.prod(net.source_shape(name)) == 1:
+        return net.as_is(name) if name in net.known else net.source_order(name)
+    return net.operand(name, order)

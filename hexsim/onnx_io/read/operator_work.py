@@ -1,0 +1,296 @@
+"""How much work an ONNX operator is: what an opaque node pays for on the CPU.
+
+Multiply-accumulates where the field counts them (convolutions, matrix products, recurrent cells,
+attention), and operations on elements for all else; shapes and attributes tell both. Every operator
+of the standard is in a family; the numbers of operations of an element are ours (assumed), to the
+order of magnitude. Bytes follow from the shapes of a call, but of a table only what is picked is
+read.
+
+Left out: the bodies of control flow, and how many boxes or strings there turn out to be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hexsim.graph.ir import Shape
+from hexsim.onnx_io.file.node import Node
+
+_FUNCTION = 10
+"""Operations of a function such as exp: a polynomial of degree ten or so (assumed)."""
+_NORMALISED = 5
+"""Operations of an element that is normalised: two sums, a difference, two products (assumed)."""
+_INTERPOLATED = 8
+"""Operations of an element between four others: their products and sums, the place (assumed)."""
+_BOX = 10
+"""Operations of the overlap of two boxes (assumed)."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Multiply-accumulates, and operations on elements; elements that are read, 0 for all."""
+
+    macs: int = 0
+    operations: int = 0
+    picks: int = 0
+
+
+Inputs = Sequence[Shape | None]
+"""Shapes by position, None where the node omits an optional input."""
+Rule = Callable[[Node, Inputs, Sequence[Shape]], Work]
+
+
+def operator_work(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    """Return the work of a node; one operation for every element it touches if nobody knows it.
+
+    A fused operator of onnxruntime is what it is fused to.
+    """
+    rule = RULES.get(node.standard.removeprefix("Fused"), _touched)
+    return rule(node, inputs, outputs)
+
+
+def assumption(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> str:
+    """Say what the work of a node was counted for, if values decide how much it is."""
+    if node.standard != "NonMaxSuppression":
+        return ""
+    classes, _ = _classes_and_boxes(inputs)
+    return (
+        f"node '{node.name}' (NonMaxSuppression) is timed for the most it may keep, "
+        f"{_most_kept(inputs, outputs)} boxes of each of {classes} classes, none of them "
+        "suppressed; the score threshold may leave fewer"
+    )
+
+
+def ignores_layout(node: Node, inputs: Inputs) -> bool:
+    """True if the node does the same to every element, wherever it lies.
+
+    Operands are broadcast; those that are not must be one number.
+    """
+    if node.standard in _PARAMETRIC:
+        return all(math.prod(shape) == 1 for shape in inputs[1:] if shape is not None)
+    return node.proto.domain in ("", "ai.onnx") and node.standard in _BROADCAST
+
+
+def _elements(shapes: Sequence[Shape | None]) -> int:
+    return sum(math.prod(shape) for shape in shapes if shape is not None)
+
+
+def _at(inputs: Inputs, position: int) -> Shape:
+    shape = inputs[position] if position < len(inputs) else ()
+    return shape or ()
+
+
+def _touched(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    return Work(operations=_elements(inputs) + _elements(outputs))
+
+
+def _written(times: int) -> Rule:
+    """So many operations for every element of the outputs."""
+    return lambda node, inputs, outputs: Work(operations=times * _elements(outputs))
+
+
+def _read(times: int) -> Rule:
+    """So many operations for every element of the first input."""
+    return lambda node, inputs, outputs: Work(operations=times * _elements(inputs[:1]))
+
+
+def _picked(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    """What is written has been read, and so have the places: not all of a table."""
+    written = _elements(outputs)
+    return Work(operations=written, picks=written + _elements(inputs[1:]))
+
+
+def _sort(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    """n log2 n along the axis, or of everything."""
+    data = _at(inputs, 0)
+    axis = node.integer("axis", -1)
+    length = data[axis] if -len(data) <= axis < len(data) else math.prod(data)
+    return Work(operations=math.prod(data) * max(1, math.ceil(math.log2(max(2, length)))))
+
+
+def _spectrum(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    """A fast transform: five operations and the logarithm of its length for each number."""
+    numbers = _elements(outputs)
+    return Work(operations=5 * numbers * max(1, math.ceil(math.log2(max(2, *_at(inputs, 0), 2)))))
+
+
+def _window(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    return Work(
+        operations=_elements(outputs[:1]) * math.prod(node.integers("kernel_shape") or (1,))
+    )
+
+
+def _regions(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    """Several places of the image for each number of a region; as many as asked for, or four."""
+    samples = max(node.integer("sampling_ratio", 0), 0) ** 2 or 4
+    return Work(operations=_elements(outputs) * samples * _INTERPOLATED)
+
+
+def _boxes(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    """The scores of each class sorted, and every pair of boxes that it may keep compared once.
+
+    The search ends when a class has kept its most. How many boxes have too low a score, and how
+    many are suppressed, values decide.
+    """
+    classes, boxes = _classes_and_boxes(inputs)
+    kept = _most_kept(inputs, outputs)
+    each = boxes * max(1, math.ceil(math.log2(max(2, boxes)))) + _BOX * kept * (kept - 1) // 2
+    return Work(operations=classes * each)
+
+
+def _classes_and_boxes(inputs: Inputs) -> tuple[int, int]:
+    """Classes of all images of the batch, and boxes of each."""
+    *classes, boxes = _at(inputs, 1) or (1,)
+    return math.prod(classes), boxes
+
+
+def _most_kept(inputs: Inputs, outputs: Sequence[Shape]) -> int:
+    """Boxes that each class may keep, of which the output has a row each."""
+    classes, boxes = _classes_and_boxes(inputs)
+    rows = _at(outputs, 0)[0] if _at(outputs, 0) else 0
+    return min(boxes, -(-rows // max(1, classes)))
+
+
+def _determinant(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    *_, size = _at(inputs, 0) or (1,)
+    return Work(macs=_elements(outputs) * size**3 // 3)
+
+
+def _convolution(weight: int) -> Rule:
+    """Every output is the sum of a filter's products; the weight is input number `weight`."""
+    return lambda node, inputs, outputs: Work(
+        macs=_elements(outputs[:1]) * math.prod(_at(inputs, weight)[1:])
+    )
+
+
+def _transposed(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    """Every input meets the filters of its channel."""
+    return Work(macs=_elements(inputs[:1]) * math.prod(_at(inputs, 1)[1:]))
+
+
+def _product(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    *_, depth = _at(inputs, 0) or (1,)
+    return Work(macs=_elements(outputs[:1]) * depth)
+
+
+def _gemm(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    rows = _at(outputs, 0)[0] if outputs and outputs[0] else 1
+    return Work(macs=_elements(outputs[:1]) * _elements(inputs[:1]) // max(1, rows))
+
+
+def _einsum(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    """One product for every value of all labels; what dots stand for is an axis of its own."""
+    terms = node.text("equation", "").replace(" ", "").split("->")[0].split(",")
+    sizes: dict[str, int] = {}
+    dots = 1
+    for term, shape in zip(terms, inputs, strict=False):
+        before, _, behind = term.partition("...")
+        named = shape or ()
+        pairs = [*zip(before, named, strict=False)]
+        if "..." in term:
+            pairs += zip(behind, named[len(named) - len(behind) :], strict=False)
+            dots = max(dots, math.prod(named[len(before) : len(named) - len(behind)]))
+        sizes.update(pairs)
+    return Work(macs=dots * math.prod(sizes.values()))
+
+
+def _recurrent(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    """Every step of every sequence meets all weights; its gates are functions."""
+    *steps, _ = _at(inputs, 0) or (1,)
+    weights, recurrence = _at(inputs, 1), _at(inputs, 2)
+    gates = math.prod(weights[:-1])
+    times = math.prod(steps)
+    macs = times * (math.prod(weights) + math.prod(recurrence))
+    return Work(macs, times * gates * _FUNCTION)
+
+
+def _attention(node: Node, inputs: Inputs, outputs: Sequence[Shape]) -> Work:
+    """Queries with keys, then what a Softmax makes of them with values."""
+    query, key = _at(inputs, 0), _at(inputs, 1)
+    length = key[-2] if len(key) > 1 else 1
+    scores = math.prod(query) * length
+    return Work(2 * scores, scores // max(1, query[-1] if query else 1) * _FUNCTION)
+
+
+_Family = tuple[Rule, str]
+"""How the work of some operators is counted, and their names."""
+_OF_ELEMENTS: Sequence[_Family] = (
+    (
+        _written(1),
+        "Abs Add And BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Div Equal Floor "
+        "Greater GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less "
+        "LessOrEqual Max Mean Min Mod Mul Neg Not Or PRelu Reciprocal Relu Round Shrink Sign "
+        "Softsign Sqrt Sub Sum ThresholdedRelu Where Xor",
+    ),
+    (
+        _written(_FUNCTION),
+        "Acos Acosh Asin Asinh Atan Atanh Celu Cos Cosh Elu Erf Exp Gelu Log Mish Pow Selu Sigmoid "
+        "Sin Sinh Softplus Swish Tan Tanh",
+    ),
+)
+"""Operators whose operands are broadcast and whose attributes name no axis."""
+_PARAMETRIC = frozenset({"Clip", "DequantizeLinear", "QuantizeLinear"})
+"""Operators of elements with parameters that are not broadcast."""
+_OTHERS: Sequence[_Family] = (
+    (
+        _written(1),
+        "BitCast CastLike Clip Compress Constant ConstantOfShape DequantizeLinear Dropout EyeLike "
+        "OneHot QuantizeLinear Range Trilu",
+    ),
+    (
+        _written(_FUNCTION),
+        "AffineGrid Bernoulli BlackmanWindow HammingWindow HannWindow MelWeightMatrix Multinomial "
+        "RandomNormal RandomNormalLike RandomUniform RandomUniformLike RotaryEmbedding SwiGLU",
+    ),
+    (
+        _written(1),
+        "CenterCropPad Col2Im Concat ConcatFromSequence DepthToSpace Expand Flatten MaxUnpool Pad "
+        "Reshape ReverseSequence Scatter ScatterElements ScatterND SequenceAt SequenceConstruct "
+        "SequenceEmpty SequenceErase SequenceInsert SpaceToDepth Split SplitToSequence Squeeze "
+        "TensorScatter Tile Transpose Unsqueeze",
+    ),
+    (_picked, "Gather GatherElements GatherND Slice"),
+    (_written(0), "Optional OptionalGetElement OptionalHasElement SequenceLength Shape Size"),
+    (
+        _read(1),
+        "ArgMax ArgMin CumProd CumSum GlobalAveragePool GlobalMaxPool NonZero ReduceL1 ReduceMax "
+        "ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare ReduceL2 GlobalLpPool",
+    ),
+    (_read(_FUNCTION), "ReduceLogSum ReduceLogSumExp LogSoftmax Softmax Hardmax"),
+    (
+        _read(_NORMALISED),
+        "BatchNormalization DynamicQuantizeLinear GroupNormalization InstanceNormalization LRN "
+        "LayerNormalization LpNormalization MeanVarianceNormalization NegativeLogLikelihoodLoss "
+        "RMSNormalization SoftmaxCrossEntropyLoss",
+    ),
+    (_written(_INTERPOLATED), "GridSample Resize Upsample"),
+    (_regions, "MaxRoiPool RoiAlign"),
+    (_window, "AveragePool LpPool MaxPool"),
+    (_sort, "TopK Unique"),
+    (_spectrum, "DFT STFT"),
+    (_boxes, "NonMaxSuppression"),
+    (_determinant, "Det"),
+    (_convolution(1), "CausalConvWithState Conv ConvInteger DeformConv"),
+    (_convolution(3), "QLinearConv"),
+    (_transposed, "ConvTranspose"),
+    (_product, "MatMul MatMulInteger QLinearMatMul"),
+    (_gemm, "Gemm"),
+    (_einsum, "Einsum"),
+    (_recurrent, "GRU LSTM RNN"),
+    (_attention, "Attention LinearAttention"),
+    (
+        _touched,
+        "If ImageDecoder Loop RegexFullMatch Scan SequenceMap StringConcat StringNormalizer "
+        "StringSplit TfIdfVectorizer",
+    ),
+)
+
+RULES: Mapping[str, Rule] = {
+    operator: rule
+    for rule, operators in (*_OF_ELEMENTS, *_OTHERS)
+    for operator in operators.split()
+}
+"""By operator of the standard domain."""
+_BROADCAST = frozenset(operator for _, names in _OF_ELEMENTS for operator in names.split())

@@ -1,0 +1,110 @@
+"""MatMul and Gemm whose right side is no matrix of constant weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Shape
+from hexsim.layers import Elementwise, MatMul, Permute
+from hexsim.onnx_io.file.axis_order import identity
+from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.read.importer import Importer
+
+
+def product(
+    node: Node,
+    net: Importer,
+    output: str,
+    turned: tuple[bool, bool] = (False, False),
+    alpha: float = 1.0,
+) -> None:
+    """Add the MatMul of the first two inputs of `node`, either of which may be `turned`.
+
+    A vector is a matrix of one row on the left and of one column on the right.
+    """
+    names = node.inputs[:2]
+    shapes = [net.source_shape(name) for name in names]
+    if not any(name in net.tensors for name in names) or any(not shape for shape in shapes):
+        raise NotALayerError("nothing varies, or something is a scalar")
+    if any(net.dtype(name) != "float32" for name in names):
+        raise NotALayerError("not float32")
+    full: list[Shape] = [
+        (1, *shapes[0]) if len(shapes[0]) == 1 else shapes[0],
+        (*shapes[1], 1) if len(shapes[1]) == 1 else shapes[1],
+    ]
+    inner = full[0][-2 if turned[0] else -1], full[1][-1 if turned[1] else -2]
+    if inner[0] != inner[1]:
+        raise InvalidDataError(f"{list(shapes[0])} does not fit {list(shapes[1])}")
+    left = matrix_operand(net, node, 0, full[0], turned[0])
+    right, transposed = _as_stored(net, names[1]) if not turned[1] else (names[1], True)
+    if right == names[1]:
+        right = matrix_operand(net, node, 1, full[1], swap=False)
+    whole = full == shapes
+    result = output if whole else net.unique(f"{node.name}.result")
+    layer = MatMul(
+        name=node.name,
+        inputs=(left, right),
+        outputs=(result,),
+        transposed=transposed,
+        alpha=alpha,
+    )
+    net.add(layer, identity(max(map(len, full))))
+    if not whole:
+        gone = [side - 2 for side in (0, 1) if full[side] != shapes[side]]
+        sizes = net.source_shape(result)
+        kept = tuple(n for axis, n in enumerate(sizes) if axis - len(sizes) not in gone)
+        net.reshape(net.unique(f"{node.name}.shape"), result, kept, output)
+
+
+def matrix_operand(net: Importer, node: Node, side: int, full: Shape, swap: bool) -> str:
+    """Name an operand of shape `full` in source order, its last two axes swapped if asked for."""
+    name = node.input(side)
+    if name in net.known:
+        shape = (*full[:-2], full[-1], full[-2]) if swap else full
+
+        def stored(array: np.ndarray) -> np.ndarray:
+            matrices = array.reshape(full)
+            return matrices.swapaxes(-1, -2) if swap else matrices
+
+        return net.constant(name, f"matrix {side} {swap}", shape, stored)
+    name = net.source_order(name)
+    if net.source_shape(name) != full:
+        label = net.unique(f"{node.name}.operand{side}")
+        net.reshape(label, name, full, label)
+        name = label
+    if swap:
+        label = net.unique(f"{node.name}.turned{side}")
+        permutation = (*range(len(full) - 2), len(full) - 1, len(full) - 2)
+        layer = Permute(name=label, inputs=(name,), outputs=(label,), permutation=permutation)
+        net.add(layer, identity(len(full)))
+        name = label
+    return name
+
+
+def _as_stored(net: Importer, name: str) -> tuple[str, bool]:
+    """What was transposed to become `name`, and True; or `name` and False.
+
+    A kernel reads the right side by rows or by columns as easily.
+    """
+    before = net.producer(name)
+    rank = len(net.source_shape(name))
+    swap = (*range(rank - 2), rank - 1, rank - 2)
+    if isinstance(before, Permute) and before.permutation == swap:
+        (source,) = before.inputs
+        if net.order(source) == net.order(name) == identity(rank):
+            return source, True
+    return name, False
+
+
+def sum_with(node: Node, net: Importer, product_name: str, beta: float) -> None:
+    """Add the third input of a Gemm, times `beta`, to its product."""
+    name = node.input(2)
+    if beta != 1.0:
+        known = net.array(name)
+        name = net.derived(known.name, f"times {beta}", lambda array: array * np.float32(beta))
+    inputs = (product_name, net.operand(name, identity(2)))
+    layer = Elementwise(
+        name=net.unique(f"{node.name}.sum"), inputs=inputs, outputs=(node.output,), kind="sum"
+    )
+    net.add(layer, identity(2))

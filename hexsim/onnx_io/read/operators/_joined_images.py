@@ -1,0 +1,124 @@
+"""The images that a window along the depth of a volume meets, side by side in the channels.
+
+The images of a volume lie behind each other along the batch axis. A single volume is worked on as
+images, whose first axis is then the depth; of several, the depth is the second of five axes.
+"""
+
+from __future__ import annotations
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Layer, Shape
+from hexsim.layers import (
+    AxisSlice,
+    ChannelShuffle,
+    Concat,
+    Pad,
+    Reshape,
+    StridedSlice,
+    Window,
+)
+from hexsim.onnx_io.file.axis_order import channels_last
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.importer import Importer
+
+
+class JoinedImages:
+    """What the first input of `node` becomes; `name` is the tensor so far."""
+
+    def __init__(self, node: Node, net: Importer) -> None:
+        self._node, self._net = node, net
+        self.batch, self._channels, self.depth, *self._size = net.source_shape(node.input(0))
+        self.name = net.channels_last(node.input(0))
+        self._axis = 0 if self.batch == 1 else 1
+        self._taps = 1
+        self._inner: tuple[AxisSlice, str] | None = None
+        if self.batch == 1:
+            self._as_images()
+
+    def pad(self, begin: int, end: int) -> None:
+        """Add images of zeros in front and behind; negative numbers take images away."""
+        cut = AxisSlice(self._axis, max(-begin, 0), self.depth - max(-end, 0))
+        if cut.size < self.depth:
+            self.name = self._slice(self.name, cut)
+        if max(begin, end) > 0:
+            inside = AxisSlice(self._axis, max(begin, 0), max(begin, 0) + cut.size)
+            self._inner = (inside, self.name)
+            self._pad(self._axis, max(begin, 0), max(end, 0))
+        self.depth += begin + end
+
+    def spread(self, stride: int) -> None:
+        """Put images of zeros behind each, so that it stands `stride` from the next."""
+        if stride == 1:
+            return
+        self._reshape((self.batch * self.depth, 1, *self._size, self._channels), "apart")
+        self._pad(1, 0, stride - 1)
+        self.depth *= stride
+        if self.batch == 1:
+            self._as_images()
+        else:
+            self._reshape((self.batch, self.depth, *self._size, self._channels), "spread")
+
+    def take(self, window: Window) -> None:
+        """Join what each window, whose height is the depth, meets; its pads are there already."""
+        taps, step, apart = window.kernel[0], window.strides[0], window.dilations[0]
+        count = (self.depth - window.reach[0]) // step + 1
+        if count < 1:
+            raise InvalidDataError(f"a depth of {self.depth} is less than the window")
+        parts = [
+            AxisSlice(self._axis, tap * apart, tap * apart + (count - 1) * step + 1, step)
+            for tap in range(taps)
+        ]
+        whole = self.name
+        names = [self._part(whole, one) for one in parts]
+        self.name = names[0]
+        if taps > 1:
+            rank = 4 + self._axis
+            self._add(Concat, "joined", tuple(names), rank, axis=rank - 1)
+        self._taps, self.depth = taps, count
+        self._channels *= taps
+        if self.batch > 1:
+            self._as_images()
+
+    def group(self, groups: int) -> None:
+        """Let what belongs to a group of channels stand together, channel by channel."""
+        if groups > 1 and self._taps > 1:
+            self._add(ChannelShuffle, "grouped", (self.name,), 4, groups=self._taps)
+
+    def _as_images(self) -> None:
+        self._reshape((self.batch * self.depth, *self._size, self._channels), "images")
+
+    def _reshape(self, shape: Shape, what: str) -> None:
+        self._add(Reshape, what, (self.name,), len(shape), shape=shape)
+
+    def _pad(self, axis: int, begin: int, end: int) -> None:
+        rank = len(self._net.tensor(self.name).shape)
+        begins, ends = ([0] * rank for _ in range(2))
+        begins[axis], ends[axis] = begin, end
+        self._add(Pad, "padded", (self.name,), rank, begins=tuple(begins), ends=tuple(ends))
+
+    def _part(self, whole: str, part: AxisSlice) -> str:
+        """The images of a part, which may be all there are, or those that were padded."""
+        if part.size == self.depth:
+            return whole
+        if self._inner is not None and self._inner[0] == part:
+            return self._inner[1]
+        return self._slice(whole, part)
+
+    def _slice(self, name: str, part: AxisSlice) -> str:
+        before = self.name
+        self._add(StridedSlice, "part", (name,), 4 + self._axis, parts=(part,))
+        self.name, made = before, self.name
+        return made
+
+    def _add(
+        self,
+        kind: type[Layer],
+        what: str,
+        inputs: tuple[str, ...],
+        rank: int,
+        **attributes: object,
+    ) -> None:
+        label = self._net.unique(f"{self._node.name}.{what}")
+        layer = kind(name=label, inputs=inputs, outputs=(label,), **attributes)  # type: ignore[arg-type]
+        self._net.add(layer, channels_last(rank))
+        self.name = label

@@ -1,0 +1,75 @@
+"""Operators over lines (N, C, L), read as operators over images of height one (N, C, 1, L).
+
+The window attributes of the node get a height, its data an axis. Around the layer stand two
+reshapes that move nothing, which passes take away where one line follows another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+import onnx
+
+from hexsim.graph.ir import Shape
+from hexsim.layers import Reshape
+from hexsim.onnx_io.file.axis_order import channels_last
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.importer import Importer
+
+Translate = Callable[[Node, Importer], None]
+
+_AXES = 3
+_OF_HEIGHT = {
+    "kernel_shape": (1,),
+    "strides": (1,),
+    "dilations": (1,),
+    "output_padding": (0,),
+    "output_shape": (1,),
+}
+"""What a height of one is to each attribute that has a number per axis."""
+
+
+def of_lines_too(translate: Translate) -> Translate:
+    """Let a translator of images take lines as well."""
+
+    @wraps(translate)
+    def wrapped(node: Node, net: Importer) -> None:
+        name = node.input(0)
+        if name not in net.tensors or len(net.source_shape(name)) != _AXES:
+            translate(node, net)
+            return
+        with net.attempt():
+            image = net.unique(f"{node.name}.image")
+            net.reshape(image, name, with_height(net.source_shape(name)), image)
+            result = net.unique(f"{node.name}.result")
+            translate(_of_image(node, image, result), net)
+            batch, _, length, channels = net.tensor(result).shape
+            line = Reshape(
+                name=net.unique(f"{node.name}.line"),
+                inputs=(result,),
+                outputs=(node.output,),
+                shape=(batch, length, channels),
+            )
+            net.add(line, channels_last(_AXES))
+
+    return wrapped
+
+
+def with_height(shape: Shape) -> Shape:
+    """A shape of three axes with a height of one; any other as it is."""
+    return (*shape[:2], 1, shape[2]) if len(shape) == _AXES else shape
+
+
+def _of_image(node: Node, data: str, result: str) -> Node:
+    """The node with two axes for one, which reads `data` and writes `result`."""
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    proto.input[0], proto.output[0] = data, result
+    for attribute in proto.attribute:
+        given = tuple(attribute.ints)
+        if attribute.name == "pads" and len(given) == 2:
+            attribute.ints[:] = (0, given[0], 0, given[1])
+        elif attribute.name in _OF_HEIGHT and len(given) == 1:
+            attribute.ints[:] = (*_OF_HEIGHT[attribute.name], *given)
+    return Node(proto, node.name, node.opset)

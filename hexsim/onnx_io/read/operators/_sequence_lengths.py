@@ -1,0 +1,77 @@
+"""Sequences of different lengths in one recurrent node: each length is a layer of its own.
+
+What lies behind the end of a sequence is not read, and zero in the result. So neighbours in the
+batch that have the same length are cut out, run by themselves, and filled up with zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hexsim.errors import InvalidDataError
+from hexsim.layers import Concat, Pad
+from hexsim.onnx_io.file.axis_order import identity
+from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.read.importer import Importer
+
+
+@dataclass(frozen=True)
+class Block:
+    """The sequences `first` to `stop` of the batch, which all have `length` steps."""
+
+    first: int
+    stop: int
+    length: int
+
+
+def blocks(node: Node, net: Importer, steps: int, batch: int) -> list[Block]:
+    """The neighbours of the same length, one block of all steps if the node says no lengths.
+
+    NotALayerError if the lengths are not known, or one is 0.
+    """
+    name = node.input(4)
+    if not name:
+        return [Block(0, batch, steps)]
+    if name not in net.known:
+        raise NotALayerError(
+            f"the lengths of its sequences, '{name}', are not known before the network runs; if "
+            "they depend on an input alone, give that a value (--input-value)"
+        )
+    lengths = net.whole_numbers(name)
+    if len(lengths) != batch or not all(0 <= length <= steps for length in lengths):
+        raise InvalidDataError(
+            f"the lengths '{name}' are {list(lengths)[:8]}; expected {batch} from 0 to {steps}"
+        )
+    if 0 in lengths:
+        raise NotALayerError(f"the lengths '{name}' of its sequences say that one has no steps")
+    starts = [at for at in range(batch) if at == 0 or lengths[at] != lengths[at - 1]]
+    stops = [*starts[1:], batch]
+    return [Block(first, stop, lengths[first]) for first, stop in zip(starts, stops, strict=True)]
+
+
+def filled(net: Importer, name: str, steps: int) -> str:
+    """Add zeros behind the last step of (steps, directions, batch, hidden); name the result."""
+    missing = steps - net.source_shape(name)[0]
+    if not missing:
+        return name
+    label, none = net.unique(f"{name}.filled"), (0, 0, 0, 0)
+    ends = (missing, 0, 0, 0)
+    source = net.source_order(name)
+    layer = Pad(name=label, inputs=(source,), outputs=(label,), begins=none, ends=ends)
+    net.add(layer, identity(4))
+    return label
+
+
+def joined(net: Importer, names: Sequence[str], label: str, output: str) -> None:
+    """Put the blocks' results beside each other again: the batch is the last axis but one.
+
+    `label` names the layer.
+    """
+    shape = net.source_shape(names[0])
+    if len(names) == 1:
+        net.reshape(label, names[0], shape, output)
+        return
+    sources = tuple(net.source_order(name) for name in names)
+    layer = Concat(name=label, inputs=sources, outputs=(output,), axis=len(shape) - 2)
+    net.add(layer, identity(len(shape)))

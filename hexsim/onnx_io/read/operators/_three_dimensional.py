@@ -1,0 +1,237 @@
+"""Operators over volumes (N, C, D, H, W), read as operators over images (N * D, C, H, W).
+
+Images lie behind each other along the batch axis, so that a volume with channels last becomes
+images without a move. A convolution joins, for each image that it writes, those that its window
+meets along the depth; one 2-D convolution then adds all of them up, in one sum of integers. A
+transposed one does the same with its kernel backwards, and with images of zeros between its own.
+
+A pooling goes over the images first, then along the depth: over (N, D, H * W, C), in windows of
+width one. So an average is rounded twice, except over the whole volume, which is an image of
+(D * H, W).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+
+import numpy as np
+import onnx
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Shape
+from hexsim.layers import Reshape, Window
+from hexsim.onnx_io.file.axis_order import channels_last
+from hexsim.onnx_io.file.known import Known
+from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.operators._joined_images import JoinedImages
+from hexsim.onnx_io.read.operators._windows import read_window
+
+Translate = Callable[[Node, Importer], None]
+OfVolumes = Callable[[Translate, Node, Importer], None]
+
+_AXES = 5
+_DEPTH, _IMAGE = (0,), (1, 2)
+"""Places among the three numbers of a window attribute."""
+_NEUTRAL = {"kernel_shape": 1, "strides": 1, "dilations": 1, "output_padding": 0}
+"""What a width of one is to each attribute that has a number per axis."""
+
+
+def of_volumes_too(of_volumes: OfVolumes, translate: Translate) -> Translate:
+    """Let a translator of images take volumes as well, in the way that `of_volumes` has."""
+
+    @wraps(translate)
+    def wrapped(node: Node, net: Importer) -> None:
+        name = node.input(0)
+        if name not in net.tensors or len(net.source_shape(name)) != _AXES:
+            translate(node, net)
+            return
+        with net.attempt():
+            of_volumes(translate, node, net)
+
+    return wrapped
+
+
+def convolution(translate: Translate, node: Node, net: Importer) -> None:
+    """Conv of what its windows meet along the depth."""
+    weight = _weight(node, net)
+    outputs, inputs, taps, *kernel = weight.shape
+    along = _along_depth(node, taps, net)
+    images = JoinedImages(node, net)
+    images.pad(along.pads[0], along.pads[2])
+    images.take(along)
+    groups = node.integer("group", 1)
+    images.group(groups)
+    order = (0, 2, 1, 3, 4) if groups == 1 else (0, 1, 2, 3, 4)
+    flat = _flat(weight, "joined", order, (outputs, inputs * taps, *kernel), net)
+    _on_images(translate, node, net, images, flat)
+
+
+def deconvolution(translate: Translate, node: Node, net: Importer) -> None:
+    """ConvTranspose of what its windows, backwards, meet among images and zeros."""
+    if node.text("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or node.has("output_shape"):
+        raise NotALayerError("a volume whose output has a size of its own")
+    weight = _weight(node, net)
+    inputs, outputs, taps, *kernel = weight.shape
+    along = _along_depth(node, taps, net)
+    images = JoinedImages(node, net)
+    stride, reach = along.strides[0], along.reach[0] - 1
+    more = (node.integers("output_padding") or (0,))[0]
+    size = (images.depth - 1) * stride + reach + 1 - along.pads[0] - along.pads[2] + more
+    images.spread(stride)
+    begin = reach - along.pads[0]
+    images.pad(begin, size + reach - begin - images.depth)
+    images.take(Window((taps, 1), dilations=along.dilations))
+    groups = node.integer("group", 1)
+    images.group(groups)
+    order = (2, 0, 1, 3, 4) if groups == 1 else (0, 2, 1, 3, 4)
+    shape = (inputs * taps, outputs, *kernel)
+    flat = _flat(weight, "backwards", order, shape, net, backwards=True)
+    _on_images(translate, node, net, images, flat)
+
+
+def pooling(translate: Translate, node: Node, net: Importer) -> None:
+    """MaxPool and AveragePool over images, then along the depth."""
+    batch, _, depth, height, width = net.source_shape(node.input(0))
+    kernel = node.integers("kernel_shape") or ()
+    if len(kernel) != _AXES - 2:
+        raise InvalidDataError(f"kernel_shape {list(kernel)} does not fit a volume")
+    over, along = _part(node, _IMAGE), _part(node, _DEPTH)
+    if kernel == (depth, height, width) and _is_alone(node):
+        pooling_all(translate, _part(node, (), kernel=(depth * height, width)), net)
+        return
+    data = net.channels_last(node.input(0))
+    if not _keeps(read_window(over, (kernel[1], kernel[2]), (height, width))):
+        images = _reshaped(node, net, data, (batch * depth, height, width), "images")
+        data = net.unique(f"{node.name}.pooled")
+        translate(_reading(over, node.name, images, data), net)
+        _, height, width, _ = net.tensor(data).shape
+    if not _keeps(read_window(along, (kernel[0], 1), (depth, 1))):
+        columns = _reshaped(node, net, data, (batch, depth, height * width), "columns")
+        data = net.unique(f"{node.name}.along_depth")
+        translate(_reading(along, data, columns, data), net)
+        depth = net.tensor(data).shape[1]
+    _as_volume(node, net, data, (batch, depth, height, width))
+
+
+def pooling_all(translate: Translate, node: Node, net: Importer) -> None:
+    """A pooling over everything is one over an image of depth times height."""
+    batch, _, depth, height, width = net.source_shape(node.input(0))
+    data = net.channels_last(node.input(0))
+    image = _reshaped(node, net, data, (batch, depth * height, width), "image")
+    result = net.unique(f"{node.name}.pooled")
+    translate(_reading(node, node.name, image, result), net)
+    _as_volume(node, net, result, (batch, 1, 1, 1))
+
+
+def _weight(node: Node, net: Importer) -> Known:
+    weight = net.array(node.input(1))
+    if len(weight.shape) != _AXES:
+        raise InvalidDataError(f"the weight has shape {list(weight.shape)}, expected five axes")
+    kernel = node.integers("kernel_shape") or weight.shape[2:]
+    if kernel != weight.shape[2:]:
+        raise InvalidDataError(
+            f"kernel_shape {list(kernel)} does not fit weight {list(weight.shape)}"
+        )
+    return weight
+
+
+def _along_depth(node: Node, taps: int, net: Importer) -> Window:
+    """The window of a convolution along the depth, as a window of width one."""
+    _, _, depth, *_ = net.source_shape(node.input(0))
+    return read_window(_part(node, _DEPTH), (taps, 1), (depth, 1))
+
+
+def _flat(
+    weight: Known,
+    form: str,
+    order: Sequence[int],
+    shape: Shape,
+    net: Importer,
+    *,
+    backwards: bool = False,
+) -> str:
+    """Name the known array that is a weight with its taps along the depth among its inputs."""
+    label = net.unique(f"{weight.name}.{form}")
+
+    def read() -> np.ndarray:
+        array = weight.read()
+        turned = array[:, :, ::-1] if backwards else array
+        return np.ascontiguousarray(turned.transpose(order)).reshape(shape)
+
+    net.known[label] = Known(label, shape, weight.dtype, read)
+    return label
+
+
+def _on_images(
+    translate: Translate, node: Node, net: Importer, images: JoinedImages, weight: str
+) -> None:
+    """Translate what is left of a convolution, and make volumes of its images."""
+    result = net.unique(f"{node.name}.result")
+    translate(_reading(_part(node, _IMAGE), node.name, images.name, result, weight), net)
+    _, height, width, _ = net.tensor(result).shape
+    _as_volume(node, net, result, (images.batch, images.depth, height, width))
+
+
+def _reshaped(node: Node, net: Importer, data: str, shape: Shape, what: str) -> str:
+    """Name `data`, channels last as it is, seen as `shape` and channels."""
+    channels = net.tensor(data).shape[-1]
+    label = net.unique(f"{node.name}.{what}")
+    layer = Reshape(name=label, inputs=(data,), outputs=(label,), shape=(*shape, channels))
+    net.add(layer, channels_last(len(layer.shape)))
+    return label
+
+
+def _as_volume(node: Node, net: Importer, data: str, shape: Shape) -> None:
+    """Let the output of the node be `data`, seen as `shape` and channels."""
+    layer = Reshape(
+        name=net.unique(f"{node.name}.volume"),
+        inputs=(data,),
+        outputs=(node.output,),
+        shape=(*shape, net.tensor(data).shape[-1]),
+    )
+    net.add(layer, channels_last(_AXES))
+
+
+def _part(node: Node, places: Sequence[int], kernel: Sequence[int] = ()) -> Node:
+    """The node over two axes: those at `places`, the second of size one if there is one place.
+
+    With a `kernel` the other attributes say nothing.
+    """
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    for attribute in proto.attribute:
+        given = tuple(attribute.ints)
+        if attribute.name == "pads" and len(given) == 6:
+            begins, ends = ([half[place] for place in places] for half in (given[:3], given[3:]))
+            more = [0] * (2 - len(places))
+            attribute.ints[:] = [*begins, *more, *ends, *more]
+        elif attribute.name in _NEUTRAL and len(given) == 3:
+            more = [_NEUTRAL[attribute.name]] * (2 - len(places))
+            attribute.ints[:] = [*(given[place] for place in places), *more]
+            if attribute.name == "kernel_shape" and kernel:
+                attribute.ints[:] = kernel
+    return Node(proto, node.name, node.opset)
+
+
+def _reading(node: Node, name: str, data: str, result: str, weight: str = "") -> Node:
+    """The node under another name, with other ends."""
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    proto.input[0], proto.output[0] = data, result
+    if weight:
+        proto.input[1] = weight
+    return Node(proto, name, node.opset)
+
+
+def _is_alone(node: Node) -> bool:
+    """True if a window as large as its input is the only one, and meets all of it."""
+    same = node.text("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
+    apart = set(node.integers("dilations") or ()) - {1}
+    return not same and not apart and not any(node.integers("pads") or ())
+
+
+def _keeps(window: Window) -> bool:
+    """True if a pooling with this window returns its input."""
+    return window.taps == 1 and window.strides == (1, 1) and not any(window.pads)

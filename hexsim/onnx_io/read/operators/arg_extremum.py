@@ -1,0 +1,61 @@
+"""ArgMax and ArgMin: a layer that gives places as floats, then a Cast, which the CPU does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import onnx
+
+from hexsim.graph.ir import Tensor
+from hexsim.layers import ArgExtremum, Opaque
+from hexsim.onnx_io.file.axis_order import without
+from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.read.importer import Importer
+
+
+def arg_extremum(kind: Literal["max", "min"]) -> Callable[[Node, Importer], None]:
+    """The first place along an axis; the last one has no layer."""
+
+    def translate(node: Node, net: Importer) -> None:
+        data = net.tensor(node.input(0))
+        if data.dtype != "float32" or not data.shape:
+            raise NotALayerError("does not search an axis of float32")
+        if node.integer("select_last_index", 0):
+            raise NotALayerError("takes the last of equal numbers")
+        axis = positive_axis(node.integer("axis", 0), len(data.shape))
+        keeps_axis = bool(node.integer("keepdims", 1))
+        place = net.unique(f"{node.output}.place")
+        layer = ArgExtremum(
+            name=node.name,
+            inputs=(data.name,),
+            outputs=(place,),
+            kind=kind,
+            axis=data.order.index(axis),
+            keeps_axis=keeps_axis,
+        )
+        net.add(layer, data.order if keeps_axis else without(axis, data.order))
+        _cast(node, net, place)
+
+    return translate
+
+
+def _cast(node: Node, net: Importer, place: str) -> None:
+    """Make integers of the places, which lie as they are."""
+    found = net.tensors[place]
+    proto = onnx.helper.make_node("Cast", [place], [node.output], to=onnx.TensorProto.INT64)
+    layer = Opaque(
+        name=net.unique(f"{node.name}.cast"),
+        inputs=(place,),
+        outputs=(node.output,),
+        op_type="Cast",
+        node=proto.SerializeToString(deterministic=True),
+        opset=node.opset,
+        shapes=(found.shape,),
+        operations=math.prod(found.shape),
+    )
+    net.add_with(layer, [Tensor(node.output, found.shape, found.order, "int64")])
+
+
+TRANSLATORS = {"ArgMax": arg_extremum("max"), "ArgMin": arg_extremum("min")}

@@ -1,0 +1,157 @@
+"""Operators that move or rename elements without computing: Reshape, Transpose, Concat, Shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Shape
+from hexsim.layers import Concat, Permute
+from hexsim.onnx_io.file.axis_order import transposed
+from hexsim.onnx_io.file.known import Known, dtype_name
+from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.operators.elementwise import common_order
+
+
+def identity(node: Node, net: Importer) -> None:
+    """Identity, and Dropout whose mask nobody reads, become a Reshape to the same shape."""
+    if any(net.uses[name] for name in node.outputs[1:]):
+        raise NotALayerError("the mask is used")
+    if node.input(2) and (node.input(2) not in net.known or net.array(node.input(2)).read().any()):
+        raise NotALayerError("in training, it drops elements at random")
+    data = net.tensor(node.input(0))
+    _reshape(node, net, data.source_shape)
+
+
+def cast(node: Node, net: Importer) -> None:
+    """Cast to the type that a tensor has already is an identity."""
+    data = net.tensor(node.input(0))
+    if dtype_name(node.integer("to", 0), node.output) != data.dtype:
+        raise NotALayerError("changes the type")
+    _reshape(node, net, data.source_shape)
+
+
+def reshape(node: Node, net: Importer) -> None:
+    """Reshape to a constant shape; zeros copy a size, one -1 takes what is left."""
+    source = net.tensor(node.input(0)).source_shape
+    wanted = [*net.whole_numbers(node.input(1))]
+    if not node.integer("allowzero", 0):
+        if 0 in wanted[len(source) :]:
+            raise InvalidDataError(f"cannot reshape {list(source)} to {wanted}")
+        wanted = [source[axis] if size == 0 else size for axis, size in enumerate(wanted)]
+    if -1 in wanted:
+        rest = math.prod(size for size in wanted if size != -1)
+        if wanted.count(-1) > 1 or not rest or math.prod(source) % rest:
+            raise InvalidDataError(f"cannot reshape {list(source)} to {wanted}")
+        wanted[wanted.index(-1)] = math.prod(source) // rest
+    _reshape(node, net, tuple(wanted))
+
+
+def flatten(node: Node, net: Importer) -> None:
+    """Flatten to two axes."""
+    source = net.tensor(node.input(0)).source_shape
+    axis = node.integer("axis", 1)
+    axis = axis if axis == len(source) else positive_axis(axis, len(source))
+    _reshape(node, net, (math.prod(source[:axis]), math.prod(source[axis:])))
+
+
+def squeeze(node: Node, net: Importer) -> None:
+    """Squeeze; axes are an attribute before opset 13, an input since."""
+    source = net.tensor(node.input(0)).source_shape
+    axes = net.integers(node, "axes", 1)
+    gone = (
+        {axis for axis, size in enumerate(source) if size == 1}
+        if axes is None
+        else {positive_axis(axis, len(source)) for axis in axes}
+    )
+    if any(source[axis] != 1 for axis in gone):
+        raise InvalidDataError(f"cannot squeeze the axes {sorted(gone)} of {list(source)}")
+    _reshape(node, net, tuple(size for axis, size in enumerate(source) if axis not in gone))
+
+
+def unsqueeze(node: Node, net: Importer) -> None:
+    """Unsqueeze; axes are an attribute before opset 13, an input since."""
+    sizes = iter(net.tensor(node.input(0)).source_shape)
+    axes = net.integers(node, "axes", 1) or ()
+    rank = len(net.source_shape(node.input(0))) + len(axes)
+    new = {positive_axis(axis, rank) for axis in axes}
+    if len(new) != len(axes):
+        raise InvalidDataError(f"axes {list(axes)} name an axis twice")
+    _reshape(node, net, tuple(1 if axis in new else next(sizes) for axis in range(rank)))
+
+
+def transpose(node: Node, net: Importer) -> None:
+    """Transpose becomes a Permute of stored axes, which moves nothing if it need not."""
+    data = net.tensor(node.input(0))
+    rank = len(data.shape)
+    permutation = node.integers("perm") or tuple(reversed(range(rank)))
+    if sorted(permutation) != list(range(rank)):
+        raise InvalidDataError(f"perm {list(permutation)} does not fit {rank} axes")
+    order, stored = transposed(data.order, permutation)
+    layer = Permute(name=node.name, inputs=(data.name,), outputs=(node.output,), permutation=stored)
+    net.add(layer, order)
+
+
+def concat(node: Node, net: Importer) -> None:
+    """Concat; all inputs get the same stored order."""
+    order = common_order(node.inputs, net)
+    rank = len(order)
+    axis = positive_axis(node.integer("axis", 1), rank)
+    shapes = [net.source_shape(name) for name in node.inputs]
+    if (
+        len({len(shape) for shape in shapes}) > 1
+        or len({(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}) > 1
+    ):
+        listed = ", ".join(str(list(shape)) for shape in shapes)
+        raise InvalidDataError(f"cannot join {listed} along axis {axis}")
+    net.add(
+        Concat(
+            name=node.name,
+            inputs=tuple(net.operand(name, order) for name in node.inputs),
+            outputs=(node.output,),
+            axis=order.index(axis),
+        ),
+        order,
+    )
+
+
+def shape_of(measure: Callable[[Shape, Node], np.ndarray]) -> Callable[[Node, Importer], None]:
+    """Shape and Size are known before the network runs."""
+
+    def translate(node: Node, net: Importer) -> None:
+        value = measure(net.source_shape(node.input(0)), node)
+        net.known[node.output] = Known(node.output, value.shape, "int64", lambda: value)
+
+    return translate
+
+
+def _shape(source: Shape, node: Node) -> np.ndarray:
+    end = node.integer("end", len(source))
+    return np.array(source[node.integer("start", 0) : end], np.int64)
+
+
+def _size(source: Shape, node: Node) -> np.ndarray:
+    return np.array(math.prod(source), np.int64)
+
+
+def _reshape(node: Node, net: Importer, target: Shape) -> None:
+    net.reshape(node.name, node.input(0), target, node.output)
+
+
+TRANSLATORS = {
+    "Cast": cast,
+    "Concat": concat,
+    "Dropout": identity,
+    "Flatten": flatten,
+    "Identity": identity,
+    "Reshape": reshape,
+    "Shape": shape_of(_shape),
+    "Size": shape_of(_size),
+    "Squeeze": squeeze,
+    "Transpose": transpose,
+    "Unsqueeze": unsqueeze,
+}

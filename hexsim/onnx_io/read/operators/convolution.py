@@ -1,0 +1,151 @@
+"""Conv and ConvTranspose with constant weights: of lines, images and volumes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Tensor
+from hexsim.layers import Convolution, Deconvolution, Window
+from hexsim.onnx_io.file.axis_order import channels_last
+from hexsim.onnx_io.file.known import Array, Known
+from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.operators import _three_dimensional
+from hexsim.onnx_io.read.operators._one_dimensional import of_lines_too, with_height
+from hexsim.onnx_io.read.operators._three_dimensional import of_volumes_too
+from hexsim.onnx_io.read.operators._windows import pair, read_pads, read_window, require_positive
+
+
+def conv(node: Node, net: Importer) -> None:
+    """Conv becomes Convolution; the weight O x I x H x W becomes H x W x I x O."""
+    data, weight, groups = _operands(node, net)
+    full = with_height(weight.shape)
+    outputs, inputs, height, width = full
+    _, channels, *size = data.source_shape
+    if channels != inputs * groups or outputs % groups:
+        raise _misfit(weight, groups, channels)
+    bias = _bias(node, net, outputs)
+    window = read_window(node, (height, width), (size[0], size[1]))
+    net.add(
+        Convolution(
+            name=node.name,
+            inputs=(net.channels_last(data.name),),
+            outputs=(node.output,),
+            weight=net.constant(
+                weight.name,
+                "hwio",
+                (height, width, inputs, outputs),
+                lambda array: array.reshape(full).transpose(2, 3, 1, 0),
+            ),
+            bias=bias,
+            window=window,
+            groups=groups,
+            output_channels=outputs,
+        ),
+        channels_last(4),
+    )
+
+
+def conv_transpose(node: Node, net: Importer) -> None:
+    """ConvTranspose becomes Deconvolution; I x O / groups x H x W becomes H x W x I / groups x O.
+
+    Pads that crop more than a window, and negative ones, are left out.
+    """
+    data, weight, groups = _operands(node, net)
+    inputs, outputs, height, width = with_height(weight.shape)
+    _, channels, *size = data.source_shape
+    if channels != inputs or inputs % groups:
+        raise _misfit(weight, groups, channels)
+    bias = _bias(node, net, outputs * groups)
+    require_positive(pair(node, "strides", 1), pair(node, "dilations", 1), (height, width))
+    window = Window((height, width), pair(node, "strides", 1), (0,) * 4, pair(node, "dilations", 1))
+    more = pair(node, "output_padding", 0)
+    window = replace(window, pads=_cropped(node, window, more, (size[0], size[1])))
+    if any(pad >= reach for pad, reach in zip(window.pads, window.reach * 2, strict=True)):
+        raise NotALayerError("crops more than a window")
+    if min(window.pads) < 0 or any(
+        added >= max(step, apart)
+        for added, step, apart in zip(more, window.strides, window.dilations, strict=True)
+    ):
+        raise NotALayerError("extends the output")
+
+    shape = (height, width, inputs // groups, groups * outputs)
+
+    def last_is_output(array: Array) -> Array:
+        parts = array.reshape(groups, inputs // groups, outputs, height, width)
+        return parts.transpose(3, 4, 1, 0, 2).reshape(shape)
+
+    net.add(
+        Deconvolution(
+            name=node.name,
+            inputs=(net.channels_last(data.name),),
+            outputs=(node.output,),
+            weight=net.constant(weight.name, f"hwio_{groups}", shape, last_is_output),
+            bias=bias,
+            window=window,
+            output_padding=more,
+            groups=groups,
+            output_channels=groups * outputs,
+        ),
+        channels_last(4),
+    )
+
+
+def _operands(node: Node, net: Importer) -> tuple[Tensor, Known, int]:
+    """The image, the weight and the number of groups."""
+    data = net.tensor(node.input(0), rank=4)
+    weight = net.array(node.input(1))
+    full = with_height(weight.shape)
+    if len(full) != 4:
+        raise InvalidDataError(f"the weight has shape {list(weight.shape)}, expected four axes")
+    kernel = node.integers("kernel_shape") or full[2:]
+    if kernel != full[2:]:
+        raise InvalidDataError(
+            f"kernel_shape {list(kernel)} does not fit weight {list(weight.shape)}"
+        )
+    groups = node.integer("group", 1)
+    if groups < 1:
+        raise InvalidDataError(f"group is {groups}, and must be at least 1")
+    return data, weight, groups
+
+
+def _misfit(weight: Known, groups: int, channels: int) -> InvalidDataError:
+    return InvalidDataError(
+        f"weight {list(weight.shape)} with group {groups} does not fit {channels} channels"
+    )
+
+
+def _bias(node: Node, net: Importer, outputs: int) -> str | None:
+    """Name of the bias, None without one."""
+    if not node.input(2):
+        return None
+    bias = net.array(node.input(2))
+    if bias.shape != (outputs,):
+        raise NotALayerError("bias is not one number per output channel")
+    return net.as_is(bias.name)
+
+
+def _cropped(
+    node: Node, window: Window, more: tuple[int, int], size: tuple[int, int]
+) -> tuple[int, int, int, int]:
+    """What the output of a ConvTranspose loses at its (top, left, bottom, right)."""
+    mode = node.text("auto_pad", "NOTSET")
+    wanted = node.integers("output_shape")
+    if wanted is None and mode not in ("SAME_UPPER", "SAME_LOWER"):
+        return read_pads(node)
+    sizes = wanted or tuple(n * step for n, step in zip(size, window.strides, strict=True))
+    begins, ends = [], []
+    for axis, out in enumerate(sizes[-2:]):
+        full = (size[axis] - 1) * window.strides[axis] + window.reach[axis] + more[axis]
+        total = full - out
+        small, large = total // 2, total - total // 2
+        begins.append(small if mode == "SAME_UPPER" else large)
+        ends.append(large if mode == "SAME_UPPER" else small)
+    return begins[0], begins[1], ends[0], ends[1]
+
+
+TRANSLATORS = {
+    "Conv": of_lines_too(of_volumes_too(_three_dimensional.convolution, conv)),
+    "ConvTranspose": of_lines_too(of_volumes_too(_three_dimensional.deconvolution, conv_transpose)),
+}

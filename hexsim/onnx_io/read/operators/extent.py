@@ -1,0 +1,177 @@
+"""Operators that cut a tensor or extend it: Slice, Split, Pad, Tile and Expand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from hexsim.errors import InvalidDataError
+from hexsim.layers import AxisSlice, Gather, Pad, StridedSlice, Tile
+from hexsim.layers.pad import PadMode
+from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.read.importer import Importer
+
+
+def slice_(node: Node, net: Importer) -> None:
+    """Slice; bounds are attributes before opset 10, inputs since. Backwards it is a gather."""
+    data = net.tensor(node.input(0))
+    source = data.source_shape
+    starts = net.integers(node, "starts", 1) or ()
+    stops = net.integers(node, "ends", 2) or ()
+    given = net.integers(node, "axes", 3)
+    steps = net.integers(node, "steps", 4) or (1,) * len(starts)
+    axes = range(len(starts)) if given is None else given
+    if not len(starts) == len(stops) == len(axes) == len(steps):
+        raise InvalidDataError("starts, ends, axes and steps differ in length")
+    if 0 in steps:
+        raise InvalidDataError("a step is 0")
+    parts, backwards = [], []
+    for axis, start, stop, step in zip(axes, starts, stops, steps, strict=True):
+        place = positive_axis(axis, len(source))
+        bounds = slice(start, stop, step).indices(source[place])
+        if not range(*bounds):
+            raise NotALayerError("takes nothing")
+        if step < 0:
+            backwards.append((place, tuple(range(*bounds))))
+        else:
+            parts.append((place, *bounds))
+    name, label = data.name, node.name
+    for place, indices in backwards:
+        is_last = not parts and place == backwards[-1][0]
+        output = node.output if is_last else net.unique(f"{node.output}.backwards")
+        order, axis = net.order(name), net.order(name).index(place)
+        net.add(
+            Gather(name=label, inputs=(name,), outputs=(output,), axis=axis, indices=indices), order
+        )
+        name, label = output, net.unique(f"{node.name}.slice")
+    if parts or not backwards:
+        _add(label, name, net, parts, node.output)
+
+
+def split(node: Node, net: Importer) -> None:
+    """Split becomes one slice for each output."""
+    source = net.tensor(node.input(0)).source_shape
+    axis = positive_axis(node.integer("axis", 0), len(source))
+    sizes = net.integers(node, "split", 1) or _equal(source[axis], len(node.outputs))
+    if len(sizes) != len(node.outputs) or sum(sizes) != source[axis]:
+        raise InvalidDataError(
+            f"axis {axis} of size {source[axis]} cannot be split into {list(sizes)} "
+            f"for {len(node.outputs)} outputs"
+        )
+    if min(sizes) < 1:
+        raise NotALayerError("an output is empty")
+    start = 0
+    for number, (size, output) in enumerate(zip(sizes, node.outputs, strict=True)):
+        name = net.unique(f"{node.name}.{number}") if number else node.name
+        if output:
+            _add(name, node.input(0), net, [(axis, start, start + size, 1)], output)
+        start += size
+
+
+def pad(node: Node, net: Importer) -> None:
+    """Pad; what is added are attributes before opset 11, inputs since."""
+    data = net.tensor(node.input(0))
+    rank = len(data.shape)
+    value_name, axes_name = node.input(2), node.input(3)
+    value = net.number(value_name) if value_name else node.real("value", 0.0)
+    written = node.text("mode", "constant")
+    if written not in _PAD_MODES:
+        raise InvalidDataError(f"attribute mode has the unknown value '{written}'")
+    if data.dtype != "float32" or not math.isfinite(value):
+        raise NotALayerError("is not float32, or adds what is no number")
+    pads = net.integers(node, "pads", 1) or ()
+    axes = net.whole_numbers(axes_name) if axes_name else range(rank)
+    if len(pads) != 2 * len(axes):
+        raise InvalidDataError(f"{len(pads)} pads for {len(axes)} axes")
+    begins, ends, name = [0] * rank, [0] * rank, data.name
+    cuts = []
+    for axis, begin, end in zip(axes, pads, pads[len(axes) :], strict=False):
+        source = positive_axis(axis, rank)
+        place, size = data.order.index(source), data.source_shape[source]
+        begins[place], ends[place] = max(begin, 0), max(end, 0)
+        if min(begin, end) < 0:
+            cuts.append((source, max(-begin, 0), size + min(end, 0), 1))
+    if cuts:
+        if _PAD_MODES[written] != "constant" or any(last <= first for _, first, last, _ in cuts):
+            raise NotALayerError("removes what it repeats, or everything")
+        name = net.unique(f"{node.output}.cut")
+        _add(net.unique(f"{node.name}.cut"), data.name, net, cuts, name)
+    layer = Pad(
+        name=node.name,
+        inputs=(name,),
+        outputs=(node.output,),
+        begins=tuple(begins),
+        ends=tuple(ends),
+        value=value,
+        mode=_PAD_MODES[written],
+    )
+    net.add(layer, data.order)
+
+
+def tile(node: Node, net: Importer) -> None:
+    """Tile by constant repeats."""
+    data = net.tensor(node.input(0))
+    repeats = net.whole_numbers(node.input(1))
+    if len(repeats) != len(data.shape):
+        raise InvalidDataError(f"{len(repeats)} repeats for {len(data.shape)} axes")
+    _repeat(node.name, data.name, repeats, node.output, net)
+
+
+def expand(node: Node, net: Importer) -> None:
+    """Expand: axes are put in front, and those of size one repeated."""
+    data = net.tensor(node.input(0))
+    wanted = [*net.whole_numbers(node.input(1))]
+    rank = max(len(wanted), len(data.shape))
+    full = (1,) * (rank - len(data.shape)) + data.source_shape
+    wanted = [1] * (rank - len(wanted)) + wanted
+    if any(have != 1 and want not in (1, have) for have, want in zip(full, wanted, strict=True)):
+        raise InvalidDataError(f"cannot expand {list(data.source_shape)} to {wanted}")
+    name = data.name
+    if rank > len(data.shape):
+        name = net.unique(f"{node.output}.{rank}d")
+        net.reshape(name, data.name, full, name)
+    repeats = [want if have == 1 else 1 for have, want in zip(full, wanted, strict=True)]
+    _repeat(node.name, name, repeats, node.output, net)
+
+
+def _repeat(name: str, data: str, repeats: Sequence[int], output: str, net: Importer) -> None:
+    """Add the repetition of tensor `data`; `repeats` are of source axes."""
+    if min(repeats, default=1) < 1:
+        raise NotALayerError("leaves nothing")
+    order = net.order(data)
+    stored = tuple(int(repeats[axis]) for axis in order)
+    net.add(Tile(name=name, inputs=(data,), outputs=(output,), repeats=stored), order)
+
+
+def _equal(size: int, count: int) -> tuple[int, ...]:
+    """Equal parts, the last of them smaller if need be."""
+    part = -(-size // count)
+    return (*(part,) * (count - 1), size - part * (count - 1))
+
+
+def _add(
+    name: str,
+    source: str,
+    net: Importer,
+    parts: Sequence[tuple[int, int, int, int]],
+    output: str,
+) -> None:
+    """Add the slice of (source axis, start, stop, step) of `source`; a whole axis is no part."""
+    data = net.tensor(source)
+    sliced = tuple(
+        AxisSlice(data.order.index(axis), start, stop, step)
+        for axis, start, stop, step in parts
+        if (start, stop, step) != (0, data.source_shape[axis], 1)
+    )
+    layer = StridedSlice(name=name, inputs=(data.name,), outputs=(output,), parts=sliced)
+    net.add(layer, data.order)
+
+
+_PAD_MODES: Mapping[str, PadMode] = {
+    "constant": "constant",
+    "reflect": "reflect",
+    "edge": "edge",
+    "wrap": "wrap",
+}
+
+TRANSLATORS = {"Expand": expand, "Pad": pad, "Slice": slice_, "Split": split, "Tile": tile}

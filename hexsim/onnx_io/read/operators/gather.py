@@ -1,0 +1,50 @@
+"""Gather with constant positions: a slice where they go forwards evenly, else a Gather layer."""
+
+from __future__ import annotations
+
+import math
+
+from hexsim.errors import InvalidDataError
+from hexsim.layers import AxisSlice, Gather, StridedSlice
+from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.read.importer import Importer
+
+
+def gather(node: Node, net: Importer) -> None:
+    """The axis of the positions is replaced by the axes of their array, which a Reshape makes."""
+    data, indices = net.tensor(node.input(0)), net.array(node.input(1))
+    source = data.source_shape
+    axis = positive_axis(node.integer("axis", 0), len(source))
+    places = [*net.whole_numbers(indices.name)]
+    if not places:
+        raise NotALayerError("takes nothing")
+    if not all(-source[axis] <= at < source[axis] for at in places):
+        raise InvalidDataError(f"positions {min(places)} to {max(places)} of {source[axis]}")
+    places = [at % source[axis] for at in places]
+    target = (*source[:axis], *indices.shape, *source[axis + 1 :])
+    taken = (*source[:axis], math.prod(indices.shape), *source[axis + 1 :])
+    result = node.output if target == taken else net.unique(f"{node.output}.taken")
+    stored = data.order.index(axis)
+    parts = _slice(stored, places, source[axis])
+    name, inputs, outputs = node.name, (data.name,), (result,)
+    layer = (
+        Gather(name=name, inputs=inputs, outputs=outputs, axis=stored, indices=tuple(places))
+        if parts is None
+        else StridedSlice(name=name, inputs=inputs, outputs=outputs, parts=parts)
+    )
+    net.add(layer, data.order)
+    if result != node.output:
+        net.reshape(net.unique(f"{node.name}.shape"), result, target, node.output)
+
+
+def _slice(axis: int, places: list[int], size: int) -> tuple[AxisSlice, ...] | None:
+    """The parts of a slice that takes `places` of `size`; None if there is no such slice."""
+    step = places[1] - places[0] if len(places) > 1 else 1
+    if step < 1 or places != list(range(places[0], places[-1] + 1, step)):
+        return None
+    if places == list(range(size)):
+        return ()
+    return (AxisSlice(axis, places[0], places[-1] + 1, step),)
+
+
+TRANSLATORS = {"Gather": gather}

@@ -1,0 +1,83 @@
+"""MaxPool, AveragePool and their global forms over images, lines and volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Tensor
+from hexsim.layers import Pooling, Window
+from hexsim.onnx_io.file.axis_order import channels_last
+from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.operators._one_dimensional import of_lines_too
+from hexsim.onnx_io.read.operators._three_dimensional import of_volumes_too, pooling, pooling_all
+from hexsim.onnx_io.read.operators._windows import read_window
+
+Kind = Literal["max", "average"]
+
+
+def windowed(kind: Kind) -> Callable[[Node, Importer], None]:
+    """MaxPool and AveragePool become Pooling, unless the indices of the maxima are used."""
+
+    def translate(node: Node, net: Importer) -> None:
+        data = net.tensor(node.input(0), rank=4)
+        if any(net.uses[name] for name in node.outputs[1:]):
+            raise NotALayerError("indices are used")
+        kernel = node.integers("kernel_shape") or ()
+        if len(kernel) != 2:
+            raise InvalidDataError(f"kernel_shape {list(kernel)} does not fit an image")
+        height, width = data.source_shape[2:]
+        window = read_window(node, (kernel[0], kernel[1]), (height, width))
+        if kind == "average" and window.dilations != (1, 1):
+            raise NotALayerError("dilated average")
+        padded = bool(node.integer("count_include_pad", 0))
+        _add(node, net, data, kind, window, node.output, padded)
+
+    return translate
+
+
+def whole_image(kind: Kind) -> Callable[[Node, Importer], None]:
+    """GlobalMaxPool and GlobalAveragePool become a Pooling as large as the image."""
+
+    def translate(node: Node, net: Importer) -> None:
+        data = net.tensor(node.input(0), rank=4)
+        _add(node, net, data, kind, _whole(data), node.output)
+
+    return translate
+
+
+def _whole(data: Tensor) -> Window:
+    height, width = data.source_shape[2:]
+    return Window((height, width))
+
+
+def _add(
+    node: Node,
+    net: Importer,
+    data: Tensor,
+    kind: Kind,
+    window: Window,
+    output: str,
+    count_include_pad: bool = False,
+) -> None:
+    net.add(
+        Pooling(
+            name=node.name,
+            inputs=(net.channels_last(data.name),),
+            outputs=(output,),
+            kind=kind,
+            window=window,
+            count_include_pad=count_include_pad,
+        ),
+        channels_last(4),
+    )
+
+
+TRANSLATORS = {
+    "MaxPool": of_lines_too(of_volumes_too(pooling, windowed("max"))),
+    "AveragePool": of_lines_too(of_volumes_too(pooling, windowed("average"))),
+    "GlobalMaxPool": of_lines_too(of_volumes_too(pooling_all, whole_image("max"))),
+    "GlobalAveragePool": of_lines_too(of_volumes_too(pooling_all, whole_image("average"))),
+}

@@ -1,0 +1,267 @@
+"""LSTM, GRU and RNN with constant weights and their usual activations.
+
+An LSTM whose last cell state somebody reads is written in simpler layers, step by step. Sequences
+of different lengths that are known are layers of their own. Left out: lengths that are not known
+before the network runs, peepholes, clips, other activations, and batch-first layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Shape
+from hexsim.layers import AxisSlice, Concat, Recurrent, StridedSlice
+from hexsim.layers.recurrent import GATES, Cell, Direction, State
+from hexsim.onnx_io.file.axis_order import identity
+from hexsim.onnx_io.file.known import Array, Known
+from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.operators._cuts import cut
+from hexsim.onnx_io.read.operators._lstm_steps import LstmSteps
+from hexsim.onnx_io.read.operators._sequence_lengths import Block, blocks, filled, joined
+
+_ACTIVATIONS: dict[Cell, tuple[str, ...]] = {
+    "lstm": ("sigmoid", "tanh", "tanh"),
+    "gru": ("sigmoid", "tanh"),
+    "rnn": ("tanh",),
+}
+_MOST_STEPS = 128
+"""Steps, of all directions and lengths, that are written in simpler layers, about a dozen each."""
+_DIRECTIONS: dict[str, Direction] = {
+    "forward": "forward",
+    "reverse": "reverse",
+    "bidirectional": "bidirectional",
+}
+
+
+Outputs = tuple[str, str, str]
+"""Names for every hidden state, the last one, and the last cell state; empty if nobody reads it."""
+
+
+def recurrent(cell: Cell) -> Callable[[Node, Importer], None]:
+    """The operator becomes Recurrent; its last hidden states are slices of all of them."""
+
+    def translate(node: Node, net: Importer) -> None:
+        data = net.tensor(node.input(0), rank=3)
+        weight, recurrence = (net.array(node.input(at), rank=3) for at in (1, 2))
+        direction = _direction(node)
+        directions, rows, inputs = weight.shape
+        hidden = recurrence.shape[2]
+        steps, batch, size = data.source_shape
+        if (
+            (size, rows) != (inputs, GATES[cell] * hidden)
+            or recurrence.shape != (directions, rows, hidden)
+            or directions != (2 if direction == "bidirectional" else 1)
+        ):
+            raise InvalidDataError(
+                f"weights {list(weight.shape)} and {list(recurrence.shape)} do not fit "
+                f"{size} inputs"
+            )
+        _require_usual_form(node, cell)
+        parts = blocks(node, net, steps, batch)
+        every, last, state = (
+            name if net.uses[name] else "" for name in (*node.outputs, "", "")[:3]
+        )
+        if state:
+            _require_few(sum(part.length for part in parts) * directions)
+        with net.attempt():
+            states = _states(node, net, (directions, batch, hidden))
+            run = _Run(node, net, cell, direction)
+            if parts == [Block(0, batch, steps)]:
+                run.add(node.name, node.input(0), states, (every, last, state))
+            else:
+                _add_blocks(run, parts, states, (every, last, state))
+
+    return translate
+
+
+def _add_blocks(
+    run: _Run, parts: Sequence[Block], states: Mapping[State, str], outputs: Outputs
+) -> None:
+    """Run each block by itself, and put the results together."""
+    node, net = run.node, run.net
+    steps, alone = net.source_shape(node.input(0))[0], len(parts) == 1
+    results: list[Outputs] = []
+    for part in parts:
+        label = net.unique(f"{node.name}.{part.first}_to_{part.stop - 1}")
+        of_batch = {1: (part.first, part.stop)}
+        data = cut(net, node.input(0), f"{label}.data", {0: (0, part.length), **of_batch})
+        own = {kind: cut(net, name, f"{label}.{kind}", of_batch) for kind, name in states.items()}
+        every, last, cell = (net.unique(f"{label}.{name}") if name else "" for name in outputs)
+        run.add(node.name if alone else label, data, own, (every, last, cell))
+        results.append((filled(net, every, steps) if every else "", last, cell))
+    label = net.unique(f"{node.name}.joined") if alone else node.name
+    for name, pieces in zip(outputs, zip(*results, strict=True), strict=True):
+        if name:
+            joined(net, pieces, label, name)
+            label = net.unique(f"{name}.joined")
+
+
+class _Run:
+    """What makes layers of the sequences of a node, of all or of some."""
+
+    def __init__(self, node: Node, net: Importer, cell: Cell, direction: Direction) -> None:
+        self.node = node
+        self.net = net
+        self._cell: Cell = cell
+        self._direction: Direction = direction
+
+    def add(self, label: str, data: str, states: Mapping[State, str], outputs: Outputs) -> None:
+        """Add what turns `data` (steps, batch, inputs) into `outputs`; `label` names the layer."""
+        if outputs[2]:
+            self._add_steps(data, states, outputs)
+        else:
+            self._add_layer(label, data, states, outputs)
+
+    def _add_layer(
+        self, label: str, data: str, states: Mapping[State, str], outputs: Outputs
+    ) -> None:
+        node, net = self.node, self.net
+        weight, recurrence = (net.array(node.input(at)) for at in (1, 2))
+        directions, rows, inputs = weight.shape
+        hidden, columns = recurrence.shape[2], directions * rows
+        every = outputs[0] or net.unique(f"{label}.all")
+        layer = Recurrent(
+            name=label,
+            inputs=(
+                net.source_order(data),
+                *(
+                    net.as_is(name) if name in net.known else net.source_order(name)
+                    for name in states.values()
+                ),
+            ),
+            outputs=(every,),
+            cell=self._cell,
+            direction=self._direction,
+            hidden=hidden,
+            initial=tuple(states),
+            weight=net.constant(weight.name, "columns", (inputs, columns), _by_columns),
+            recurrence=net.constant(recurrence.name, "columns", (hidden, columns), _by_columns),
+            bias=_bias(node, net, directions, rows),
+            resets_late=bool(node.integer("linear_before_reset", 0)),
+        )
+        net.add(layer, identity(4))
+        if outputs[1]:
+            _last(node, net, every, outputs[1], self._direction)
+
+    def _add_steps(self, data: str, states: Mapping[State, str], outputs: Outputs) -> None:
+        """Add every step as simpler layers, which show the cell state."""
+        node, net = self.node, self.net
+        directions, _, hidden = net.source_shape(node.input(2))
+        steps, batch, _ = net.source_shape(data)
+        made = []
+        for number in range(directions):
+            backwards = self._direction == "reverse" or number == 1
+            of_direction = LstmSteps(node, net, number)
+            initial = (states.get("hidden"), states.get("cell"))
+            made.append(of_direction.add(data, *initial, backwards=backwards))
+        every = [one.every[step] for step in range(steps) for one in made]
+        rows = (every, [one.hidden for one in made], [one.cell for one in made])
+        state = (directions, batch, hidden)
+        for place, (name, tensors) in enumerate(zip(outputs, rows, strict=True)):
+            if name:
+                shape = (steps, *state) if place == 0 else state
+                label = net.unique(f"{node.name}.output{place}")
+                net.reshape(label, _stacked(net, tensors, label), shape, name)
+
+
+def _stacked(net: Importer, tensors: Sequence[str], label: str) -> str:
+    """The rows of all tensors, one tensor after the other."""
+    if len(tensors) == 1:
+        return tensors[0]
+    label = net.unique(f"{label}.rows")
+    net.add(Concat(name=label, inputs=tuple(tensors), outputs=(label,), axis=0), identity(2))
+    return label
+
+
+def _require_few(steps: int) -> None:
+    """Raise NotALayerError if so many steps would be too many layers."""
+    if steps > _MOST_STEPS:
+        raise NotALayerError(
+            f"its last cell state is read, for which each of its {steps} steps would be layers of "
+            f"its own, and those are at most {_MOST_STEPS}"
+        )
+
+
+def _direction(node: Node) -> Direction:
+    found = node.text("direction", "forward")
+    if found not in _DIRECTIONS:
+        raise InvalidDataError(f"attribute direction has the unknown value '{found}'")
+    return _DIRECTIONS[found]
+
+
+def _require_usual_form(node: Node, cell: Cell) -> None:
+    """Raise NotALayerError for a form that is left out."""
+    given = tuple(one.decode("utf-8", "replace").lower() for one in node.strings("activations"))
+    usual = _ACTIVATIONS[cell]
+    if given not in ((), usual, usual * 2):
+        raise NotALayerError("other activations")
+    if any(node.has(name) for name in ("clip", "activation_alpha", "activation_beta")):
+        raise NotALayerError("clips, or scales its activations")
+    if node.integer("layout", 0) or node.integer("input_forget", 0):
+        raise NotALayerError("batch first, or input and forget gates are one")
+    if node.input(7):
+        raise NotALayerError("has peepholes")
+
+
+def _by_columns(array: Array) -> Array:
+    """Directions x rows x inputs becomes inputs x columns."""
+    return array.transpose(2, 0, 1).reshape(array.shape[2], -1)
+
+
+def _bias(node: Node, net: Importer, directions: int, rows: int) -> str | None:
+    if not node.input(3):
+        return None
+    known = net.array(node.input(3))
+    if known.shape != (directions, 2 * rows):
+        raise InvalidDataError(f"bias {list(known.shape)} does not fit {rows} gates")
+
+    def stacked(array: Array) -> Array:
+        return array.reshape(directions, 2, rows).transpose(1, 0, 2).reshape(2, -1)
+
+    return net.constant(known.name, "columns", (2, directions * rows), stacked)
+
+
+def _states(node: Node, net: Importer, shape: Shape) -> dict[State, str]:
+    """The names of the initial states; those that are zero are none."""
+    states: dict[State, str] = {}
+    given: tuple[tuple[State, str], ...] = (("hidden", node.input(5)), ("cell", node.input(6)))
+    for kind, name in given:
+        if not name or (name in net.known and _is_zero(net.known[name])):
+            continue
+        if net.source_shape(name) != shape:
+            raise InvalidDataError(
+                f"initial state {list(net.source_shape(name))} is not {list(shape)}"
+            )
+        states[kind] = name
+    return states
+
+
+def _is_zero(known: Known) -> bool:
+    return not np.any(known.read())
+
+
+def _last(node: Node, net: Importer, every: str, output: str, direction: Direction) -> None:
+    """Add the state after the last step of each direction: directions x batch x hidden."""
+    steps, directions, batch, hidden = net.source_shape(every)
+    parts = []
+    for number in range(directions):
+        step = 0 if direction == "reverse" or number else steps - 1
+        cut = (AxisSlice(0, step, step + 1, 1), AxisSlice(1, number, number + 1, 1))
+        label = net.unique(f"{node.name}.last{number}")
+        layer = StridedSlice(name=label, inputs=(every,), outputs=(label,), parts=cut)
+        net.add(layer, identity(4))
+        parts.append(label)
+    if len(parts) > 1:
+        label = net.unique(f"{node.name}.last")
+        both = Concat(name=label, inputs=tuple(parts), outputs=(label,), axis=1)
+        net.add(both, identity(4))
+        parts = [label]
+    shape = (directions, batch, hidden)
+    net.reshape(net.unique(f"{node.name}.state"), parts[0], shape, output)
+
+
+TRANSLATORS = {"GRU": recurrent("gru"), "LSTM": recurrent("lstm"), "RNN": recurrent("rnn")}

@@ -1,0 +1,87 @@
+"""Reductions: mean, sum, maximum and minimum along any axes, and the sum of squares.
+
+Norms and logarithms of sums are expanded (hexsim.onnx_io.read.expansions.reductions). The product
+is left out: its integers are not stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hexsim.layers import Elementwise, Pooling, Reduce, Window
+from hexsim.layers.reduce import ReduceKind
+from hexsim.onnx_io.file.axis_order import channels_last
+from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.read.importer import Importer
+
+
+def reduction(kind: ReduceKind) -> Callable[[Node, Importer], None]:
+    """Reduce, then without the axes if the node drops them; the mean of an image is a pooling."""
+
+    def translate(node: Node, net: Importer) -> None:
+        _add(node, net, kind, node.input(0))
+
+    return translate
+
+
+def sum_of_squares(node: Node, net: Importer) -> None:
+    """The product of the tensor with itself, summed up."""
+    data = net.tensor(node.input(0))
+    _axes(node, net)
+    square = net.unique(f"{node.output}.square")
+    layer = Elementwise(
+        name=net.unique(f"{node.name}.square"),
+        inputs=(data.name, data.name),
+        outputs=(square,),
+        kind="product",
+    )
+    net.add(layer, data.order)
+    _add(node, net, "sum", square)
+
+
+def _add(node: Node, net: Importer, kind: ReduceKind, name: str) -> None:
+    """Add the reduction of tensor `name` along the axes of the node, and its Reshape."""
+    data, axes = net.tensor(name), _axes(node, net)
+    if not axes:
+        net.reshape(node.name, name, data.source_shape, node.output)
+        return
+    keeps = bool(node.integer("keepdims", 1))
+    result = node.output if keeps else net.unique(f"{node.output}.reduced")
+    if kind == "mean" and len(data.shape) == 4 and axes == (2, 3):
+        _, _, height, width = data.source_shape
+        pooling = Pooling(
+            name=node.name,
+            inputs=(net.channels_last(name),),
+            outputs=(result,),
+            kind="average",
+            window=Window((height, width)),
+        )
+        net.add(pooling, channels_last(4))
+    else:
+        stored = tuple(sorted(data.order.index(axis) for axis in axes))
+        layer = Reduce(name=node.name, inputs=(name,), outputs=(result,), kind=kind, axes=stored)
+        net.add(layer, data.order)
+    if not keeps:
+        kept = (size for axis, size in enumerate(data.source_shape) if axis not in axes)
+        net.reshape(net.unique(f"{node.name}.squeeze"), result, tuple(kept), node.output)
+
+
+def _axes(node: Node, net: Importer) -> tuple[int, ...]:
+    """The source axes in order; without any, all of them, unless the node says that means none."""
+    data = net.tensor(node.input(0))
+    if data.dtype != "float32":
+        raise NotALayerError("does not reduce float32")
+    rank = len(data.shape)
+    given = net.integers(node, "axes", 1) or ()
+    if not given:
+        return () if node.integer("noop_with_empty_axes", 0) else tuple(range(rank))
+    return tuple(sorted({positive_axis(axis, rank) for axis in given}))
+
+
+TRANSLATORS = {
+    "ReduceMax": reduction("max"),
+    "ReduceMean": reduction("mean"),
+    "ReduceMin": reduction("min"),
+    "ReduceSum": reduction("sum"),
+    "ReduceSumSquare": sum_of_squares,
+}

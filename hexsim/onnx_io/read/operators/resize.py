@@ -1,0 +1,122 @@
+"""Resize and its forerunner Upsample: images to the nearest pixel or between four of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, TypeVar, get_args
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Tensor
+from hexsim.layers import Resize
+from hexsim.layers.resize import CoordinateMode, NearestMode
+from hexsim.onnx_io.file.axis_order import channels_last
+from hexsim.onnx_io.file.node import Node, NotALayerError, positive_axis
+from hexsim.onnx_io.read.importer import Importer
+
+_KINDS: dict[str, Literal["nearest", "bilinear"]] = {
+    "nearest": "nearest",
+    "linear": "bilinear",
+    "bilinear": "bilinear",
+}
+_Number = TypeVar("_Number", int, float)
+_COORDINATES: dict[str, CoordinateMode] = {mode: mode for mode in get_args(CoordinateMode)}
+_ROUNDINGS: dict[str, NearestMode] = {mode: mode for mode in get_args(NearestMode)}
+
+
+def upsample(node: Node, net: Importer) -> None:
+    """Upsample, and Resize of opset 10: pixels lie at position / scale, rounded down.
+
+    Nearest ones that shrink are left out: onnxruntime rounds them up, which ONNX does not say.
+    """
+    data = net.tensor(node.input(0), rank=4)
+    scales = _scales(node, net, 1)
+    if _kind(node) == "nearest" and min(scales) < 1:
+        raise NotALayerError("shrinks without a stated rounding")
+    _add(node, net, data, scales, None, "asymmetric", "floor")
+
+
+def resize(node: Node, net: Importer) -> None:
+    """Resize by scales or to sizes, of height and width, in the modes of onnx opset 11."""
+    if node.opset < 11:
+        upsample(node, net)
+        return
+    data = net.tensor(node.input(0), rank=4)
+    coordinates = node.text("coordinate_transformation_mode", "half_pixel")
+    rounding = node.text("nearest_mode", "round_prefer_floor")
+    if coordinates not in _COORDINATES or rounding not in _ROUNDINGS:
+        raise NotALayerError(f"coordinates '{coordinates}', rounding '{rounding}'")
+    if node.integer("antialias", 0):
+        raise NotALayerError("antialiases")
+    if node.text("keep_aspect_ratio_policy", "stretch") != "stretch":
+        raise NotALayerError("keeps the aspect ratio")
+    sizes = net.integers(node, "sizes", 3)
+    if sizes:
+        sizes, scales = _of_all_axes(node, sizes, data.source_shape), None
+    else:
+        sizes, scales = None, _scales(node, net, 2)
+    _add(
+        node, net, data, scales, sizes, _COORDINATES[coordinates], _ROUNDINGS[rounding]
+    )  # fmt: skip
+
+
+def _kind(node: Node) -> Literal["nearest", "bilinear"]:
+    mode = node.text("mode", "nearest")
+    if mode not in _KINDS:
+        raise NotALayerError(f"mode '{mode}'")
+    return _KINDS[mode]
+
+
+def _scales(node: Node, net: Importer, position: int) -> tuple[float, ...]:
+    """Scales of all four axes, an attribute in Upsample of opset 7."""
+    found = node.reals("scales")
+    if found is None:
+        name = node.input(position)
+        found = tuple(float(x) for x in net.array(name).read().reshape(-1)) if name else ()
+    if not found or not all(0 < scale < math.inf for scale in found):
+        raise InvalidDataError("neither sizes nor positive scales are given")
+    return _of_all_axes(node, found, (1.0,) * 4)
+
+
+def _of_all_axes(
+    node: Node, given: Sequence[_Number], others: Sequence[_Number]
+) -> tuple[_Number, ...]:
+    """Numbers for four axes, where `axes` (opset 18) says of which the given ones are."""
+    axes = node.integers("axes") or range(4)
+    if len(given) != len(axes):
+        raise InvalidDataError(f"{len(given)} sizes or scales for {len(axes)} axes")
+    result = list(others)
+    for axis, number in zip(axes, given, strict=True):
+        result[positive_axis(axis, 4)] = number
+    return tuple(result)
+
+
+def _add(
+    node: Node,
+    net: Importer,
+    data: Tensor,
+    scales: Sequence[float] | None,
+    sizes: Sequence[int] | None,
+    coordinates: CoordinateMode,
+    rounding: NearestMode,
+) -> None:
+    """Add the layer; `scales` or `sizes` are of all source axes."""
+    if scales is not None and tuple(scales[:2]) != (1, 1):
+        raise NotALayerError("changes batch or channels")
+    if sizes is not None and tuple(sizes[:2]) != data.source_shape[:2]:
+        raise NotALayerError("changes batch or channels")
+    kind = _kind(node)
+    layer = Resize(
+        name=node.name,
+        inputs=(net.channels_last(data.name),),
+        outputs=(node.output,),
+        kind=kind,
+        scales=None if scales is None else (scales[2], scales[3]),
+        size=None if sizes is None else (sizes[2], sizes[3]),
+        coordinates=coordinates,
+        rounding=rounding if kind == "nearest" else "round_prefer_floor",
+    )
+    net.add(layer, channels_last(4))
+
+
+TRANSLATORS = {"Resize": resize, "Upsample": upsample}

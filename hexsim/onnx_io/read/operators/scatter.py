@@ -1,0 +1,97 @@
+"""ScatterND that writes a block over part of one axis: what is before, the block, what is behind.
+
+So exporters spell an assignment to a slice, with the position of every element as a constant.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hexsim.errors import InvalidDataError
+from hexsim.graph.ir import Shape
+from hexsim.layers import AxisSlice, Concat, StridedSlice
+from hexsim.onnx_io.file.axis_order import Order, stored_shape
+from hexsim.onnx_io.file.known import Array
+from hexsim.onnx_io.file.node import Node, NotALayerError
+from hexsim.onnx_io.read.importer import Importer
+
+
+def scatter_nd(node: Node, net: Importer) -> None:
+    """Slices and a Concat, or the updates alone if they are written over everything."""
+    if node.text("reduction", "none") != "none":
+        raise NotALayerError("combines what it writes with what is there")
+    data, updates = node.input(0), net.tensor(node.input(2)).name
+    source, indices = net.source_shape(data), net.array(node.input(1))
+    lows, sizes = _block(np.reshape(net.whole_numbers(indices.name), indices.shape), source)
+    block = (*sizes, *source[len(sizes) :])
+    cut = [axis for axis, size in enumerate(block) if size != source[axis]]
+    if not cut:
+        net.reshape(node.name, updates, source, node.output)
+        return
+    if len(cut) > 1:
+        raise NotALayerError("writes a block that is smaller along several axes")
+    (axis,) = cut
+    if net.source_shape(updates) != block:
+        shaped = net.unique(f"{node.output}.block")
+        net.reshape(shaped, updates, block, shaped)
+        updates = shaped
+    order = net.order(data) if data in net.tensors else net.order(updates)
+    first, behind = lows[axis], lows[axis] + sizes[axis]
+    parts = [
+        _part(node, net, order, (axis, 0, first)),
+        net.in_order(updates, order),
+        _part(node, net, order, (axis, behind, source[axis])),
+    ]
+    layer = Concat(
+        name=node.name,
+        inputs=tuple(filter(None, parts)),
+        outputs=(node.output,),
+        axis=order.index(axis),
+    )
+    net.add(layer, order)
+
+
+def _block(indices: Array, written: Shape) -> tuple[Shape, Shape]:
+    """Where a block begins and how large it is along the leading axes, if positions are one's.
+
+    `written` is the shape of what is written over; InvalidDataError for a position outside it.
+    """
+    count = indices.shape[-1] if indices.shape else 0
+    if not 1 <= count <= len(written):
+        raise InvalidDataError(f"positions along {count} of {len(written)} axes")
+    rows = indices.reshape(-1, count)
+    if not rows.size or rows.min() < 0:
+        raise NotALayerError("writes nothing, or counts from the end")
+    if (rows.max(axis=0) >= written[:count]).any():
+        raise InvalidDataError(f"positions {rows.max(axis=0).tolist()} of {list(written[:count])}")
+    lows, sizes = rows.min(axis=0), np.ptp(rows, axis=0) + 1
+    if np.prod(sizes, dtype=np.int64) != len(rows):
+        raise NotALayerError("writes no block")
+    grid = np.indices(tuple(sizes)).reshape(len(sizes), -1).T
+    if not np.array_equal(grid + lows, rows):
+        raise NotALayerError("writes no block in order")
+    return tuple(map(int, lows)), tuple(map(int, sizes))
+
+
+def _part(node: Node, net: Importer, order: Order, taken: tuple[int, int, int]) -> str:
+    """Name positions (source axis, first, behind) of what is written over; empty for none."""
+    data, (axis, first, behind) = node.input(0), taken
+    if first == behind:
+        return ""
+    if data in net.known:
+        shape = list(net.source_shape(data))
+        shape[axis] = behind - first
+        form = f"part_{axis}_{first}_{behind}_{''.join(map(str, order))}"
+        return net.constant(
+            data,
+            form,
+            stored_shape(tuple(shape), order),
+            lambda array: array.take(range(first, behind), axis).transpose(order),
+        )
+    name = net.unique(f"{node.output}.from_{first}")
+    part = AxisSlice(order.index(axis), first, behind)
+    net.add(StridedSlice(name=name, inputs=(data,), outputs=(name,), parts=(part,)), order)
+    return name
+
+
+TRANSLATORS = {"ScatterND": scatter_nd}

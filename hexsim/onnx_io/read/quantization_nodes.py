@@ -1,0 +1,196 @@
+"""Strips the nodes of an ONNX file that quantise, and keeps what they say as codes.
+
+The network stays float:
+1. A QuantizeLinear whose only readers are DequantizeLinear nodes with the same codes is passed
+   by; each of those becomes a clamp without limits, which the passes remove.
+2. A file may have lost a Relu or Relu6 to the saturation of such a pair, as onnxruntime's
+   quantiser does it. So where the codes begin at zero and the values may be negative, the clamp
+   is at zero, and at six if the codes end there.
+3. A DequantizeLinear of a known array is a known array: the float weight or bias.
+4. What nodes in between only move is moved as floats (`moved_codes`).
+5. Nodes that quantise and dequantise at once are treated as such a pair, or pass a weight on.
+6. Integers that are an input or an output of the network, and codes of one kind to all nodes around
+   them, become real numbers there; the network remembers that the file has codes (`CodedEnd`).
+7. Any other node at the edge of the network stays, and still says how its floats are coded.
+Anything else (integer operators, varying scales, codes per channel of an activation) stays as it
+is in the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from hexsim.graph.coded_end import CodedEnd, CodeType
+from hexsim.layers import NO_CLAMP, RELU, Clamp, Neuron
+from hexsim.onnx_io.file.known import Array, Known
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.moved_codes import END_TYPES, Region, is_coded_input, real_values
+from hexsim.onnx_io.read.node_codes import (
+    DEQUANTIZE,
+    QUANTIZE,
+    NodeCodes,
+    fake_codes,
+    integer_type,
+    is_linear,
+    linear_codes,
+)
+
+_SIX = 6.0
+
+
+def strip(node: Node, net: Importer) -> bool:
+    """Take `node` out of the network, if it is one that can be; tell whether it was.
+
+    Whatever node comes first to an input that holds codes, the input becomes real before.
+    """
+    for name in node.inputs:
+        if name not in net.judged and is_coded_input(name, net):
+            net.judged.add(name)
+            _make_real(name, net)
+    if is_linear(node, QUANTIZE):
+        return _quantize(node, net) or _left(node, node.inputs[0], net)
+    if is_linear(node, DEQUANTIZE):
+        return _dequantize(node, net) or _left(node, node.output, net)
+    codes = fake_codes(node, net.known)
+    if codes is None:
+        return False
+    _pass_on(node.required(0), codes, node, net)
+    return True
+
+
+def _quantize(node: Node, net: Importer) -> bool:
+    source = node.inputs[0]
+    if node.output in net.moved:
+        return _move(source, net.moved[node.output], node, net)
+    dtype, shape = integer_type(node, net.known), net.source_shape(source)
+    codes = linear_codes(node, net.known, dtype, shape)
+    readers, is_end = net.readers.get(node.output, ()), node.output in net.ends
+    if codes is None or len(readers) + is_end != net.uses[node.output] or not (readers or is_end):
+        return False
+    if source in net.tensors and (codes.axis is not None or _coded_otherwise(source, codes, net)):
+        return False
+    if codes.axis is None and (is_end or not all(is_linear(one, DEQUANTIZE) for one in readers)):
+        region = Region(node.output, codes, dtype, net)
+        _remember(region, dtype, net)
+        return bool(region.names) and _move(source, codes, node, net)
+    for reader in readers:
+        if not is_linear(reader, DEQUANTIZE) or reader.inputs[0] != node.output:
+            return False
+        if linear_codes(reader, net.known, dtype, shape) != codes:
+            return False
+    net.stripped[node.output] = (source, codes)
+    return True
+
+
+def _make_real(name: str, net: Importer) -> None:
+    """Let an input of codes be real, if all around it take them as codes of one kind (rule 6)."""
+    tensor = net.tensors[name]
+    region = Region(name, None, tensor.dtype, net)
+    if region.names:
+        _remember(region, tensor.dtype, net)
+        net.tensors[name] = replace(tensor, dtype="float32")
+
+
+def _remember(region: Region, dtype: str, net: Importer) -> None:
+    """Let the integers of a region be floats, and say which ends of the network they are."""
+    if region.codes is None:
+        return
+    net.moved.update(dict.fromkeys(region.names, region.codes))
+    net.moved_types.update(dict.fromkeys(region.names, dtype))
+    if dtype not in END_TYPES:
+        return
+    (scale,), (offset,) = region.codes.scales, region.codes.offsets
+    lowest = -(1 << (region.codes.bits - 1)) if dtype.startswith("int") else 0
+    end = CodedEnd(cast(CodeType, dtype), scale, lowest - offset)
+    inputs = {name for name in region.names if is_coded_input(name, net)}
+    net.coded_ends.update(dict.fromkeys(inputs | (region.names & net.ends), end))
+
+
+def _left(node: Node, floats: str, net: Importer) -> bool:
+    """Remember the codes of a node that stays (rule 6); False, since it does."""
+    quantizes = is_linear(node, QUANTIZE)
+    integers = node.output if quantizes else node.inputs[0]
+    edge = not net.readers.get(integers) if quantizes else net.producer(integers) is None
+    if edge and integers not in net.known:
+        dtype = integer_type(node, net.known) if quantizes else net.dtype(integers)
+        codes = linear_codes(node, net.known, dtype, net.source_shape(node.inputs[0]))
+        if codes is not None and codes.axis is None:
+            net.codes.setdefault(floats, codes)
+    return False
+
+
+def _move(source: str, codes: NodeCodes, node: Node, net: Importer) -> bool:
+    """Let the integers that `node` makes be the floats it reads (rule 4)."""
+    net.stripped[node.output] = (source, codes)
+    _pass_on(source, codes, node, net)
+    return True
+
+
+def _coded_otherwise(source: str, codes: NodeCodes, net: Importer) -> bool:
+    """True if a pair before this one had other codes for the same tensor."""
+    return any(name == source and one != codes for name, one in net.stripped.values())
+
+
+def _dequantize(node: Node, net: Importer) -> bool:
+    name = node.inputs[0]
+    if name in net.stripped:
+        source, codes = net.stripped[name]
+        _pass_on(source, codes, node, net)
+        return True
+    if name in net.moved:
+        _pass_on(name, net.moved[name], node, net)
+        return True
+    if name not in net.known:
+        return False
+    known = net.known[name]
+    found = linear_codes(node, net.known, known.dtype, known.shape)
+    if found is None:
+        return False
+    signed = known.dtype.startswith("int")
+    dtype = net.known[node.inputs[1]].dtype
+
+    def real() -> Array:
+        return real_values(known.read(), found, signed=signed).astype(dtype)
+
+    net.known[node.output] = Known(node.output, known.shape, dtype, real)
+    net.codes[node.output] = found
+    return True
+
+
+def _pass_on(source: str, codes: NodeCodes, node: Node, net: Importer) -> None:
+    """Let the output of `node` be `source`, and remember its codes."""
+    if source in net.known:
+        known = net.known[source]
+        net.known[node.output] = Known(node.output, known.shape, known.dtype, known.read)
+        net.codes[node.output] = codes
+        return
+    tensor = net.tensor(source)
+    clamp = _lost_clamp(source, codes, net)
+    if clamp == NO_CLAMP:
+        net.codes.setdefault(source, codes)
+    if clamp != NO_CLAMP or (node.output in net.ends and net.producer(source) is None):
+        net.codes.setdefault(node.output, codes)  # a clamp that stays is quantised by itself
+    layer = Neuron(
+        name=node.name, inputs=(source,), outputs=(node.output,), function="clamp", clamp=clamp
+    )
+    net.add(layer, tensor.order)
+
+
+def _lost_clamp(source: str, codes: NodeCodes, net: Importer) -> Clamp:
+    """The clamp that only the saturation of the codes may still do (rule 2)."""
+    low, high = codes.limits()
+    if low != 0 or not _may_be_negative(source, net):
+        return NO_CLAMP
+    return Clamp(0.0, _SIX) if abs(high - _SIX) <= codes.scales[0] / 2 else RELU
+
+
+def _may_be_negative(name: str, net: Importer) -> bool:
+    """False for an input and for what its layer says is not, looking back through layers."""
+    layer = net.producer(name)
+    if layer is None:
+        return name not in net.tensors
+    if layer.sign == "as inputs":
+        return any(_may_be_negative(one, net) for one in layer.inputs)
+    return layer.sign == "signed"

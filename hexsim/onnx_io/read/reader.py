@@ -1,0 +1,384 @@
+"""Reads an ONNX model into a Network that computes exactly what the file says.
+
+One walk over the nodes, in order, with every shape known. A node that reads only known arrays is
+folded; a node that has a translator becomes layers; any other node whose output shapes onnx can
+infer becomes an opaque layer. Nothing is optimised here: `hexsim.passes` does that.
+
+A node whose shapes depend on values begins a tail (`hexsim.onnx_io.read.dynamic_shapes`). A node of
+an operator that the user brings (`hexsim.udl`) is that, whatever else could be made of it.
+
+Left out: sequences, strings, and shapes that depend on values and have no bound. Of control flow,
+an If whose condition is known is the branch that it takes; any other is opaque.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+
+from hexsim import budget
+from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.graph import whole_numbers
+from hexsim.graph.imports import ImportReport, OpaqueNode
+from hexsim.graph.ir import Network, Tensor
+from hexsim.layers import Opaque
+from hexsim.onnx_io.dynamic_notes import dynamic_notes
+from hexsim.onnx_io.file.axis_order import channels_last, identity, stored_shape
+from hexsim.onnx_io.file.known import Array, Known, dtype_name, initializers, known_tensor
+from hexsim.onnx_io.file.node import MisfitError, Node, NotALayerError, outer_names
+from hexsim.onnx_io.file.source import OnnxSource, open_source
+from hexsim.onnx_io.read import dynamic_shapes
+from hexsim.onnx_io.read import node_results as inference
+from hexsim.onnx_io.read.ends import ending_at
+from hexsim.onnx_io.read.expansions import SHAPED, expanded, expanded_by_shape
+from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.input_shapes import bind_input_shapes
+from hexsim.onnx_io.read.moved_codes import with_real_constants
+from hexsim.onnx_io.read.node_check import check
+from hexsim.onnx_io.read.node_codes import NodeCodes
+from hexsim.onnx_io.read.opaque_nodes import add_opaque
+from hexsim.onnx_io.read.operators import TRANSLATORS
+from hexsim.onnx_io.read.quantization_nodes import strip
+from hexsim.onnx_io.read.user_nodes import add_user_defined
+from hexsim.onnx_io.write.randomness import RANDOM
+from hexsim.texts.names import visible
+from hexsim.udl import find
+
+_STEPS = 32
+"""Constants computed from others are read at the latest when so many nodes lie behind them."""
+_PART = "it goes with a layer that is ours"
+"""Why there is an opaque layer that is no node of the file."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A network, what nodes of its file say about integer codes, and what became of all nodes.
+
+    `codes` are by the name of the tensor or constant.
+    """
+
+    network: Network
+    codes: Mapping[str, NodeCodes]
+    report: ImportReport
+
+
+def read(
+    model: onnx.ModelProto | str | Path,
+    *,
+    input_dims: Mapping[str, Sequence[int]] | None = None,
+    weights: Mapping[str, Callable[[], Array]] | None = None,
+    name: str | None = None,
+) -> Network:
+    """Read `model`, a ModelProto or the path of an ONNX file, opset 7 or newer (older: converted).
+
+    `input_dims` gives full shapes (ONNX axis order) to inputs; an unknown batch is 1. `weights`
+    makes the initialisers that the model leaves to the caller. `name` defaults to the file's stem
+    or the graph's name.
+    Raises HexsimError naming node, operator and reason for what cannot be read.
+    """
+    return read_with_codes(model, input_dims=input_dims, weights=weights, name=name).network
+
+
+def read_with_codes(
+    model: onnx.ModelProto | str | Path,
+    *,
+    input_dims: Mapping[str, Sequence[int]] | None = None,
+    input_values: Mapping[str, npt.ArrayLike] | None = None,
+    output_names: Sequence[str] = (),
+    weights: Mapping[str, Callable[[], Array]] | None = None,
+    name: str | None = None,
+) -> Imported:
+    """Read as `read` does, with the codes of the nodes that quantise and were stripped.
+
+    `input_values` gives inputs a value once and for all: they become constants. The network ends at
+    `output_names`, if there are any, instead of the outputs of the file.
+    """
+    source = ending_at(open_source(model), output_names)
+    if name is None:
+        name = (
+            source.graph.name if isinstance(model, onnx.ModelProto) else visible(Path(model).stem)
+        )
+    shapes = bind_input_shapes(source, input_dims, input_values or {})
+    net = Importer(initializers(source.graph, source, weights or {}))
+    for value in source.graph.input:
+        if value.name in shapes:
+            what = f"input '{value.name}' of {source.label}"
+            budget.require_shape(shapes[value.name], what)
+            net.add_input(_input(source, value, shapes[value.name]))
+    net.known.update(_given(source, input_values or {}))
+    net.ends = frozenset(value.name for value in source.graph.output)
+    _read_graph(source.graph, net, source)
+    outputs = tuple(value.name for value in source.graph.output)
+    dynamic_shapes.finish(net, source, outputs)
+    for output in outputs:
+        if output not in net.tensors:
+            what = "does not depend on any input" if net.exists(output) else "is written by no node"
+            raise HexsimError(f"output '{output}' of {source.label} {what}")
+    network = net.network(name, tuple(shapes), outputs)
+    return Imported(network, net.codes, _report(network, net, source))
+
+
+def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str, Known]:
+    """The inputs that have a value once and for all."""
+    found = {}
+    for value in source.graph.input:
+        if value.name in values:
+            dtype = dtype_name(value.type.tensor_type.elem_type, value.name)
+            given = np.asarray(values[value.name])
+            if given.dtype.kind in "fiub" and (fault := whole_numbers.fault(given, dtype)):
+                raise HexsimError(
+                    f"the value of input '{value.name}' of {source.label} holds {fault}; give it "
+                    "such numbers"
+                )
+            array = given.astype(dtype)
+            found[value.name] = Known(value.name, array.shape, dtype, partial(np.asarray, array))
+    return found
+
+
+def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport:
+    opaque = (layer for layer in network.layers if isinstance(layer, Opaque))
+    notes = list(net.notes)
+    if source.was_half:
+        notes.insert(0, "the file holds halves, which are read as singles")
+    notes += [
+        f"'{name}' is codes in the file ({end}), and real numbers in the network"
+        for name, end in network.coded_ends.items()
+    ]
+    if net.codes:
+        notes.append(f"the file's own encodings of {len(net.codes)} tensors are taken")
+    return ImportReport(
+        nodes=net.nodes,
+        expanded=net.expanded,
+        folded=net.folded,
+        opaque=tuple(
+            OpaqueNode(la.name, la.op_type, net.reasons.get(la.name, _PART)) for la in opaque
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> None:
+    """Read all nodes of a graph."""
+    net.visit(len(graph.node))
+    nodes, gone = expanded(graph, source, net.labels)
+    net.nodes += len(graph.node)
+    net.notes += dynamic_notes(gone)
+    net.expect(nodes, (value.name for value in graph.output))
+    net.expanded.update((node.name, node.op_type) for node in gone)
+    for node in nodes:
+        if node.op_type == "If":
+            _if(node, net, source)
+        else:
+            _read_node(node, net, source)
+
+
+def _if(node: Node, net: Importer, source: OnnxSource) -> None:
+    """Read the branch that an If takes in its place; leave it as it is if that is not known.
+
+    A branch that contradicts the shapes of this network is not taken.
+    """
+    check(node)
+    _require_names(node, net)
+    condition = node.inputs[0]
+    if condition in net.known:
+        net.folded[node.name] = node.op_type
+        if math.prod(net.known[condition].shape) != 1:
+            shape = list(net.known[condition].shape)
+            raise node.error(f"its condition '{condition}' has the shape {shape}, not one element")
+        holds = bool(net.known[condition].read().item())
+        _branch(node, "then_branch" if holds else "else_branch", net, source)
+        return
+    if dynamic_shapes.joins(node, net):
+        dynamic_shapes.add(node, net, source)
+        return
+    shapes = tuple(net.source_shape(name) for name in outer_names(node.proto))
+    seen = (node.proto.SerializeToString(deterministic=True), shapes)
+    if seen in net.fitting:  # looked at before, with the branch around it
+        _only(node, net.fitting[seen], net, source)
+        return
+    types, misfits = {}, []
+    for attribute in ("then_branch", "else_branch"):
+        looking = net.fork()
+        try:
+            _branch(node, attribute, looking, source)
+        except MisfitError as error:
+            misfits.append(error)
+            continue
+        types[attribute] = {
+            n: (looking.source_shape(n), looking.dtype(n)) for n in node.outputs if n
+        }
+    if not types:
+        raise misfits[0]
+    if misfits:
+        (net.fitting[seen],) = types
+        _only(node, net.fitting[seen], net, source)
+        return
+    if types["then_branch"] != types["else_branch"]:
+        raise node.error("its branches make tensors of different shapes")
+    net.reasons[node.name] = (
+        f"its condition '{condition}' is not known before the network runs; if it depends on an "
+        "input alone, give that a value (--input-value)"
+    )
+    add_opaque(node, net, types["then_branch"])
+
+
+def _only(node: Node, attribute: str, net: Importer, source: OnnxSource) -> None:
+    """Read the only branch that fits the shapes."""
+    other = "as the other is for other shapes"
+    net.notes.append(f"node '{node.name}' (If) is its {attribute}, {other}")
+    net.folded[node.name] = node.op_type
+    _branch(node, attribute, net, source)
+
+
+def _branch(node: Node, attribute: str, net: Importer, source: OnnxSource) -> None:
+    """Read a branch of an If in its place."""
+    graph = onnx.GraphProto()
+    graph.CopyFrom(node.graph(attribute))
+    net.known.update(initializers(graph, source, {}))
+    if len(graph.output) != len(node.outputs):
+        raise node.error(
+            f"its {attribute} has {len(graph.output)} outputs, and the node {len(node.outputs)}"
+        )
+    for inner, outer in zip(graph.output, node.outputs, strict=True):
+        if outer:
+            graph.node.add(op_type="Identity", input=[inner.name], output=[outer])
+    _read_graph(graph, net, source)
+
+
+def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...]) -> Tensor:
+    """An image is stored channels last, unless the file itself begins by moving its channels."""
+    order = identity(len(shape))
+    if len(shape) == 4:
+        readers = _readers(value.name, source.graph)
+        if not readers or any(node.op_type != "Transpose" for node in readers):
+            order = channels_last(4)
+    dtype = dtype_name(value.type.tensor_type.elem_type, value.name)
+    return Tensor(value.name, stored_shape(shape, order), order, dtype)
+
+
+def _readers(name: str, graph: onnx.GraphProto) -> list[onnx.NodeProto]:
+    """The nodes that read a tensor, or what comes of it in nodes that quantise."""
+    names, found = {name}, []
+    for node in graph.node:  # in order
+        if names.intersection(node.input):
+            if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+                names.update(node.output)
+            else:
+                found.append(node)
+    return found
+
+
+def _read_node(node: Node, net: Importer, source: OnnxSource) -> None:
+    check(node)
+    _require_names(node, net)
+    try:
+        _add(node, net, source)
+    except InvalidDataError as error:
+        raise node.misfit(str(error)) from error
+
+
+def _add(node: Node, net: Importer, source: OnnxSource) -> None:
+    """Take a node into the network, as what it can be.
+
+    Raises InvalidDataError or HexsimError for a node that contradicts itself or what it reads. Any
+    other exception is a bug: every way in which a file can be wrong is looked for on purpose.
+    """
+    if dynamic_shapes.joins(node, net):
+        dynamic_shapes.add(node, net, source)
+        return
+    if strip(node, net):
+        net.folded[node.name] = node.op_type
+        return
+    node = with_real_constants(node, net)
+    brought = find(node.op_type)
+    if brought is not None:
+        add_user_defined(node, net, brought)
+        return
+    if all(name in net.known for name in filter(None, node.inputs)) and _folds(node):
+        _fold(node, net, source)
+        return
+    translate = None if node.proto.domain not in ("", "ai.onnx") else TRANSLATORS.get(node.standard)
+    try:
+        if node.op_type in SHAPED:
+            for part in expanded_by_shape(node, net, source):
+                _read_node(part, net, source)
+            return
+        if translate is None:
+            raise NotALayerError("no layer of ours does what this operator does")
+        translate(node, net)
+        if node.output in net.known:
+            net.folded[node.name] = node.op_type
+    except NotALayerError as reason:
+        net.reasons[node.name] = str(reason)
+        _opaque(node, net, source)
+
+
+def _require_names(node: Node, net: Importer) -> None:
+    """Raise HexsimError unless all names are there that it reads, and none that it writes."""
+    for name in filter(None, (*node.inputs, *outer_names(node.proto))):
+        if not net.exists(name):
+            late = name in net.writers
+            raise node.error(
+                f"reads '{name}', which only a later node writes; its nodes are in no order, or go "
+                "round in a circle"
+                if late
+                else f"reads '{name}', which no input, initialiser or earlier node writes"
+            )
+    for name in filter(None, node.outputs):
+        if net.exists(name):
+            raise node.error(f"writes '{name}', which exists already")
+
+
+def _folds(node: Node) -> bool:
+    return not node.has_subgraph and node.standard not in RANDOM
+
+
+def _fold(node: Node, net: Importer, source: OnnxSource) -> None:
+    """Make the outputs known arrays, computed when first read."""
+    net.folded[node.name] = node.op_type
+    value = node.tensor("value") if node.standard == "Constant" else None
+    if value is not None:
+        net.known[node.output] = known_tensor(value, node.output, source, {})
+        return
+    types = inference.output_types(node, _operands(node, net), source)
+    net.charge(node.name, sum(math.prod(shape) for shape, _ in types.values()))
+    known = {name: net.known[name] for name in node.inputs if name}
+    results: list[Array] = []
+
+    def compute(position: int) -> Array:
+        if not results:
+            arrays = {name: array.read() for name, array in known.items()}
+            results.extend(inference.evaluate(node, arrays, source))
+        found = results[position]
+        if len(types) == 1:
+            results.clear()
+        return found
+
+    steps = 1 + max((array.steps for array in known.values()), default=0)
+    for position, (name, (shape, dtype)) in enumerate(types.items()):
+        kept = net.uses[name] > 1 or steps > _STEPS
+        made = Known(name, shape, dtype, partial(compute, position), kept=kept, steps=steps)
+        net.known[name] = made
+        if steps > _STEPS:
+            made.read()
+
+
+def _opaque(node: Node, net: Importer, source: OnnxSource) -> None:
+    """Add a node without a layer; it begins a tail if its results have no size before it runs."""
+    try:
+        types = inference.output_types(node, _operands(node, net), source)
+    except inference.UnknownShapeError:
+        dynamic_shapes.add(node, net, source)
+    else:
+        add_opaque(node, net, types)
+
+
+def _operands(node: Node, net: Importer) -> dict[str, inference.NodeInput]:
+    return {name: net.operand_type(name) for name in node.reads}

@@ -1,0 +1,89 @@
+"""Nodes of operators that the user brings, taken into the network."""
+
+from __future__ import annotations
+
+import onnx
+
+from hexsim.graph.ir import Tensor
+from hexsim.layers import UserDefined
+from hexsim.layers._attribute import Attribute
+from hexsim.layers.user_defined import MOST_INPUTS
+from hexsim.onnx_io.file.axis_order import identity, stored_shape
+from hexsim.onnx_io.file.node import Node
+from hexsim.onnx_io.file.stored_tensors import array_of
+from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.operators.elementwise import common_order
+from hexsim.texts.names import visible
+from hexsim.udl import UserLayer
+
+_Kinds = onnx.AttributeProto
+
+
+def add_user_defined(node: Node, net: Importer, brought: UserLayer) -> None:
+    """Add `node`, which is what the user says of its operator.
+
+    Raises HexsimError for a node without inputs that vary, one that leaves out an output, and for
+    attributes that have no value.
+    """
+    given = [name for name in node.inputs if name]
+    if not any(name in net.tensors for name in given):
+        reason = "a user-defined layer needs an input that varies"
+        raise node.error(reason, "compute its result before you export the model")
+    if not all(node.outputs):
+        raise node.error("leaves out an output, which no user-defined layer can", "name it")
+    order = common_order(tuple(given), net) if brought.any_order else None
+    if len(node.inputs) > MOST_INPUTS:
+        raise node.error(f"has {len(node.inputs)} inputs, more than {MOST_INPUTS}")
+    layer = UserDefined(
+        name=node.name,
+        inputs=tuple(_operand(name, order, net) for name in given),
+        outputs=node.outputs,
+        op_type=node.op_type,
+        places=tuple(place for place, name in enumerate(node.inputs) if name),
+        attributes=tuple(_attribute(one, node) for one in node.proto.attribute),
+        source=visible(brought.source),
+        definition=brought,
+    )
+    shapes = layer.output_shapes([net.source_shape(name) for name in given])
+    outputs = []
+    for at, (name, shape) in enumerate(zip(node.outputs, shapes, strict=True)):
+        stored = order or identity(len(shape))
+        if len(stored) != len(shape):
+            reason = f"has an output of {len(shape)} axes, and inputs of {len(stored)}"
+            raise node.error(reason, "an operator of any_order keeps the axes")
+        outputs.append(Tensor(name, stored_shape(shape, stored), stored, brought.dtype(at)))
+    net.add_with(layer, outputs)
+
+
+def _operand(name: str, order: tuple[int, ...] | None, net: Importer) -> str:
+    """An input in the order of the file or, of an operator of elements, in that of all."""
+    if order is not None:
+        return net.operand(name, order)
+    return net.as_is(name) if name in net.known else net.source_order(name)
+
+
+def _attribute(proto: onnx.AttributeProto, node: Node) -> Attribute:
+    kind, name = proto.type, visible(proto.name)
+    if kind == _Kinds.INT:
+        return Attribute(name, "int", ints=(proto.i,))
+    if kind == _Kinds.FLOAT:
+        return Attribute(name, "float", floats=(proto.f,))
+    if kind == _Kinds.STRING:
+        return Attribute(name, "text", texts=(_text(proto.s),))
+    if kind == _Kinds.INTS:
+        return Attribute(name, "ints", ints=tuple(proto.ints))
+    if kind == _Kinds.FLOATS:
+        return Attribute(name, "floats", floats=tuple(proto.floats))
+    if kind == _Kinds.STRINGS:
+        return Attribute(name, "texts", texts=tuple(map(_text, proto.strings)))
+    if kind == _Kinds.TENSOR:
+        array = array_of(proto.t, name)
+        data = array.astype(array.dtype.newbyteorder("<")).tobytes()
+        made = Attribute(name, "array", dtype=array.dtype.name, shape=array.shape, data=data)
+        if made.fault() is None:
+            return made
+    raise node.error(f"attribute {name} is no number, text or array, nor a list of them")
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

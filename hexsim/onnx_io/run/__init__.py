@@ -1,0 +1,1 @@
+"""Float values of a Network, by onnxruntime on the host."""

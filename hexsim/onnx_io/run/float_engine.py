@@ -1,0 +1,85 @@
+"""Float arithmetic of the host: a Network run by onnxruntime on the CPU.
+
+float32 is the CPU runtime. half_storage stands for a GPU that stores halves and computes in
+single: inputs, weights and every layer's output are rounded to half. float16 stands for a GPU
+that computes in half as well, as far as onnxruntime allows: its CPU kernels have no half
+arithmetic, so besides half_storage the result of every operator within a layer (a sum before its
+bias, each partial sum of several operands, scale before shift) is rounded to half, but the
+products inside one convolution, matrix product, pooling or softmax are still summed in single.
+An opaque layer computes in single; its outputs are not rounded.
+
+A layer that the user brings is the user's function of floats, between sessions of onnxruntime. It
+computes as it pleases; what it reads and writes is rounded as inputs and outputs of layers are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from hexsim import budget
+from hexsim.graph.ir import FloatArray, Layer, Network
+from hexsim.layers import UserDefined
+from hexsim.onnx_io.run.session import Session
+from hexsim.onnx_io.run.user_values import UserValues
+from hexsim.onnx_io.write.precision import Precision
+
+__all__ = ["FloatEngine", "Precision"]
+
+
+class FloatEngine:
+    """A network made ready to run on any number of inputs; equal inputs give equal bytes.
+
+    `outputs` are the tensors that `run` returns, by default the network's outputs. `threads` is
+    the number of threads inside one operator, 0 for one per core.
+    Raises HexsimError if a weight holds NaN or infinity, or if onnxruntime refuses the network.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        outputs: Sequence[str] | None = None,
+        precision: Precision = "float32",
+        threads: int = 0,
+    ) -> None:
+        elements = sum(tensor.elements for tensor in network.tensors.values())
+        budget.require(budget.VALUES, elements, f"an inference of network '{network.name}'")
+        self._network = network
+        self._outputs = tuple(network.outputs if outputs is None else outputs)
+        self._parts: list[Session | UserValues] = []
+        if not any(isinstance(layer, UserDefined) for layer in network.layers):
+            self._parts.append(Session(network, self._outputs, precision, threads))
+            return
+        whole = network.subnetwork(network.layers, network.inputs, self._outputs)
+        for brought, run in groupby(whole.layers, lambda one: isinstance(one, UserDefined)):
+            self._parts += _parts(whole, tuple(run), precision, threads, brought=brought)
+
+    def run(self, inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Return the outputs for `inputs`, arrays by tensor name in stored order.
+
+        Float tensors come as float32, others in their own type.
+        """
+        if len(self._parts) == 1 and isinstance(self._parts[0], Session):
+            return self._parts[0].run(inputs)
+        tensors = self._network.tensors
+        values = {n: np.asarray(inputs[n], tensors[n].dtype) for n in self._network.inputs}
+        for part in self._parts:
+            values.update(part.run(values))
+        return {name: values[name] for name in self._outputs}
+
+
+def _parts(
+    network: Network, layers: Sequence[Layer], precision: Precision, threads: int, *, brought: bool
+) -> list[Session | UserValues]:
+    """A run of layers that the user brings, or of others, made ready."""
+    if brought:
+        return [
+            UserValues(layer, network, precision)
+            for layer in layers
+            if isinstance(layer, UserDefined)
+        ]
+    inputs, outputs = network.boundary(layers)
+    part = network.subnetwork(layers, inputs, outputs)
+    return [Session(part, outputs, precision, threads)]

@@ -1,0 +1,1 @@
+"""From a Network to an ONNX graph that onnxruntime runs."""

@@ -1,0 +1,27 @@
+"""A node of a file in the form in which onnxruntime runs it.
+
+QuantizeLinear and DequantizeLinear get a new version with every narrow type that ONNX adds, which
+onnxruntime learns later; those of its own domain are the same operators, in files of every opset.
+"""
+
+from __future__ import annotations
+
+import onnx
+
+from hexsim.onnx_io.file.source import EXTENSIONS
+
+_CODING = {"QuantizeLinear": {"axis"}, "DequantizeLinear": {"axis"}}
+"""Operators that are in both domains, and the attributes they have in both."""
+
+
+def as_run(node: onnx.NodeProto) -> onnx.NodeProto:
+    """Return `node` itself, or the operator of onnxruntime's own that does the same."""
+    known = _CODING.get(node.op_type)
+    if known is None or node.domain not in ("", "ai.onnx"):
+        return node
+    if any(attribute.name not in known for attribute in node.attribute):
+        return node
+    moved = onnx.NodeProto()
+    moved.CopyFrom(node)
+    moved.domain = EXTENSIONS
+    return moved

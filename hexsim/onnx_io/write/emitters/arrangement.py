@@ -1,0 +1,130 @@
+"""Layers that move elements without computing, or do nothing in float."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hexsim.layers import (
+    ChannelShuffle,
+    Concat,
+    Convert,
+    DepthToSpace,
+    Gather,
+    Pad,
+    Permute,
+    Reshape,
+    SpaceToDepth,
+    StridedSlice,
+    Tile,
+)
+from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
+
+
+def emit_concat(layer: Concat, graph: GraphBuilder) -> None:
+    """Concat."""
+    result = graph.move("Concat", [graph.read(name) for name in layer.inputs], axis=layer.axis)
+    graph.finish(result, layer.output)
+
+
+def emit_convert(layer: Convert, graph: GraphBuilder) -> None:
+    """Identity: encodings are no business of floats."""
+    graph.finish(graph.move("Identity", [graph.read(layer.inputs[0])]), layer.output)
+
+
+def emit_permute(layer: Permute, graph: GraphBuilder) -> None:
+    """Transpose."""
+    graph.finish(graph.transpose(graph.read(layer.inputs[0]), layer.permutation), layer.output)
+
+
+def emit_reshape(layer: Reshape, graph: GraphBuilder) -> None:
+    """Reshape."""
+    graph.finish(graph.reshape(graph.read(layer.inputs[0]), layer.shape), layer.output)
+
+
+def emit_channel_shuffle(layer: ChannelShuffle, graph: GraphBuilder) -> None:
+    """Channels as a matrix of groups, transposed."""
+    *outer, channels = graph.shape(layer.inputs[0])
+    rank = len(outer)
+    result = graph.reshape(
+        graph.read(layer.inputs[0]), (*outer, layer.groups, channels // layer.groups)
+    )
+    result = graph.transpose(result, (*range(rank), rank + 1, rank))
+    graph.finish(graph.reshape(result, (*outer, channels)), layer.output)
+
+
+def emit_blocks(layer: DepthToSpace | SpaceToDepth, graph: GraphBuilder) -> None:
+    """Pixels and channels split into blocks, transposed: what every opset has."""
+    split, permutation = layer.view(graph.shape(layer.inputs[0]))
+    result = graph.transpose(graph.reshape(graph.read(layer.inputs[0]), split), permutation)
+    graph.finish(graph.reshape(result, graph.shape(layer.output)), layer.output)
+
+
+def emit_tile(layer: Tile, graph: GraphBuilder) -> None:
+    """Tile."""
+    repeats = graph.literal(np.array(layer.repeats, np.int64))
+    graph.finish(graph.move("Tile", [graph.read(layer.inputs[0]), repeats]), layer.output)
+
+
+def emit_gather(layer: Gather, graph: GraphBuilder) -> None:
+    """Gather."""
+    inputs = [graph.read(layer.inputs[0]), _indices(layer.indices, graph)]
+    graph.finish(graph.move("Gather", inputs, axis=layer.axis), layer.output)
+
+
+def emit_pad(layer: Pad, graph: GraphBuilder) -> None:
+    """Pad by a constant, what it adds being attributes before opset 11; else a gather per axis.
+
+    onnxruntime refuses to reflect more than there is, and to wrap in old opsets.
+    """
+    data, pads = graph.read(layer.inputs[0]), [*layer.begins, *layer.ends]
+    if layer.mode != "constant":
+        result = graph.move("Identity", [data])
+        for axis, size in enumerate(graph.shape(layer.inputs[0])):
+            if layer.begins[axis] or layer.ends[axis]:
+                positions = _indices(layer.positions(axis, size), graph)
+                result = graph.move("Gather", [result, positions], axis=axis)
+    elif graph.opset < 11:
+        result = graph.move("Pad", [data], pads=pads, value=layer.value)
+    else:
+        value = np.array(layer.value, np.float32)
+        added = [graph.literal(np.array(pads, np.int64)), graph.literal(value)]
+        result = graph.move("Pad", [data, *added])
+    graph.finish(result, layer.output)
+
+
+def _indices(positions: Sequence[int], graph: GraphBuilder) -> str:
+    return graph.literal(np.array(positions, np.int64))
+
+
+def emit_slice(layer: StridedSlice, graph: GraphBuilder) -> None:
+    """Slice; its bounds were attributes before opset 10, when it had no steps."""
+    lists = {
+        "starts": [part.start for part in layer.parts],
+        "ends": [part.stop for part in layer.parts],
+        "axes": [part.axis for part in layer.parts],
+        "steps": [part.step for part in layer.parts],
+    }
+    data = graph.read(layer.inputs[0])
+    if graph.opset < 10:
+        del lists["steps"]
+        graph.finish(graph.move("Slice", [data], **lists), layer.output)
+        return
+    bounds = [graph.literal(np.array(values, np.int64)) for values in lists.values()]
+    graph.finish(graph.move("Slice", [data, *bounds]), layer.output)
+
+
+EMITTERS: Emitters = {
+    ChannelShuffle: emit_channel_shuffle,
+    Concat: emit_concat,
+    Convert: emit_convert,
+    DepthToSpace: emit_blocks,
+    Gather: emit_gather,
+    Pad: emit_pad,
+    Permute: emit_permute,
+    Reshape: emit_reshape,
+    SpaceToDepth: emit_blocks,
+    StridedSlice: emit_slice,
+    Tile: emit_tile,
+}

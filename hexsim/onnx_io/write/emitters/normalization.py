@@ -1,0 +1,49 @@
+"""Normalization: the operators that it is made of, which every opset has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hexsim.layers import Normalization
+from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
+
+_AXES_ARE_INPUTS = 18
+"""The opset since which reductions take their axes as an input."""
+
+
+def emit_normalization(layer: Normalization, graph: GraphBuilder) -> None:
+    """Subtract the mean if need be, divide by the root, then scale, shift and clamp."""
+    data = graph.read(layer.inputs[0])
+    dtype = graph.network.tensors[layer.output].dtype
+
+    def reduced(operator: str, name: str) -> str:
+        if graph.opset < _AXES_ARE_INPUTS:
+            return graph.compute(operator, [name], axes=layer.axes, keepdims=1)
+        axes = graph.literal(np.array(layer.axes, np.int64))
+        return graph.compute(operator, [name, axes], keepdims=1)
+
+    if layer.kind == "deviation":
+        data = graph.compute("Sub", [data, reduced("ReduceMean", data)])
+    squares = graph.compute("Mul", [data, data])
+    operator = "ReduceMean"
+    if layer.kind == "length":
+        # As a mean, since the form of a sum changed in another opset.
+        count = np.array(layer.count(graph.shape(layer.inputs[0])), dtype)
+        square = graph.compute("Mul", [reduced(operator, squares), graph.literal(count)])
+    else:
+        square = reduced(operator, squares)
+    epsilon = graph.literal(np.array(max(layer.epsilon, _SMALLEST), dtype))
+    # In single in every precision: a half has no epsilon that keeps zero from being divided by.
+    root = graph.move("Sqrt", [graph.move("Add", [square, epsilon])])
+    result = graph.compute("Div", [data, root])
+    if layer.scale is not None:
+        result = graph.compute("Mul", [result, graph.constant(layer.scale)])
+    if layer.shift is not None:
+        result = graph.compute("Add", [result, graph.constant(layer.shift)])
+    graph.finish(graph.clamped(result, layer.clamp, dtype), layer.output)
+
+
+_SMALLEST = float(np.finfo(np.float32).tiny)
+"""Keeps zeros that are normalised without an epsilon zeros."""
+
+EMITTERS: Emitters = {Normalization: emit_normalization}

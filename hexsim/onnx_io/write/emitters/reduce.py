@@ -1,0 +1,33 @@
+"""Reduce: one operator; its axes were an attribute before opset 18, of a sum before 13."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hexsim.layers import Reduce
+from hexsim.layers.reduce import ReduceKind
+from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
+
+_OPERATORS: dict[ReduceKind, tuple[str, int]] = {
+    "mean": ("ReduceMean", 18),
+    "sum": ("ReduceSum", 13),
+    "max": ("ReduceMax", 18),
+    "min": ("ReduceMin", 18),
+}
+"""Name, and the first opset in which axes are an input."""
+
+
+def emit_reduce(layer: Reduce, graph: GraphBuilder) -> None:
+    """The operator; extremes need no rounding."""
+    operator, axes_are_input = _OPERATORS[layer.kind]
+    write = graph.move if layer.moves_codes else graph.compute
+    data = graph.read(layer.inputs[0])
+    if graph.opset >= axes_are_input:
+        axes = graph.literal(np.array(layer.axes, np.int64))
+        result = write(operator, [data, axes], keepdims=1)
+    else:
+        result = write(operator, [data], axes=list(layer.axes), keepdims=1)
+    graph.finish(result, layer.output)
+
+
+EMITTERS: Emitters = {Reduce: emit_reduce}

@@ -1,0 +1,33 @@
+"""Whether an opaque layer that was read from a file is the node that it holds.
+
+Not judged is whether the operator takes such attributes and inputs, which onnxruntime does.
+"""
+
+from __future__ import annotations
+
+import onnx
+
+from hexsim.errors import InvalidDataError
+from hexsim.layers import Opaque
+from hexsim.layers.opaque import operator_of
+from hexsim.onnx_io.file.node import outer_names
+from hexsim.onnx_io.write.emitters.opaque import nodes_of
+
+
+def require_node(layer: Opaque) -> None:
+    """Raise InvalidDataError unless the layer's node can be read and names what the layer names."""
+    try:
+        node = onnx.NodeProto.FromString(layer.node)
+        held = operator_of([one.op_type for one in nodes_of(layer)])
+    except Exception:  # of protobuf, whose errors onnx does not hand on
+        raise InvalidDataError("field 'node' holds no ONNX node") from None
+    if held not in (layer.op_type, layer.op_type.rpartition(".")[2]):
+        raise InvalidDataError(f"field 'op_type' is '{layer.op_type}', and its node a '{held}'")
+    inputs = len(list(filter(None, node.input))) + len(outer_names(node))
+    if inputs != len(layer.inputs):
+        raise InvalidDataError(f"it has {len(layer.inputs)} inputs, and its node reads {inputs}")
+    outputs = len(list(filter(None, node.output)))
+    if outputs != len(layer.outputs):
+        raise InvalidDataError(
+            f"it has {len(layer.outputs)} outputs, and its node writes {outputs}"
+        )

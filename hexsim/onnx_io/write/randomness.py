@@ -1,0 +1,37 @@
+"""Operators that draw random numbers: what they give depends on how often they have run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import onnx
+
+from hexsim.layers import Opaque
+from hexsim.onnx_io.file.node import subgraphs
+from hexsim.onnx_io.write.emitters.opaque import nodes_of
+
+RANDOM = frozenset(
+    {
+        "Bernoulli",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+    }
+)
+_SOMETIMES = frozenset({"Dropout"})
+"""Those that draw in training."""
+
+
+def draws(layer: Opaque) -> bool:
+    """True if a node of the layer may draw, or one of a graph inside it."""
+    return _any_draws(nodes_of(layer))
+
+
+def _any_draws(nodes: Iterable[onnx.NodeProto]) -> bool:
+    return any(
+        one.op_type in RANDOM | _SOMETIMES
+        or any(_any_draws(graph.node) for graph in subgraphs(one))
+        for one in nodes
+    )

@@ -1,0 +1,69 @@
+"""Both sides of a twin say what the engines themselves say."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from hexsim.accuracy.paired_run import Twin
+from hexsim.graph.ir import Network, Tensor
+from hexsim.layers import Neuron
+from hexsim.lowering import bind
+from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.quantization.quantizer import quantize
+from tests.accuracy import culprits
+from tests.deployed import deployed, planned
+from tests.int8.single_layer import codes_of
+
+
+def test_codes_of_every_tensor_made_real() -> None:
+    model, (feed, *_) = culprits.quantized(), culprits.inputs()
+    floats, others = Twin(deployed(model, "dsp", "sd855")).run(feed)
+    (subnet,) = planned(model).subnets
+    calls = tuple(bind(subnet, model, signed_weights=True))
+    codes = codes_of(subnet, calls, feed)
+    assert set(codes) == set(others) == set(floats)
+    for name, values in codes.items():
+        encoding = model.activations[name]
+        np.testing.assert_array_equal(encoding.dequantize(values), others[name])
+    scores = FloatEngine(model.network).run(feed)["scores"]
+    np.testing.assert_allclose(floats["scores"], scores, rtol=1e-5, atol=1e-5)
+
+
+def test_layers_on_the_tensor_engine_take_weights_as_they_are() -> None:
+    model, (feed, *_) = culprits.quantized(), culprits.inputs()
+    layers = [layer.name for layer in model.network.layers]
+    rescaled, unsigned, mixed, every = (
+        Twin(deployed(model, "aip", chip, sections=sections)).run(feed)[1]
+        for chip, sections in (
+            ("sd855", []),
+            ("sd835", []),
+            ("sd855", [["c0", "c1"]]),
+            ("sd855", [layers]),
+        )
+    )
+    for name in ("c0.out", "c1.out"):
+        np.testing.assert_array_equal(mixed[name], unsigned[name])
+        assert not np.array_equal(mixed[name], rescaled[name])
+    assert not np.array_equal(mixed["c2.out"], unsigned["c2.out"]), "HVX rescales"
+    for name, values in every.items():
+        np.testing.assert_array_equal(values, unsigned[name])
+
+
+def test_tensors_of_a_layer_that_falls_back_are_no_codes() -> None:
+    network = culprits.network()
+    elu = Neuron(name="elu", inputs=("scores",), outputs=("end",), function="elu")
+    tensors = {**network.tensors, "end": Tensor("end", (1, 10))}
+    network: Network = replace(
+        network, layers=(*network.layers, elu), tensors=tensors, outputs=("end",)
+    )
+    twin = Twin(deployed(quantize(network, culprits.inputs())))
+    assert (twin.runtimes["scores"], twin.runtimes["end"]) == ("dsp", "cpu")
+    assert "scores" in twin.encodings
+    assert "end" not in twin.encodings
+
+
+def test_a_float_runtime_needs_no_encodings() -> None:
+    twin = Twin(deployed(culprits.network(), "cpu"))
+    floats, others = twin.run(culprits.inputs()[0])
+    assert twin.encodings == {}
+    np.testing.assert_allclose(floats["scores"], others["scores"], rtol=1e-5, atol=1e-5)

@@ -1,0 +1,97 @@
+"""Tables of operators: their words, releases, and that their keys are layers that exist."""
+
+from typing import Any
+
+import pytest
+
+from hexsim.datasheets import operators, stacks
+from hexsim.datasheets.operators import Operators, OperatorTable, Verdict, column
+from hexsim.errors import HexsimError
+from hexsim.layers import TYPES
+from hexsim.layers._functions import FUNCTIONS
+
+TREE: dict[str, Any] = {
+    "name": "t",
+    "title": "T",
+    "unlisted": {"gpu": "assumed", "dsp": "refused"},
+    "sources": {"s": {"text": "a list", "confidence": "documented"}},
+    "rows": {
+        "pool": {"gpu": "no", "dsp": "1.10", "source": "s"},
+        "neuron: exp": {"dsp": "by 1.43", "source": "s"},
+        "neuron": {"dsp": "no", "source": "s"},
+    },
+}
+
+
+def _of(release: str | None) -> Operators:
+    return Operators("T 1", OperatorTable.from_tree(TREE, "t.toml"), release)
+
+
+@pytest.mark.parametrize(
+    ("release", "taken"), [("1.9", False), ("1.10", True), ("1.11", True), (None, True)]
+)
+def test_from_a_release_on(release: str | None, taken: bool) -> None:
+    verdict = _of(release).verdict("pool", "", "dsp")
+    assert verdict == Verdict(taken, "a list", "documented", "1.10")
+
+
+def test_before_the_first_table_that_names_it_a_layer_is_assumed() -> None:
+    early, late = (_of(release).verdict("neuron", "exp", "dsp") for release in ("1.30", "1.43"))
+    assert early is not None
+    assert late is not None
+    assert early.taken
+    assert late.taken
+    assert (early.confidence, late.confidence) == ("assumed", "documented")
+
+
+def test_a_variant_goes_before_its_type() -> None:
+    log = _of(None).verdict("neuron", "log", "dsp")
+    assert log == Verdict(False, "a list", "documented")
+    assert _of(None).verdict("neuron", "exp", "gpu") is None, "its row has no word on the GPU"
+
+
+def test_what_has_no_row_is_refused_where_the_list_is_closed() -> None:
+    assert _of(None).verdict("lrn", "", "gpu") is None
+    assert _of(None).verdict("lrn", "", "dsp") == Verdict(
+        False, "not in the list of T", "documented"
+    )
+
+
+def test_a_source_must_be_known() -> None:
+    rows = {"pool": {"gpu": "no", "source": "x"}}
+    with pytest.raises(HexsimError, match=r"t\.toml.*a source of this file for 'pool', not 'x'"):
+        OperatorTable.from_tree({**TREE, "rows": rows}, "t.toml")
+    rows = {"pool": {"gpu": "maybe", "source": "s"}}
+    with pytest.raises(HexsimError, match=r"rows\.pool\.gpu.*'maybe'"):
+        OperatorTable.from_tree({**TREE, "rows": rows}, "t.toml")
+
+
+def test_columns() -> None:
+    assert {target: column(target) for target in ("cpu", "hta", "gpu_fp16", "aip", "fxp_cpu")} == {
+        "cpu": None,
+        "hta": None,
+        "gpu_fp16": "gpu",
+        "aip": "dsp",
+        "fxp_cpu": "dsp",
+    }
+
+
+@pytest.mark.parametrize("family", operators.names())
+def test_rows_are_layers(family: str) -> None:
+    types = {kind.type for kind in TYPES if isinstance(kind.type, str)} | {"argmax", "argmin"}
+    for key in operators.load(family).rows:
+        name, _, variant = key.partition(": ")
+        assert name in types, key
+        assert name != "neuron" or variant in FUNCTIONS, key
+
+
+def test_stacks_name_tables_that_exist() -> None:
+    for name in stacks.names():
+        assert stacks.load(name).operators.name == name
+    with pytest.raises(HexsimError, match="snpe-2"):
+        _ = stacks.load("snpe-1.30").taking("snpe-2").operators
+
+
+def test_who_has_a_layer_by_its_table() -> None:
+    assert stacks.that_have("recurrent", "lstm", "dsp") == ("aihub-tflite", "qnn-2.45")
+    assert stacks.that_have("recurrent", "rnn", "dsp") == ()

@@ -1,0 +1,141 @@
+"""The sealed ZIP archive: looks like the real one, is refused when anything in it changed."""
+
+import hashlib
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hexsim.dlc.archive import create_archive, open_archive
+from hexsim.dlc.directory import METADATA, MODEL, PARAMS
+from hexsim.errors import HexsimError
+
+PAYLOAD = b"weights" * 9
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    target = tmp_path / "m.dlc"
+    _write(target)
+    return target
+
+
+def _write(path: Path) -> None:
+    with path.open("w+b") as file, create_archive(file) as archive:
+        with archive.params(len(PAYLOAD)) as stream:
+            stream.write(PAYLOAD[:5])
+            stream.write(PAYLOAD[5:])
+        archive.add(MODEL, b'{"name": "net"}')
+        archive.add(METADATA, b"model-version=1\n")
+
+
+def test_contents_come_back(path: Path) -> None:
+    archive = open_archive(path)
+    assert (archive.model, archive.metadata) == (b'{"name": "net"}', b"model-version=1\n")
+    assert path.read_bytes()[archive.params_start : archive.params_end] == PAYLOAD
+
+
+def test_any_zip_program_can_look_inside(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == [PARAMS, MODEL, METADATA]
+        assert archive.testzip() is None
+        assert archive.comment.startswith(b"hexsim-dlc 0003 params ")
+
+
+def test_the_digest_is_the_documented_one(path: Path) -> None:
+    data, archive = path.read_bytes(), open_archive(path)
+    outside = data[: archive.params_start] + data[archive.params_end : -64]
+    assert data[-64:].decode() == hashlib.sha256(outside).hexdigest()
+
+
+def test_equal_contents_give_equal_bytes(path: Path, tmp_path: Path) -> None:
+    _write(tmp_path / "again.dlc")
+    assert (tmp_path / "again.dlc").read_bytes() == path.read_bytes()
+
+
+def test_every_truncation_is_refused(path: Path, tmp_path: Path) -> None:
+    data = path.read_bytes()
+    cut = tmp_path / "cut.dlc"
+    for size in range(len(data)):
+        cut.write_bytes(data[:size])
+        with pytest.raises(HexsimError, match=r"truncated|not a ZIP"):
+            open_archive(cut)
+
+
+def test_every_altered_byte_outside_the_weights_is_refused(path: Path, tmp_path: Path) -> None:
+    data, archive = path.read_bytes(), open_archive(path)
+    bad = tmp_path / "bad.dlc"
+    for at in range(len(data)):
+        if archive.params_start <= at < archive.params_end:
+            continue
+        for flip in (0x01, 0x80, 0xFF):
+            bad.write_bytes(data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :])
+            with pytest.raises(HexsimError, match=r"altered|not a ZIP|\.dlc format"):
+                open_archive(bad)
+
+
+@settings(max_examples=50)
+@given(before=st.binary(max_size=9), after=st.binary(max_size=9))
+def test_bytes_added_at_either_end_are_refused(
+    before: bytes, after: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("added") / "m.dlc"
+    _write(path)
+    path.write_bytes(before + path.read_bytes() + after)
+    if before or after:
+        with pytest.raises(HexsimError, match=r"altered|not a ZIP|Qualcomm"):
+            open_archive(path)
+
+
+def test_a_newer_format_is_named(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"hexsim-dlc 0003", b"hexsim-dlc 0004"))
+    with pytest.raises(HexsimError, match=r"format 4, this hexsim reads formats up to 3; update"):
+        open_archive(path)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [b"\xd5\x0a\x03\0\0\0\0\0\x10\0\0\0NETD....", b"\x10\0\0\0NETD........"],
+    ids=["prefix", "identifier"],
+)
+def test_a_real_dlc_is_recognised(model: bytes, tmp_path: Path) -> None:
+    for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        with zipfile.ZipFile(tmp_path / "real.dlc", "w", compression) as archive:
+            archive.writestr("dlc.metadata", "converter-version=1.54\n")
+            archive.writestr("model", model)
+        with pytest.raises(HexsimError, match="Qualcomm"):
+            open_archive(tmp_path / "real.dlc")
+
+
+def test_an_old_real_dlc_is_recognised(tmp_path: Path) -> None:
+    (tmp_path / "v2.dlc").write_bytes(b"\xd5\x0a\x02\0" + bytes(400))
+    with pytest.raises(HexsimError, match="Qualcomm"):
+        open_archive(tmp_path / "v2.dlc")
+
+
+def test_another_zip_with_any_byte_altered_never_breaks_the_reader(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "z.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model", b"abc" * 20)
+    data = (tmp_path / "z.zip").read_bytes()
+    for at in range(len(data)):
+        for flip in (0x01, 0x10, 0x80, 0xFF):
+            bad = data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :]
+            (tmp_path / "bad.dlc").write_bytes(bad)
+            with pytest.raises(HexsimError, match=r"no archive that hexsim wrote|not a ZIP"):
+                open_archive(tmp_path / "bad.dlc")
+
+
+@pytest.mark.parametrize("data", [b"", b"P", b"\x08\x07 an ONNX file", bytes(300)])
+def test_what_is_no_zip_is_refused(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.dlc").write_bytes(data)
+    with pytest.raises(HexsimError, match="not a ZIP"):
+        open_archive(tmp_path / "x.dlc")
+
+
+def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(HexsimError, match=r"cannot read .*No such file"):
+        open_archive(tmp_path / "none.dlc")
+    with pytest.raises(HexsimError, match=r"cannot read .*directory"):
+        open_archive(tmp_path)

@@ -1,0 +1,154 @@
+"""Helpers take part if they can; whether they do changes no value and blocks nobody."""
+
+import itertools
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from hexsim.int8.commands import command_list, thread_pool
+from hexsim.int8.commands.command_list import Program
+from hexsim.int8.machine_code.jit import kernel
+from hexsim.int8.step import FIRST, LAST, Step
+
+
+@kernel("void(int64[:,::1],int64)")
+def _take_part(job, thread):
+    thread_pool._take_part(job.ctypes.data, thread)
+
+
+@kernel("void(int64[::1],int64,int64)")
+def _note_order(order, first, last):
+    for i in range(first, last):
+        order[1 + order[0]] = i
+        order[0] += 1
+
+
+@kernel("void(int64[::1],int64[::1],int64,int64)")
+def _count_up(source, target, first, last):
+    for i in range(first, last):
+        for k in range(i % 200):
+            target[i] += source[k % source.size]
+
+
+ROWS = 3000
+
+
+def _work():
+    """A chain of steps, each reading what the one before it wrote in every row."""
+    arrays = [np.ones(ROWS, np.int64), *np.zeros((30, ROWS), np.int64)]
+    steps = [
+        Step(_count_up, (one, two, FIRST, LAST), ROWS) for one, two in itertools.pairwise(arrays)
+    ]
+    return arrays, steps
+
+
+def _expected():
+    arrays, steps = _work()
+    for step in steps:
+        step()
+    return arrays[-1]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_steps_wait_for_each_other(threads):
+    expected = _expected()
+    arrays, steps = _work()
+    ready = Program(steps, threads)
+    for pause in (0, 0, 0.002, 0, 0.01):  # helpers look out, or sleep
+        time.sleep(pause)
+        for array in arrays[1:]:
+            array[:] = 0
+        ready.run()
+        np.testing.assert_array_equal(arrays[-1], expected)
+
+
+def test_helpers_do_take_part():
+    """Not in every run, where cores are busy, but in some."""
+    seen = np.zeros(64, np.int64)
+    step = Step(_count_up, (np.ones(1 << 17, np.int64), seen, FIRST, LAST), 64)
+    ready = Program([step], 2)
+    (table,) = ready._parts
+    row = table._rows.numbers[0]
+    helper_words = next(
+        x.reshape(-1) for x in table.owned() if x.ctypes.data == row[thread_pool.WORDS + 1]
+    )
+    deadline = time.monotonic() + 60
+    while not helper_words[row[thread_pool.LAST_AT]] and time.monotonic() < deadline:
+        ready.run()
+    assert helper_words[row[thread_pool.LAST_AT]] > 0
+
+
+@pytest.mark.parametrize(
+    ("thread", "sections"), [(0, (0, 14, 28)), (1, (14, 28, 0)), (2, (28, 0, 14))]
+)
+def test_a_thread_begins_with_its_own_section(thread, sections, monkeypatch):
+    monkeypatch.setattr(command_list, "_LEAST_SHARED", 0)
+    order = np.zeros(1 + 40, np.int64)
+    ready = Program([Step(_note_order, (order, FIRST, LAST), rows=40, grain=7)], 3)
+    (table,) = ready._parts
+    counters = next(x for x in table.owned() if x.nbytes == 8 * thread_pool.counter_words(3, 1))
+    counters[:] = 0
+    _take_part(table._job.numbers, thread)
+    assert order[1:].tolist() == [i for at in sections for i in range(at, min(at + 14, 40))]
+
+
+def test_who_finds_the_helpers_busy_does_it_alone(monkeypatch):
+    monkeypatch.setattr(thread_pool, "_the_team", thread_pool.Team())
+    expected = _expected()
+    arrays, steps = _work()
+    with thread_pool.the_team()._turn:
+        Program(steps, 2).run()
+    assert not thread_pool.the_team()._helpers
+    np.testing.assert_array_equal(arrays[-1], expected)
+
+
+def test_programs_of_several_threads_share_the_helpers():
+    expected = _expected()
+    results = []
+
+    def run():
+        arrays, steps = _work()
+        Program(steps, 3).run()
+        results.append(arrays[-1])
+
+    threads = [threading.Thread(target=run) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 6
+    for result in results:
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_little_work_is_not_shared(monkeypatch):
+    monkeypatch.setattr(thread_pool, "_the_team", thread_pool.Team())
+    numbers = np.ones(100, np.int64)
+    Program([Step(_count_up, (numbers, numbers.copy(), FIRST, LAST), 100)], 2).run()
+    assert not thread_pool.the_team()._helpers
+    monkeypatch.setattr(command_list, "_LEAST_SHARED", 0)
+    Program([Step(_count_up, (numbers, numbers.copy(), FIRST, LAST), 100)], 2).run()
+    assert len(thread_pool.the_team()._helpers) == 1
+
+
+@pytest.mark.skipif(not hasattr(thread_pool.os, "fork"), reason="no fork on this system")
+def test_a_forked_process_has_helpers_of_its_own():
+    code = """
+import os
+from tests.int8.commands.test_thread_pool import _expected, _work
+from hexsim.int8.commands.command_list import Program
+expected = _expected()
+for forked in (False, True):
+    child = os.fork() if forked else 0
+    if child:
+        raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    arrays, steps = _work()
+    Program(steps, 2).run()
+    assert (arrays[-1] == expected).all()
+"""
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    subprocess.run(command, check=True, timeout=120)

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hexsim.layers import NO_CLAMP, RELU, Elementwise
+from hexsim.lowering.elementwise import BoundExtremum, BoundProduct, BoundSum
+from hexsim.lowering.requantize import FACTOR_BITS
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails
+from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
+
+SHAPES = [(2, 3, 4, 5), (1, 1, 1, 5), (5,), (2, 3, 4, 1), (3, 1, 1), ()]
+
+
+@st.composite
+def operands_of(draw, most):
+    full = SHAPES[0]
+    others = draw(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=most - 1))
+    shapes = draw(st.permutations([full, *others]))
+    bits = draw(BITS)
+    inputs = tuple(draw(operands(shape, f"x{i}", bits)) for i, shape in enumerate(shapes))
+    codes = [draw(arrays(shape, CODES[bits])) for shape in shapes]
+    return inputs, draw(operands(full, "y", bits)), codes
+
+
+@given(operands_of(4), st.data())
+@examples(80)
+def test_sum_equals_twin(case, data):
+    inputs, output, codes = case
+    random = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    limit = 1 << FACTOR_BITS[output.bits]
+    factors = random.integers(-limit, limit, len(inputs), np.int32, endpoint=True)
+    tail = data.draw(tails(1, output.bits, output.bits - 8))
+    call = BoundSum(layer="sum", inputs=inputs, output=output, factors=factors, tail=tail)
+    assert_equals_twin(call, codes)
+
+
+@given(operands_of(3), st.data())
+@examples(80)
+def test_product_equals_twin(case, data):
+    inputs, output, codes = case
+    tail = data.draw(tails(1, output.bits, (output.bits - 8) * len(inputs)))
+    assert_equals_twin(BoundProduct(layer="mul", inputs=inputs, output=output, tail=tail), codes)
+
+
+@given(operands_of(4), st.sampled_from(["max", "min"]), st.data())
+@examples(60)
+def test_extremum_equals_twin(case, kind, data):
+    inputs, output, codes = case
+    kind_of_table = arrays((2**output.bits,), CODES[output.bits])
+    tables = tuple(data.draw(st.none() | kind_of_table) for _ in inputs)
+    call = BoundExtremum(layer="max", inputs=inputs, output=output, kind=kind, tables=tables)
+    assert_equals_twin(call, codes)
+
+
+@given(st.data())
+@examples(5)
+def test_sum_longer_than_a_chunk_equals_twin(data):
+    shape = (1, 41, 40, 7)
+    x, y = data.draw(operands(shape, "x")), data.draw(operands(shape, "y"))
+    factors = np.array([16384, 9000], np.int32)
+    tail = data.draw(tails(1))
+    call = BoundSum(layer="sum", inputs=(x, x), output=y, factors=factors, tail=tail)
+    assert_equals_twin(call, [data.draw(arrays(shape)) for _ in range(2)])
+
+
+FLOAT = {
+    "sum": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "product": lambda a, b: a * b,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+
+
+@pytest.mark.parametrize("clamp", [NO_CLAMP, RELU])
+@pytest.mark.parametrize("kind", FLOAT)
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(kind, clamp, bits):
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=(1, 5, 6, 4)).astype(np.float32)
+    constant = (3 * rng.normal(size=(4,))).astype(np.float32)
+    layer = Elementwise(name="e", inputs=("x", "c"), outputs=("y",), kind=kind, clamp=clamp)
+    result, seen, step = run_layer(layer, {"x": x}, (-4, 5), {"c": constant}, bits=bits)
+    expected = np.clip(FLOAT[kind](seen["x"], seen["c"]), max(clamp.low, -4), 5)
+    assert_within(result, expected, step)

@@ -1,0 +1,131 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hexsim.layers import AxisSlice, ChannelShuffle, Concat, Pad, Permute, Reshape, StridedSlice
+from hexsim.lowering.concat import BoundConcat
+from hexsim.lowering.pad import BoundPad
+from hexsim.lowering.rearrange import BoundRearrange
+from hexsim.lowering.strided_slice import BoundSlice
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
+from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
+
+TABLES = {bits: st.none() | arrays((2**bits,), CODES[bits]) for bits in (8, 16)}
+
+
+@given(st.data())
+@examples(50)
+def test_concat_equals_twin(data):
+    axis, bits = data.draw(st.integers(0, 3)), data.draw(BITS)
+    shapes = []
+    for size in data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=4)):
+        shape = [2, 3, 4, 5]
+        shape[axis] = size
+        shapes.append(tuple(shape))
+    joined = [2, 3, 4, 5]
+    joined[axis] = sum(shape[axis] for shape in shapes)
+    call = BoundConcat(
+        layer="concat",
+        inputs=tuple(data.draw(operands(shape, f"x{i}", bits)) for i, shape in enumerate(shapes)),
+        output=data.draw(operands(joined, "y", bits)),
+        axis=axis,
+        tables=tuple(data.draw(TABLES[bits]) for _ in shapes),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits])) for shape in shapes])
+
+
+@given(st.data())
+@examples(50)
+def test_rearrange_equals_twin(data):
+    split = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=5)))
+    permutation = tuple(data.draw(st.permutations(range(len(split)))))
+    shape = tuple(split[axis] for axis in permutation)
+    bits = data.draw(BITS)
+    call = BoundRearrange(
+        layer="move",
+        inputs=(data.draw(operands(split, bits=bits)),),
+        output=data.draw(operands(shape, "y", bits)),
+        split=split,
+        permutation=permutation,
+        table=data.draw(TABLES[bits]),
+    )
+    assert_equals_twin(call, [data.draw(arrays(split, CODES[bits]))])
+
+
+@given(st.data())
+@examples(50)
+def test_slice_equals_twin(data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4)))
+    parts = []
+    for axis, size in enumerate(shape):
+        if data.draw(st.booleans()):
+            start = data.draw(st.integers(0, size - 1))
+            stop = data.draw(st.integers(start + 1, size))
+            parts.append(AxisSlice(axis, start, stop, data.draw(st.integers(1, 3))))
+    layer = StridedSlice(name="s", inputs=("x",), outputs=("y",), parts=tuple(parts))
+    (result,) = layer.output_shapes([shape])
+    bits = data.draw(BITS)
+    call = BoundSlice(
+        layer="s",
+        inputs=(data.draw(operands(shape, bits=bits)),),
+        output=data.draw(operands(result, "y", bits)),
+        selection=layer.selection(len(shape)),
+        table=data.draw(TABLES[bits]),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+
+
+@given(st.data())
+@examples(50)
+def test_pad_equals_twin(data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)))
+    begins, ends = (tuple(data.draw(st.integers(0, 3)) for _ in shape) for _ in range(2))
+    layer = Pad(name="p", inputs=("x",), outputs=("y",), begins=begins, ends=ends)
+    (result,) = layer.output_shapes([shape])
+    bits = data.draw(BITS)
+    call = BoundPad(
+        layer="p",
+        inputs=(data.draw(operands(shape, bits=bits)),),
+        output=data.draw(operands(result, "y", bits)),
+        interior=layer.interior(shape),
+        fill=data.draw(st.integers(0, 255)),
+        table=data.draw(TABLES[bits]),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_concat_close_to_float(bits):
+    rng = np.random.default_rng(10)
+    feeds = {
+        n: (s * rng.normal(size=(1, 3, 3, 4))).astype(np.float32)
+        for n, s in zip("ab", (1, 4), strict=True)
+    }
+    layer = Concat(name="c", inputs=("a", "b"), outputs=("y",), axis=3)
+    result, seen, step = run_layer(layer, feeds, (-20, 20), bits=bits)
+    assert_within(result, np.concatenate([seen["a"], seen["b"]], axis=3), step)
+
+
+def test_rearrangements_keep_their_values():
+    x = np.arange(2 * 3 * 4 * 6, dtype=np.float32).reshape(2, 3, 4, 6)
+    common = {"name": "m", "inputs": ("x",), "outputs": ("y",)}
+    shuffled = x.reshape(2, 3, 4, 2, 3).swapaxes(3, 4).reshape(x.shape)
+    for layer, expected in [
+        (Permute(**common, permutation=(0, 3, 1, 2)), x.transpose(0, 3, 1, 2)),
+        (Reshape(**common, shape=(2, 72)), x.reshape(2, 72)),
+        (ChannelShuffle(**common, groups=2), shuffled),
+        (
+            Pad(**common, begins=(0, 1, 0, 2), ends=(0, 0, 3, 1), value=100.0),
+            np.pad(x, ((0, 0), (1, 0), (0, 3), (2, 1)), constant_values=100.0),
+        ),
+        (
+            StridedSlice(**common, parts=(AxisSlice(3, 1, 6, 2), AxisSlice(1, 2, 3))),
+            x[:, 2:3, :, 1:6:2],
+        ),
+    ]:
+        same, _, step = run_layer(layer, {"x": x}, (0, 143))
+        assert_within(same, expected, step)
+        wider, _, step = run_layer(layer, {"x": x}, (-100, 200))
+        assert_within(wider, expected, step, steps=1.0)  # two roundings, the input's and its own

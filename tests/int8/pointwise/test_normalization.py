@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hexsim.errors import HexsimError
+from hexsim.layers import RELU, Normalization
+from hexsim.lowering.normalization import FRACTION_BITS, BoundNormalization
+from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_twin, operands, tails
+from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
+
+KINDS = st.sampled_from(["deviation", "mean_square", "length"])
+
+
+@given(st.data())
+@examples(150)
+def test_equals_twin(data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=4)))
+    axes = data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))
+    bits = data.draw(BITS)
+    spread = tuple(data.draw(st.sampled_from([1, size])) for size in shape)
+    random = np.random.default_rng(data.draw(SEEDS))
+    entries = int(np.prod(spread))
+    tail = data.draw(tails(1, bits, FRACTION_BITS))
+    preload = random.integers(-(2**40), 2**40, entries)
+    call = BoundNormalization(
+        layer="norm",
+        inputs=(data.draw(operands(shape, bits=bits)),),
+        output=data.draw(operands(shape, "y", bits)),
+        kind=data.draw(KINDS),
+        axes=tuple(axes),
+        epsilon=data.draw(st.sampled_from([0, 1, 10**6, 2**61])),
+        spread=spread,
+        factors=random.integers(-32767, 32767, entries, np.int16, endpoint=True),
+        tail=type(tail)(preload, *(getattr(tail, n) for n in _CONSTANTS)),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+
+
+_CONSTANTS = ("multiplier", "shift", "low", "high", "fraction_bits")
+
+
+@pytest.mark.parametrize("kind", ["deviation", "mean_square", "length"])
+@pytest.mark.parametrize("axes", [(3,), (1, 2)])
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(kind, axes, bits):
+    rng = np.random.default_rng(12)
+    x = rng.normal(1, 2, size=(2, 9, 8, 40)).astype(np.float32)
+    constants = {"s": rng.normal(size=40), "t": rng.normal(size=40)}
+    constants = {name: array.astype(np.float32) for name, array in constants.items()}
+    layer = Normalization(
+        name="n", inputs=("x",), outputs=("y",), kind=kind, axes=axes, epsilon=0.01,
+        scale="s", shift="t", clamp=RELU,
+    )  # fmt: skip
+    result, seen, step = run_layer(layer, {"x": x}, (0, 12), constants, bits=bits)
+    x = seen["x"]
+    if kind == "deviation":
+        x = x - x.mean(axes, keepdims=True)
+    square = (x * x).sum(axes, keepdims=True)
+    square = square if kind == "length" else square / np.prod([x.shape[a] for a in axes])
+    expected = x / np.sqrt(square + 0.01) * constants["s"] + constants["t"]
+    assert_within(result, np.maximum(expected, 0), step, steps=0.51 if bits == 8 else 2)
+
+
+def test_equal_elements_have_no_deviation():
+    layer = Normalization(
+        name="n", inputs=("x",), outputs=("y",), kind="deviation", axes=(1,), epsilon=0.0
+    )
+    x = np.array([[3, 3, 3], [1, 2, 3]], np.float32)
+    result, _, step = run_layer(layer, {"x": x}, (-2, 2))
+    assert_within(result, [[0, 0, 0], [-(1.5**0.5), 0, 1.5**0.5]], step, steps=0.6)
+
+
+def test_more_than_64_bits_hold_is_refused():
+    layer = Normalization(
+        name="n", inputs=("x",), outputs=("y",), kind="deviation", axes=(0,), epsilon=0.0
+    )
+    x = np.zeros(1 << 15, np.float32)
+    with pytest.raises(HexsimError, match="normalises 32768 elements of 16 bits"):
+        run_layer(layer, {"x": x}, (-2, 2), bits=16)

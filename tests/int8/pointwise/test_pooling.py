@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hexsim.layers import Pooling, Window
+from hexsim.lowering.pooling import BoundAveragePool, BoundMaxPool
+from tests.int8 import naive
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails, windows
+from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
+
+
+@st.composite
+def pooled(draw):
+    height, width = draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    channels = draw(st.sampled_from([1, 3, 32, 65]))
+    bits = draw(BITS)
+    x = draw(operands((draw(st.integers(1, 2)), height, width, channels), bits=bits))
+    window = draw(windows(height, width))
+    shape = (x.shape[0], *window.output_size(height, width), channels)
+    return x, window, draw(operands(shape, "y", bits)), draw(arrays(x.shape, CODES[bits]))
+
+
+@given(pooled(), st.data())
+@examples(80)
+def test_max_equals_twin(case, data):
+    x, window, output, codes = case
+    table = data.draw(st.none() | arrays((2**x.bits,), CODES[x.bits]))
+    call = BoundMaxPool(layer="max", inputs=(x,), output=output, window=window, table=table)
+    assert_equals_twin(call, [codes])
+
+
+@given(pooled(), st.data())
+@examples(80)
+def test_average_equals_twin(case, data):
+    x, window, output, codes = case
+    entries = data.draw(st.integers(1, 4))
+    random = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    call = BoundAveragePool(
+        layer="average",
+        inputs=(x,),
+        output=output,
+        window=window,
+        tail=data.draw(tails(entries, x.bits, x.bits - 8)),
+        tail_of=random.integers(0, entries, output.shape[1:3], np.int32),
+    )
+    assert_equals_twin(call, [codes])
+
+
+@pytest.mark.parametrize("include_pad", [False, True])
+@pytest.mark.parametrize("kind", ["max", "average"])
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(kind, include_pad, bits):
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(1, 7, 9, 5)).astype(np.float32)
+    window = Window((3, 3), (2, 2), (1, 1, 1, 1), ceil_mode=True)
+    layer = Pooling(
+        name="pool",
+        inputs=("x",),
+        outputs=("y",),
+        kind=kind,
+        window=window,
+        count_include_pad=include_pad,
+    )
+    result, seen, step = run_layer(layer, {"x": x}, (-3, 3), bits=bits)
+    expected = np.empty(result.shape)
+    for n, oy, ox in naive.pixels(expected.shape):
+        inside = [seen["x"][n, y, xx] for _, _, y, xx in naive.taps(window, x.shape, oy, ox)]
+        count = 9 if include_pad else len(inside)  # no window leaves the padded input here
+        of_kind = np.max(inside, axis=0) if kind == "max" else np.sum(inside, axis=0) / count
+        expected[n, oy, ox] = of_kind
+    assert_within(result, np.clip(expected, -3, 3), step)

@@ -1,0 +1,67 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hexsim.errors import HexsimError
+from hexsim.layers import Reduce
+from hexsim.lowering.reduce import BoundReduceExtremum, BoundReduceSum
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands, tails
+from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
+
+SHAPES = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple)
+AXES = [axes for count in range(1, 5) for axes in itertools.combinations(range(4), count)]
+
+
+@st.composite
+def ends(draw):
+    """Axes, an operand and its codes, and the output."""
+    shape, bits = draw(SHAPES), draw(BITS)
+    axes = tuple(sorted(draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))))
+    result = tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+    codes = draw(arrays(shape, CODES[bits]))
+    return axes, draw(operands(shape, bits=bits)), codes, draw(operands(result, "y", bits))
+
+
+@given(ends(), st.data())
+@examples(60)
+def test_sum_equals_twin(case, data):
+    axes, x, codes, y = case
+    tail = data.draw(tails(1, y.bits, y.bits - 8))
+    call = BoundReduceSum(layer="sum", inputs=(x,), output=y, axes=axes, tail=tail)
+    assert_equals_twin(call, [codes])
+
+
+@given(ends(), st.sampled_from(["max", "min"]), st.data())
+@examples(60)
+def test_extremum_equals_twin(case, kind, data):
+    axes, x, codes, y = case
+    table = data.draw(st.none() | arrays((2**y.bits,), CODES[y.bits]))
+    call = BoundReduceExtremum(
+        layer="max", inputs=(x,), output=y, kind=kind, axes=axes, table=table
+    )
+    assert_equals_twin(call, [codes])
+
+
+FLOAT = {"mean": np.mean, "sum": np.sum, "max": np.max, "min": np.min}
+
+
+@pytest.mark.parametrize("axes", AXES, ids=str)
+@pytest.mark.parametrize("kind", FLOAT)
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(kind, axes, bits):
+    x = np.random.default_rng(7).normal(size=(2, 3, 4, 5)).astype(np.float32)
+    layer = Reduce(name="r", inputs=("x",), outputs=("y",), kind=kind, axes=axes)
+    result, seen, step = run_layer(layer, {"x": x}, (-30, 30), bits=bits)
+    assert_within(result, FLOAT[kind](seen["x"], axis=axes, keepdims=True), step)
+
+
+def test_refuses_more_codes_than_a_sum_holds():
+    layer = Reduce(name="r", inputs=("x",), outputs=("y",), kind="sum", axes=(0,))
+    x = np.zeros(2**31 // 255 + 1, np.float32)
+    x[0] = 1
+    with pytest.raises(HexsimError, match="layer 'r' adds 8421505 codes up"):
+        run_layer(layer, {"x": x}, (0, 1))

@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hexsim.layers import Softmax
+from hexsim.lowering.softmax import BoundSoftmax
+from tests.int8.drawn import BITS, CODES, arrays, assert_equals_twin, operands
+from tests.int8.single_layer import assert_within, run_layer
+from tests.thorough import examples
+
+
+@given(st.data())
+@examples(80)
+def test_equals_twin(data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
+    axes = data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))
+    random = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    bits = data.draw(BITS)
+    exponentials = random.integers(0, 2**23, 2**bits, np.int32, endpoint=True)
+    exponentials = np.sort(exponentials)[::-1].copy()
+    exponentials[0] = 2**23
+    call = BoundSoftmax(
+        layer="softmax",
+        inputs=(data.draw(operands(shape, bits=bits)),),
+        output=data.draw(operands(shape, "y", bits)),
+        axes=tuple(axes),
+        exponentials=exponentials,
+        scale=data.draw(st.sampled_from([1, 2**16 * 255, 2**38])),
+    )
+    assert_equals_twin(call, [data.draw(arrays(shape, CODES[bits]))])
+
+
+@pytest.mark.parametrize("axes", [(1,), (1, 2, 3)])
+@pytest.mark.parametrize("bits", [8, 16])
+def test_close_to_float(axes, bits):
+    rng = np.random.default_rng(12)
+    shape = (2, 1000) if axes == (1,) else (2, 3, 3, 4)
+    x = (3 * rng.normal(size=shape)).astype(np.float32)
+    layer = Softmax(name="s", inputs=("x",), outputs=("y",), axes=axes)
+    result, seen, step = run_layer(layer, {"x": x}, (0, 1), bits=bits)
+    e = np.exp(seen["x"])
+    assert_within(result, e / e.sum(axis=axes, keepdims=True), step, steps=0.51)

@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Constant, Network
+from hexsim.layers import FullyConnected
+from hexsim.lowering.source import Source
+from hexsim.lowering.weights import bind_weights, signed_weights
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.model import Model
+
+LAYER = FullyConnected(name="fc", inputs=("x",), outputs=("y",), weight="w", output_channels=3)
+
+
+def source(weight, parameters, *, signed):
+    constants = {"w": Constant("w", weight.shape, weight)}
+    network = Network("n", (LAYER,), {}, constants, (), ())
+    return Source(Model(network, {}, parameters, quantized=True), signed)
+
+
+WEIGHT = np.array([[1.0, 0.0, -0.5], [-0.25, 0.0, 2.0]], np.float32)
+ASYMMETRIC = Encoding.from_range(-0.5, 2.0)
+
+
+def test_unsigned_kernels_take_asymmetric_codes_as_they_are():
+    weights = bind_weights("w", LAYER, source(WEIGHT, {"w": ASYMMETRIC}, signed=False))
+    assert weights.codes.dtype == np.uint8
+    assert weights.zero_point == 51
+    np.testing.assert_array_equal(weights.codes, ASYMMETRIC.quantize(WEIGHT))
+    np.testing.assert_array_equal(weights.steps, [ASYMMETRIC.delta] * 3)
+
+
+def test_signed_kernels_take_them_rescaled_per_channel():
+    weights = bind_weights("w", LAYER, source(WEIGHT, {"w": ASYMMETRIC}, signed=True))
+    assert weights.codes.dtype == np.int8
+    assert weights.zero_point == 0
+    # Distances from the zero point are [[102, 0, -51], [-25, 0, 204]] (-0.25 is a tie).
+    np.testing.assert_array_equal(weights.codes, [[127, 0, -32], [-31, 0, 127]])
+    largest = np.array([102, 127, 204])
+    np.testing.assert_allclose(weights.steps, ASYMMETRIC.delta * largest / 127)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_symmetric_codes_stay(signed):
+    tensor = Encoding.symmetric_of(2.0)
+    weights = bind_weights("w", LAYER, source(WEIGHT, {"w": tensor}, signed=signed))
+    np.testing.assert_array_equal(weights.codes, tensor.quantize(WEIGHT))
+    axis = AxisEncoding(tuple(Encoding.symmetric_of(limit) for limit in (1.0, 0.01, 2.0)))
+    weights = bind_weights("w", LAYER, source(WEIGHT, {"w": axis}, signed=signed))
+    np.testing.assert_array_equal(weights.codes, [[127, 0, -32], [-32, 0, 127]])
+    np.testing.assert_array_equal(weights.steps, axis.deltas)
+
+
+@given(st.integers(0, 255), st.integers(0, 2**32 - 1))
+def test_rescaling_stays_within_half_a_step(zero_point, seed):
+    codes = np.random.default_rng(seed).integers(0, 256, (7, 4), np.uint8)
+    codes[:, 0] = zero_point  # a dead channel
+    codes[:, 1] = [zero_point] * 6 + [0 if zero_point else 1]
+    encoding = Encoding(8, -0.1 * zero_point, 0.1 * (255 - zero_point), 0.1, -zero_point)
+    weights = signed_weights(codes, encoding)
+    assert np.abs(weights.codes.astype(int)).max() <= 127
+    real = 0.1 * (codes.astype(np.float64) - zero_point)
+    error = np.abs(weights.codes * weights.steps - real)
+    assert (error <= weights.steps / 2 * (1 + 1e-9)).all()
+    assert (weights.codes[:, 0] == 0).all()
+    assert weights.steps[0] == pytest.approx(0.1)
+
+
+def test_many_weights_are_rescaled_as_a_few_are():
+    codes = np.random.default_rng(1).integers(0, 256, (3, 900, 400), np.uint8)
+    encoding = Encoding(8, -5.1, 20.4, 0.1, -51)
+    weights = signed_weights(codes, encoding)
+    for channel in range(0, 400, 57):
+        alone = signed_weights(codes[..., channel : channel + 1], encoding)
+        np.testing.assert_array_equal(weights.codes[..., channel], alone.codes[..., 0])
+        assert weights.steps[channel] == alone.steps[0]
+
+
+def test_weights_without_codes_are_refused():
+    with pytest.raises(HexsimError, match="layer 'fc': weight 'w' has no encoding"):
+        bind_weights("w", LAYER, source(WEIGHT, {}, signed=False))
+    wide = Encoding.from_range(-0.5, 2.0, bitwidth=16)
+    with pytest.raises(HexsimError, match="weight 'w' has 16-bit codes; quantise weights to 8"):
+        bind_weights("w", LAYER, source(WEIGHT, {"w": wide}, signed=True))
+    wider = Encoding.from_range(-0.5, 2.0, bitwidth=32)
+    with pytest.raises(HexsimError, match="weight 'w' has 32-bit codes; quantise weights to 16"):
+        bind_weights("w", LAYER, source(WEIGHT, {"w": wider}, signed=False))
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_16_bit_weights_are_taken_as_they_are(symmetric):
+    encoding = Encoding.symmetric_of(2.0, 16) if symmetric else Encoding.from_range(-0.5, 2, 16)
+    weights = bind_weights("w", LAYER, source(WEIGHT, {"w": encoding}, signed=False))
+    assert (weights.bits, weights.codes.dtype) == (16, encoding.dtype)
+    real = (weights.codes.astype(np.float64) - weights.zero_point) * weights.steps
+    np.testing.assert_allclose(real, WEIGHT, atol=encoding.delta / 2)

@@ -1,0 +1,212 @@
+"""The worked integers of docs/reference/arithmetic.md."""
+
+import math
+
+import numpy as np
+import pytest
+
+from hexsim.int8.dispatch import prepare
+from hexsim.layers import (
+    ArgExtremum,
+    Elementwise,
+    LocalResponseNorm,
+    Normalization,
+    Pad,
+    Recurrent,
+    Reduce,
+    Softmax,
+)
+from hexsim.lowering.arg_extremum import bind_arg_extremum
+from hexsim.lowering.local_response_norm import bind_local_response_norm, power_knots
+from hexsim.lowering.lowered_call import Operand
+from hexsim.lowering.normalization import bind_normalization
+from hexsim.lowering.quotient import bind_quotient
+from hexsim.lowering.recurrent import bind_recurrent
+from hexsim.lowering.reduce import bind_reduce
+from hexsim.lowering.requantize import common_scale, requantize, rescale_table
+from hexsim.lowering.softmax import bind_softmax
+from hexsim.lowering.weights import Weights
+from hexsim.quantization.encodings import Encoding
+from tests.int8.single_layer import execute
+
+
+def encoding(delta, zero_point):
+    return Encoding(8, -zero_point * delta, (255 - zero_point) * delta, delta, -zero_point)
+
+
+class Between:
+    """A source whose layers all read `x` and write `y`."""
+
+    def __init__(self, shape, x, y):
+        self.operands = (Operand("x", shape, x),), Operand("y", shape, y)
+
+    def ends(self, layer):
+        return self.operands
+
+
+def result(call, codes):
+    output = np.empty(call.output.shape, np.uint8)
+    execute(prepare(call), [np.array(codes, np.uint8).reshape(call.output.shape)], output)
+    return output.ravel().tolist()
+
+
+def test_convolution():
+    tail = requantize(0.01 * 0.005, encoding(0.025, 40), bias=np.array([0.25]))
+    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (4294967, 0, 5000 + 20000)
+    assert tail.apply(np.array([30400])) == 61
+
+
+def test_sixteen_bits():
+    x, z = np.array([50000, 9000, 11000]), 10000
+    w = np.array([200, 60, 255]) - 100
+    high, low = ((x >> 8) - (z >> 8)) @ w, ((x & 255) - (z & 255)) @ w
+    assert (high, low) == (16225, 41400)
+    output = Encoding(16, -1.0, 15.38375, 0.00025, -4000)
+    tail = requantize(0.0001 * 0.005, output, bias=np.array([0.25]), fraction_bits=8)
+    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (1099511628, 0, 2500000)
+    accumulator = 2500000 + 256 * high + low
+    assert (accumulator, accumulator >> 8, accumulator % 256) == (6695000, 26152, 88)
+    assert 88 * 1099511628 >> 24 == 5767
+    assert (26152 * 1099511628 + (5767 << 16) + 2**30) >> 31 == 13390
+    assert tail.apply(np.array([accumulator])) == 13390
+
+
+def test_matrix_product():
+    tail = requantize(0.125 * 0.02 * 0.05, encoding(0.01, 30))
+    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (26843546, 0, 2400)
+    products = (np.array([150, 90, 110]) - 100) @ (np.array([40, 10, 120]) - 20)
+    assert products == 2100
+    assert tail.apply(np.array([2400 + products])) == 56
+
+
+def test_reduce():
+    x, y = encoding(0.1, 5), encoding(0.25, 10)
+    source = Between((3,), x, y)
+    source.operands = (Operand("x", (3,), x),), Operand("y", (1,), y)
+    made = {}
+    for kind in ("sum", "mean"):
+        layer = Reduce(name="r", inputs=("x",), outputs=("y",), kind=kind, axes=(0,))
+        call = bind_reduce(layer, source)
+        output = np.empty(1, np.uint8)
+        execute(prepare(call), [np.array([20, 30, 10], np.uint8)], output)
+        tail = call.tail
+        made[kind] = (tail.multiplier[0], tail.shift[0], tail.preload[0], output[0])
+    assert made == {"sum": (858993459, 0, 25, 28), "mean": (286331153, 0, 75, 16)}
+    assert 8421504 * 255 < 2**31 <= 8421505 * 255
+
+
+def test_places():
+    x, y = encoding(0.1, 5), encoding(1.0, 0)
+    source = Between((4,), x, y)
+    source.operands = (Operand("x", (4,), x),), Operand("y", (1,), y)
+    for kind, place in (("max", 1), ("min", 3)):
+        layer = ArgExtremum(name="a", inputs=("x",), outputs=("y",), kind=kind, axis=0)
+        output = np.empty(1, np.uint8)
+        codes = [np.array([7, 9, 9, 3], np.uint8)]
+        execute(prepare(bind_arg_extremum(layer, source)), codes, output)
+        assert output[0] == place
+
+
+def test_pad():
+    expected = {
+        "reflect": [3, 2, 1, 2, 3, 4, 3],
+        "edge": [1, 1, 1, 2, 3, 4, 4],
+        "wrap": [3, 4, 1, 2, 3, 4, 1],
+    }
+    for mode, codes in expected.items():
+        layer = Pad(name="p", inputs=("x",), outputs=("y",), begins=(2,), ends=(1,), mode=mode)
+        assert [(1, 2, 3, 4)[at] for at in layer.positions(0, 4)] == codes
+
+
+def test_quotient():
+    x, w, y = encoding(0.1, 0), encoding(0.02, 10), encoding(0.05, 20)
+    layer = Elementwise(name="d", inputs=("x", "w"), outputs=("y",), kind="div")
+    ends = (Operand("x", (1,), x), Operand("w", (1,), w))
+    call = bind_quotient(layer, ends, Operand("y", (1,), y))
+    assert (call.scale, call.shift) == (838860800, 23)
+    assert (62 * 838860800 + 70 * 2**23) // (140 * 2**23) == 44
+    output = np.empty(1, np.uint8)
+    execute(prepare(call), [np.array([31], np.uint8), np.array([80], np.uint8)], output)
+    assert output[0] == 64
+
+
+def test_average():
+    tail = requantize(0.1 / np.array([1, 4]), encoding(0.1, 0))
+    np.testing.assert_array_equal(tail.multiplier, [2**30, 2**29])
+    np.testing.assert_array_equal(tail.shift, [1, 0])
+    np.testing.assert_array_equal(tail.apply(np.array([[15, 61], [16, 62]])), [[15, 15], [16, 16]])
+
+
+def test_sum():
+    factors, step = common_scale([0.1, 0.025], encoding(0.05, 20))
+    np.testing.assert_array_equal(factors, [16384, 4096])
+    tail = requantize(step, encoding(0.05, 20))
+    assert (tail.multiplier[0], tail.shift[0], tail.preload[0]) == (262144, 0, 163840)
+    assert tail.apply(np.array([163840 + 16384 * 30 - 4096 * 40])) == 60
+
+
+def test_rescale():
+    x, y = Operand("x", (1,), encoding(0.02, 10)), encoding(0.05, 0)
+    assert common_scale([x.delta], y)[0] == [6554]
+    assert rescale_table(x, y)[60] == 20
+
+
+def test_local_response_norm():
+    layer = LocalResponseNorm(
+        name="n", inputs=("x",), outputs=("y",), size=5, alpha=5e-5, beta=0.75, bias=1.0
+    )
+    shape = (1, 2)
+    call = bind_local_response_norm(layer, Between(shape, encoding(1.0, 0), encoding(1.0, 0)))
+    np.testing.assert_array_equal(power_knots(5 * 255**2)[590:592], [19968, 20224])
+    np.testing.assert_array_equal(call.powers[590:592], [114343, 114161])
+    assert 114343 + ((-182 * 32 + 128) >> 8) == 114320
+    assert (call.tail.multiplier[0], call.tail.shift[0]) == (16384, 0)
+    assert result(call, [100, 100]) == [87, 87]
+
+
+def test_normalization():
+    layer = Normalization(
+        name="norm", inputs=("x",), outputs=("y",), kind="deviation", axes=(1,), epsilon=0.01
+    )
+    call = bind_normalization(layer, Between((1, 4), encoding(0.1, 20), encoding(0.02, 128)))
+    assert (call.epsilon, call.factors.tolist()) == (16, [32767])
+    d, w = np.array([-80, -40, 0, 120]), 4 * 1800 - 40**2 + 16
+    root = math.isqrt(w << 48)
+    assert (w, root, 2**61 // root) == (5616, 1257284164, 1833987156)
+    t = (d * 1833987156 + 2**16) >> 17
+    assert t.tolist() == [-1119377, -559688, 0, 1679065]
+    assert call.tail.apply(call.tail.preload + 32767 * t).tolist() == [75, 101, 128, 208]
+    assert result(call, [10, 20, 30, 60]) == [75, 101, 128, 208]
+
+
+def test_recurrent():
+    def columns(name, layer, source):
+        codes, step = {"w": ([100, 50, -20, 80], 0.005), "r": ([60, 10, 30, -50], 0.004)}[name]
+        return Weights(np.array([codes], np.int8), 0, np.full(4, step))
+
+    x, y = encoding(0.01, 100), encoding(1 / 128, 128)
+    layer = Recurrent(
+        name="n", inputs=("x", "h", "c"), outputs=("y",), cell="lstm", hidden=1,
+        initial=("hidden", "cell"), weight="w", recurrence="r",
+    )  # fmt: skip
+    source = Between((1, 1, 1), x, y)
+    source.operands = (
+        (Operand("x", (1, 1, 1), x), Operand("h", (1, 1, 1), y), Operand("c", (1, 1, 1), y)),
+        Operand("y", (1, 1, 1, 1), y),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hexsim.lowering.recurrent.bind_weights", columns)
+        call = bind_recurrent(layer, source)
+    assert (call.of_input.multiplier[0], call.of_input.shift[0]) == (13743895, 18)
+    assert (call.of_output.multiplier[0], call.of_output.shift[0]) == (8388608, 46)
+    output = np.empty((1, 1, 1, 1), np.uint8)
+    given = [np.array([[[code]]], np.uint8) for code in (150, 160, 192)]
+    execute(prepare(call), given, output)
+    assert output.item() == 150
+
+
+def test_softmax():
+    layer = Softmax(name="s", inputs=("x",), outputs=("y",), axes=(1,))
+    call = bind_softmax(layer, Between((1, 3), encoding(0.1, 0), encoding(1 / 256, 0)))
+    assert (call.exponentials[0], call.exponentials[10], call.scale) == (8388608, 3085996, 2**24)
+    assert result(call, [10, 20, 20]) == [40, 108, 108]

@@ -1,0 +1,265 @@
+"""Nodes whose results are as large as values decide, and what follows of them, are one layer."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper
+
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network
+from hexsim.layers import Convolution, Opaque
+from hexsim.onnx_io.read.reader import read, read_with_codes
+from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.passes import optimize
+from tests.conftest import Arrays
+
+Make = Callable[..., onnx.ModelProto]
+node = helper.make_node
+RNG = np.random.default_rng(8)
+FILTERS = RNG.standard_normal((4, 2, 3, 3)).astype(np.float32)
+
+
+def parts(network: Network) -> list[Opaque]:
+    return [la for la in network.layers if isinstance(la, Opaque) and la.sized_by_values]
+
+
+def same_as_onnxruntime(model: onnx.ModelProto, network: Network, feeds: Sequence[Arrays]) -> None:
+    """Values, and shapes which differ from input to input, are those of the file."""
+    for value in model.graph.output:  # their types are whatever comes
+        value.CopyFrom(helper.make_empty_tensor_value_info(value.name))
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    engine = FloatEngine(network)
+    names = [value.name for value in model.graph.output]
+    for feed in feeds:
+        stored = {n: network.tensors[n].from_source(array) for n, array in feed.items()}
+        found = engine.run(stored)
+        for name, expected in zip(names, session.run(names, feed), strict=True):
+            tensor = network.tensors[name]
+            np.testing.assert_allclose(tensor.to_source(found[name]), expected, atol=1e-6)
+            assert tensor.dtype == expected.dtype.name
+            for axis, size in enumerate(expected.shape):
+                most = tensor.source_shape[axis]
+                assert size <= most if tensor.order.index(axis) in tensor.varies else size == most
+
+
+def drawn(*shape: int) -> list[Arrays]:
+    return [{"x": RNG.normal(shift, 1, shape).astype(np.float32)} for shift in (-2, 0, 0, 2)]
+
+
+def boxes_of(onnx_model: Make, *extra: onnx.NodeProto, outputs: Sequence[str]) -> onnx.ModelProto:
+    """Boxes and scores out of a convolution, chosen, and what `extra` makes of the choice."""
+    nodes = [
+        node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]),
+        node("Reshape", ["c", "rows"], ["r"], name="rows"),
+        node("Transpose", ["r"], ["boxes"], name="boxes", perm=[0, 2, 1]),
+        node("ReduceMax", ["r"], ["scores"], name="scores", axes=[1], keepdims=1),
+        node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "least"], ["chosen"]),
+        *extra,
+    ]
+    weights = {
+        "w": FILTERS,
+        "rows": [1, 4, 30],
+        "most": [10],
+        "overlap": 0.5,
+        "least": 0.5,
+        **{"one": [1], "two": 2, "first": [0], "all": [-1], "five": [5]},
+    }
+    return onnx_model(nodes, {"x": (1, 2, 5, 6)}, outputs, weights, 13)
+
+
+def test_a_choice_and_what_follows_are_one_layer(onnx_model: Make) -> None:
+    model = boxes_of(
+        onnx_model,
+        node("Gather", ["chosen", "two"], ["which"], axis=1, name="which"),
+        node("Squeeze", ["boxes", "first"], ["flat"], name="flat"),
+        node("Gather", ["flat", "which"], ["y"], axis=0, name="kept"),
+        outputs=["y", "chosen"],
+    )
+    imported = read_with_codes(model)
+    (part,) = parts(imported.network)
+    assert (part.name, part.type) == ("chosen", "NonMaxSuppression +2")
+    assert part.fused == ("which", "kept")
+    assert part.outputs == ("chosen", "y")
+    tensors = imported.network.tensors
+    assert (tensors["y"].shape, tensors["y"].varies) == ((10, 4), (0,))
+    assert (tensors["chosen"].shape, tensors["chosen"].varies) == ((10, 3), (0,))
+    assert part.operations > 30 * 5 + 10 * 9 / 2 * 10, "30 boxes sorted, pairs of ten, and more"
+    assert part.operations < 30 * 29 / 2 * 10, "not every pair of boxes"
+    assert imported.report.notes == (
+        "node 'chosen' (NonMaxSuppression) is timed for the most it may keep, 10 boxes of each of "
+        "1 classes, none of them suppressed; the score threshold may leave fewer",
+    )
+    (told,) = (one for one in imported.report.opaque if one.name == "chosen")
+    assert "depends on values" in told.reason
+    optimize(imported.network).check()
+    same_as_onnxruntime(model, optimize(imported.network), drawn(1, 2, 5, 6))
+
+
+def test_one_node_is_named_as_it_is(onnx_model: Make) -> None:
+    network = read(boxes_of(onnx_model, outputs=["chosen"]))
+    assert [part.type for part in parts(network)] == ["NonMaxSuppression"]
+
+
+def test_arithmetic_with_sizes_gives_bounds(onnx_model: Make) -> None:
+    """At most five of those chosen, padded to five: sizes that values decide, and one known."""
+    model = boxes_of(
+        onnx_model,
+        node("Gather", ["chosen", "two"], ["which"], axis=1),
+        node("Reshape", ["scores", "all"], ["flat"]),
+        node("Gather", ["flat", "which"], ["score"]),
+        node("Shape", ["score"], ["many"]),
+        node("Min", ["many", "five"], ["few"]),
+        node("TopK", ["score", "few"], ["y", "place"], axis=0),
+        node("Shape", ["y"], ["had"]),
+        node("Sub", ["five", "had"], ["lacks"]),
+        node("Concat", ["first", "lacks"], ["pads"], axis=0),
+        node("Pad", ["y", "pads"], ["padded"]),
+        outputs=["y", "padded"],
+    )
+    network = read(model)
+    assert (network.tensors["y"].shape, network.tensors["y"].varies) == ((5,), (0,))
+    assert (network.tensors["padded"].shape, network.tensors["padded"].varies) == ((5,), ())
+    same_as_onnxruntime(model, network, drawn(1, 2, 5, 6))
+
+
+@pytest.mark.parametrize(
+    ("operator", "inputs", "attributes", "shape"),
+    [
+        ("NonZero", ["x"], {}, (3, 24)),
+        ("Unique", ["x"], {}, (24,)),
+        ("Unique", ["x"], {"axis": 1}, (2, 3, 4)),
+        ("Compress", ["x", "m"], {}, (3,)),
+        ("Compress", ["x", "m"], {"axis": 1}, (2, 3, 4)),
+        ("Slice", ["x", "k", "end"], {}, (2, 3, 4)),
+        ("TopK", ["x", "k"], {}, (2, 3, 4)),
+    ],
+)
+def test_every_operator_of_unknown_size(
+    onnx_model: Make,
+    operator: str,
+    inputs: list[str],
+    attributes: dict[str, int],
+    shape: tuple[int, ...],
+) -> None:
+    outputs = ["y", "places"] if operator == "TopK" else ["y"]
+    nodes = [
+        node("ReduceMax", ["x"], ["top"], axes=[0, 2], keepdims=0),
+        node("Greater", ["top", "t"], ["m"]),
+        node("Cast", ["m"], ["ones"], to=TensorProto.INT64),
+        node("ReduceMax", ["ones"], ["k1"], keepdims=0),
+        node("Reshape", ["k1", "all"], ["k"]),
+        node(operator, inputs, outputs, name="op", **attributes),
+        node("Cast", ["y"], ["z"], to=TensorProto.FLOAT),
+    ]
+    weights = {"t": 0.5, "all": [-1], "end": [9]}
+    model = onnx_model(nodes, {"x": (2, 3, 4)}, ["z"], weights, 13)
+    network = read(model)
+    assert [part.type for part in parts(network)] == [f"{operator} +1"]
+    assert network.tensors["z"].shape == shape
+    same_as_onnxruntime(model, network, drawn(2, 3, 4))
+
+
+def test_a_product_of_known_shape_leaves(onnx_model: Make) -> None:
+    """Three boxes are cut out and convolved: that is a layer of ours, and a second tail follows."""
+    nodes = [
+        node("NonZero", ["x"], ["places"], name="places"),
+        node("Slice", ["places", "zero", "three", "one"], ["some"], name="some"),
+        node("Transpose", ["some"], ["turned"], name="turned"),
+        node("GatherND", ["x", "turned"], ["picked"], name="picked"),
+        node("Reshape", ["picked", "image"], ["i"], name="image"),
+        node("Conv", ["i", "w"], ["c"], name="conv"),
+        node("Reshape", ["c", "all"], ["flat"], name="flat"),
+        node("Greater", ["flat", "t"], ["mask"], name="mask"),
+        node("Compress", ["flat", "mask"], ["y"], name="compress"),
+        node("Gather", ["turned", "first"], ["z"], name="z"),
+    ]
+    weights = {"zero": [0], "three": [3], "one": [1], "image": [1, 1, 3, 1], "all": [-1], "t": 0.0}
+    weights |= {"w": RNG.standard_normal((2, 1, 1, 1)), "first": [0]}
+    model = onnx_model(nodes, {"x": (2, 3)}, ["y", "z"], weights, 13)
+    network = optimize(read(model))
+    network.check()
+    assert [part.name for part in parts(network)] == ["places", "compress"]
+    names = [layer.name for layer in network.layers]
+    conv = next(i for i, la in enumerate(network.layers) if isinstance(la, Convolution))
+    assert names.index("places") < conv < names.index("compress")
+    same_as_onnxruntime(model, network, drawn(2, 3))
+
+
+def test_tails_that_do_not_need_each_other_are_one(onnx_model: Make) -> None:
+    nodes = [
+        node("NonZero", ["x"], ["a"], name="first"),
+        node("Abs", ["x"], ["b"], name="abs"),
+        node("NonZero", ["b"], ["c"], name="second"),
+        node("NonZero", ["b"], ["unread"], name="third"),
+    ]
+    network = read(onnx_model(nodes, {"x": (2, 3)}, ["a", "c"], {}, 13))
+    (part,) = parts(network)
+    assert (part.name, part.type, part.fused) == ("first", "NonZero +1", ("second",))
+    assert network.layers[-1] is part, "what it reads comes before it"
+
+
+def test_what_has_no_bound_is_refused(onnx_model: Make) -> None:
+    nodes = [
+        node("ReduceMax", ["x"], ["m"], keepdims=0),
+        node("Cast", ["m"], ["n"], to=TensorProto.INT64),
+        node("Range", ["zero", "n", "one"], ["y"], name="range"),
+    ]
+    model = onnx_model(nodes, {"x": (2, 3)}, ["y"], {"zero": 0, "one": 1}, 13)
+    with pytest.raises(HexsimError, match=r"'range' \(Range\).*end the network before it .--out"):
+        read(model)
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_control_flow_is_no_part_of_a_tail(onnx_model: Make, inside: bool) -> None:
+    """Neither a tail in a branch that may be taken, nor a branch that reads of a tail."""
+    read_inside = node("NonZero", ["x"], ["t"]) if inside else node("Neg", ["i"], ["t"])
+    branch = helper.make_graph([read_inside], "b", [], [helper.make_empty_tensor_value_info("t")])
+    nodes = [
+        node("ReduceMax", ["x"], ["m"], keepdims=0),
+        node("Cast", ["m"], ["holds"], to=TensorProto.BOOL),
+        node("NonZero", ["x"], ["i"], name="places"),
+        node("If", ["holds"], ["y"], name="if", then_branch=branch, else_branch=branch),
+    ]
+    model = onnx_model(nodes, {"x": (2, 3)}, ["y", "i"], {}, 13)
+    with pytest.raises(HexsimError, match="cannot be inferred: its shape depends on values"):
+        read(model)
+
+
+def test_shapes_that_follow_from_sizes(onnx_model: Make) -> None:
+    """All operators that take a shape as a tensor, and one that rearranges what it is given."""
+    nodes = [
+        node("NonZero", ["x"], ["places"], name="places"),
+        node("Shape", ["places"], ["shape"]),
+        node("Gather", ["shape", "one"], ["many"]),
+        node("Squeeze", ["many"], ["number"]),
+        node("Range", ["zero", "number", "step"], ["counted"]),
+        node("Reshape", ["counted", "column"], ["column1"]),
+        node("ConstantOfShape", ["many"], ["constant"]),
+        node("Concat", ["one", "many"], ["wide"], axis=0),
+        node("Expand", ["x", "cube"], ["expanded"]),
+        node("Concat", ["one", "many", "one"], ["times"], axis=0),
+        node("Tile", ["expanded", "times"], ["tiled"]),
+        node("Reshape", ["constant", "wide"], ["line"]),
+        node("Concat", ["one", "one", "many", "many"], ["size"], axis=0),
+        node("Reshape", ["x", "image"], ["picture"]),
+        node("Resize", ["picture", "", "", "size"], ["resized"], mode="nearest"),
+        node("Cast", ["column1"], ["column2"], to=TensorProto.FLOAT),
+    ]
+    weights = {"one": [1], "zero": 0, "step": 1, "column": [-1, 1], "cube": [1, 2, 3]}
+    outputs = ["column2", "tiled", "line", "resized"]
+    model = onnx_model(nodes, {"x": (2, 3)}, outputs, {**weights, "image": [1, 1, 2, 3]}, 13)
+    network = read(model)
+    (part,) = parts(network)
+    assert part.type == f"NonZero +{len(part.fused)}"
+    shapes = {name: (network.tensors[name].shape, network.tensors[name].varies) for name in outputs}
+    assert shapes == {
+        "column2": ((6, 1), (0,)),
+        "tiled": ((1, 12, 3), (1,)),
+        "line": ((1, 6), (1,)),
+        "resized": ((1, 1, 6, 6), (2, 3)),
+    }
+    some = [{"x": np.float32([[1, 0, 2], [0, 3, bottom]])} for bottom in (0, 4)]
+    same_as_onnxruntime(model, network, some)
