@@ -45,7 +45,7 @@ def example() -> str:
     with scratch() as folder:
         _inputs(folder)
         (folder / "config.json").write_text(_config())
-        words = ("-m", "hexsim.cli.snpe", "snpe_bench.py", "-c", "config.json")
+        words = ("-m", "hexsim.snpe", "snpe_bench.py", "-c", "config.json")
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         for variable in ("HEXSIM_CHIP", "HEXSIM_STACK"):
             environment.pop(variable, None)

@@ -1,18 +1,19 @@
 """The command line: one file per command, heavy imports inside the commands."""
 
 import sys
+from collections.abc import Callable
+
+Run = Callable[[str, list[str]], None]
+"""Runs a program, given its name and the words behind it."""
 
 
 def main() -> None:
     """Run the program as it was called; it ends with SystemExit."""
-    start("hexsim", sys.argv[1:])
+    start("hexsim", sys.argv[1:], _run_command)
 
 
-def start(name: str, words: list[str]) -> None:
-    """Run the program called `name` with the words behind it; it ends with SystemExit.
-
-    `hexsim` has all commands; any other name is that of an SNPE tool.
-    """
+def start(name: str, words: list[str], run: Run) -> None:
+    """Let `run` run the program called `name`; it ends with SystemExit."""
     if sys.platform != "linux":
         _end(name, 2, "hexsim runs on Linux; on Windows, use it inside WSL")
     try:
@@ -28,13 +29,21 @@ def start(name: str, words: list[str]) -> None:
         with stoppable():  # before anything that takes long to import
             from hexsim.cli._program import run_program
 
-            run_program(name, words)
+            run_program(name, words, run)
     except KeyboardInterrupt:  # from the first moments, or a thread of somebody else's
         _end(name, 130, "interrupted")
     except (ImportError, OSError) as error:
         _end(name, 2, f"cannot start: {error}")
     except MemoryError:
         _end(name, 2, "cannot start: there is not enough memory")
+
+
+def _run_command(name: str, words: list[str]) -> None:
+    from hexsim.cli._page import window
+    from hexsim.cli.app import run_command
+
+    with window():
+        run_command(name, words)
 
 
 def _end(name: str, code: int, said: str) -> None:

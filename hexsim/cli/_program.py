@@ -5,9 +5,7 @@ What is left is a fault of the program, which says so and ends with exit code 70
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from hexsim.cli import _own_faults
+from hexsim.cli import Run, _own_faults
 from hexsim.cli._say import remark
 from hexsim.cli._streams import forgiving_streams
 from hexsim.cli._system import of_the_system
@@ -15,12 +13,12 @@ from hexsim.errors import HexsimError
 from hexsim.texts.names import visible
 
 
-def run_program(name: str, words: Sequence[str]) -> None:
-    """Run `hexsim`, or the SNPE tool of that name; it ends with SystemExit."""
+def run_program(name: str, words: list[str], run: Run) -> None:
+    """Let `run` run the program called `name`; it ends with SystemExit."""
     with forgiving_streams():
         fault: Exception | None = None
         try:
-            code, sentence = _ended(name, words)
+            code, sentence = _ended(name, words, run)
         except Exception as error:
             fault = error
             sentence, trace = _own_faults.told(error)
@@ -32,19 +30,10 @@ def run_program(name: str, words: Sequence[str]) -> None:
     raise SystemExit(code) from fault
 
 
-def _ended(name: str, words: Sequence[str]) -> tuple[str | int | None, str | None]:
+def _ended(name: str, words: list[str], run: Run) -> tuple[str | int | None, str | None]:
     """Run the program to its end: exit code, and what is to be said of a failure."""
     try:
-        if name == "hexsim":
-            from hexsim.cli._page import window
-            from hexsim.cli.app import run_command
-
-            with window():
-                run_command(name, words)
-        else:
-            from hexsim.cli.snpe.tool import run_tool
-
-            run_tool(name, words)
+        run(name, words)
     except SystemExit as ended:
         return ended.code, None
     except HexsimError as error:

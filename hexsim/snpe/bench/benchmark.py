@@ -1,0 +1,211 @@
+"""A benchmark that is ready to run: every flavour deployed, inputs found, a folder to write into.
+
+Runs differ only if draws are asked for: then the n-th has the n-th draw of all doubtful constants
+(`hexsim.studies.draws`). Otherwise every run is simulated alike.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hexsim import __version__
+from hexsim.cli._say import report_progress
+from hexsim.cli._stopping import keeping
+from hexsim.snpe.bench import folder, inputs, results, runs
+from hexsim.snpe.bench.config import Config, Settings
+from hexsim.snpe.bench.flavours import Flavour, flavours
+from hexsim.snpe.bench.values import Values
+from hexsim.snpe.buffers import Buffers
+from hexsim.snpe.diag_log import described
+
+if TYPE_CHECKING:
+    from hexsim.deployment import Deployment
+    from hexsim.deployment.platform import Platform
+    from hexsim.graph.ir import Network
+    from hexsim.inputs.source import InputSource
+    from hexsim.runtimes import Runtime
+    from hexsim.snpe.bench.files import Column, Sheet
+    from hexsim.snpe.diag_log import Run
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a config asks for.
+
+    `source` None stands for made-up inputs, which are never read. `in_float` is the network whose
+    answers are those in float; it comes from the `float_model`, if there is one.
+    """
+
+    config: Config
+    settings: Settings
+    platform: Platform
+    network: Network
+    flavours: tuple[Flavour, ...]
+    deployments: Mapping[Runtime, Deployment]
+    source: InputSource | None
+    in_float: Network
+    float_model: Path | None
+
+    @classmethod
+    def prepared(
+        cls, config: Config, settings: Settings, platform: Platform, float_model: Path | None
+    ) -> Bench:
+        """Find all parts; HexsimError, before anything is written, for what cannot run."""
+        from hexsim.accuracy.reference import with_reference
+        from hexsim.deployment.given import GivenModel, Preparation
+        from hexsim.dlc.loading import load, load_container
+        from hexsim.inputs.source import listed
+
+        wanted = flavours(config.runtimes, settings.buffers)
+        read = load_container(str(config.dlc))
+        network = in_float = read.model.network
+        if float_model is not None:
+            in_float = with_reference(read.model, load(float_model).network).network
+        source = None
+        if config.input_list is not None:
+            found = partial(inputs.place, data=config.data)
+            source = listed(config.input_list, network, place=found)
+        preparation = Preparation(cpu_fallback=config.cpu_fallback)
+        given = GivenModel(str(config.dlc), read, platform, preparation)
+        deployments = {one.runtime: given.deployment(one.runtime) for one in wanted}
+        for one in wanted:
+            _buffers(one).inputs(deployments[one.runtime])
+            _buffers(one).timed(deployments[one.runtime])
+        return cls(
+            config,
+            settings,
+            platform,
+            network,
+            wanted,
+            deployments,
+            source,
+            in_float,
+            float_model,
+        )
+
+    def run(self, base: Path, write: Callable[[Sheet], Mapping[str, str]]) -> Path:
+        """Run what is not finished below `base`, and write the files of the results; the first is
+        what tells that a benchmark is finished, and is returned. `write` makes them, by name.
+        """
+        from hexsim.files import write_text
+
+        name = f"benchmark_stats_{self.config.name}.csv"
+        place, resumed = folder.results_folder(base / self.config.results, self._identity(), name)
+        report_progress(f"{'Going on' if resumed else 'Running'} in {place}")
+        with keeping(f"runs that are done are kept in '{place}'"):
+            results = self._sheet(place, self._input_list(place))
+        files = write(results)
+        for file in reversed(list(files)):
+            write_text(place / file, files[file])
+        return place / next(iter(files))
+
+    def _identity(self) -> dict[str, object]:
+        """What tells this benchmark from others."""
+        config, source = self.config, self.source
+        raws = [Path(file) for files in source.files for file in files] if source else []
+        named = [one for one in (config.dlc, self.float_model, config.input_list) if one]
+        sheets = "".join(map(repr, (self.platform.chip, self.platform.stack)))
+        return {
+            "hexsim": __version__,
+            "config": folder.digest(config.text),
+            "settings": repr(self.settings),
+            "chip": self.platform.chip.name,
+            "stack": self.platform.stack.name,
+            "constants": folder.digest(sheets),
+            "files": folder.digests([*named, *raws]),
+        }
+
+    def _input_list(self, place: Path) -> Path | None:
+        """The list for who repeats a run: that of the config, or one with paths as they are."""
+        from hexsim.files import write_text
+
+        given, data = self.config.input_list, self.config.data
+        if given is None:
+            return None
+        text = given.read_text("utf-8-sig")
+        if inputs.as_found(text, data) == inputs.as_found(text, ()):
+            return given
+        write_text(place / "input_list.txt", inputs.as_found(text, data))
+        return place / "input_list.txt"
+
+    def _sheet(self, place: Path, input_list: Path | None) -> Sheet:
+        from hexsim.snpe.bench.files import Sheet
+
+        config, settings, network = self.config, self.settings, self.network
+        values = None if self.source is None else Values(self.in_float, self.source)
+        columns = [
+            self._timing(place / measurement / one.name, one, values, input_list)
+            if measurement == "timing"
+            else self._memory(place / measurement / one.name, one)
+            for measurement in config.measurements
+            for one in self.flavours
+        ]
+        layers = [(name, "data") for name in network.inputs]
+        layers += [(layer.name, layer.type) for layer in network.layers]
+        names = [one.name for one in self.flavours]
+        return Sheet(
+            results.version(self.platform),
+            results.configuration(config, settings, network, names, place.name),
+            results.device(self.platform),
+            columns,
+            layers,
+            settings.sleep_s,
+        )
+
+    def _timing(
+        self, place: Path, flavour: Flavour, values: Values | None, input_list: Path | None
+    ) -> Column:
+        from hexsim.snpe.bench.files import Answered, Column
+        from hexsim.studies.draws import draws
+
+        settings, count = self.settings, self.config.runs
+        deployment = self.deployments[flavour.runtime]
+        items = self.config.random_inputs if self.source is None else self.source.items
+        run = described(deployment, settings.perf_profile, settings.profiling_level, items)
+        platforms = draws(self.platform, count) if settings.draws else (self.platform,) * count
+        found = []
+        for number, platform in enumerate(platforms, 1):
+            at = place / f"Run{number}"
+            rows = runs.finished_run(at, run)
+            if rows is None:
+                script = self._script(at, flavour, run, input_list)
+                buffer = _buffers(flavour).timed(deployment)
+                rows = runs.new_run(at, deployment.on(platform), run, buffer, script)
+                took = [f": {row.us} us" for row in rows if row.name == "Total Inference Time"]
+                report_progress(f"{flavour.name}, run {number} of {count}{''.join(took)}")
+            found.append(tuple(rows))
+        answers = None if values is None else values.of(place, deployment, flavour.user_buffer)
+        answered = None if answers is None else Answered(answers.items, answers.same)
+        return Column(flavour.name, "timing", tuple(found), answered)
+
+    def _script(self, at: Path, flavour: Flavour, run: Run, input_list: Path | None) -> str:
+        """The commands that do what a run does; constants that are drawn cannot be said there."""
+        config = self.config
+        words = [
+            f"HEXSIM_CHIP={self.platform.chip.name} HEXSIM_STACK={self.platform.stack.name}",
+            f"snpe-net-run --container {shlex.quote(str(config.dlc))}",
+            f"--input_list {shlex.quote(str(input_list or 'made-up-inputs.txt'))}",
+            f"--output_dir {shlex.quote(str(at / 'output'))}",
+            flavour.flags(float_outputs=config.float_outputs),
+            "--enable_cpu_fallback" if config.cpu_fallback else "",
+            f"--perf_profile {run.perf_profile} --profiling_level {run.profiling_level}",
+        ]
+        here = shlex.quote(str(Path.cwd()))
+        return f"#!/bin/sh\ncd {here}\n{' '.join(filter(None, words))}\n"
+
+    def _memory(self, place: Path, flavour: Flavour) -> Column:
+        from hexsim.snpe.bench.files import Column
+
+        for number in range(1, self.config.runs + 1):
+            runs.memory_run(place / f"Run{number}")
+        return Column(flavour.name, "mem", ((),) * self.config.runs)
+
+
+def _buffers(flavour: Flavour) -> Buffers:
+    """The buffers of snpe-net-run that a flavour has."""
+    return Buffers(input_buffers=flavour.user_buffer or None)

@@ -1,0 +1,54 @@
+"""One run of one flavour: what SNPE leaves in its folder, written whole or not at all.
+
+`SNPEDiag_0.log` is written last, so a folder that has it holds a finished run. It is that of
+snpe-net-run as `snpe-bench_cmds.sh` calls it. A finished run is not repeated: its log is read,
+if its head says what this benchmark measures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hexsim import __version__
+from hexsim.errors import HexsimError
+from hexsim.files import write_bytes
+
+if TYPE_CHECKING:
+    from hexsim.datasheets.stacks import BufferType
+    from hexsim.deployment import Deployment
+    from hexsim.snpe.diag_log import Row, Run
+
+NO_MEMORY = "The memory of the process is not simulated.\n"
+
+
+def finished_run(folder: Path, run: Run) -> list[Row] | None:
+    """The rows of a run that has ended; None if there is none, or one of something else."""
+    from hexsim.snpe.diag_log import read_diag_log
+
+    try:
+        head, rows = read_diag_log(folder / "SNPEDiag_0.log")
+    except HexsimError:
+        return None
+    same = {"hexsim": __version__, **asdict(run)}
+    return rows if {key: head.get(key) for key in same} == same else None
+
+
+def new_run(
+    folder: Path, deployment: Deployment, run: Run, buffer: BufferType | None, script: str
+) -> list[Row]:
+    """Simulate a run and write its folder, with a `script` that does the same; return its rows."""
+    from hexsim.snpe.diag_log import diag_log, diag_rows
+
+    timing = deployment.simulate(perf_profile=run.perf_profile, buffer=buffer)
+    rows = diag_rows(run, deployment.plan, timing)
+    data = script.encode("utf-8", "surrogateescape")
+    write_bytes(folder / "snpe-bench_cmds.sh", data, parents=True)
+    write_bytes(folder / "SNPEDiag_0.log", diag_log(run, rows).encode(), parents=True)
+    return rows
+
+
+def memory_run(folder: Path) -> None:
+    """Write the folder of a run that measures memory."""
+    write_bytes(folder / "MemLog.txt", NO_MEMORY.encode(), parents=True)

@@ -1,0 +1,88 @@
+"""The answers of a flavour on the user's inputs beside those in float: right or wrong.
+
+An answer is the class with the largest score, as in `hexsim validate`; where the network is no
+classifier, the largest number of its first output. A quantised file holds its weights as codes
+only, so there float is either what those stand for, or the float file that it was made from.
+Code buffers hold inputs as snpe-net-run lets them: each set of inputs in a range of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hexsim.errors import HexsimError
+from hexsim.files import write_text
+from hexsim.snpe.buffers import Buffers
+from hexsim.texts.json_text import parse_json
+
+if TYPE_CHECKING:
+    from hexsim.deployment import Deployment
+    from hexsim.graph.ir import FloatArray, Network
+    from hexsim.inputs.source import InputSource
+
+FILE = "answers.json"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How many items of the inputs have the same answer as in float."""
+
+    items: int
+    same: int
+
+
+class Values:
+    """The float answers on some inputs, found once for all flavours."""
+
+    def __init__(self, network: Network, source: InputSource) -> None:
+        self._network = network
+        self._source = source
+
+    def of(self, folder: Path, deployment: Deployment, user_buffer: str) -> Answers:
+        """Compare a flavour with float, or read what is in `folder`, and leave it there."""
+        found = _read(folder / FILE)
+        if found is None:
+            found = self._compared(deployment, user_buffer)
+            write_text(folder / FILE, json.dumps(asdict(found)) + "\n")
+        return found
+
+    def _compared(self, deployment: Deployment, user_buffer: str) -> Answers:
+        from hexsim.accuracy.scores import class_scores
+
+        scores = deployment.over(class_scores(deployment.network))
+        buffers = Buffers(input_buffers=user_buffer or None, output_buffers="float")
+        values = buffers.around(scores).run_each(self._source.feeds())
+        found = list(self._answers(values, scores.network.outputs[0]))
+        pairs = zip(self._in_float, found, strict=True)
+        return Answers(len(found), sum(one == other for one, other in pairs))
+
+    @cached_property
+    def _in_float(self) -> list[int]:
+        from hexsim.accuracy.scores import class_scores
+        from hexsim.onnx_io.run.float_engine import FloatEngine
+
+        network = class_scores(self._network)
+        values = map(FloatEngine(network).run, self._source.feeds())
+        return list(self._answers(values, network.outputs[0]))
+
+    def _answers(self, values: Iterable[Mapping[str, FloatArray]], output: str) -> Iterator[int]:
+        from hexsim.accuracy.items import scores_of_items, unpadded
+        from hexsim.accuracy.metrics import winner
+
+        source = self._source
+        for index, one in enumerate(values):
+            count = min(source.batch, source.items - index * source.batch)
+            kept = unpadded(one, source.batch, count)[output]
+            yield from map(winner, scores_of_items(kept, source.batch))
+
+
+def _read(path: Path) -> Answers | None:
+    try:
+        return Answers(**parse_json(path.read_text("utf-8"), str(path)))
+    except (OSError, ValueError, TypeError, HexsimError):
+        return None

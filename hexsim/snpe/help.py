@@ -1,0 +1,62 @@
+"""What a tool says of itself: all its options, and what becomes of each here."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+from hexsim import __version__
+from hexsim.snpe.option import Effect, Ignored, Option, Refused, Tool
+
+_WIDTH = 79
+
+
+def version(stack: str | None = None) -> str:
+    """The line that tells the version: of the software that is simulated, and of hexsim."""
+    if stack is None:
+        return f"hexsim v{__version__}"
+    is_snpe = stack.startswith("snpe-")
+    software = f"SNPE v{stack.removeprefix('snpe-')}" if is_snpe else stack
+    return f"{software} simulated by hexsim v{__version__}"
+
+
+def help_text(tool: Tool, general: Sequence[Option]) -> str:
+    """Return usage, summary and every option with what it does."""
+    lines = [f"usage: {tool.name} [options]", "", *_wrapped(tool.summary, "")]
+    for note in tool.notes:
+        lines += ["", *_wrapped(note, "")]
+    needed = [option for option in tool.options if option.is_required]
+    others = [option for option in tool.options if not option.is_required]
+    for title, options in (("required:", needed), ("options:", (*others, *general))):
+        if options:
+            lines += ["", title]
+            for option in options:
+                lines += [f"  {option.form}", *_wrapped(option_text(option), " " * 8)]
+    return "\n".join(lines)
+
+
+def option_text(option: Option) -> str:
+    """What the option does, and what becomes of it where that is not what SNPE does."""
+    variable = f" Or {option.variable} in the environment." if option.variable else ""
+    return " ".join((option.help + variable, *dict.fromkeys(_told(option))))
+
+
+def _told(option: Option) -> Iterator[str]:
+    if not isinstance(option.effect, Mapping):
+        yield from _of(option.effect)
+        return
+    for effect in dict.fromkeys(option.effect.values()):
+        values = [value for value, one in option.effect.items() if one == effect]
+        for text in _of(effect):
+            yield f"{', '.join(values)}: {text}"
+
+
+def _of(effect: Effect) -> Iterator[str]:
+    if isinstance(effect, Ignored):
+        yield f"Changes nothing: {effect.why}."
+    if isinstance(effect, Refused):
+        yield f"Refused: {effect.why}."
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)

@@ -1,0 +1,187 @@
+"""Names of SNPE's own API, for programs that know them: a session that is built from a container.
+
+    from hexsim.snpe import Runtime, Session
+
+    session = Session("model_quantized.dlc", Runtime.DSP, chip="sd855")
+    outputs = session.execute({"data": image})
+    session.timing.total_us
+
+As in SNPE, arrays are in stored order (an image: NHWC), and the CPU takes what the runtime refuses
+unless it is told not to. Everything else is that of `hexsim`: `hexsim.simulate` and `hexsim.run` do
+the same in the axis order of the ONNX file.
+
+Left out: the objects around tensors, since arrays of numpy are those; platform options; logs of the
+application. User-defined layers are those of `hexsim.use_layers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim.deployment import AtLoad, deploy
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
+from hexsim.errors import HexsimError, unknown
+from hexsim.files import write_bytes
+from hexsim.graph.ir import FloatArray, Shape
+from hexsim.inputs.stored import values_of
+from hexsim.quantization.model import Model
+from hexsim.runtimes import Runtime as OurRuntime
+from hexsim.snpe.diag_log import Level, simulated_log
+from hexsim.timing.results import Result
+
+__all__ = ["PerformanceProfile", "ProfilingLevel", "Runtime", "Session", "is_runtime_available"]
+
+
+class Runtime(Enum):
+    """`Runtime_t`; the values are what hexsim calls them."""
+
+    CPU_FLOAT32 = "cpu"
+    GPU_FLOAT32_16_HYBRID = "gpu"
+    DSP_FIXED8_TF = "dsp"
+    GPU_FLOAT16 = "gpu_fp16"
+    CPU_FIXED8_TF = "fxp_cpu"
+    AIP_FIXED8_TF = "aip"
+    CPU = CPU_FLOAT32
+    GPU = GPU_FLOAT32_16_HYBRID
+    DSP = DSP_FIXED8_TF
+    AIP_FIXED_TF = AIP_FIXED8_TF
+
+    @property
+    def ours(self) -> OurRuntime:
+        """The name that hexsim's functions take."""
+        name: OurRuntime = self.value
+        return name
+
+
+class PerformanceProfile(Enum):
+    """`PerformanceProfile_t`; which of them a chip's software has is known to its stack."""
+
+    DEFAULT = "default"
+    BALANCED = "balanced"
+    HIGH_PERFORMANCE = "high_performance"
+    POWER_SAVER = "power_saver"
+    SYSTEM_SETTINGS = "system_settings"
+    SUSTAINED_HIGH_PERFORMANCE = "sustained_high_performance"
+    BURST = "burst"
+    LOW_POWER_SAVER = "low_power_saver"
+    HIGH_POWER_SAVER = "high_power_saver"
+    LOW_BALANCED = "low_balanced"
+
+
+class ProfilingLevel(Enum):
+    """`ProfilingLevel_t`: which rows a session's log has; with OFF there is none."""
+
+    OFF = "off"
+    BASIC = "basic"
+    MODERATE = "moderate"
+    DETAILED = "detailed"
+
+
+def is_runtime_available(
+    runtime: Runtime, chip: str | Path = "sd835", stack: str | Path | None = None
+) -> bool:
+    """Return whether the chip and its software have a runtime."""
+    return runtime.ours in Platform.load(chip, stack).runtimes
+
+
+class Session:
+    """A network on a runtime of a chip, made ready to run.
+
+    `container` is a .dlc file, or whatever `hexsim.load` takes or returns. `output_tensors` are
+    asked for instead of the network's outputs. Raises HexsimError as `hexsim.simulate` does.
+    """
+
+    def __init__(
+        self,
+        container: str | Path | Model,
+        runtime: Runtime = Runtime.CPU,
+        *,
+        chip: str | Path = "sd835",
+        stack: str | Path | None = None,
+        performance_profile: PerformanceProfile | None = None,
+        profiling_level: ProfilingLevel = ProfilingLevel.OFF,
+        output_tensors: Sequence[str] = (),
+        cpu_fallback: bool = True,
+    ) -> None:
+        model = container if isinstance(container, Model) else load(container)
+        platform = Platform.load(chip, stack)
+        overrides = model.own_overrides
+        at_load = AtLoad(model.network, platform, overrides=overrides, required=False)
+        deployment = deploy(
+            model, platform, runtime.ours, cpu_fallback=cpu_fallback, at_load=at_load
+        )
+        for name in output_tensors:
+            if name not in deployment.network.tensors:
+                raise unknown("tensor", name, deployment.network.tensors)
+        names = tuple(dict.fromkeys(output_tensors))
+        self._deployment = deployment.observing(names) if names else deployment
+        self._executor = self._deployment.executor()
+        self._profile = None if performance_profile is None else performance_profile.value
+        self._level = profiling_level
+        platform.stack.profile(self._profile)  # one that it lacks is said now
+        self._inferences = 0
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        return self._deployment.network.inputs
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the tensors that `execute` returns."""
+        return self._deployment.network.outputs
+
+    def dimensions(self, name: str) -> Shape:
+        """Stored shape of an input or output."""
+        if name not in (*self.input_names, *self.output_names):
+            raise unknown("input or output", name, (*self.input_names, *self.output_names))
+        return self._deployment.network.tensors[name].shape
+
+    def execute(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, FloatArray]:
+        """Return the outputs for inputs by name; flat arrays are taken for their shape.
+
+        Integers of a coded input's own type are codes, as in `hexsim.run`.
+        """
+        for name in inputs:
+            if name not in self.input_names:
+                raise unknown("input", name, self.input_names)
+        given = {name: self._input(name, inputs) for name in self.input_names}
+        self._inferences += 1
+        return self._executor.run(given)
+
+    @cached_property
+    def timing(self) -> Result:
+        """What an inference takes; it is simulated when it is first asked for."""
+        return self._deployment.simulate(perf_profile=self._profile)
+
+    def write_log(self, path: str | Path) -> None:
+        """Write what `snpe-diagview` prints, at the profiling level of the session.
+
+        Raises HexsimError if that is OFF, or the file cannot be written.
+        """
+        level: Level = self._level.value
+        if self._level is ProfilingLevel.OFF:
+            raise HexsimError("a session of profiling level OFF has no log; build it with another")
+        text = simulated_log(self._deployment, self._profile, level, self._inferences)
+        write_bytes(Path(path), text.encode())
+
+    def _input(self, name: str, inputs: Mapping[str, npt.ArrayLike]) -> FloatArray:
+        if name not in inputs:
+            raise HexsimError(
+                f"input '{name}' is missing; give all of {', '.join(self.input_names)}"
+            )
+        array, shape = np.asarray(inputs[name]), self.dimensions(name)
+        if array.shape != shape and array.shape != (int(np.prod(shape)),):
+            raise HexsimError(
+                f"input '{name}' has the shape {list(array.shape)}; expected {list(shape)}, or all "
+                "of it in one row"
+            )
+        values = values_of(self._deployment.network, name, array)
+        return np.ascontiguousarray(values.reshape(shape))

@@ -1,0 +1,98 @@
+"""Runs an SNPE tool: its command line becomes one of our command, which does the work."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import typer
+
+from hexsim import discovery
+from hexsim.cli._files import with_files
+from hexsim.cli._say import remark, say
+from hexsim.errors import HexsimError, unknown
+from hexsim.snpe.help import help_text, version
+from hexsim.snpe.option import Anyway, Ignored, Option, Ours, Refused, Tool
+from hexsim.snpe.words import Given, check, read
+
+TOOLS: Mapping[str, Tool] = discovery.joined("hexsim.snpe.tools", "TOOLS")
+"""Every tool by its name."""
+
+_HELP = Option(("--help", "-h"), (), "Print this and end.", Anyway())
+_VERSION = Option(("--version",), (), "Print the version and end.", Anyway())
+
+
+def run_tool(name: str, words: Sequence[str]) -> None:
+    """Run a tool; raise HexsimError, in the tool's own words, for a user's mistake."""
+    if name not in TOOLS:
+        raise unknown("tool", name, TOOLS)
+    tool = TOOLS[name]
+    given = read((*tool.options, _HELP, _VERSION), words)
+    asked = [option for option, _ in given]
+    if _HELP in asked:
+        say(help_text(tool, (_HELP, _VERSION)))
+    elif _VERSION in asked:
+        say(version())
+    else:
+        _call(tool, given)
+
+
+def _call(tool: Tool, given: list[Given]) -> None:
+    typed = [option for option, _ in given]
+    given = [*_from_environment(tool, typed), *given]
+    for option in tool.options:
+        if option.is_required and option not in typed:
+            raise HexsimError(f"{option.name} is missing; {tool.name} --help says what it takes")
+    for line in dict.fromkeys(_remarks(given)):
+        remark(f"[WARNING] {line}")
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(with_files(tool.command))
+    try:
+        app(args=translated(tool, given), prog_name=tool.name)
+    except HexsimError as error:
+        raise HexsimError(_in_their_words(str(error), tool)) from error
+
+
+def _from_environment(tool: Tool, typed: Sequence[Option]) -> Iterator[Given]:
+    for option in tool.options:
+        value = os.environ.get(option.variable) if option.variable else None
+        if value and option not in typed:
+            check(option, option.variable, value)
+            yield option, (value,)
+
+
+def _remarks(given: Sequence[Given]) -> Iterator[str]:
+    """What is ignored, and why; raise HexsimError for what is refused."""
+    for option, values in given:
+        effect = option.becomes(values)
+        shown = f"{option.name} {values[-1]}" if isinstance(option.effect, Mapping) else option.name
+        if isinstance(effect, Refused):
+            raise HexsimError(f"{shown}: {effect.why}")
+        if isinstance(effect, Ignored):
+            yield f"{shown} changes nothing: {effect.why}"
+
+
+def translated(tool: Tool, given: Sequence[Given]) -> list[str]:
+    """The words of our command: options as they were given, arguments in the order of the table."""
+    words: list[str] = []
+    arguments: dict[str, str] = {}
+    for option, values in given:
+        effect = option.becomes(values)
+        value = [] if isinstance(option.effect, Mapping) or not values else [" ".join(values)]
+        if isinstance(effect, Ours) and effect.words:
+            words += (*effect.words, *value)
+        elif isinstance(effect, Ours):
+            arguments[option.name] = value[0]
+    ordered = (arguments[one.name] for one in tool.options if one.name in arguments)
+    return [*words, "--", *ordered]
+
+
+def _in_their_words(sentence: str, tool: Tool) -> str:
+    """The sentence with the tool's options in place of ours."""
+    theirs = {
+        option.effect.words[0]: option.name
+        for option in reversed(tool.options)
+        if isinstance(option.effect, Ours) and len(option.effect.words) == 1
+    }
+    return re.sub(r"--[a-z0-9-]+", lambda found: theirs.get(found[0], found[0]), sentence)

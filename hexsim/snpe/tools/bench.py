@@ -1,0 +1,184 @@
+"""`snpe_bench.py`: what a JSON config asks for, run by run, and the results as CSV and JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hexsim.cli._files import FILE, MODEL, Writes
+from hexsim.cli._groups import grouped
+from hexsim.cli._say import remark, say
+from hexsim.errors import HexsimError
+from hexsim.snpe.bench.config import Config, read_config, settings
+from hexsim.snpe.option import CHIP, STACK, Ignored, Option, Ours, Tool
+
+if TYPE_CHECKING:
+    from hexsim.deployment.platform import Platform
+
+
+@dataclass(frozen=True)
+class Device:
+    """Which chip is simulated: the one that a device is called after, unless it is named."""
+
+    device: Annotated[str | None, typer.Option("--device")] = None
+    connected: Annotated[bool, typer.Option("--connected")] = False
+    chip: Annotated[str | None, typer.Option("--chip"), FILE] = None
+    stack: Annotated[str | None, typer.Option("--stack"), FILE] = None
+
+    def platform(self, config: Config) -> Platform:
+        """Read the descriptions of chip and software."""
+        from hexsim.datasheets import chips
+        from hexsim.deployment.platform import Platform
+
+        if self.device and self.connected:
+            raise HexsimError("-v and -a exclude each other; give one of them")
+        name = self.device or config.device
+        if self.chip or self.connected:
+            found = Platform.load(self.chip or "sd835", self.stack)
+            remark(f"[WARNING] device '{name}' is simulated as {found.chip.name}")
+            return found
+        try:
+            return Platform.load(chips.load(name).name, self.stack)
+        except HexsimError as error:
+            where = "-v" if self.device else f"config '{config.path}': Devices"
+            raise HexsimError(
+                f"{where}: {error}; or say with --chip which one the device has"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Instead:
+    """What holds instead of the config, or beside it."""
+
+    userbuffer: Annotated[str | None, typer.Option("--userbuffer")] = None
+    perf_profile: Annotated[str | None, typer.Option("--perf-profile")] = None
+    profiling_level: Annotated[str | None, typer.Option("--profiling-level")] = None
+    sleep: Annotated[int, typer.Option("--sleep")] = 0
+    draws: Annotated[bool, typer.Option("--draws")] = False
+
+
+@grouped
+def snpe_bench(
+    *,
+    config_file: Annotated[Path, typer.Argument(), FILE],
+    output_base: Annotated[Path | None, typer.Option("--output-base"), Writes(folder=True)] = None,
+    device: Device,
+    instead: Instead,
+    float_model: Annotated[Path | None, typer.Option("--float"), MODEL] = None,
+    json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    """Measure everything that a config asks for."""
+    from hexsim.files import alone
+    from hexsim.snpe.bench.benchmark import Bench
+    from hexsim.snpe.bench.files import Sheet, bench_csv, bench_json
+
+    if output_base is not None and output_base.is_absolute():
+        raise HexsimError(f"-o '{output_base}' is absolute; it takes a relative folder")
+    config = read_config(config_file)
+    how = settings(
+        config,
+        perf_profile=instead.perf_profile,
+        profiling_level=instead.profiling_level,
+        user_buffer=instead.userbuffer,
+        sleep_s=instead.sleep,
+        draws=instead.draws,
+    )
+    if config.device_keys:
+        keys = ", ".join(config.device_keys)
+        remark(f"[WARNING] {keys} in the config: nothing changes, since no device is connected")
+    bench = Bench.prepared(config, how, device.platform(config), float_model)
+
+    def files(results: Sheet) -> dict[str, str]:
+        found = {".csv": bench_csv(results)} | ({".json": bench_json(results)} if json else {})
+        return {f"benchmark_stats_{config.name}{end}": text for end, text in found.items()}
+
+    with alone():  # finished runs stay, whatever becomes of those after them
+        written = bench.run(output_base or Path(), files)
+    say(f"Results are in {written}")
+
+
+_NO_DEVICE = Ignored("nothing is connected: runs are simulated on this machine")
+
+OPTIONS = (
+    Option(
+        ("--config_file", "-c"), ("FILE",), "The JSON config that says what is measured.", Ours(),
+        is_required=True,
+    ),
+    Option(
+        ("--output_base_dir_override", "-o"), ("FOLDER",),
+        "Relative folder in which HostResultsDir is.", Ours("--output-base"),
+    ),
+    Option(
+        ("--device_id_override", "-v"), ("DEVICE",),
+        "Device instead of that in Devices, by the name of its chip.", Ours("--device"),
+    ),
+    Option(
+        ("--run_on_all_connected_devices_override", "-a"), (),
+        "The chip of --chip, whatever Devices says; sd835 unless told.", Ours("--connected"),
+    ),
+    Option(("--host_name", "-r"), ("HOST",), "Where the device is connected.", _NO_DEVICE),
+    Option(
+        ("--device_os_type_override", "-t"), ("TYPE",), "The system of the device.", _NO_DEVICE
+    ),
+    Option(
+        ("--debug", "-d"), (), "Tell more.", Ignored("all that is known is in the results anyway")
+    ),
+    Option(
+        ("--sleep", "-s"), ("S",), "Seconds between runs, told in the results.", Ours("--sleep"),
+        number="whole",
+    ),
+    Option(
+        ("--userbuffer_mode", "-b"), ("TYPE",), "User buffers of this type alone.",
+        Ours("--userbuffer"), choices=("float", "tf8", "tf16", "auto"),
+    ),
+    Option(
+        ("--perfprofile", "-p"), ("PROFILE",),
+        "Performance profile of snpe-net-run, before that of the config; default: "
+        "high_performance.",
+        Ours("--perf-profile"),
+    ),
+    Option(
+        ("--profilinglevel", "-l"), ("LEVEL",),
+        "Which rows there are, before that of the config; default: basic.",
+        Ours("--profiling-level"), choices=("off", "basic", "moderate", "detailed"),
+    ),
+    Option(("--generate_json", "-json"), (), "Write the results as JSON too.", Ours("--json")),
+    Option(
+        ("--enable_init_cache", "-cache"), (), "Keep prepared graphs.",
+        Ignored("every initialisation is told as the first one, so no run leaves the mean"),
+    ),
+    Option(
+        ("--draws",), (), "Draw all constants in doubt anew for each run, so that runs differ.",
+        Ours("--draws"),
+    ),
+    Option(
+        ("--float",), ("FILE",),
+        "Float model that a quantised Dlc was made from: what answers are compared with.",
+        Ours("--float"),
+    ),
+    CHIP,
+    STACK,
+)  # fmt: skip
+
+TOOLS = {
+    "snpe_bench.py": Tool(
+        "snpe_bench.py",
+        "Measure a network on the runtimes of a JSON config. Writes a folder per run, and the "
+        "results as CSV.",
+        snpe_bench,
+        OPTIONS,
+        notes=(
+            "Devices names the chip: as hexsim chips list does, by part number, or by the digits "
+            "of either. The config of a device that has another name needs --chip.",
+            "Runs are simulated alike, so mean, largest and smallest are one number; --draws makes "
+            "them differ. Memory is not simulated: its cells are empty.",
+            "The last row tells on how many inputs each runtime answers as float does. A quantised "
+            "Dlc no longer has the weights of its float file, so name that with --float.",
+            "What was killed goes on where it was, if the config, its files, the options and the "
+            "version of hexsim are the same.",
+        ),
+    )
+}

@@ -1,0 +1,47 @@
+"""`snpe-diagview`: prints the SNPEDiag_0.log that snpe-net-run has written."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hexsim.cli._files import FILE, OUTPUT
+from hexsim.cli._say import say
+from hexsim.snpe.option import Anyway, Option, Ours, Tool
+
+
+def diagview(
+    log: Annotated[Path, typer.Argument(help="The log."), FILE],
+    output: Annotated[Path | None, typer.Option(help="Write the rows as CSV."), OUTPUT] = None,
+) -> None:
+    """Print the figures of a log."""
+    from hexsim.files import write_bytes
+    from hexsim.snpe.diag_log import diag_csv, diag_text, read_diag_log
+
+    head, rows = read_diag_log(log)
+    if output is not None:
+        write_bytes(output, diag_csv(rows).encode())
+    say(diag_text(head, rows, time.ctime(log.stat().st_mtime)))
+
+
+TOOLS = {
+    "snpe-diagview": Tool(
+        "snpe-diagview",
+        "Print the SNPEDiag_0.log of a run; times are those of the simulation, in microseconds.",
+        diagview,
+        (
+            Option(("--input_log",), ("FILE",), "The log.", Ours(), is_required=True),
+            Option(("--output",), ("FILE",), "Write the rows as CSV.", Ours("--output")),
+            Option(
+                ("--csv_format_version",), ("N",), "Layout of the CSV.", Anyway(), choices=("1",)
+            ),
+        ),
+        notes=(
+            "What the DSP reports of itself while it builds a graph is not simulated. So a run on "
+            "it has no Snpe Accelerator Init Time and no Accelerator Init Time.",
+        ),
+    )
+}

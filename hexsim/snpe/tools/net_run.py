@@ -1,0 +1,165 @@
+"""`snpe-net-run`: the outputs of a network for a list of inputs, and the figures of the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hexsim.cli._files import INPUT_LIST, MODEL, Writes
+from hexsim.cli._groups import grouped
+from hexsim.cli._overrides import tell_use
+from hexsim.cli._say import say
+from hexsim.cli._simulated import Hardware
+from hexsim.cli.run import RULE, announce
+from hexsim.errors import HexsimError
+from hexsim.snpe import runtimes
+from hexsim.snpe.buffers import Buffers
+from hexsim.snpe.help import version
+from hexsim.snpe.log import Level, write_log
+from hexsim.snpe.net_run_options import OPTIONS
+from hexsim.snpe.option import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hexsim.deployment import Deployment
+    from hexsim.deployment.platform import Platform
+    from hexsim.dlc import Container
+    from hexsim.graph.ir import Network
+    from hexsim.inputs.source import InputSource
+
+
+@dataclass(frozen=True)
+class Runs(Hardware):
+    """The runtime, and how it is asked to run."""
+
+    runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None
+    gpu_mode: Annotated[str, typer.Option("--gpu-mode")] = "default"
+    runtime_order: Annotated[str | None, typer.Option("--runtime-order")] = None
+    cpu_fallback: Annotated[bool, typer.Option("--cpu-fallback")] = False
+    perf_profile: Annotated[str, typer.Option("--perf-profile")] = "default"
+    profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "detailed"
+
+    def choice(self, platform: Platform) -> runtimes.Choice:
+        """The runtime that is meant."""
+        if self.runtime_order is not None:
+            return runtimes.ordered(self.runtime_order, platform)
+        found = runtimes.flagged(self.runtime or (), self.gpu_mode)
+        return runtimes.Choice(found, self.cpu_fallback)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which tensors are written, and for inputs of which shapes."""
+
+    set_output_tensors: Annotated[str, typer.Option("--set-output-tensors")] = ""
+    unconsumed: Annotated[bool, typer.Option("--unconsumed")] = False
+    debug: Annotated[bool, typer.Option("--debug")] = False
+    input_name: Annotated[list[str] | None, typer.Option("--input-name")] = None
+    input_dimensions: Annotated[list[str] | None, typer.Option("--input-dimensions")] = None
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of inputs that are given one."""
+        from hexsim.cli._options import parse_input_dims
+
+        names, dims = self.input_name or [], self.input_dimensions or []
+        if len(names) != len(dims):
+            raise HexsimError(
+                "--input_name and --input_dimensions come in pairs, and there are "
+                f"{len(names)} and {len(dims)}"
+            )
+        return parse_input_dims([f"{name} {dim}" for name, dim in zip(names, dims, strict=True)])
+
+    def tensors(self, network: Network, source: InputSource) -> tuple[str, ...]:
+        """The names of the tensors that are written."""
+        from hexsim.execution.net_run import wanted
+
+        chosen = [name for name in self.set_output_tensors.split(",") if name]
+        named = (*source.output_tensors, *chosen)
+        found = wanted(network, source.output_layers, named, every=self.debug)
+        if not self.unconsumed:
+            return found
+        read = {name for layer in network.layers for name in layer.inputs}
+        made = [name for layer in network.layers for name in layer.outputs]
+        return tuple(dict.fromkeys((*found, *(name for name in made if name not in read))))
+
+
+@grouped
+def net_run(
+    *,
+    container: Annotated[str, typer.Argument(), MODEL],
+    input_list: Annotated[Path, typer.Option("--input-list"), INPUT_LIST],
+    output_dir: Annotated[Path, typer.Option("--output-dir"), Writes(folder=True)] = Path("output"),
+    runs: Runs,
+    buffers: Buffers,
+    wanted: Wanted,
+) -> None:
+    """Run every input of a list; write outputs and log."""
+    from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.execution.net_run import run as run_all
+    from hexsim.inputs.source import listed, padding
+
+    platform = runs.platform()
+    choice = runs.choice(platform)
+    if wanted.debug and choice.runtime == "aip":
+        raise HexsimError("--debug is not for aip, as on a device; leave it out")
+    read = _read(container, wanted.shapes())
+    preparation = Preparation(cpu_fallback=choice.cpu_fallback)
+    given = GivenModel(container, read, platform, preparation)
+    deployment = given.deployment(choice.runtime)
+    types = _native_types(buffers, deployment)
+    source = listed(input_list, read.model.network, types)
+    observed = deployment.observing(wanted.tensors(read.model.network, source))
+    executor = buffers.around(observed)
+    log, timed = output_dir / "SNPEDiag_0.log", buffers.timed(observed)
+    write_log(log, observed, runs.perf_profile, runs.profiling_level, source.items, timed)
+    if deployment.quantizes:
+        tell_use(read.model.network.name, given.use(choice.runtime))
+    say(f"{RULE}\n{version(platform.stack.name)}\n{RULE}")
+    if text := padding(source.items, source.batch):
+        say(text.strip(" ()").capitalize())
+    names = observed.network.outputs
+    sized = [name for name in names if observed.network.tensors[name].varies]
+    stored = executor.output_types
+    run_all(executor, source, output_dir, names, announce, sized, say, stored)
+
+
+def _read(container: str, shapes: Mapping[str, tuple[int, ...]]) -> Container:
+    """Read the model; `shapes` of inputs are in stored order, as those of their files."""
+    from hexsim.dlc.loading import load_container
+
+    read = load_container(container)
+    dims = {}
+    for name, shape in shapes.items():
+        tensor = read.model.network.tensors.get(name)
+        order = tensor.order if tensor is not None and len(tensor.shape) == len(shape) else ()
+        at = {axis: size for axis, size in zip(order, shape, strict=False)}
+        dims[name] = tuple(at[axis] for axis in sorted(at)) or shape
+    return load_container(container, input_dims=dims) if dims else read
+
+
+def _native_types(buffers: Buffers, deployment: Deployment) -> dict[str, str]:
+    """Types of the numbers in the input files, where they are the buffers' own."""
+    if not buffers.native_inputs:
+        return {}
+    return {name: one.type for name, one in buffers.inputs(deployment).items()}
+
+
+TOOLS = {
+    "snpe-net-run": Tool(
+        "snpe-net-run",
+        "Run a network on every input of a list. Writes Result_0, Result_1, ... and "
+        "SNPEDiag_0.log, which snpe-diagview prints.",
+        net_run,
+        OPTIONS,
+        notes=(
+            "Without a runtime the network runs on the CPU. Values are those of the runtime, and "
+            "times those of the chip that is simulated; both are the same in every run.",
+            "With code buffers, and without --static_min_max, each input gets a range of its own. "
+            "That changes values, and no time.",
+        ),
+    )
+}

@@ -1,0 +1,198 @@
+"""`snpe-parallel-run`: the inputs of a list, shared by several runtimes that work at once (PSNPE).
+
+The inputs go round: the first to the first runtime, the next to the next one. How PSNPE deals them
+out is not published; where runtimes compute differently, values depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from hexsim.cli._files import INPUT_LIST, MODEL, Writes
+from hexsim.cli._groups import grouped
+from hexsim.cli._say import say
+from hexsim.cli._simulated import Hardware
+from hexsim.cli.run import announce
+from hexsim.errors import HexsimError
+from hexsim.snpe import runtimes
+from hexsim.snpe.log import Level, write_log
+from hexsim.snpe.net_run_options import PROFILES
+from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Tool
+
+if TYPE_CHECKING:
+    from hexsim.deployment import Deployment
+    from hexsim.deployment.platform import Platform
+    from hexsim.execution.subnet_executor import ListExecutor, SubnetExecutor
+    from hexsim.graph.ir import FloatArray
+    from hexsim.studies.throughput import Throughput
+
+
+@dataclass(frozen=True)
+class Threads(Hardware):
+    """The runtimes that work at once, and how."""
+
+    runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None
+    perf_profile: Annotated[list[str] | None, typer.Option("--perf-profile")] = None
+    cpu_fallback: Annotated[Literal["true", "false"], typer.Option("--cpu-fallback")] = "false"
+
+    def choices(self, platform: Platform) -> list[runtimes.Choice]:
+        """The runtime of each thread."""
+        if not self.runtime:
+            raise HexsimError("no thread has a runtime; give --use_... or --runtime_order for each")
+        falls_back = self.cpu_fallback == "true"
+        found = [runtimes.ordered(order, platform) for order in self.runtime]
+        return [runtimes.Choice(one.runtime, one.cpu_fallback or falls_back) for one in found]
+
+    def profiles(self, threads: int) -> list[str]:
+        """The performance profile of each thread."""
+        given = self.perf_profile or ["default"]
+        if len(given) not in (1, threads):
+            raise HexsimError(
+                f"there are {threads} runtimes and {len(given)} times --perf_profile; give one for "
+                "each, or one for all"
+            )
+        return given * (threads if len(given) == 1 else 1)
+
+
+class _InTurn:
+    """Executors that take one set of inputs each, in turn."""
+
+    def __init__(self, executors: Sequence[SubnetExecutor]) -> None:
+        self._executors = executors
+
+    def run_each(
+        self, feeds: Iterable[Mapping[str, FloatArray]]
+    ) -> Iterator[dict[str, FloatArray]]:
+        """Let the next one run for each of `feeds`."""
+        for executor, feed in zip(cycle(self._executors), feeds, strict=False):
+            yield executor.run(feed)
+
+
+def _executor(deployments: Sequence[Deployment]) -> ListExecutor:
+    """Whoever computes all inputs; where runtimes compute alike, one of them may do it."""
+    first, *others = deployments
+    if all(one.arithmetic == first.arithmetic for one in others):
+        return first.executor()
+    return _InTurn([one.executor() for one in deployments])
+
+
+@grouped
+def parallel_run(
+    *,
+    container: Annotated[str, typer.Argument(), MODEL],
+    input_list: Annotated[Path, typer.Option("--input-list"), INPUT_LIST],
+    output_dir: Annotated[Path, typer.Option("--output-dir"), Writes(folder=True)] = Path("output"),
+    threads: Threads,
+    profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "off",
+) -> None:
+    """Run every input of a list on one of the runtimes."""
+    from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.dlc.loading import load_container
+    from hexsim.execution.net_run import run as run_all
+    from hexsim.execution.net_run import wanted
+    from hexsim.inputs.source import listed
+
+    platform = threads.platform()
+    choices = threads.choices(platform)
+    profiles = threads.profiles(len(choices))
+    read = load_container(container)
+    source = listed(input_list, read.model.network)
+    names = wanted(read.model.network, source.output_layers, source.output_tensors, every=False)
+    deployments = []
+    for choice in choices:
+        preparation = Preparation(cpu_fallback=choice.cpu_fallback)
+        given = GivenModel(container, read, platform, preparation)
+        deployments.append(given.deployment(choice.runtime).observing(names))
+    counts = [len(range(number, source.sets, len(choices))) for number in range(len(choices))]
+    for number, (one, profile) in enumerate(zip(deployments, profiles, strict=True)):
+        log = output_dir / f"SNPEDiag_{number}.log"
+        write_log(log, one, profile, profiling_level, counts[number])
+    at_work = [index for index, count in enumerate(counts) if count]
+    found = _timed([deployments[i] for i in at_work], profiles, counts)
+    say("PSNPE start executing...")
+    executor = _executor(deployments)
+    sized = [name for name in names if deployments[0].network.tensors[name].varies]
+    run_all(executor, source, output_dir, names, announce, sized, say)
+    words = " ".join(runtimes.LONG[choice.runtime] for choice in choices)
+    built = [
+        one.simulate(perf_profile=profile).init_ps
+        for one, profile in zip(deployments, profiles, strict=True)
+    ]
+    say(f"runtimes: {words} - Mode :0- Number of images processed: {source.items}")
+    say(f"Build time: {sum(built) / 1e12:.6f} seconds.")
+    say(f"Total throughput: {source.items * 1e12 / found.total.elapsed_ps:.4f} infs/sec")
+
+
+def _timed(
+    deployments: Sequence[Deployment], profiles: Sequence[str], counts: Sequence[int]
+) -> Throughput:
+    """Let all runtimes work through their share at once."""
+    from hexsim.studies.throughput import Caller, throughput
+
+    callers = [
+        Caller(one.plan, perf_profile=profile, inferences=count)
+        for one, profile, count in zip(deployments, profiles, counts, strict=False)
+    ]
+    return throughput(deployments[0].platform, callers)
+
+
+_ONLY_TIME = Ignored("compiled kernels and prepared graphs are not kept between runs")
+
+OPTIONS = (
+    Option(("--container",), ("FILE",), "The .dlc file.", Ours(), is_required=True),
+    Option(
+        ("--input_list",), ("FILE",), "Text file that names raw inputs, a set per line.",
+        Ours("--input-list"), is_required=True,
+    ),
+    Option(
+        ("--output_dir",), ("FOLDER",), "Where to write; default: output.", Ours("--output-dir")
+    ),
+    *(
+        Option((f"--use_{name}",), (), f"A thread on {name}; repeatable.", Ours("--runtime", name))
+        for name in ("cpu", "gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu")
+    ),
+    Option(
+        ("--runtime_order",), ("LIST",),
+        "A thread on the first runtime that there is, and on the CPU if it is in; repeatable.",
+        Ours("--runtime"),
+    ),
+    Option(
+        ("--perf_profile",), ("PROFILE",),
+        "Performance profile of all threads, or in turn of each; default: default.",
+        Ours("--perf-profile"), choices=PROFILES,
+    ),
+    Option(
+        ("--cpu_fallback",), ("WHETHER",), "Run on the CPU what a runtime refuses; default: false.",
+        Ours("--cpu-fallback"), choices=("true", "false"),
+    ),
+    Option(
+        ("--profiling_level",), ("LEVEL",), "What the log of each thread holds; default: off.",
+        Ours("--profiling-level"), choices=("off", "basic", "moderate", "detailed"),
+    ),
+    Option(("--storage_dir",), ("FOLDER",), "Where compiled kernels are kept.", _ONLY_TIME),
+    Option(("--enable_init_cache",), (), "Keep prepared graphs.", _ONLY_TIME),
+    Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
+    UDL,
+    CHIP,
+    STACK,
+)  # fmt: skip
+
+TOOLS = {
+    "snpe-parallel-run": Tool(
+        "snpe-parallel-run",
+        "Run the inputs of a list on several runtimes at once. Writes Result_0, Result_1, ... and "
+        "a SNPEDiag log for each thread.",
+        parallel_run,
+        OPTIONS,
+        notes=(
+            "Inputs go to the threads in turn, which is assumed: how PSNPE deals them out is not "
+            "published. Networks are built one after the other.",
+        ),
+    )
+}

@@ -1,0 +1,154 @@
+"""`snpe-throughput-net-run`: several networks at once, each called again and again by a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hexsim.cli._files import MODEL
+from hexsim.cli._groups import grouped
+from hexsim.cli._options import JsonOption
+from hexsim.cli._say import remark, say
+from hexsim.cli._simulated import Hardware
+from hexsim.errors import HexsimError
+from hexsim.snpe import runtimes
+from hexsim.snpe.net_run_options import PROFILES
+from hexsim.snpe.option import CHIP, NO_UDO, STACK, UDL, Ignored, Option, Ours, Refused, Tool
+
+if TYPE_CHECKING:
+    from hexsim.deployment import Deployment
+    from hexsim.snpe.throughput_lines import Thread
+
+_ALIKE = Ignored("the time of a call does not depend on the values of its inputs")
+_NO_MORE = Ignored("all that is known is printed anyway")
+
+
+@grouped
+def throughput_net_run(
+    *,
+    container: Annotated[list[str], typer.Option("--container"), MODEL],
+    duration: Annotated[float | None, typer.Option("--duration")] = None,
+    iterations: Annotated[int | None, typer.Option("--iterations")] = None,
+    runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None,
+    perf_profile: Annotated[list[str] | None, typer.Option("--perf-profile")] = None,
+    cpu_fallback: Annotated[bool, typer.Option("--cpu-fallback")] = False,
+    hardware: Hardware,
+    json: JsonOption = None,
+) -> None:
+    """Run one thread per container, and print how many inferences each does in a second."""
+    from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.dlc.loading import load_container
+    from hexsim.files import write_bytes
+    from hexsim.reports.throughput_json import throughput_json
+    from hexsim.reports.throughput_table import repeats
+    from hexsim.snpe.throughput_lines import throughput_lines
+    from hexsim.studies.throughput import Caller, ClosedLoop, throughput
+
+    if (duration is None) == (iterations is None):
+        raise HexsimError("give --duration or --iterations; either says when the threads stop")
+    platform = hardware.platform()
+    asked = _each("--use_...", runtime or ["cpu"], len(container))
+    profiles = _each("--perf_profile", perf_profile or ["default"], len(container))
+    deployments = []
+    for source, name in zip(container, asked, strict=True):
+        preparation = Preparation(cpu_fallback=cpu_fallback)
+        given = GivenModel(source, load_container(source), platform, preparation)
+        deployments.append(given.deployment(runtimes.NAMES[name]))
+    callers = [
+        Caller(deployment.plan, perf_profile=profile)
+        for deployment, profile in zip(deployments, profiles, strict=True)
+    ]
+    loop = (
+        ClosedLoop(duration_ms=1e3 * duration)
+        if duration is not None
+        else ClosedLoop(inferences=iterations or 0)
+    )
+    found = throughput(platform, callers, loop)
+    if json is not None:
+        write_bytes(json, throughput_json(found, platform).encode())
+    threads = [_thread(*pair) for pair in zip(deployments, profiles, strict=True)]
+    for line in repeats(found):
+        remark(f"[INFO] {line}")
+    say(throughput_lines(found, threads))
+
+
+def _each(option: str, values: Sequence[str], threads: int) -> list[str]:
+    """One value for each thread, in order, or the same one for all."""
+    found = list(values) * (threads if len(values) == 1 else 1)
+    if len(found) != threads:
+        raise HexsimError(
+            f"there are {threads} times --container and {len(values)} times {option}; give one "
+            "for each thread, or one for all"
+        )
+    return found
+
+
+def _thread(deployment: Deployment, profile: str) -> Thread:
+    from hexsim.inputs.batches import batch_size
+    from hexsim.snpe.throughput_lines import Thread
+
+    built = deployment.simulate(perf_profile=profile).init_ps
+    name = runtimes.LONG[deployment.runtime]
+    return Thread(name, built, batch_size(deployment.network))
+
+
+OPTIONS = (
+    Option(
+        ("--container",), ("FILE",), "A .dlc file; again for every further thread.",
+        Ours("--container"), is_required=True,
+    ),
+    Option(
+        ("--duration",), ("S",), "Seconds, of simulated time, in which calls begin.",
+        Ours("--duration"), number="real",
+    ),
+    Option(
+        ("--iterations",), ("N",), "Calls of every thread, instead.", Ours("--iterations"),
+        number="whole",
+    ),
+    *(
+        Option((f"--use_{name}",), (), f"The thread runs on {name}.", Ours("--runtime", name))
+        for name in ("cpu", "gpu", "gpu_fp16", "dsp", "aip", "fxp_cpu")
+    ),
+    Option(
+        ("--perf_profile",), ("PROFILE",), "Performance profile of the thread; default: default.",
+        Ours("--perf-profile"), choices=PROFILES,
+    ),
+    Option(
+        ("--enable_cpu_fallback",), (), "Run on the CPU what a runtime refuses.",
+        Ours("--cpu-fallback"),
+    ),
+    Option(("--json",), ("FILE",), "Write every latency, as JSON of our own.", Ours("--json")),
+    Option(("--input_raw",), ("FILES",), "Inputs of the network.", _ALIKE),
+    Option(
+        ("--skip_execute",), (), "Build the networks only.",
+        Refused("nothing is left to print; snpe-net-run tells the time to build a network"),
+    ),
+    Option(
+        ("--storage_dir",), ("FOLDER",), "Where compiled kernels are kept.",
+        Ignored("compiling kernels of the GPU is not simulated"),
+    ),
+    Option(("--verbose",), (), "Tell more.", _NO_MORE),
+    Option(("--debug",), (), "Tell more.", _NO_MORE),
+    Option(("--udo_package_path",), ("FILE",), "Operators of one's own.", NO_UDO),
+    UDL,
+    CHIP,
+    STACK,
+)  # fmt: skip
+
+TOOLS = {
+    "snpe-throughput-net-run": Tool(
+        "snpe-throughput-net-run",
+        "Run networks at once, each called by a thread of its own as soon as its last call has "
+        "returned.",
+        throughput_net_run,
+        OPTIONS,
+        notes=(
+            "Several threads: repeat --container with --use_... and --perf_profile. The n-th of "
+            "each belongs to the n-th thread; one alone belongs to all.",
+            "Calls are simulated until they repeat, and those after that follow; then a line on "
+            "stderr says how many were simulated.",
+        ),
+    )
+}

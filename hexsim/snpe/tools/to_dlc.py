@@ -1,0 +1,159 @@
+"""`snpe-onnx-to-dlc` and its like: the file of a framework becomes a float .dlc file."""
+
+from hexsim.cli.convert import convert
+from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
+from hexsim.snpe.option import (
+    NO_UDO,
+    UDL,
+    Anyway,
+    Effect,
+    Ignored,
+    Option,
+    Ours,
+    Refused,
+    Tool,
+)
+
+_NOTHING_MORE = Ignored("the converter tells on stderr what it did, with and without it")
+
+_SHARED = (
+    Option(
+        ("--output_path", "-o", "--dlc"), ("FILE",),
+        "The .dlc file; default: the model's name with .dlc.", Ours("--output"),
+    ),
+    Option(
+        ("--input_dim", "-d"), ("NAME", "DIMS"),
+        "Shape of an input, as 1,3,224,224 in the order of the file; repeatable.",
+        Ours("--input-dim"),
+    ),
+    Option(
+        ("--out_node", "--out_name"), ("NAME",),
+        "Tensor at which the network ends, instead of its outputs; repeatable.",
+        Ours("--out-name"),
+    ),
+    Option(
+        ("--input_type", "-t"), ("NAME", "TYPE"), "What an input holds; repeatable.",
+        Ours("--input-type"), choices=tuple(INPUT_TYPES),
+    ),
+    Option(
+        ("--input_encoding", "-e"), ("NAME", "ENCODING"),
+        "How an input holds colours; other than bgr adds a layer that converts them; repeatable.",
+        Ours("--input-encoding"), choices=tuple(INPUT_ENCODINGS),
+    ),
+    Option(
+        ("--input_layout",), ("NAME", "LAYOUT"), "Order of an input's axes.",
+        Refused("the order of axes follows from the file; leave it out"),
+    ),
+    Option(
+        ("--disable_batchnorm_folding",), (), "Keep batch norms as layers.",
+        Ours("--keep-batch-norm"),
+    ),
+    Option(
+        ("--quantization_overrides",), ("JSON",),
+        "Encodings in AIMET's JSON, kept for the quantiser.", Ours("--quantization-overrides"),
+    ),
+    Option(
+        ("--keep_quant_nodes",), (), "Keep quantising nodes as layers.",
+        Refused("the ranges of quantising nodes are kept as overrides, and never as layers"),
+    ),
+    Option(
+        ("--model_version",), ("TEXT",), "ASCII text of at most 64 bytes, kept in the file.",
+        Ours("--model-version"),
+    ),
+    Option(
+        ("--copyright_file",), ("FILE",), "Text to keep in the file.",
+        Ignored("the file has no place for a copyright"),
+    ),
+    Option(
+        ("--validation_target",), ("RUNTIME", "PROCESSOR"), "Check the layers for a processor.",
+        Ignored("snpe-dlc-info tells which runtimes take each layer"),
+    ),
+    Option(
+        ("--strict",), (), "Write nothing if the check fails.",
+        Ignored("snpe-dlc-info tells which runtimes take each layer"),
+    ),
+    Option(("--debug",), ("LEVEL",), "Tell more.", _NOTHING_MORE, alone="1", choices=tuple("0123")),
+    UDL,
+    Option(("--udo_config_paths", "-udo"), ("FILE",), "Operators of one's own.", NO_UDO),
+)  # fmt: skip
+
+_OTHER_NUMBERS = ("float16", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "bool")
+_OF_THE_FILE = Ignored("the file says what numbers its inputs hold")
+_OF_A_SCRIPT = Refused(
+    "a TorchScript module does not say what numbers it takes, and is given float32; save other "
+    "networks with torch.export.save, and leave it out"
+)
+
+
+def _input_dtype(others: Effect) -> Option:
+    effects = {"float32": Anyway(), **dict.fromkeys(_OTHER_NUMBERS, others)}
+    return Option(("--input_dtype",), ("NAME", "DTYPE"), "Type of an input's numbers.", effects)
+
+
+_DRY_RUN = Option(
+    ("--dry_run",), ("LEVEL",),
+    "Write nothing; list the layers that fall back to the CPU and why.",
+    {"info": Ours("--dry-run"), "debug": Ours("--dry-run")}, alone="info",
+)  # fmt: skip
+
+
+def _network(what: str, *old: str) -> Option:
+    return Option(("--input_network", "-i", *old), ("FILE",), f"{what}.", Ours(), is_required=True)
+
+
+_CAFFE = (
+    Option(
+        ("--caffe_bin", "-b"), ("FILE",),
+        "The weights; default: the .caffemodel of the network's name.", Ours("--caffe-bin"),
+    ),
+    Option(
+        ("--enable_preprocessing",), (), "Take means and crops of the data layer.",
+        Refused("inputs come as they are; prepare them before"),
+    ),
+)  # fmt: skip
+_TENSORFLOW = (
+    Option(
+        ("--show_unconsumed_nodes", "--allow_unconsumed_nodes"), (),
+        "List nodes that nothing reads.", Ignored("what nothing reads is left out"),
+    ),
+    Option(
+        ("--saved_model_tag",), ("NAME",), "Choose among the graphs of a SavedModel.", Anyway(),
+        choices=("serve",),
+    ),
+    Option(
+        ("--saved_model_signature_key",), ("NAME",),
+        "Choose among the signatures of a SavedModel.", Anyway(), choices=("serving_default",),
+    ),
+)  # fmt: skip
+_RELAY = (
+    Option(
+        ("--dump_relay",), ("FILE",), "Write what the converter makes in between.",
+        Ignored("there is nothing of the kind in between"),
+    ),
+)  # fmt: skip
+
+
+def _converter(framework: str, what: str, *options: Option) -> Tool:
+    summary = f"Convert {what[0].lower()}{what[1:]} to a float .dlc file."
+    dtype = _input_dtype(_OF_A_SCRIPT if framework == "pytorch" else _OF_THE_FILE)
+    return Tool(f"snpe-{framework}-to-dlc", summary, convert, (*options, *_SHARED, dtype))
+
+
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        _converter(
+            "onnx", "An ONNX file", _network("The ONNX file", "--model_path", "-m", "--graph"),
+            _DRY_RUN,
+        ),
+        _converter("caffe", "A prototxt of Caffe", _network("The prototxt", "-c"), *_CAFFE),
+        _converter(
+            "tensorflow", "A graph, a SavedModel or a Keras file of TensorFlow",
+            _network("The .pb, .meta, .keras or .h5 file, or the folder", "--graph"), *_TENSORFLOW,
+        ),
+        _converter("tflite", "A TensorFlow Lite file", _network("The .tflite file"), *_RELAY),
+        _converter(
+            "pytorch", "A program of PyTorch", _network("The .pt2 or TorchScript file"), *_RELAY
+        ),
+    )
+}  # fmt: skip

@@ -1,0 +1,221 @@
+"""Every tool: its table holds together, and its lines do what those of our commands do."""
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+
+from benchmarks.pages import ROOT
+from hexsim.cli._files import with_files
+from hexsim.snpe.option import Effect, Ours, Refused
+from hexsim.snpe.tool import TOOLS
+from tests.cli.conftest import Done
+
+Tool = Callable[[str], Done]
+
+
+def effects(name: str) -> list[Effect]:
+    found: list[Effect] = []
+    for option in TOOLS[name].options:
+        effect = option.effect
+        found += [effect] if isinstance(effect, Effect) else dict.fromkeys(effect.values())
+    return found
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_every_option_of_ours_that_a_table_names_exists(name: str) -> None:
+    app = typer.Typer()
+    app.command()(with_files(TOOLS[name].command))
+    command = typer.main.get_command(app)
+    ours = {one for parameter in command.params for one in parameter.opts}
+    named = {e.words[0] for e in effects(name) if isinstance(e, Ours) and e.words}
+    assert named <= ours
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_no_name_stands_for_two_options(name: str) -> None:
+    names = [one for option in TOOLS[name].options for one in option.names]
+    assert len(names) == len(set(names))
+    assert not {"--help", "-h", "--version"} & set(names)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_help_tells_every_option_and_what_is_refused(name: str, tool: Tool) -> None:
+    code, out, err = tool(f"{name} --help")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"usage: {name} [options]\n")
+    for option in TOOLS[name].options:
+        assert option.form in out
+    assert out.count("Refused:") == sum(isinstance(e, Refused) for e in effects(name))
+    assert max(map(len, out.splitlines())) < 160
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_version(name: str, tool: Tool) -> None:
+    code, out, err = tool(f"{name} --version")
+    assert (code, err) == (0, "")
+    assert "hexsim v" in out
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_what_is_missing_and_what_is_unknown_is_one_sentence(name: str, tool: Tool) -> None:
+    code, out, err = tool(f"{name} --contaner x")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"{name}: unknown option '--contaner'; ")
+    required = [option.name for option in TOOLS[name].options if option.is_required]
+    code, out, err = tool(name)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"{required[0]} is missing" in err
+
+
+def test_every_tool_is_installed() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts.pop("hexsim") == "hexsim.cli:main"
+    assert scripts == dict.fromkeys(TOOLS, "hexsim.snpe:main")
+
+
+def test_a_checkout_runs_them_too(tmp_path: Path) -> None:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        line = (sys.executable, "-m", "hexsim.snpe", *words)
+        return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert run("snpe-dlc-info", "--version").stdout.startswith("hexsim v")
+    assert (run("snpe-dlc-inof").returncode, "known: " in run("snpe-dlc-inof").stderr) == (2, True)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("line", "ours"),
+    [
+        (
+            "snpe-onnx-to-dlc -i m.onnx -o t.dlc -d x 1,3,4,4 --out_node y -t x image "
+            "-e x rgb --input_dtype x float32 --model_version v1",
+            "convert m.onnx -o o.dlc --input-dim x 1,3,4,4 --out-name y --input-type x image "
+            "--input-encoding x rgb --model-version v1",
+        ),
+        (
+            "snpe-dlc-quantize --input_dlc m.dlc --input_list list.txt --output_dlc t.dlc "
+            "--use_enhanced_quantizer weights --bias_bitwidth 32 --optimizations cle "
+            "--optimizations bc",
+            "quantize m.dlc --input-list list.txt -o o.dlc --use-enhanced-quantizer weights "
+            "--bias-bitwidth 32 --optimizations cle --optimizations bc",
+        ),
+        (
+            "snpe-dlc-quantize --input_dlc=m.dlc --input_list=list.txt --output_dlc=t.dlc "
+            "--use_enhanced_quantizer --use_symmetric_quantize_weights --act_bitwidth 8 "
+            "--weights_bitwidth 8 --enable_hta --hta_partitions 0-3 --chip sd855",
+            "quantize m.dlc --input-list list.txt -o o.dlc --use-enhanced-quantizer "
+            "--use-symmetric-quantize-weights --act-bitwidth 8 --weights-bitwidth 8 "
+            "--enable-hta --hta-partitions 0-3 --chip sd855",
+        ),
+        (
+            "snpe-dlc-quant --input_dlc m.dlc --input_list list.txt --output_dlc t.dlc "
+            "--use_per_channel_quantization --weights_bitwidth 4 --pack_4_bit_weights",
+            "quantize m.dlc --input_list list.txt -o o.dlc --axis_quant --weights_bitwidth 4 "
+            "--pack_4_bit_weights",
+        ),
+        ("snpe-dlc-info -i q.dlc -s t.csv", "info q.dlc --csv o.csv"),
+        ("snpe-dlc-viewer -i q.dlc -s t.html", "view q.dlc -o o.html"),
+        ("snpe-dlc-diff -i2 q.dlc -i1 m.dlc -s t.csv", "diff m.dlc q.dlc --csv o.csv"),
+        (
+            "snpe-dlc-diff -i1 m.dlc -i2 q.dlc -p -w --save t.csv",
+            "diff m.dlc q.dlc --show parameters --show weights --csv o.csv",
+        ),
+    ],
+)
+def test_files_and_reports_are_those_of_our_commands(
+    line: str, ours: str, tool: Tool, command: Tool, tmp_path: Path
+) -> None:
+    done = tool(line)
+    theirs = command(ours)
+    assert (done.code, theirs.code) == (0, 0), (done.err, theirs.err)
+    assert done.out == theirs.out.replace("o.html", "t.html")
+    assert done.err == theirs.err.replace("o.dlc", "t.dlc")
+    (mine,) = tmp_path.glob("t.*")
+    assert mine.read_bytes() == mine.with_stem("o").read_bytes()
+
+
+@pytest.mark.usefixtures("files")
+def test_what_changes_nothing_is_said_once(tool: Tool, tmp_path: Path) -> None:
+    code, _, err = tool(
+        "snpe-dlc-quantize --input_dlc m.dlc --input_list list.txt --enable_htp "
+        "--htp_socs sm8350 --verbose --debug=3 --enable_htp"
+    )
+    assert code == 0
+    assert (tmp_path / "m_quantized.dlc").exists()
+    lines = [line for line in err.splitlines() if "changes nothing" in line]
+    assert [line.split(" changes")[0] for line in lines] == [
+        "[WARNING] --enable_htp",
+        "[WARNING] --htp_socs",
+        "[WARNING] --verbose",
+        "[WARNING] --debug",
+    ]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("snpe-onnx-to-dlc -i none.onnx", "none.onnx"),
+        ("snpe-onnx-to-dlc -i m.onnx -d x 1,b", "--input_dim 'x 1,b' is not of the form"),
+        ("snpe-onnx-to-dlc -i m.onnx -t x picture", "unknown value of -t 'picture'"),
+        ("snpe-onnx-to-dlc -i m.onnx --keep_quant_nodes", "--keep_quant_nodes: the ranges of"),
+        ("snpe-onnx-to-dlc -i m.onnx -o m.onnx", "'m.onnx' would overwrite an input"),
+        ("snpe-dlc-quantize --input_dlc m.dlc", "--input_list is missing"),
+        (
+            "snpe-dlc-quantize --input_dlc m.dlc --input_list list.txt --float_bitwidth 16",
+            "--float_bitwidth is about layers that overrides keep float; give --override_params",
+        ),
+        (
+            "snpe-dlc-quantize --input_dlc m.dlc --input_list list.txt --hta_partitions 0-3",
+            "--hta_partitions says what --enable_hta compiles",
+        ),
+        ("snpe-dlc-diff -i1 m.dlc -i2 q.dlc -i", "--diff_by_id: layers are paired"),
+    ],
+)
+def test_refusals_use_the_names_of_the_tool(line: str, sentence: str, tool: Tool) -> None:
+    code, out, err = tool(line)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"{line.split()[0]}: ")
+    assert sentence in err
+
+
+@pytest.mark.usefixtures("files")
+def test_the_environment_names_the_chip(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "snpe-dlc-quantize --input_dlc m.dlc --input_list list.txt --enable_hta"
+    monkeypatch.setenv("HEXSIM_CHIP", "sd536")
+    code, _, err = tool(line)
+    assert (code, "sd536" in err) == (2, True)
+    assert tool(f"{line} --chip sd855").code == 0, "what is typed counts"
+
+
+@pytest.mark.usefixtures("files")
+def test_a_difference_is_shown_as_far_as_asked(command: Tool) -> None:
+    code, out, _ = command("diff m.dlc q.dlc --show dims")
+    assert (code, out) == (0, "m.dlc and q.dlc do not differ\n")
+    code, out, _ = command("diff m.dlc q.dlc --show parameters")
+    assert (code, out.startswith("Parameters\n"), "Weights" in out) == (0, True, False)
+    code, _, err = command("diff m.dlc q.dlc --show sizes")
+    assert (code, "unknown --show 'sizes'" in err) == (2, True)
+
+
+def test_types_of_inputs(tool: Tool) -> None:
+    """The file says them, but a TorchScript module does not; elsewhere nothing hangs on them."""
+    script = "snpe-pytorch-to-dlc -i none.pt -d x 1,3"
+    code, _, err = tool(f"{script} --input_dtype x int64")
+    assert code == 2
+    assert "--input_dtype int64: a TorchScript module does not say" in err
+    assert "TorchScript" not in tool(f"{script} --input_dtype x float32")[2]
+    _, _, err = tool("snpe-onnx-to-dlc -i none.onnx --input_dtype x int64")
+    assert "the file says what numbers its inputs hold" in err
+
+
+def test_default_graphs_of_a_saved_model_may_be_named(tool: Tool) -> None:
+    words = "snpe-tensorflow-to-dlc -i none -d x 1,3 --out_node y --saved_model_tag"
+    given = f"{words} serve --saved_model_signature_key serving_default"
+    assert "'none' is neither a file" in tool(given)[2]
+    assert "unknown value of --saved_model_tag 'train'" in tool(f"{words} train")[2]
